@@ -1,0 +1,100 @@
+/* One transformer block: attention and MLP, each in a residual branch with a layer norm.
+ *   pre  (Dosovitskiy et al.):  x += attention(norm1(x));    x += mlp(norm2(x))
+ *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
+ * A branch may be scaled: by layer scale (Touvron et al., arXiv:2103.17239, section 2) and
+ * by stochastic depth while training. */
+#include <string.h>
+
+#include "model.h"
+
+/* sum (B·tokens,D) = x + keep·gain·branch, keep (B, stride L) per image, gain (D); NULL: 1. */
+static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
+                             const float *gain, const float *keep, size_t batch, size_t tokens) {
+    size_t D = m->config.width;
+    for (size_t t = 0; t < batch * tokens; t++) {
+        float scale = keep ? keep[t / tokens * m->config.depth] : 1;
+        for (size_t i = 0; i < D; i++)
+            sum[t * D + i] = x[t * D + i] + branch[t * D + i] * scale * (gain ? gain[i] : 1);
+    }
+}
+
+/* dbranch = keep·gain·dsum; adds to dgain. */
+static void residual_backward(const vit_model *m, float *dbranch, float *dgain, const float *dsum,
+                              const float *branch, const float *gain, const float *keep,
+                              size_t batch) {
+    size_t D = m->config.width, T = vit_tokens(&m->config);
+    for (size_t t = 0; t < batch * T; t++) {
+        float scale = keep ? keep[t / T * m->config.depth] : 1;
+        for (size_t i = 0; i < D; i++) {
+            float dy = dsum[t * D + i] * scale;
+            if (gain) dgain[i] += dy * branch[t * D + i];
+            dbranch[t * D + i] = gain ? dy * gain[i] : dy;
+        }
+    }
+}
+
+static void add(float *x, const float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] += y[i];
+}
+
+/* Moves the first `queries` of every image's T rows together, in place. */
+static void keep_queries(float *x, size_t batch, size_t T, size_t queries, size_t D) {
+    for (size_t i = 1; queries < T && i < batch; i++)
+        memmove(x + i * queries * D, x + i * T * D, queries * D * sizeof *x);
+}
+
+void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
+                   const struct scratch *s, const float *keep, size_t batch) {
+    const struct vit_kernels *k = m->kernels;
+    const vit_config *c = &m->config;
+    size_t D = c->width, T = vit_tokens(c), rows = batch * a->queries;
+    bool pre = c->norm == VIT_PRE, at_once = !a->branch1; /* add a branch as it is made */
+
+    if (pre)
+        k->norm(a->normed1, D, a->mean1, a->rstd1, a->x, D, p->norm1_gain, p->norm1_bias,
+                c->norm_eps, batch * T, D);
+    attention_forward(m, p, pre ? a->normed1 : a->x, a, s, batch);
+    keep_queries(a->x, batch, T, a->queries, D);
+    projection_forward(m, p, at_once ? a->sum1 : a->branch1, at_once, a->mixed, rows);
+    if (!at_once) residual_forward(m, a->sum1, a->x, a->branch1, p->ls1, keep, batch, a->queries);
+    if (!pre)
+        k->norm(a->mid, D, a->mean1, a->rstd1, a->sum1, D, p->norm1_gain, p->norm1_bias,
+                c->norm_eps, rows, D);
+
+    if (pre)
+        k->norm(a->normed2, D, a->mean2, a->rstd2, a->mid, D, p->norm2_gain, p->norm2_bias,
+                c->norm_eps, rows, D);
+    mlp_forward(m, p, at_once ? a->sum2 : a->branch2, at_once, pre ? a->normed2 : a->mid, a, rows);
+    if (!at_once) residual_forward(m, a->sum2, a->mid, a->branch2, p->ls2, keep, batch, a->queries);
+    if (!pre)
+        k->norm(a->out, D, a->mean2, a->rstd2, a->sum2, D, p->norm2_gain, p->norm2_bias,
+                c->norm_eps, rows, D);
+}
+
+void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
+                    const struct activations *a, const struct scratch *s, const float *keep,
+                    size_t batch) {
+    size_t D = m->config.width, rows = batch * vit_tokens(&m->config);
+    bool pre = m->config.norm == VIT_PRE;
+    float *dx = s->dx;
+
+    if (!pre)
+        norm_backward(dx, D, g->norm2_gain, g->norm2_bias, dx, D, a->sum2, D, a->mean2, a->rstd2,
+                      p->norm2_gain, rows, D);
+    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, keep, batch);
+    mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
+    if (pre)
+        norm_backward(s->dnormed, D, g->norm2_gain, g->norm2_bias, s->dnormed, D, a->mid, D,
+                      a->mean2, a->rstd2, p->norm2_gain, rows, D);
+    add(dx, s->dnormed, rows * D);
+
+    if (!pre)
+        norm_backward(dx, D, g->norm1_gain, g->norm1_bias, dx, D, a->sum1, D, a->mean1, a->rstd1,
+                      p->norm1_gain, rows, D);
+    residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, keep, batch);
+    attention_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed1 : a->x, a, s, batch);
+    if (pre)
+        norm_backward(s->dnormed, D, g->norm1_gain, g->norm1_bias, s->dnormed, D, a->x, D, a->mean1,
+                      a->rstd1, p->norm1_gain, rows, D);
+    add(dx, s->dnormed, rows * D);
+}

@@ -1,0 +1,283 @@
+#include <math.h>
+#include <string.h>
+
+#include "error.h"
+#include "json.h"
+#include "vit.h"
+
+/* What a value may be and where it goes: the table of the config's plain keys. */
+enum kind { SIZE, PAIR, NUMBER, BOOL, WORD };
+
+static const char *const NORMS[] = {"pre", "post", NULL};
+static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
+static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", NULL};
+static const char *const POOLS[] = {"class", "mean", NULL};
+static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
+static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset, max; /* max of SIZE and PAIR; the least is 1 */
+    const char *const *words;
+    bool required;
+};
+
+#define AT(field) offsetof(vit_config, field)
+static const struct key KEYS[] = {
+    {"image_size", PAIR, AT(image_size), 16384, NULL, true},
+    {"patch_size", PAIR, AT(patch_size), 16384, NULL, true},
+    {"channels", SIZE, AT(channels), 1024, NULL, true},
+    {"width", SIZE, AT(width), 65536, NULL, true},
+    {"depth", SIZE, AT(depth), 1024, NULL, true},
+    {"heads", SIZE, AT(heads), 1024, NULL, true},
+    {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, true},
+    {"classes", SIZE, AT(classes), 1000000, NULL, true},
+    {"norm", WORD, AT(norm), 0, NORMS, false},
+    {"norm_eps", NUMBER, AT(norm_eps), 0, NULL, false},
+    {"final_norm", BOOL, AT(final_norm), 0, NULL, false},
+    {"activation", WORD, AT(activation), 0, ACTIVATIONS, false},
+    {"position", WORD, AT(position), 0, POSITIONS, false},
+    {"pool", WORD, AT(pool), 0, POOLS, false},
+    {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, false},
+    {"qk_norm", BOOL, AT(qk_norm), 0, NULL, false},
+    {"layer_scale", BOOL, AT(layer_scale), 0, NULL, false},
+    {"attention", WORD, AT(attention), 0, ATTENTIONS, false},
+};
+
+static const vit_config DEFAULTS = {
+    .norm_eps = 1e-6f,
+    .final_norm = true,
+    .position = VIT_LEARNED,
+    .qkv_bias = true,
+    .class_tokens = 1,
+};
+
+static bool read_pair(const struct json *value, size_t max, size_t out[2]) {
+    struct json element;
+    size_t n = 0;
+    if (value->type != JSON_ARRAY || json_length(value) != 2) return false;
+    for (struct json_walk walk = json_walk(value); json_next(&walk, NULL, &element); n++)
+        if (!json_size(&element, max, &out[n]) || out[n] == 0) return false;
+    return true;
+}
+
+static bool read_word(const struct json *value, const char *const *words, unsigned *out) {
+    for (*out = 0; words[*out]; ++*out)
+        if (json_is(value, words[*out])) return true;
+    return false;
+}
+
+static bool read_float(const struct json *value, float *out) {
+    if (value->type != JSON_NUMBER) return false;
+    *out = (float)json_number(value);
+    return isfinite(*out);
+}
+
+static bool read_bool(const struct json *value, bool *out) {
+    *out = value->type == JSON_TRUE;
+    return *out || value->type == JSON_FALSE;
+}
+
+static bool read_key(vit_config *config, const struct key *key, const struct json *value) {
+    void *field = (char *)config + key->offset;
+    unsigned word;
+    switch (key->kind) {
+    case SIZE: return json_size(value, key->max, field) && *(size_t *)field > 0;
+    case PAIR: return read_pair(value, key->max, field);
+    case NUMBER: return read_float(value, field) && *(float *)field >= 0;
+    case BOOL: return read_bool(value, field);
+    case WORD:
+        if (!read_word(value, key->words, &word)) return false;
+        memcpy(field, &word, sizeof word); /* every enum here is an unsigned int */
+        return true;
+    }
+    return false;
+}
+
+static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
+    if (key->kind == SIZE)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %s: expected a whole number from 1 to %z, got %t", key->name,
+                        key->max, value->text, value->size);
+    if (key->kind == PAIR)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %s: expected [rows, columns], each from 1 to %z, got %t",
+                        key->name, key->max, value->text, value->size);
+    if (key->kind != WORD)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected %s, got %t", key->name,
+                        key->kind == BOOL ? "true or false" : "a number from 0 up", value->text,
+                        value->size);
+    const char *words[5] = {"", "", "", "", ""};
+    for (size_t i = 0; i < 5 && key->words[i]; i++) words[i] = key->words[i];
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s %s %s %s %s, got %t",
+                    key->name, words[0], words[1], words[2], words[3], words[4], value->text,
+                    value->size);
+}
+
+/* The prefix is class, distillation, register, …: each may be missing, none out of order. */
+static vit_status read_prefix(vit_config *config, const struct json *value, vit_error *why) {
+    struct json token;
+    config->class_tokens = config->distillation_tokens = config->register_tokens = 0;
+    bool good = value->type == JSON_ARRAY;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &token);) {
+        bool first = !config->distillation_tokens && !config->register_tokens;
+        if (json_is(&token, "class") && first && !config->class_tokens)
+            config->class_tokens = 1;
+        else if (json_is(&token, "distillation") && first)
+            config->distillation_tokens = 1;
+        else if (json_is(&token, "register"))
+            good = ++config->register_tokens <= 1024;
+        else
+            good = false;
+    }
+    if (good && (!config->distillation_tokens || config->class_tokens)) return VIT_OK;
+    return vit_fail(
+        why, VIT_BAD_CONFIG,
+        "config: prefix: expected an array of \"class\", then \"distillation\" (only after "
+        "a class), then any \"register\", got %t",
+        value->text, value->size);
+}
+
+static vit_status read_labels(const vit_config *config, const struct json *value, vit_error *why) {
+    struct json label;
+    bool good = value->type == JSON_ARRAY && json_length(value) == config->classes;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &label);)
+        good = label.type == JSON_STRING;
+    if (good) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG, "config: labels: expected %z strings, one a class",
+                    config->classes);
+}
+
+static bool read_channel_values(const struct json *object, const char *name, size_t channels,
+                                float *out) {
+    struct json value, element;
+    size_t n = 0;
+    if (!json_get(object, name, &value) || value.type != JSON_ARRAY ||
+        json_length(&value) != channels)
+        return false;
+    for (struct json_walk walk = json_walk(&value); json_next(&walk, NULL, &element);)
+        if (!read_float(&element, &out[n++])) return false;
+    return true;
+}
+
+static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
+    struct json member;
+    unsigned filter = VIT_BILINEAR;
+    if (!json_get(value, "resize", &member) || !json_size(&member, 16384, &config->photo.resize) ||
+        config->photo.resize == 0)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.resize: expected a number of pixels");
+    config->photo.crop = config->photo.resize;
+    if (json_get(value, "crop", &member) &&
+        (!json_size(&member, 16384, &config->photo.crop) || config->photo.crop == 0))
+        return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.crop: expected a number of pixels");
+    if (json_get(value, "interpolation", &member) && !read_word(&member, FILTERS, &filter))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.interpolation: expected bilinear or bicubic, got %t",
+                        member.text, member.size);
+    config->photo.filter = (vit_filter)filter;
+    if (config->channels > 4 ||
+        !read_channel_values(value, "mean", config->channels, config->photo.mean) ||
+        !read_channel_values(value, "std", config->channels, config->photo.std))
+        return vit_fail(
+            why, VIT_BAD_CONFIG,
+            "config: prepare: expected mean and std, a number for each of 1 to 4 channels");
+    for (size_t i = 0; i < config->channels; i++)
+        if (!(config->photo.std[i] > 0))
+            return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.std: expected numbers above 0");
+    return VIT_OK;
+}
+
+static vit_status read_prepare(vit_config *config, const struct json *value, vit_error *why) {
+    struct json kind;
+    if (value->type == JSON_NULL) return VIT_OK;
+    if (json_get(value, "kind", &kind) && json_is(&kind, "digit")) {
+        if (config->channels != 1)
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "config: prepare digit: expected channels 1, got %z", config->channels);
+        config->prepare = VIT_PREPARE_DIGIT;
+        return VIT_OK;
+    }
+    if (!json_get(value, "kind", &kind) || !json_is(&kind, "photo"))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare: expected an object whose kind is digit or photo, got %t",
+                        value->text, value->size);
+    config->prepare = VIT_PREPARE_PHOTO;
+    return read_photo(config, value, why);
+}
+
+/* Parameters and attention rows must be countable in size_t with room to spare. */
+static bool sizes_fit(const vit_config *c) {
+    double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
+    double P = (double)c->patch_size[0] * (double)c->patch_size[1] * (double)c->channels;
+    double block = 4 * D * D + 2 * D * M + 16 * D + M;
+    double parameters = D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
+    return 16 * parameters < (double)SIZE_MAX && 64 * T * (D + M) < (double)SIZE_MAX;
+}
+
+static vit_status check_together(const vit_config *c, vit_error *why) {
+    for (int i = 0; i < 2; i++)
+        if (c->image_size[i] % c->patch_size[i])
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "config: patch_size: expected %s that divide the image's %z, got %z",
+                            i ? "columns" : "rows", c->image_size[i], c->patch_size[i]);
+    if (c->width % c->heads)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: heads: expected a divisor of width %z, got %z", c->width,
+                        c->heads);
+    if (c->position == VIT_SINCOS2D && c->width % 4)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: width: sincos2d needs a multiple of 4, got %z", c->width);
+    if (c->pool == VIT_POOL_CLASS && !c->class_tokens)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");
+    if (vit_patches(c) > 65536)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: patch_size: expected at most 65536 patches, got %z",
+                        vit_patches(c));
+    if (!sizes_fit(c))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: a model of width %z and depth %z does not fit in memory", c->width,
+                        c->depth);
+    return VIT_OK;
+}
+
+static vit_status read_keys(vit_config *config, const struct json *root, vit_error *why) {
+    struct json value;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        if (json_get(root, KEYS[i].name, &value)) {
+            if (KEYS[i].offset == AT(position) && json_is(&value, "relative"))
+                return vit_fail(why, VIT_BAD_CONFIG,
+                                "config: position: relative is not supported yet");
+            if (!read_key(config, &KEYS[i], &value)) return expect_value(&KEYS[i], &value, why);
+        } else if (KEYS[i].required) {
+            return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", KEYS[i].name);
+        }
+    }
+    return VIT_OK;
+}
+
+vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why) {
+    struct json root, value;
+    *config = DEFAULTS;
+    if (!json_read(&root, json, size) || root.type != JSON_OBJECT)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
+    vit_status status = read_keys(config, &root, why);
+    if (!status && json_get(&root, "prefix", &value)) status = read_prefix(config, &value, why);
+    if (!status && json_get(&root, "labels", &value)) status = read_labels(config, &value, why);
+    if (!status && json_get(&root, "prepare", &value)) status = read_prepare(config, &value, why);
+    if (status) return status;
+    config->position_rows = vit_tokens(config);
+    return check_together(config, why);
+}
+
+size_t vit_patches(const vit_config *c) {
+    return (c->image_size[0] / c->patch_size[0]) * (c->image_size[1] / c->patch_size[1]);
+}
+
+size_t vit_prefix(const vit_config *c) {
+    return c->class_tokens + c->distillation_tokens + c->register_tokens;
+}
+
+size_t vit_tokens(const vit_config *c) {
+    return vit_prefix(c) + vit_patches(c);
+}

@@ -1,0 +1,12 @@
+/* Messages without stdio, which would double the wasm module. */
+#ifndef VIT_ERROR_H
+#define VIT_ERROR_H
+
+#include "vit.h"
+
+/* Writes a message into `why` (NULL is fine) and returns `status`. In the format: %s a
+ * string, %t a text slice (const char *, size_t), %z a size_t, %d (const size_t *, size_t)
+ * a shape. */
+vit_status vit_fail(vit_error *why, vit_status status, const char *format, ...);
+
+#endif

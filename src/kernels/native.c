@@ -1,0 +1,65 @@
+/* For training and the native command: matrix products by OpenBLAS where built with it
+ * (HAVE_OPENBLAS), else by the scalar table; rows in the widest vectors of the target. */
+#if defined(__AVX512F__)
+#define LANES 16
+#elif defined(__AVX__)
+#define LANES 8
+#else
+#define LANES 4
+#endif
+#include "lanes.h"
+
+static size_t packed_size(size_t N, size_t K) {
+    return N * K;
+}
+
+static void pack(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
+                 size_t N, size_t K) {
+    vit_scalar.pack(packed, b, n_stride, k_stride, N, K);
+}
+
+#ifdef HAVE_OPENBLAS
+#include <cblas.h>
+
+static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
+                 float alpha, float beta, size_t M, size_t N, size_t K) {
+    if (M == 0 || N == 0) return;
+    if (K == 0) { /* BLAS wants positive strides even for nothing */
+        vit_scalar.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
+                transpose_b ? CblasTrans : CblasNoTrans, (blasint)M, (blasint)N, (blasint)K, alpha,
+                a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
+}
+#else
+static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
+                 float alpha, float beta, size_t M, size_t N, size_t K) {
+    vit_scalar.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
+}
+#endif
+
+/* Starts every row from the bias, so that the product is added to it. */
+static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
+                   const float *restrict packed, const float *restrict bias, int act, bool add,
+                   size_t M, size_t N, size_t K) {
+    for (size_t m = 0; bias && m < M; m++)
+        for (size_t n = 0; n < N; n++) y[m * ldy + n] = bias[n] + (add ? y[m * ldy + n] : 0);
+    gemm(y, ldy, x, ldx, false, packed, K, true, 1, add || bias ? 1 : 0, M, N, K);
+    if (act != VIT_LINEAR) activate_rows(y, ldy, y, ldy, act, M, N);
+}
+
+const struct vit_kernels vit_native = {
+    .name = "native",
+    .packed = false,
+    .packed_size = packed_size,
+    .pack = pack,
+    .matmul = matmul,
+    .gemm = gemm,
+    .softmax = lanes_softmax,
+    .norm = lanes_norm,
+    .activate = lanes_activate,
+    .activate_backward = lanes_activate_backward,
+};

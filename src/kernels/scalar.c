@@ -1,0 +1,123 @@
+/* Plain C, one number at a time: the oracle for the other tables, the fallback for
+ * engines without SIMD, and the place to read what each kernel means. */
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+static size_t packed_size(size_t N, size_t K) {
+    return N * K;
+}
+
+static void pack(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
+                 size_t N, size_t K) {
+    for (size_t n = 0; n < N; n++)
+        for (size_t k = 0; k < K; k++) *packed++ = b[n * n_stride + k * k_stride];
+}
+
+static float gelu(float x) {
+    return 0.5f * x * (1 + erff(x * 0.70710678f));
+}
+static float sigmoid(float x) {
+    return 1 / (1 + expf(-x));
+}
+/* 0.5·(1 + tanh(u)) = sigmoid(2u), u = √(2/π)·(x + 0.044715x³): Hendrycks, arXiv:1606.08415. */
+static float gelu_tanh(float x) {
+    return x * sigmoid(1.59576912f * (x + 0.044715f * x * x * x));
+}
+static float quick_gelu(float x) {
+    return x * sigmoid(1.702f * x);
+}
+static float relu(float x) {
+    return x < 0 ? 0 : x;
+}
+
+static float gelu_slope(float x) {
+    return 0.5f * (1 + erff(x * 0.70710678f)) + x * 0.39894228f * expf(-0.5f * x * x);
+}
+static float gelu_tanh_slope(float x) {
+    float s = sigmoid(1.59576912f * (x + 0.044715f * x * x * x));
+    return s + x * s * (1 - s) * 1.59576912f * (1 + 3 * 0.044715f * x * x);
+}
+static float quick_gelu_slope(float x) {
+    float s = sigmoid(1.702f * x);
+    return s + 1.702f * x * s * (1 - s);
+}
+static float relu_slope(float x) {
+    return x > 0 ? 1 : 0;
+}
+
+typedef float (*function)(float);
+static const function FUNCTIONS[] = {gelu, gelu_tanh, quick_gelu, relu};
+static const function SLOPES[] = {gelu_slope, gelu_tanh_slope, quick_gelu_slope, relu_slope};
+
+static void activate(float *y, const float *x, int act, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = act == VIT_LINEAR ? x[i] : FUNCTIONS[act](x[i]);
+}
+
+static void activate_backward(float *dx, const float *dy, const float *x, int act, size_t n) {
+    for (size_t i = 0; i < n; i++) dx[i] = act == VIT_LINEAR ? dy[i] : dy[i] * SLOPES[act](x[i]);
+}
+
+static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
+                   const float *restrict packed, const float *restrict bias, int act, bool add,
+                   size_t M, size_t N, size_t K) {
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            float sum = bias ? bias[n] : 0;
+            for (size_t k = 0; k < K; k++) sum += x[m * ldx + k] * packed[n * K + k];
+            if (act != VIT_LINEAR) sum = FUNCTIONS[act](sum);
+            y[m * ldy + n] = add ? y[m * ldy + n] + sum : sum;
+        }
+}
+
+static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
+                 float alpha, float beta, size_t M, size_t N, size_t K) {
+    size_t a_row = transpose_a ? 1 : lda, a_column = transpose_a ? lda : 1;
+    size_t b_row = transpose_b ? 1 : ldb, b_column = transpose_b ? ldb : 1;
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            float sum = 0, *out = &c[m * ldc + n];
+            for (size_t k = 0; k < K; k++)
+                sum += a[m * a_row + k * a_column] * b[k * b_row + n * b_column];
+            *out = (beta == 0 ? 0 : beta * *out) + alpha * sum;
+        }
+}
+
+static void softmax(float *x, size_t ldx, float scale, size_t rows, size_t columns) {
+    for (; rows > 0; rows--, x += ldx) {
+        float max = -INFINITY, sum = 0;
+        for (size_t i = 0; i < columns; i++) max = fmaxf(max, x[i] * scale);
+        for (size_t i = 0; i < columns; i++) sum += x[i] = expf(x[i] * scale - max);
+        for (size_t i = 0; i < columns; i++) x[i] /= sum;
+    }
+}
+
+static void norm(float *y, size_t ldy, float *mean, float *rstd, const float *x, size_t ldx,
+                 const float *restrict gain, const float *restrict bias, float eps, size_t rows,
+                 size_t columns) {
+    for (size_t t = 0; t < rows; t++, x += ldx, y += ldy) {
+        float sum = 0, squares = 0;
+        for (size_t i = 0; i < columns; i++) sum += x[i];
+        float m = sum / (float)columns;
+        for (size_t i = 0; i < columns; i++) squares += (x[i] - m) * (x[i] - m);
+        float r = 1 / sqrtf(squares / (float)columns + eps);
+        for (size_t i = 0; i < columns; i++) y[i] = gain[i] * (x[i] - m) * r + bias[i];
+        if (mean) mean[t] = m;
+        if (rstd) rstd[t] = r;
+    }
+}
+
+const struct vit_kernels vit_scalar = {
+    .name = "scalar",
+    .packed = false,
+    .packed_size = packed_size,
+    .pack = pack,
+    .matmul = matmul,
+    .gemm = gemm,
+    .softmax = softmax,
+    .norm = norm,
+    .activate = activate,
+    .activate_backward = activate_backward,
+};

@@ -1,0 +1,95 @@
+/* Tokens (T,D) → final norm → pooling → class scores (K).
+ * class: the first token, as in Dosovitskiy et al.; with a distillation token both heads
+ * are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4). mean: the patch
+ * tokens' mean, normed before, or after it where the file has fc_norm, as in timm. */
+#include <string.h>
+
+#include "model.h"
+
+static bool norms_tokens(const vit_config *c) {
+    return c->final_norm && !c->fc_norm;
+}
+
+/* Head 0 reads the class token, head 1 the distillation token; a mean feeds both alike. */
+static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
+                         size_t tokens, size_t head) {
+    size_t D = c->width, N = vit_patches(c);
+    for (size_t b = 0; b < batch; b++, x += tokens * D, pooled += D) {
+        if (c->pool == VIT_POOL_CLASS) {
+            memcpy(pooled, x + head * D, D * sizeof *pooled);
+            continue;
+        }
+        memset(pooled, 0, D * sizeof *pooled);
+        for (size_t t = tokens - N; t < tokens; t++)
+            for (size_t i = 0; i < D; i++) pooled[i] += x[t * D + i];
+        for (size_t i = 0; i < D; i++) pooled[i] /= (float)N;
+    }
+}
+
+/* Adds to dtokens. */
+static void pool_backward(const vit_config *c, float *dtokens, const float *dpooled, size_t batch,
+                          size_t token) {
+    size_t D = c->width, T = vit_tokens(c), N = vit_patches(c);
+    bool mean = c->pool == VIT_POOL_MEAN;
+    size_t first = mean ? T - N : token, last = mean ? T : token + 1;
+    float share = 1 / (float)(last - first);
+    for (size_t b = 0; b < batch; b++, dtokens += T * D, dpooled += D)
+        for (size_t t = first; t < last; t++)
+            for (size_t i = 0; i < D; i++) dtokens[t * D + i] += dpooled[i] * share;
+}
+
+void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
+                    const float *x, size_t batch, size_t tokens) {
+    const struct vit_kernels *k = m->kernels;
+    const vit_config *c = &m->config;
+    const struct vit_params *p = &m->params;
+    size_t D = c->width, K = c->classes, heads = p->head_dist_weight ? 2 : 1;
+    if (norms_tokens(c)) {
+        k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
+                batch * tokens, D);
+        x = a->tokens;
+    } else if (a->tokens) {
+        memcpy(a->tokens, x, batch * tokens * D * sizeof *x);
+    }
+    if (!logits) return;
+    for (size_t head = 0; head < heads; head++) {
+        float *pooled = a->pooled + head * batch * D;
+        pool_forward(c, pooled, x, batch, tokens, head);
+        if (c->fc_norm) {
+            float *normed = a->pooled_normed + head * batch * D;
+            k->norm(normed, D, a->mean ? a->mean + head * batch : NULL,
+                    a->rstd ? a->rstd + head * batch : NULL, pooled, D, p->norm_gain, p->norm_bias,
+                    c->norm_eps, batch, D);
+            pooled = normed;
+        }
+        k->matmul(logits, K, pooled, D, head ? p->head_dist_weight : p->head_weight,
+                  head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, D);
+    }
+    for (size_t i = 0; heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
+}
+
+void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                     const float *dlogits, const struct head_activations *a, const float *x,
+                     float *dpooled, size_t batch) {
+    const vit_config *c = &m->config;
+    const struct vit_params *p = &m->params;
+    size_t D = c->width, K = c->classes, rows = batch * vit_tokens(c),
+           heads = p->head_dist_weight ? 2 : 1;
+    float *dhead = dpooled + batch * D; /* (B,K): dlogits shared among the heads */
+    for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
+    memset(dx, 0, rows * D * sizeof *dx);
+    for (size_t head = 0; head < heads; head++) {
+        const float *fed = (c->fc_norm ? a->pooled_normed : a->pooled) + head * batch * D;
+        linear_backward(m->kernels, dpooled, D, head ? g->head_dist_weight : g->head_weight,
+                        head ? g->head_dist_bias : g->head_bias, dhead, K, fed, D,
+                        head ? p->head_dist_weight : p->head_weight, batch, K, D);
+        if (c->fc_norm)
+            norm_backward(dpooled, D, g->norm_gain, g->norm_bias, dpooled, D,
+                          a->pooled + head * batch * D, D, a->mean + head * batch,
+                          a->rstd + head * batch, p->norm_gain, batch, D);
+        pool_backward(c, dx, dpooled, batch, head);
+    }
+    if (norms_tokens(c))
+        norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,
+                      p->norm_gain, rows, D);
+}

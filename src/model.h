@@ -1,0 +1,137 @@
+/* What the stages share: the model, one block's activations, and the arena they lie in. */
+#ifndef VIT_MODEL_H
+#define VIT_MODEL_H
+
+#include "kernels/kernels.h"
+#include "params.h"
+#include "safetensors.h"
+#include "vit.h"
+
+struct vit_model {
+    vit_config config;
+    const struct vit_kernels *kernels;
+    struct vit_params params;
+    float *floats; /* all parameters, cache-line aligned, inside `memory` */
+    size_t float_count;
+    void *memory;
+    float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
+    char *json;
+    size_t json_size;
+    char **labels; /* (K) into one block, or NULL */
+    size_t bytes;
+};
+
+/* A model with its memory laid out, its parameters 0 and its fixed positions computed. */
+vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                     const struct vit_kernels *kernels, vit_error *why);
+
+/* weights.c: fills a new model from a checked file. */
+vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
+                               size_t json_size, vit_error *why);
+vit_status weights_load(vit_model *model, const struct safetensors *st, vit_error *why);
+
+/* Hands out cache-line-aligned pieces of a block of memory; with base NULL it only counts. */
+struct arena {
+    char *base;
+    size_t used;
+    bool overflow;
+};
+enum { CACHE_LINE = 64 };
+float *arena_floats(struct arena *arena, size_t count, size_t each);
+
+/* One block's activations over a batch, B·T rows. While only running, all blocks share
+ * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass
+ * needs is NULL. A tape has a set for every block. */
+struct activations {
+    float *x;                          /* (BT,D) the block's input */
+    float *normed1, *mean1, *rstd1;    /* (BT,D) (BT): pre-norm's first norm */
+    float *qkv;                        /* (BT,3D) */
+    float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3D) (BT,2h): before qk_norm */
+    float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
+    size_t map_stride;
+    size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
+    float *mixed;      /* (B·queries,D): the heads' values side by side */
+    float *branch1;    /* (BT,D): attention's output, unless added at once */
+    float *sum1, *mid; /* (BT,D): x + branch; after post-norm */
+    float *normed2, *mean2, *rstd2;
+    float *pre, *hidden; /* (BT,M): before and after the activation */
+    float *branch2, *sum2, *out;
+};
+
+/* Scratch for one image's attention, and for gradients. */
+struct scratch {
+    float *keys, *values;          /* packed (T,d) and (d,T) */
+    float *scores;                 /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *dx, *dbranch, *dnormed; /* (BT,D) */
+    float *dqkv, *dmixed;          /* (BT,3D) (BT,D) */
+    float *dhidden;                /* (BT,M) */
+};
+enum { ATTENTION_ROWS = 64 };
+
+void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *model, size_t rows);
+
+/* The stages. k: the kernels; rows = B·T. Backward adds to parameter gradients and
+ * overwrites activation gradients. */
+
+/* image (C,H,W) → patches (N,C·P·Q) → x (N,D) */
+void patches_forward(const vit_model *m, float *x, float *patches, const float *image);
+void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
+                      const float *patches);
+
+/* x (T,D), its patch rows filled → prefix rows written, positions added. */
+void tokens_forward(const vit_model *m, float *x);
+void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
+/* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
+void tokens_sincos(float *table, const vit_config *config);
+
+/* keep (B, stride L) scales an image's branches; NULL: 1. a->out holds B·queries rows. */
+void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
+                   const struct scratch *s, const float *keep, size_t batch);
+/* s->dx: in, the gradient of a->out; out, of a->x. */
+void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
+                    const struct activations *a, const struct scratch *s, const float *keep,
+                    size_t batch);
+
+/* x (BT,D) → a->qkv, a->map, a->mixed. */
+void attention_forward(const vit_model *m, const struct block_params *p, const float *x,
+                       const struct activations *a, const struct scratch *s, size_t batch);
+/* a->mixed (rows,D) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
+void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
+                        const float *mixed, size_t rows);
+void attention_backward(const vit_model *m, const struct block_params *p,
+                        const struct block_params *g, float *dx, const float *dy, const float *x,
+                        const struct activations *a, const struct scratch *s, size_t batch);
+
+/* x (rows,D) → a->hidden (rows,M) → y (rows,D), added to y if `add`. */
+void mlp_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
+                 const float *x, const struct activations *a, size_t rows);
+void mlp_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
+                  float *dx, const float *dy, const float *x, const struct activations *a,
+                  const struct scratch *s, size_t rows);
+
+/* dx = dy·w (NULL: not wanted), dw += dyᵀ·x, dbias += Σ dy. x (M,K) w (N,K) dy (M,N). */
+void linear_backward(const struct vit_kernels *k, float *dx, size_t lddx, float *dw, float *dbias,
+                     const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
+                     size_t M, size_t N, size_t K);
+
+/* Gradients of kernels->norm; dx may be dy. Adds to dgain, dbias. */
+void norm_backward(float *dx, size_t lddx, float *dgain, float *dbias, const float *dy, size_t lddy,
+                   const float *x, size_t ldx, const float *mean, const float *rstd,
+                   const float *gain, size_t rows, size_t columns);
+
+/* What the head keeps between forward and backward. */
+struct head_activations {
+    float *tokens;        /* (BT,D) after the final norm */
+    float *mean, *rstd;   /* (BT); with fc_norm (B); NULL while only running */
+    float *pooled;        /* (2,B,D): what feeds head and head_dist */
+    float *pooled_normed; /* (B,D), with fc_norm */
+};
+/* x (B·tokens,D): the first `tokens` of each image, T or those pooled. */
+void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
+                    const float *x, size_t batch, size_t tokens);
+/* dx (BT,D): the gradient of x. */
+void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                     const float *dlogits, const struct head_activations *a, const float *x,
+                     float *dpooled, size_t batch);
+
+#endif

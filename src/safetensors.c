@@ -1,0 +1,294 @@
+#include "safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "json.h"
+
+enum { LENGTH_BYTES = 8, MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} TYPES[] = {
+    [ST_F32] = {"F32", 4}, [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2}, [ST_I8] = {"I8", 1}};
+
+/* What a tensor's entry says of its place, next to the tensor. */
+struct entry {
+    struct st_tensor tensor;
+    size_t begin, end;
+};
+
+static uint64_t little_endian(const uint8_t *bytes, size_t n) {
+    uint64_t value = 0;
+    for (size_t i = n; i > 0; i--) value = value << 8 | bytes[i - 1];
+    return value;
+}
+
+static vit_status read_type(struct st_tensor *t, const struct json *value, vit_error *why) {
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (json_is(value, TYPES[i].name)) {
+            t->type = (st_type)i;
+            return VIT_OK;
+        }
+    return vit_fail(why, VIT_BAD_TENSOR,
+                    "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
+                    t->name_size, value->text, value->size);
+}
+
+static vit_status read_shape(struct st_tensor *t, const struct json *value, vit_error *why) {
+    struct json dimension;
+    t->count = 1;
+    t->rank = 0;
+    bool good = value->type == JSON_ARRAY && json_length(value) <= 4;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &dimension);) {
+        size_t *n = &t->shape[t->rank++];
+        good = json_size(&dimension, SIZE_MAX, n) && (*n == 0 || t->count <= SIZE_MAX / 4 / *n);
+        if (good) t->count *= *n;
+    }
+    if (good) return VIT_OK;
+    return vit_fail(why, VIT_BAD_TENSOR,
+                    "tensor \"%t\": expected a shape of at most 4 sizes that fit in memory, got %t",
+                    t->name, t->name_size, value->text, value->size);
+}
+
+static vit_status read_offsets(struct entry *e, const struct json *value, size_t data_size,
+                               vit_error *why) {
+    struct st_tensor *t = &e->tensor;
+    size_t offsets[2] = {0, 0}, n = 0, bytes = t->count * TYPES[t->type].bytes;
+    struct json offset;
+    bool good = value->type == JSON_ARRAY && json_length(value) == 2;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &offset);)
+        good = json_size(&offset, SIZE_MAX, &offsets[n++]);
+    if (!good)
+        return vit_fail(why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": expected data_offsets [begin,end], got %t", t->name,
+                        t->name_size, value->text, value->size);
+    e->begin = offsets[0], e->end = offsets[1];
+    if (e->begin > e->end || e->end > data_size)
+        return vit_fail(
+            why, VIT_BAD_TENSOR,
+            "tensor \"%t\": its bytes %z to %z lie outside the file's %z bytes of data; "
+            "is the file truncated?",
+            t->name, t->name_size, e->begin, e->end, data_size);
+    if (e->end - e->begin != bytes)
+        return vit_fail(why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": shape %d of %s needs %z bytes, its offsets hold %z",
+                        t->name, t->name_size, t->shape, t->rank, TYPES[t->type].name, bytes,
+                        e->end - e->begin);
+    return VIT_OK;
+}
+
+static vit_status read_entry(struct entry *e, const struct json *value, const uint8_t *data,
+                             size_t data_size, vit_error *why) {
+    struct st_tensor *t = &e->tensor;
+    struct json type, shape, offsets;
+    if (!json_get(value, "dtype", &type) || !json_get(value, "shape", &shape) ||
+        !json_get(value, "data_offsets", &offsets) || json_length(value) != 3)
+        return vit_fail(why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": expected exactly dtype, shape and data_offsets", t->name,
+                        t->name_size);
+    vit_status status = read_type(t, &type, why);
+    if (!status) status = read_shape(t, &shape, why);
+    if (!status) status = read_offsets(e, &offsets, data_size, why);
+    if (!status) t->data = data + e->begin;
+    return status;
+}
+
+/* Unescapes a string into *storage and moves past it, leaving a terminator. */
+static bool keep_string(char **storage, size_t *size, const struct json *string) {
+    if (!json_unescape(*storage, size, string)) return false;
+    (*storage)[*size] = '\0';
+    *storage += *size + 1;
+    return true;
+}
+
+static vit_status read_metadata(struct safetensors *st, const struct json *value, char **storage,
+                                vit_error *why) {
+    struct json key, text;
+    if (value->type != JSON_OBJECT)
+        return vit_fail(why, VIT_BAD_FILE, "__metadata__: expected an object of strings");
+    for (struct json_walk walk = json_walk(value); json_next(&walk, &key, &text);) {
+        if (text.type != JSON_STRING)
+            return vit_fail(why, VIT_BAD_FILE, "__metadata__: expected a string for %t", key.text,
+                            key.size);
+        if (!json_is(&key, "vitrine")) continue;
+        if (st->metadata)
+            return vit_fail(why, VIT_BAD_FILE, "__metadata__: \"vitrine\" is there twice");
+        st->metadata = *storage;
+        if (!keep_string(storage, &st->metadata_size, &text))
+            return vit_fail(why, VIT_BAD_FILE,
+                            "__metadata__.vitrine: an escape makes no character");
+    }
+    return VIT_OK;
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static int compare_names(const char *a, size_t a_size, const char *b, size_t b_size) {
+    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
+    return order ? order : (a_size > b_size) - (a_size < b_size);
+}
+
+static int by_name(const void *a, const void *b) {
+    const struct st_tensor *x = a, *y = b;
+    return compare_names(x->name, x->name_size, y->name, y->name_size);
+}
+
+/* The data must be the tensors' bytes, end to end: no holes, no sharing, nothing after. */
+static vit_status check_places(struct entry *entries, size_t count, size_t data_size,
+                               vit_error *why) {
+    size_t at = 0;
+    qsort(entries, count, sizeof *entries, by_place);
+    for (size_t i = 0; i < count; i++) {
+        const struct st_tensor *t = &entries[i].tensor;
+        if (entries[i].begin != at)
+            return vit_fail(
+                why, VIT_BAD_TENSOR,
+                "tensor \"%t\": begins at byte %z of the data, expected %z: tensors must "
+                "not overlap or leave gaps",
+                t->name, t->name_size, entries[i].begin, at);
+        at = entries[i].end;
+    }
+    if (at != data_size)
+        return vit_fail(why, VIT_BAD_FILE, "expected %z bytes of data, got %z", at, data_size);
+    return VIT_OK;
+}
+
+static vit_status read_entries(struct safetensors *st, struct entry *entries,
+                               const struct json *header, const uint8_t *data, size_t data_size,
+                               vit_error *why) {
+    char *storage = st->names;
+    struct json key, value;
+    vit_status status = VIT_OK;
+    bool metadata = false;
+    for (struct json_walk walk = json_walk(header); !status && json_next(&walk, &key, &value);) {
+        if (json_is(&key, "__metadata__")) {
+            if (metadata) return vit_fail(why, VIT_BAD_FILE, "__metadata__ is there twice");
+            metadata = true;
+            status = read_metadata(st, &value, &storage, why);
+            continue;
+        }
+        struct entry *e = &entries[st->count++];
+        e->tensor.name = storage;
+        if (!keep_string(&storage, &e->tensor.name_size, &key))
+            return vit_fail(why, VIT_BAD_FILE, "tensor name %t: an escape makes no character",
+                            key.text, key.size);
+        status = read_entry(e, &value, data, data_size, why);
+    }
+    if (!status) status = check_places(entries, st->count, data_size, why);
+    for (size_t i = 0; !status && i < st->count; i++) st->tensors[i] = entries[i].tensor;
+    if (status) return status;
+    qsort(st->tensors, st->count, sizeof *st->tensors, by_name);
+    for (size_t i = 1; i < st->count; i++)
+        if (by_name(&st->tensors[i - 1], &st->tensors[i]) == 0)
+            return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": is there twice",
+                            st->tensors[i].name, st->tensors[i].name_size);
+    return VIT_OK;
+}
+
+static vit_status find_header(struct json *header, const uint8_t *bytes, size_t size,
+                              vit_error *why) {
+    if (size < LENGTH_BYTES)
+        return vit_fail(why, VIT_BAD_FILE, "expected a safetensors file, got %z bytes", size);
+    uint64_t length = little_endian(bytes, LENGTH_BYTES);
+    if (length > MAX_HEADER && bytes[0] == '<')
+        return vit_fail(
+            why, VIT_BAD_FILE,
+            "expected a safetensors file, got what looks like an HTML page; check the address");
+    if (length > MAX_HEADER)
+        return vit_fail(
+            why, VIT_BAD_FILE,
+            "expected a safetensors file, whose first 8 bytes are a header length of at "
+            "most %z",
+            (size_t)MAX_HEADER);
+    if (length > size - LENGTH_BYTES)
+        return vit_fail(why, VIT_BAD_FILE,
+                        "the header says %z bytes, the file holds %z more; is it truncated?",
+                        (size_t)length, size - LENGTH_BYTES);
+    if (!json_read(header, (const char *)bytes + LENGTH_BYTES, (size_t)length) ||
+        header->type != JSON_OBJECT)
+        return vit_fail(why, VIT_BAD_FILE, "the header is not a JSON object");
+    if (json_length(header) > MAX_TENSORS)
+        return vit_fail(why, VIT_BAD_FILE, "expected at most %z tensors", (size_t)MAX_TENSORS);
+    return VIT_OK;
+}
+
+vit_status st_open(struct safetensors *st, const void *bytes, size_t size, vit_error *why) {
+    *st = (struct safetensors){0};
+    struct json header;
+    vit_status status = find_header(&header, bytes, size, why);
+    if (status) return status;
+    size_t length = (size_t)little_endian(bytes, LENGTH_BYTES), count = json_length(&header);
+    const uint8_t *data = (const uint8_t *)bytes + LENGTH_BYTES + length;
+    struct entry *entries = calloc(count + 1, sizeof *entries);
+    st->tensors = calloc(count + 1, sizeof *st->tensors);
+    st->names = malloc(length + 1); /* a quoted string shrinks by two and gains a terminator */
+    if (entries && st->tensors && st->names) {
+        status = read_entries(st, entries, &header, data, size - LENGTH_BYTES - length, why);
+    } else {
+        status = vit_fail(why, VIT_NO_MEMORY, "no memory for a header of %z bytes", length);
+    }
+    free(entries);
+    if (status) st_close(st);
+    return status;
+}
+
+void st_close(struct safetensors *st) {
+    free(st->tensors);
+    free(st->names);
+    *st = (struct safetensors){0};
+}
+
+const struct st_tensor *st_find(const struct safetensors *st, const char *name) {
+    size_t low = 0, high = st->count, size = strlen(name);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct st_tensor *t = &st->tensors[middle];
+        int order = compare_names(name, size, t->name, t->name_size);
+        if (order == 0) return t;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* IEEE 754 binary16 → binary32, exactly: the bits are moved into place and the exponent's
+ * bias put right by a multiplication, which also normalises subnormals. */
+static float from_half(uint16_t bits) {
+    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13;
+    float value;
+    memcpy(&value, &magnitude, sizeof value);
+    value *= 0x1p112f;
+    uint32_t out;
+    memcpy(&out, &value, sizeof out);
+    if ((bits & 0x7c00) == 0x7c00) out |= 0x7f800000;
+    out |= (uint32_t)(bits & 0x8000) << 16;
+    memcpy(&value, &out, sizeof value);
+    return value;
+}
+
+static float from_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void st_floats(float *out, const struct st_tensor *t) {
+    const uint8_t *p = t->data;
+    for (size_t i = 0; i < t->count; i++, p += TYPES[t->type].bytes) {
+        switch (t->type) {
+        case ST_F32: out[i] = from_bits((uint32_t)little_endian(p, 4)); break;
+        case ST_F16: out[i] = from_half((uint16_t)little_endian(p, 2)); break;
+        case ST_BF16: out[i] = from_bits((uint32_t)little_endian(p, 2) << 16); break;
+        case ST_I8: out[i] = (float)(int8_t)*p; break;
+        }
+    }
+}

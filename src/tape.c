@@ -1,0 +1,149 @@
+/* Forward and backward over a tape: the path of vit.c with everything kept, and its way
+ * back, each stage by the backward function beside its forward one. */
+#include <string.h>
+
+#include "model.h"
+
+struct vit_tape {
+    size_t batch;
+    const float *keep;
+    struct activations *blocks; /* (L) */
+    struct block_params *gradient_blocks;
+    struct scratch scratch;
+    struct head_activations head;
+    float *patches, *last, *dpooled;
+};
+
+static void block_lay_out(struct activations *a, struct arena *arena, const vit_model *m,
+                          size_t batch, float *branch) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width, M = c->mlp_width, rows = batch * T;
+    bool post = c->norm == VIT_POST;
+    *a = (struct activations){
+        .mean1 = arena_floats(arena, rows, 1),
+        .rstd1 = arena_floats(arena, rows, 1),
+        .qkv = arena_floats(arena, rows, 3 * D),
+        .map = arena_floats(arena, batch * c->heads, T * T),
+        .map_stride = c->heads * T * T,
+        .queries = T,
+        .mixed = arena_floats(arena, rows, D),
+        .sum1 = arena_floats(arena, rows, D),
+        .mean2 = arena_floats(arena, rows, 1),
+        .rstd2 = arena_floats(arena, rows, 1),
+        .pre = arena_floats(arena, rows, M),
+        .hidden = arena_floats(arena, rows, M),
+        .sum2 = arena_floats(arena, rows, D),
+        .branch1 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
+        .branch2 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
+    };
+    a->normed1 = post ? NULL : arena_floats(arena, rows, D);
+    a->normed2 = post ? NULL : arena_floats(arena, rows, D);
+    a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
+    a->out = post ? arena_floats(arena, rows, D) : a->sum2;
+    if (!c->qk_norm) return;
+    a->qk_raw = arena_floats(arena, rows, 3 * D);
+    a->qk_mean = arena_floats(arena, rows, 2 * c->heads);
+    a->qk_rstd = arena_floats(arena, rows, 2 * c->heads);
+}
+
+static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_model *m,
+                            size_t rows) {
+    size_t D = m->config.width;
+    scratch_attention(s, arena, m, vit_tokens(&m->config));
+    s->dx = arena_floats(arena, rows, D);
+    s->dbranch = arena_floats(arena, rows, D);
+    s->dnormed = arena_floats(arena, rows, D);
+    s->dqkv = arena_floats(arena, rows, 3 * D);
+    s->dmixed = arena_floats(arena, rows, D);
+    s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
+}
+
+/* With arena->base NULL only counts. */
+static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m, size_t batch) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width, rows = batch * T;
+    struct activations one, *blocks;
+    *tape = (vit_tape){.batch = batch};
+    tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
+    tape->gradient_blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient_blocks);
+    blocks = tape->blocks;
+    tape->patches = arena_floats(arena, batch * vit_patches(c),
+                                 c->channels * c->patch_size[0] * c->patch_size[1]);
+    float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
+    for (size_t i = 0; i < c->depth; i++) {
+        struct activations *a = blocks ? &blocks[i] : &one;
+        block_lay_out(a, arena, m, batch, branch);
+        a->x = x;
+        x = a->out;
+    }
+    tape->last = x;
+    tape->head.tokens = arena_floats(arena, rows, D);
+    tape->head.mean = arena_floats(arena, rows, 2);
+    tape->head.rstd = arena_floats(arena, rows, 2);
+    tape->head.pooled = arena_floats(arena, 2 * batch, D);
+    tape->head.pooled_normed = arena_floats(arena, 2 * batch, D);
+    tape->dpooled = arena_floats(arena, batch, D + c->classes);
+    scratch_lay_out(&tape->scratch, arena, m, rows);
+}
+
+size_t vit_tape_size(const vit_model *m, size_t batch) {
+    struct arena arena = {0};
+    vit_tape tape;
+    arena_floats(&arena, sizeof tape, 1);
+    if (batch == 0) return 0;
+    tape_lay_out(&tape, &arena, m, batch);
+    return arena.overflow ? 0 : arena.used + CACHE_LINE;
+}
+
+vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_model *m,
+                         size_t batch) {
+    size_t need = vit_tape_size(m, batch);
+    *out = NULL;
+    if (!memory || need == 0 || size < need || m->kernels->packed) return VIT_BAD_ARGUMENT;
+    uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    struct arena arena = {.base = (char *)aligned};
+    vit_tape *tape = (vit_tape *)(void *)arena_floats(&arena, sizeof *tape, 1);
+    tape_lay_out(tape, &arena, m, batch);
+    *out = tape;
+    return VIT_OK;
+}
+
+static size_t patch_floats(const vit_config *c) {
+    return vit_patches(c) * c->channels * c->patch_size[0] * c->patch_size[1];
+}
+
+void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t batch,
+                 float *logits, const float *keep) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width,
+           image = c->channels * c->image_size[0] * c->image_size[1];
+    float *x = tape->blocks[0].x;
+    tape->keep = keep;
+    for (size_t i = 0; i < batch; i++) {
+        patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),
+                        images + i * image);
+        tokens_forward(m, x + i * T * D);
+    }
+    for (size_t layer = 0; layer < c->depth; layer++)
+        block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch,
+                      keep ? keep + layer : NULL, batch);
+    logits_forward(m, logits, &tape->head, tape->last, batch, T);
+}
+
+void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
+                  float *gradient) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width;
+    struct vit_params g = {.blocks = tape->gradient_blocks};
+    float *dx = tape->scratch.dx;
+    params_bind(&g, gradient, c, m->kernels);
+    logits_backward(m, &g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch);
+    for (size_t layer = c->depth; layer-- > 0;)
+        block_backward(m, &m->params.blocks[layer], &g.blocks[layer], &tape->blocks[layer],
+                       &tape->scratch, tape->keep ? tape->keep + layer : NULL, batch);
+    for (size_t i = 0; i < batch; i++) {
+        tokens_backward(m, &g, dx + i * T * D);
+        patches_backward(m, &g, dx + (i * T + vit_prefix(c)) * D,
+                         tape->patches + i * patch_floats(c));
+    }
+}

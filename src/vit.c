@@ -1,0 +1,313 @@
+/* Open, run, close: the whole path on one screen. */
+#include "vit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "json.h"
+#include "model.h"
+
+/* ---- The model ---------------------------------------------------------- */
+
+/* Labels as pointers and text in one block. */
+static bool keep_labels(vit_model *m) {
+    struct json root, labels, label;
+    size_t i = 0, size, K = m->config.classes;
+    if (!json_read(&root, m->json, m->json_size) || !json_get(&root, "labels", &labels))
+        return true;
+    m->labels = malloc(K * sizeof *m->labels + labels.size);
+    if (!m->labels) return false;
+    char *text = (char *)(m->labels + K);
+    for (struct json_walk walk = json_walk(&labels); i < K && json_next(&walk, NULL, &label); i++) {
+        if (!json_unescape(text, &size, &label)) size = 0;
+        text[size] = '\0';
+        m->labels[i] = text;
+        text += size + 1;
+    }
+    m->bytes += K * sizeof *m->labels + labels.size;
+    return true;
+}
+
+static bool lay_out(vit_model *m, const char *json, size_t json_size) {
+    const vit_config *c = &m->config;
+    size_t blocks = c->depth * sizeof *m->params.blocks, D = c->width;
+    bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
+    size_t table = fixed ? c->position_rows * D * sizeof(float) : 0;
+    m->float_count = params_floats(c, m->kernels);
+    size_t bytes = m->float_count * sizeof(float) + CACHE_LINE;
+    m->memory = calloc(bytes, 1);
+    m->params.blocks = calloc(c->depth, sizeof *m->params.blocks);
+    m->json = malloc(json_size + 1);
+    if (fixed) m->fixed_position = malloc(table);
+    if (!m->memory || !m->params.blocks || !m->json || (fixed && !m->fixed_position)) return false;
+    m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    params_bind(&m->params, m->floats, c, m->kernels);
+    if (fixed) tokens_sincos(m->fixed_position, c);
+    memcpy(m->json, json, json_size);
+    m->json[json_size] = '\0';
+    m->json_size = json_size;
+    m->bytes = sizeof *m + bytes + blocks + table + json_size + 1;
+    return keep_labels(m);
+}
+
+vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                     const struct vit_kernels *kernels, vit_error *why) {
+    vit_model *m = calloc(1, sizeof *m);
+    if (m) m->config = *config, m->kernels = kernels;
+    if (m && lay_out(m, json, json_size)) {
+        *out = m;
+        return VIT_OK;
+    }
+    vit_close(m);
+    *out = NULL;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory for a model of %z numbers",
+                    params_floats(config, kernels));
+}
+
+vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels, vit_error *why) {
+    size_t count;
+    *out = NULL;
+    if (!kernels) kernels = vit_kernels_all(&count)[0];
+    if (kernels->packed)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "expected kernels that take weights unpacked, got %s", kernels->name);
+    return model_new(out, config, json, json_size, kernels, why);
+}
+
+void vit_close(vit_model *m) {
+    if (!m) return;
+    free(m->memory);
+    free(m->params.blocks);
+    free(m->fixed_position);
+    free(m->json);
+    free(m->labels);
+    free(m);
+}
+
+const vit_config *vit_model_config(const vit_model *m) {
+    return &m->config;
+}
+const struct vit_kernels *vit_model_kernels(const vit_model *m) {
+    return m->kernels;
+}
+size_t vit_model_bytes(const vit_model *m) {
+    return m->bytes;
+}
+
+const char *vit_model_json(const vit_model *m, size_t *size) {
+    *size = m->json_size;
+    return m->json;
+}
+
+const char *vit_model_label(const vit_model *m, size_t index) {
+    return m->labels && index < m->config.classes ? m->labels[index] : NULL;
+}
+
+float *vit_parameters(vit_model *m, size_t *count) {
+    *count = m->float_count;
+    return m->kernels->packed ? NULL : m->floats;
+}
+
+size_t vit_tensor_count(const vit_model *m) {
+    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
+    struct param param;
+    size_t n = 0;
+    while (params_next(&walk, &param)) n++;
+    return n;
+}
+
+vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
+    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
+    struct param param = {0};
+    vit_tensor out = {0};
+    do {
+        if (!params_next(&walk, &param)) return out;
+    } while (index--);
+    memcpy(out.name, param.name, sizeof out.name);
+    memcpy(out.shape, param.shape, sizeof out.shape);
+    out.rank = param.rank;
+    out.offset = param.offset;
+    out.count = param.count;
+    out.matrix = param.matrices > 0;
+    return out;
+}
+
+/* ---- The state ---------------------------------------------------------- */
+
+float *arena_floats(struct arena *arena, size_t count, size_t each) {
+    const size_t most = (SIZE_MAX - 2 * CACHE_LINE) / sizeof(float);
+    if (arena->overflow || (each && count > most / each)) {
+        arena->overflow = true;
+        return NULL;
+    }
+    size_t bytes = (count * each * sizeof(float) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    if (bytes > SIZE_MAX - CACHE_LINE - arena->used) {
+        arena->overflow = true;
+        return NULL;
+    }
+    float *at = arena->base ? (float *)(void *)(arena->base + arena->used) : NULL;
+    arena->used += bytes;
+    return at;
+}
+
+struct vit_state {
+    const vit_model *model;
+    size_t batch;
+    struct activations block;
+    struct scratch scratch;
+    struct head_activations head;
+    float *patches, *map;
+};
+
+/* Images go through the blocks together until they fill this many rows: enough to use the
+ * packed weights well, few enough to stay in the cache. */
+enum { ROWS_AT_ONCE = 256 };
+
+static size_t images_at_once(const vit_model *m, size_t batch) {
+    size_t images = ROWS_AT_ONCE / vit_tokens(&m->config);
+    if (images > batch) images = batch;
+    return images ? images : 1;
+}
+
+static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width,
+           patch = c->channels * c->patch_size[0] * c->patch_size[1];
+    size_t rows = batch * T;
+    *state = (vit_state){.model = m, .batch = batch};
+    float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
+    struct activations *a = &state->block;
+    *a = (struct activations){.x = x,
+                              .sum1 = x,
+                              .mid = x,
+                              .sum2 = x,
+                              .out = x,
+                              .normed1 = normed,
+                              .normed2 = normed,
+                              .mixed = normed};
+    a->qkv = arena_floats(arena, rows, 3 * D > c->mlp_width ? 3 * D : c->mlp_width);
+    a->hidden = a->qkv; /* one is done with before the other is begun */
+    if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
+    scratch_attention(&state->scratch, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
+    state->head.tokens = normed;
+    state->head.pooled = arena_floats(arena, 2 * batch, D);
+    state->head.pooled_normed = arena_floats(arena, 2 * batch, D);
+    state->patches = arena_floats(arena, vit_patches(c), patch);
+}
+
+size_t vit_state_size(const vit_model *m, size_t batch) {
+    struct arena arena = {0};
+    vit_state state;
+    arena_floats(&arena, sizeof state, 1); /* at least its bytes */
+    if (batch == 0) return 0;
+    state_lay_out(&state, &arena, m, images_at_once(m, batch));
+    return arena.overflow ? 0 : arena.used + CACHE_LINE;
+}
+
+vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *m,
+                          size_t batch) {
+    size_t need = vit_state_size(m, batch);
+    *out = NULL;
+    if (!memory || need == 0 || size < need) return VIT_BAD_ARGUMENT;
+    uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    struct arena arena = {.base = (char *)aligned};
+    vit_state *state = (vit_state *)(void *)arena_floats(&arena, sizeof *state, 1);
+    state_lay_out(state, &arena, m, images_at_once(m, batch));
+    *out = state;
+    return VIT_OK;
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+static bool all_finite(const float *x, size_t n) {
+    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+static bool wanted(const uint8_t *mask, size_t layer) {
+    return !mask || mask[layer];
+}
+
+static size_t count_wanted(const uint8_t *mask, size_t layers) {
+    size_t n = 0;
+    for (size_t i = 0; i < layers; i++) n += wanted(mask, i);
+    return n;
+}
+
+/* Copies x (B,T,D) to its place `index` among `layers` wanted ones of every image. */
+static void tap_hidden(float *out, const float *x, size_t batch, size_t layers, size_t index,
+                       size_t each) {
+    for (size_t i = 0; i < batch; i++)
+        memcpy(out + (i * layers + index) * each, x + i * each, each * sizeof *x);
+}
+
+/* Tokens that the last block must still carry: all where a mean or a tap wants them, else
+ * only those that feed the head. */
+static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
+    bool all = c->pool == VIT_POOL_MEAN || taps->hidden || taps->tokens;
+    return all ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
+}
+
+static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
+    const vit_model *m = state->model;
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), layers = c->depth, heat = c->heads * T * T;
+    size_t maps = count_wanted(taps->attention_layers, layers), map = 0;
+    size_t streams = count_wanted(taps->hidden_layers, layers), stream = 0;
+    struct activations *a = &state->block;
+    for (size_t layer = 0; layer < layers; layer++) {
+        bool keeps = taps->attention && wanted(taps->attention_layers, layer);
+        a->map = keeps ? taps->attention + map++ * heat : NULL;
+        a->map_stride = maps * heat;
+        a->queries = layer + 1 < layers ? T : last_tokens(c, taps);
+        block_forward(m, &m->params.blocks[layer], a, &state->scratch, NULL, batch);
+        if (taps->hidden && wanted(taps->hidden_layers, layer))
+            tap_hidden(taps->hidden, a->out, batch, streams, stream++, T * c->width);
+    }
+}
+
+/* At most state->batch images: pixels → patches → tokens → blocks → logits. */
+static void run_some(vit_state *state, const float *images, size_t batch, float *logits,
+                     const vit_taps *taps) {
+    const vit_model *m = state->model;
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width, prefix = vit_prefix(c);
+    size_t image = c->channels * c->image_size[0] * c->image_size[1];
+    float *x = state->block.x;
+    for (size_t i = 0; i < batch; i++) {
+        patches_forward(m, x + (i * T + prefix) * D, state->patches, images + i * image);
+        tokens_forward(m, x + i * T * D);
+    }
+    run_blocks(state, batch, taps);
+    struct head_activations head = state->head;
+    if (taps->tokens) head.tokens = taps->tokens;
+    if (logits || taps->tokens) logits_forward(m, logits, &head, x, batch, last_tokens(c, taps));
+}
+
+vit_status vit_run(const vit_model *m, vit_state *state, const float *images, size_t batch,
+                   float *logits, const vit_taps *taps) {
+    static const vit_taps none = {0};
+    const vit_config *c = &m->config;
+    if (state->model != m) return VIT_BAD_ARGUMENT;
+    size_t image = c->channels * c->image_size[0] * c->image_size[1], T = vit_tokens(c);
+    size_t each_map = 0, each_stream = 0;
+    if (!taps) taps = &none;
+    if (taps->attention)
+        each_map = count_wanted(taps->attention_layers, c->depth) * c->heads * T * T;
+    if (taps->hidden) each_stream = count_wanted(taps->hidden_layers, c->depth) * T * c->width;
+    if (!all_finite(images, batch * image)) return VIT_BAD_IMAGE;
+    for (size_t first = 0, n; first < batch; first += n) {
+        n = batch - first < state->batch ? batch - first : state->batch;
+        vit_taps part = *taps;
+        if (taps->attention) part.attention += first * each_map;
+        if (taps->hidden) part.hidden += first * each_stream;
+        if (taps->tokens) part.tokens += first * T * c->width;
+        run_some(state, images + first * image, n, logits ? logits + first * c->classes : NULL,
+                 &part);
+    }
+    return VIT_OK;
+}
