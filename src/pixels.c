@@ -1,0 +1,350 @@
+/* Bytes of an image → (C,H,W) floats. All sums are integers and all divisions are of
+ * exact values, so that every build prepares the same bits. */
+#include "digit.h"
+#include "error.h"
+#include "resample.h"
+
+#include <string.h>
+
+enum { MAX_SIDE = 1 << 15, MAX_PIXELS = 1 << 28 };
+
+/* ---- Channels ----------------------------------------------------------- */
+
+static inline uint8_t over_white(unsigned value, unsigned alpha) {
+    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
+}
+
+/* ITU-R BT.601 in 16 bits, as Pillow's. Weights sum to 1: grey stays what it is. */
+static inline uint8_t luma(unsigned red, unsigned green, unsigned blue) {
+    return (uint8_t)((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);
+}
+
+static bool convertible(size_t from, size_t to) {
+    return from == to || to == 1 || to == 3;
+}
+
+static inline void convert_loop(uint8_t *restrict out, size_t to, const uint8_t *restrict in,
+                                size_t from, size_t n) {
+    for (size_t i = 0; i < n; i++, in += from, out += to) {
+        unsigned alpha = from % 2 == 0 ? in[from - 1] : 255;
+        if (to == 1)
+            out[0] = over_white(from < 3 ? in[0] : luma(in[0], in[1], in[2]), alpha);
+        else
+            for (size_t c = 0; c < 3; c++) out[c] = over_white(in[from < 3 ? 0 : c], alpha);
+    }
+}
+
+/* `n` pixels of `from` channels → `to` channels. Transparent pixels lie on white. */
+static void convert(uint8_t *restrict out, size_t to, const uint8_t *restrict in, size_t from,
+                    size_t n) {
+    if (from == to)
+        memcpy(out, in, n * to);
+    else if (from == 4 && to == 1) /* a canvas: a loop of its own, which the compiler unrolls */
+        convert_loop(out, 1, in, 4, n);
+    else
+        convert_loop(out, to, in, from, n);
+}
+
+/* ---- Scratch memory ----------------------------------------------------- */
+
+/* Hands out parts of `base`; without a base it only counts them. */
+struct scratch {
+    uint8_t *base;
+    uint64_t used;
+};
+
+static void *take(struct scratch *scratch, uint64_t count, size_t size) {
+    void *part = scratch->base ? scratch->base + scratch->used : NULL;
+    scratch->used += (count * size + 15) & ~(uint64_t)15;
+    return part;
+}
+
+/* ---- none: the image as it is ------------------------------------------- */
+
+static vit_status prepare_as_is(float *image, void *scratch, const vit_pixels *pixels,
+                                const vit_config *config, vit_error *why) {
+    (void)scratch, (void)why;
+    size_t n = pixels->rows * pixels->columns, channels = config->channels;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t pixel[4];
+        convert(pixel, channels, pixels->data + i * pixels->channels, pixels->channels, 1);
+        for (size_t c = 0; c < channels; c++) image[c * n + i] = pixel[c] / 255.0f;
+    }
+    return VIT_OK;
+}
+
+/* ---- photo: resize, crop, standardise ----------------------------------- *
+ *
+ * torchvision's Resize and CenterCrop on Pillow's images, to the bit: weights of 22
+ * fractional bits, and a byte for every channel between the two passes. */
+
+enum { FRACTION = 22 };
+
+/* One axis, resized from `in` to `out`, of which `count` from `first` on are kept. */
+struct axis {
+    size_t in, out, first, count;
+};
+
+struct photo {
+    struct axis rows, columns;
+    size_t first_row, row_count; /* of the image: those that the crop draws on */
+    size_t channels, taps;
+    double *weights; /* (taps) of either axis */
+    int32_t *fixed;  /* (crop,taps) of the columns; (taps) of one row */
+    size_t *start;   /* (crop) first column that each output draws on, */
+    size_t *span;    /* (crop) and how many */
+    int32_t *sums;   /* (crop,channels) */
+    uint8_t *line;   /* (columns,channels): a row of the image */
+    uint8_t *narrow; /* (row_count,crop,channels): all of its columns resized */
+};
+
+static struct axis crop_axis(size_t side, size_t shorter, size_t resize, size_t crop) {
+    size_t out = (size_t)((uint64_t)resize * side / shorter), spare = out - crop;
+    size_t first = spare / 2 + (spare % 4 == 3); /* halves round to even, as Python's */
+    return (struct axis){side, out, first, crop};
+}
+
+static uint64_t photo_layout(struct photo *photo, void *memory, const vit_pixels *pixels,
+                             const vit_config *config) {
+    vit_filter filter = config->photo.filter;
+    size_t rows = pixels->rows, columns = pixels->columns, crop = config->photo.crop;
+    size_t shorter = rows < columns ? rows : columns;
+    photo->rows = crop_axis(rows, shorter, config->photo.resize, crop);
+    photo->columns = crop_axis(columns, shorter, config->photo.resize, crop);
+
+    const struct axis *down = &photo->rows;
+    size_t last, count;
+    resample_span(&photo->first_row, rows, down->out, down->first, filter);
+    count = resample_span(&last, rows, down->out, down->first + crop - 1, filter);
+    photo->row_count = last + count - photo->first_row;
+    photo->channels = config->channels;
+    size_t across = resample_taps(columns, photo->columns.out, filter);
+    photo->taps = resample_taps(rows, down->out, filter);
+    if (photo->taps < across) photo->taps = across;
+
+    struct scratch scratch = {memory, 0};
+    photo->weights = take(&scratch, photo->taps, sizeof *photo->weights);
+    photo->fixed = take(&scratch, (uint64_t)crop * photo->taps, sizeof *photo->fixed);
+    photo->start = take(&scratch, crop, sizeof *photo->start);
+    photo->span = take(&scratch, crop, sizeof *photo->span);
+    photo->sums = take(&scratch, crop * photo->channels, sizeof *photo->sums);
+    photo->line = take(&scratch, columns * photo->channels, 1);
+    photo->narrow = take(&scratch, (uint64_t)photo->row_count * crop * photo->channels, 1);
+    return scratch.used;
+}
+
+static void to_fixed(int32_t *fixed, const double *weights, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        double scaled = weights[i] * (1 << FRACTION);
+        fixed[i] = (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+    }
+}
+
+static inline uint8_t to_byte(int32_t sum) {
+    return (uint8_t)(sum < 0 ? 0 : sum >= 256 << FRACTION ? 255 : sum >> FRACTION);
+}
+
+static void narrow_rows(const struct photo *photo, const vit_pixels *pixels, vit_filter filter) {
+    size_t C = photo->channels, crop = photo->columns.count;
+    for (size_t x = 0; x < crop; x++) {
+        photo->span[x] = resample_weights(photo->weights, &photo->start[x], photo->columns.in,
+                                          photo->columns.out, photo->columns.first + x, filter);
+        to_fixed(photo->fixed + x * photo->taps, photo->weights, photo->span[x]);
+    }
+    size_t row_size = pixels->columns * pixels->channels;
+    uint8_t *out = photo->narrow;
+    for (size_t y = 0; y < photo->row_count; y++) {
+        const uint8_t *row = pixels->data + (photo->first_row + y) * row_size;
+        convert(photo->line, C, row, pixels->channels, pixels->columns);
+        for (size_t x = 0; x < crop; x++)
+            for (size_t c = 0; c < C; c++) {
+                const uint8_t *in = photo->line + photo->start[x] * C + c;
+                const int32_t *weights = photo->fixed + x * photo->taps;
+                int32_t sum = 1 << (FRACTION - 1);
+                for (size_t t = 0; t < photo->span[x]; t++) sum += weights[t] * in[t * C];
+                *out++ = to_byte(sum);
+            }
+    }
+}
+
+static vit_status prepare_photo(float *image, void *scratch, const vit_pixels *pixels,
+                                const vit_config *config, vit_error *why) {
+    (void)why;
+    struct photo photo;
+    photo_layout(&photo, scratch, pixels, config);
+    narrow_rows(&photo, pixels, config->photo.filter);
+    size_t C = photo.channels, crop = photo.rows.count, n = crop * C;
+    for (size_t y = 0; y < crop; y++) {
+        size_t start;
+        size_t count = resample_weights(photo.weights, &start, photo.rows.in, photo.rows.out,
+                                        photo.rows.first + y, config->photo.filter);
+        to_fixed(photo.fixed, photo.weights, count);
+        for (size_t i = 0; i < n; i++) photo.sums[i] = 1 << (FRACTION - 1);
+        const uint8_t *in = photo.narrow + (start - photo.first_row) * n;
+        for (size_t t = 0; t < count; t++, in += n)
+            for (size_t i = 0; i < n; i++) photo.sums[i] += photo.fixed[t] * in[i];
+        for (size_t c = 0; c < C; c++) {
+            float mean = config->photo.mean[c], std = config->photo.std[c];
+            float *row = image + (c * crop + y) * crop;
+            for (size_t x = 0; x < crop; x++)
+                row[x] = (to_byte(photo.sums[x * C + c]) / 255.0f - mean) / std;
+        }
+    }
+    return VIT_OK;
+}
+
+/* ---- digit -------------------------------------------------------------- */
+
+struct drawing {
+    uint8_t *grey; /* (rows,columns) of the drawing */
+    void *cells;   /* digit_draw's own scratch */
+};
+
+static uint64_t drawing_layout(struct drawing *drawing, void *memory, const vit_pixels *pixels,
+                               size_t rows, size_t columns) {
+    struct scratch scratch = {memory, 0};
+    drawing->cells = take(&scratch, digit_size(rows, columns), 1);
+    drawing->grey = take(&scratch, (uint64_t)pixels->rows * pixels->columns, 1);
+    return scratch.used;
+}
+
+static vit_status draw_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
+                             size_t columns, vit_error *why) {
+    struct drawing drawing;
+    drawing_layout(&drawing, scratch, pixels, rows, columns);
+    size_t h = pixels->rows, w = pixels->columns, channels = pixels->channels;
+    convert(drawing.grey, 1, pixels->data, channels, h * w);
+    if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
+    if (channels % 2 == 0) { /* white ink on nothing: the alpha is what was drawn */
+        for (size_t i = 0; i < h * w; i++)
+            drawing.grey[i] = pixels->data[i * channels + channels - 1];
+        if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
+    }
+    return vit_fail(why, VIT_BLANK_IMAGE,
+                    "the drawing is blank: expected ink that stands out from the paper by %z of "
+                    "255 levels or more; draw a digit first",
+                    (size_t)DIGIT_FAINTEST);
+}
+
+/* ---- The three kinds of `prepare` --------------------------------------- */
+
+static vit_status check_size(size_t rows, size_t columns, size_t channels, vit_error *why) {
+    if (rows - 1 < MAX_SIDE && columns - 1 < MAX_SIDE && (uint64_t)rows * columns <= MAX_PIXELS &&
+        channels - 1 < 4)
+        return VIT_OK;
+    return vit_fail(why, VIT_BAD_IMAGE,
+                    "expected an image of 1 to %z rows and columns, at most %z pixels, and 1 to 4 "
+                    "channels, got %zx%z pixels of %z channels",
+                    (size_t)MAX_SIDE, (size_t)MAX_PIXELS, rows, columns, channels);
+}
+
+static vit_status check_channels(const vit_pixels *pixels, const vit_config *config,
+                                 vit_error *why) {
+    if (convertible(pixels->channels, config->channels)) return VIT_OK;
+    return vit_fail(why, VIT_BAD_IMAGE,
+                    "the model's images have %z channels and these pixels %z: give pixels of as "
+                    "many channels, or the prepared image itself",
+                    config->channels, pixels->channels);
+}
+
+static vit_status check_as_is(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
+    const size_t *size = config->image_size;
+    if (pixels->rows != size[0] || pixels->columns != size[1])
+        return vit_fail(why, VIT_BAD_IMAGE,
+                        "expected %zx%z pixels, got %zx%z: this model's config has no `prepare` "
+                        "that says how to resize",
+                        size[0], size[1], pixels->rows, pixels->columns);
+    return check_channels(pixels, config, why);
+}
+
+static vit_status check_digit(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
+    (void)pixels;
+    if (check_size(config->image_size[0], config->image_size[1], 1, NULL) == VIT_OK) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG, "image_size: expected at most %z rows and columns, got %d",
+                    (size_t)MAX_SIDE, config->image_size, (size_t)2);
+}
+
+static vit_status check_photo(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
+    size_t crop = config->photo.crop, resize = config->photo.resize;
+    if (config->image_size[0] != crop || config->image_size[1] != crop)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "prepare.crop: expected image_size, which is %d, got %z",
+                        config->image_size, (size_t)2, crop);
+    if (crop < 1 || resize < crop || resize > MAX_SIDE)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "prepare.resize: expected a number from prepare.crop, %z, to %z, got %z",
+                        crop, (size_t)MAX_SIDE, resize);
+    vit_status status = check_channels(pixels, config, why);
+    for (size_t c = 0; status == VIT_OK && c < config->channels; c++)
+        if (!(config->photo.std[c] > 0))
+            return vit_fail(why, VIT_BAD_CONFIG, "prepare.std: number %z is not above 0", c + 1);
+    return status;
+}
+
+static uint64_t as_is_size(const vit_pixels *pixels, const vit_config *config) {
+    (void)pixels, (void)config;
+    return 1; /* 0 would say that the image is refused */
+}
+
+static uint64_t photo_size(const vit_pixels *pixels, const vit_config *config) {
+    struct photo photo;
+    return photo_layout(&photo, NULL, pixels, config);
+}
+
+static uint64_t drawing_size(const vit_pixels *pixels, const vit_config *config) {
+    struct drawing drawing;
+    return drawing_layout(&drawing, NULL, pixels, config->image_size[0], config->image_size[1]);
+}
+
+static vit_status prepare_digit(float *image, void *scratch, const vit_pixels *pixels,
+                                const vit_config *config, vit_error *why) {
+    size_t rows = config->image_size[0], columns = config->image_size[1], n = rows * columns;
+    vit_status status = draw_digit(image, scratch, pixels, rows, columns, why);
+    for (size_t c = 1; status == VIT_OK && c < config->channels; c++)
+        memcpy(image + c * n, image, n * sizeof *image);
+    return status;
+}
+
+static const struct {
+    vit_status (*check)(const vit_pixels *pixels, const vit_config *config, vit_error *why);
+    uint64_t (*size)(const vit_pixels *pixels, const vit_config *config);
+    vit_status (*prepare)(float *image, void *scratch, const vit_pixels *pixels,
+                          const vit_config *config, vit_error *why);
+} KINDS[] = {
+    [VIT_PREPARE_NONE] = {check_as_is, as_is_size, prepare_as_is},
+    [VIT_PREPARE_DIGIT] = {check_digit, drawing_size, prepare_digit},
+    [VIT_PREPARE_PHOTO] = {check_photo, photo_size, prepare_photo},
+};
+
+static vit_status scratch_size(uint64_t *size, const vit_pixels *pixels, const vit_config *config,
+                               vit_error *why) {
+    vit_status status = check_size(pixels->rows, pixels->columns, pixels->channels, why);
+    if (status == VIT_OK) status = KINDS[config->prepare].check(pixels, config, why);
+    if (status != VIT_OK) return status;
+    *size = KINDS[config->prepare].size(pixels, config);
+    if (*size <= SIZE_MAX / 2) return VIT_OK;
+    return vit_fail(why, VIT_BAD_IMAGE,
+                    "preparing %zx%z pixels takes more memory than there is: give a smaller image",
+                    pixels->rows, pixels->columns);
+}
+
+size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, size_t channels) {
+    vit_pixels pixels = {NULL, rows, columns, channels};
+    uint64_t size;
+    return scratch_size(&size, &pixels, config, NULL) == VIT_OK ? (size_t)size : 0;
+}
+
+vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
+                             const vit_config *config, vit_error *why) {
+    uint64_t size;
+    vit_status status = scratch_size(&size, pixels, config, why);
+    if (status != VIT_OK) return status;
+    return KINDS[config->prepare].prepare(image, scratch, pixels, config, why);
+}
+
+vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
+                             size_t columns, vit_error *why) {
+    vit_status status = check_size(pixels->rows, pixels->columns, pixels->channels, why);
+    if (status != VIT_OK) return status;
+    return draw_digit(image, scratch, pixels, rows, columns, why);
+}

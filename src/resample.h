@@ -1,0 +1,25 @@
+/* Separable resampling with Pillow's antialiasing filters, which torchvision and timm
+ * follow: where an image shrinks, the filter widens with it. Sizes are at least 1. */
+#ifndef VIT_RESAMPLE_H
+#define VIT_RESAMPLE_H
+
+#include "vit.h"
+
+/* The most inputs that one output of an axis resized from `in` to `out` draws on. */
+size_t resample_taps(size_t in, size_t out, vit_filter filter);
+/* Output `index` draws on inputs *start and the following; returns how many. */
+size_t resample_span(size_t *start, size_t in, size_t out, size_t index, vit_filter filter);
+/* The same with their weights, which sum to 1. */
+size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, size_t index,
+                        vit_filter filter);
+
+/* Bytes of scratch memory that resample needs; 0 if that overflows. */
+size_t resample_size(size_t in_rows, size_t in_columns, size_t out_rows, size_t out_columns,
+                     size_t channels, vit_filter filter);
+/* out (out_rows,out_columns,channels) = in (in_rows,in_columns,channels) resized.
+ * `scratch`: 8-byte aligned. */
+void resample(float *restrict out, const float *restrict in, size_t in_rows, size_t in_columns,
+              size_t out_rows, size_t out_columns, size_t channels, vit_filter filter,
+              void *scratch);
+
+#endif

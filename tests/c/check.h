@@ -1,0 +1,226 @@
+/* A test harness in one header; each *_test.c includes it once and gets its main().
+ *
+ *     TEST("a batch of three equals three single images") {
+ *         CHECK(size > 0, "size is %zu", size);   counts a failure and goes on
+ *         REQUIRE(model, "no model: %s", text);   counts a failure and leaves the test
+ *     }
+ *
+ * The program runs the tests in the file's order, or with an argument only those whose
+ * names hold it, prints `N passed, N failed` and fails when any test did, or none ran. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Tests -------------------------------------------------------------- */
+
+#define TESTS_MAX 256
+#define COMPLAINTS_MAX 8 /* printed for one test; the rest are only counted */
+
+struct test {
+    const char *sentence;
+    void (*run)(void);
+};
+
+static struct {
+    struct test tests[TESTS_MAX];
+    size_t count;
+    size_t complaints; /* of the running test */
+    bool skipped;
+} checker;
+
+static inline void test_add(const char *sentence, void (*run)(void)) {
+    if (checker.count == TESTS_MAX) {
+        fprintf(stderr, "more than %d tests\n", TESTS_MAX);
+        exit(EXIT_FAILURE);
+    }
+    checker.tests[checker.count++] = (struct test){sentence, run};
+}
+
+#define TEST(sentence) TEST_AT(sentence, __LINE__)
+#define TEST_AT(sentence, line) TEST_ON(sentence, line)
+#define TEST_ON(sentence, line) TEST_NAMED(sentence, test_##line, add_##line)
+#define TEST_NAMED(sentence, body, add)                                                            \
+    static void body(void);                                                                        \
+    __attribute__((constructor)) static void add(void) {                                           \
+        test_add(sentence, body);                                                                  \
+    }                                                                                              \
+    static void body(void)
+
+__attribute__((format(printf, 3, 4))) static inline void check_failed(const char *file, int line,
+                                                                      const char *format, ...) {
+    if (checker.complaints++ >= COMPLAINTS_MAX) return;
+    va_list arguments;
+    va_start(arguments, format);
+    printf("    %s:%d: ", file, line);
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+}
+
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition)) check_failed(__FILE__, __LINE__, __VA_ARGS__);                           \
+    } while (0)
+
+#define REQUIRE(condition, ...)                                                                    \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            check_failed(__FILE__, __LINE__, __VA_ARGS__);                                         \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
+
+/* Leaves the test, uncounted but printed. */
+#define SKIP(...)                                                                                  \
+    do {                                                                                           \
+        printf("    ");                                                                            \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        checker.skipped = true;                                                                    \
+        return;                                                                                    \
+    } while (0)
+
+int main(int argc, char **argv) {
+    size_t passed = 0, failed = 0, skipped = 0;
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    for (size_t i = 0; i < checker.count; i++) {
+        const struct test *test = &checker.tests[i];
+        if (argc > 1 && !strstr(test->sentence, argv[1])) continue;
+        checker.complaints = 0;
+        checker.skipped = false;
+        test->run();
+        if (checker.complaints > COMPLAINTS_MAX)
+            printf("    … %zu failures in all\n", checker.complaints);
+        const char *verdict = checker.complaints ? "FAILED" : checker.skipped ? "skipped" : "ok";
+        printf("%-7s %s\n", verdict, test->sentence);
+        if (checker.complaints)
+            failed++;
+        else if (checker.skipped)
+            skipped++;
+        else
+            passed++;
+    }
+    printf("%zu passed, %zu failed", passed, failed);
+    if (skipped) printf(", %zu skipped", skipped);
+    printf("\n");
+    return failed == 0 && passed + skipped > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- Comparisons: every one of them is false for NaN -------------------- */
+
+static inline bool within(double got, double want, double tolerance) {
+    return fabs(got - want) <= tolerance;
+}
+
+/* A float dot product of n terms against double; mass = sum |a[i]*b[i]|. */
+static inline bool dot_close(float got, double want, double mass, size_t n) {
+    return fabs(got - want) <= (double)n * FLT_EPSILON * mass;
+}
+
+static inline double largest(const float *x, size_t n) {
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
+    return most;
+}
+
+/* The worst |got - want|, infinite where either is NaN; *where (may be NULL) is its index. */
+static inline double farthest(const float *got, const float *want, size_t n, size_t *where) {
+    double worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        double far = fabs((double)got[i] - want[i]);
+        if (isnan(far)) far = INFINITY;
+        if (far > worst || (i == 0 && where)) {
+            worst = far;
+            if (where) *where = i;
+        }
+    }
+    return worst;
+}
+
+/* Every got[i] within `tolerance` of want[i]; the message names the worst. */
+#define CHECK_CLOSE(got, want, n, tolerance, what)                                                 \
+    do {                                                                                           \
+        size_t at_ = 0;                                                                            \
+        double far_ = farthest(got, want, n, &at_);                                                \
+        CHECK(far_ <= (tolerance), "%s[%zu]: got %.9g, want %.9g, %.3g apart, %.3g allowed", what, \
+              at_, (double)(got)[at_], (double)(want)[at_], far_, (double)(tolerance));            \
+    } while (0)
+
+#define CHECK_SAME_BITS(got, want, n, what)                                                        \
+    CHECK(memcmp(got, want, (n) * sizeof *(got)) == 0, "%s: the bits differ", what)
+
+/* ---- Memory ------------------------------------------------------------- */
+
+/* n floats that end where their malloc block ends, so that a sanitizer sees any step past. */
+static inline float *floats(size_t n) {
+    float *x = malloc(n * sizeof *x + (n == 0));
+    if (!x) {
+        fprintf(stderr, "no memory for %zu floats\n", n);
+        exit(EXIT_FAILURE);
+    }
+    return x;
+}
+
+#define SENTINELS 64
+#define SENTINEL 0x7fa5c3d2u /* a NaN, so that reading one shows too */
+
+/* n floats between sentinels, themselves filled with the sentinel. */
+static inline float *guarded(size_t n) {
+    float *block = floats(n + 2 * SENTINELS);
+    for (size_t i = 0; i < n + 2 * SENTINELS; i++)
+        memcpy(&block[i], &(uint32_t){SENTINEL}, sizeof *block);
+    return block + SENTINELS;
+}
+
+static inline bool is_sentinel(const float *x) {
+    return memcmp(x, &(uint32_t){SENTINEL}, sizeof *x) == 0;
+}
+
+/* False when something was written before or past the n floats. */
+static inline bool guards_intact(const float *x, size_t n) {
+    for (size_t i = 0; i < SENTINELS; i++)
+        if (!is_sentinel(x - 1 - i) || !is_sentinel(x + n + i)) return false;
+    return true;
+}
+
+static inline void guarded_free(float *x) {
+    if (x) free(x - SENTINELS);
+}
+
+/* ---- Chance: splitmix64, the same numbers everywhere -------------------- */
+
+static inline uint64_t random_bits(uint64_t *seed) {
+    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline size_t random_below(uint64_t *seed, size_t n) {
+    return (size_t)(random_bits(seed) % n);
+}
+
+/* Uniform in -1..1. */
+static inline float random_float(uint64_t *seed) {
+    return (float)(int32_t)(random_bits(seed) >> 32) * 0x1p-31f;
+}
+
+static inline void random_fill(float *x, size_t n, float scale, uint64_t *seed) {
+    for (size_t i = 0; i < n; i++) x[i] = scale * random_float(seed);
+}
+
+static inline float *random_floats(size_t n, float scale, uint64_t *seed) {
+    float *x = floats(n);
+    random_fill(x, n, scale, seed);
+    return x;
+}
+
+#endif

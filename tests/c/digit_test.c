@@ -1,0 +1,513 @@
+/* A drawing → a digit: checked against a plain twin in double, by what must not matter
+ * (where, how large, which way round it is drawn), and on MNIST itself. */
+#include "check.h"
+
+#include "vit.h"
+
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { SIDE = 28, AREA = SIDE * SIDE };
+
+static const vit_config DIGIT = {
+    .image_size = {SIDE, SIDE}, .channels = 1, .prepare = VIT_PREPARE_DIGIT};
+
+/* A canvas of one channel, blank at first. */
+struct canvas {
+    uint8_t *data;
+    size_t rows, columns;
+};
+
+static struct canvas canvas(size_t rows, size_t columns, uint8_t paper) {
+    struct canvas made = {malloc(rows * columns), rows, columns};
+    memset(made.data, paper, rows * columns);
+    return made;
+}
+
+/* A stroke from a to b (row, column) of this radius, its edge one pixel soft. */
+static void stroke(struct canvas on, double ay, double ax, double by, double bx, double radius,
+                   uint8_t ink) {
+    for (size_t y = 0; y < on.rows; y++)
+        for (size_t x = 0; x < on.columns; x++) {
+            double dy = by - ay, dx = bx - ax, py = (double)y - ay, px = (double)x - ax;
+            double length = dy * dy + dx * dx;
+            double t = length > 0 ? fmin(1, fmax(0, (py * dy + px * dx) / length)) : 0;
+            double cover = radius + 0.5 - hypot(py - t * dy, px - t * dx);
+            uint8_t *pixel = &on.data[y * on.columns + x];
+            cover = fmin(1, fmax(0, cover));
+            *pixel = (uint8_t)lround(*pixel + cover * (ink - *pixel));
+        }
+}
+
+/* A four, drawn into a square of `size` whose corner is at (top, left). */
+static void draw_four(struct canvas on, double top, double left, double size, uint8_t ink) {
+    double u = size / 10, radius = size / 16;
+    stroke(on, top + u, left + 4 * u, top + 6 * u, left + 2 * u, radius, ink);
+    stroke(on, top + 6 * u, left + 2 * u, top + 6 * u, left + 8 * u, radius, ink);
+    stroke(on, top + 3 * u, left + 6 * u, top + 9 * u, left + 6 * u, radius, ink);
+}
+
+static struct canvas drawn_four(uint8_t paper, uint8_t ink) {
+    struct canvas four = canvas(140, 120, paper);
+    draw_four(four, 15, 10, 100, ink);
+    return four;
+}
+
+/* Prepares with exactly the scratch memory that was asked for. */
+static vit_status prepare(float *image, const uint8_t *data, size_t rows, size_t columns,
+                          size_t channels) {
+    size_t size = vit_prepare_size(&DIGIT, rows, columns, channels);
+    void *scratch = malloc(size + (size == 0));
+    vit_pixels pixels = {data, rows, columns, channels};
+    vit_error why = {""};
+    vit_status status = vit_prepare_image(image, scratch, &pixels, &DIGIT, &why);
+    CHECK((status == VIT_OK) == (why.text[0] == '\0'), "%s: '%s'", vit_status_name(status),
+          why.text);
+    free(scratch);
+    return status;
+}
+
+static vit_status prepare_canvas(float *image, struct canvas from) {
+    vit_status status = prepare(image, from.data, from.rows, from.columns, 1);
+    free(from.data);
+    return status;
+}
+
+static double mean_difference(const float *a, const float *b) {
+    double sum = 0;
+    for (size_t i = 0; i < AREA; i++) sum += fabs((double)a[i] - b[i]);
+    return sum / AREA;
+}
+
+struct shape {
+    size_t rows, columns;
+    double row, column; /* the centre of mass */
+};
+
+static struct shape shape_of(const float *image, size_t rows, size_t columns) {
+    size_t top = rows, bottom = 0, left = columns, right = 0;
+    double mass = 0, down = 0, across = 0;
+    for (size_t y = 0; y < rows; y++)
+        for (size_t x = 0; x < columns; x++) {
+            double ink = image[y * columns + x];
+            if (ink == 0) continue;
+            if (y < top) top = y;
+            if (y >= bottom) bottom = y + 1;
+            if (x < left) left = x;
+            if (x >= right) right = x + 1;
+            mass += ink, down += ink * (double)y, across += ink * (double)x;
+        }
+    return (struct shape){bottom - top, right - left, down / mass, across / mass};
+}
+
+/* ---- The recipe --------------------------------------------------------- */
+
+/* The ink of a clean drawing by definition: each cell of the box is an integral. */
+static void twin(double *image, struct canvas from, uint8_t paper) {
+    size_t top = from.rows, bottom = 0, left = from.columns, right = 0;
+    double most = 0;
+    for (size_t i = 0; i < from.rows * from.columns; i++)
+        most = fmax(most, abs(from.data[i] - paper));
+    for (size_t y = 0; y < from.rows; y++)
+        for (size_t x = 0; x < from.columns; x++)
+            if (abs(from.data[y * from.columns + x] - paper) > floor(most / 16)) {
+                top = y < top ? y : top, bottom = y >= bottom ? y + 1 : bottom;
+                left = x < left ? x : left, right = x >= right ? x + 1 : right;
+            }
+    double h = (double)(bottom - top), w = (double)(right - left);
+    double longer = h > w ? h : w;
+    size_t rows = (size_t)lround(20 * h / longer), columns = (size_t)lround(20 * w / longer);
+    double cells[20][20] = {{0}}, fullest = 0, mass = 0, down = 0, across = 0;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            double y0 = (double)i * h / (double)rows, y1 = (double)(i + 1) * h / (double)rows;
+            double x0 = (double)j * w / (double)columns, x1 = (double)(j + 1) * w / (double)columns;
+            for (size_t y = top; y < bottom; y++)
+                for (size_t x = left; x < right; x++) {
+                    double py = (double)(y - top), px = (double)(x - left);
+                    double tall = fmin(py + 1, y1) - fmax(py, y0);
+                    double wide = fmin(px + 1, x1) - fmax(px, x0);
+                    if (tall > 0 && wide > 0)
+                        cells[i][j] += tall * wide * abs(from.data[y * from.columns + x] - paper);
+                }
+            fullest = fmax(fullest, cells[i][j]);
+        }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++) {
+            double ink = cells[i][j] = round(255 * cells[i][j] / fullest);
+            mass += ink, down += (double)i * ink, across += (double)j * ink;
+        }
+    double first_row = ceil((13.5 * mass - down) / mass);
+    double first_column = ceil((13.5 * mass - across) / mass);
+    first_row = fmin(fmax(first_row, 0), 28 - (double)rows);
+    first_column = fmin(fmax(first_column, 0), 28 - (double)columns);
+    for (size_t i = 0; i < AREA; i++) image[i] = 0;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            image[(i + (size_t)first_row) * SIDE + j + (size_t)first_column] = cells[i][j] / 255;
+}
+
+TEST("a drawing becomes what its definition in double says") {
+    uint64_t seed = 1;
+    for (size_t trial = 0; trial < 40; trial++) {
+        size_t rows = 4 + random_below(&seed, 90), columns = 4 + random_below(&seed, 90);
+        uint8_t paper = trial % 2 ? 255 : 20, ink = trial % 2 ? (uint8_t)(7 * trial / 2) : 250;
+        struct canvas from = canvas(rows, columns, paper);
+        for (size_t i = 0; i < 3; i++) {
+            double ends[4];
+            for (size_t j = 0; j < 4; j++)
+                ends[j] = 1 + (double)random_below(&seed, (j % 2 ? columns : rows) - 2);
+            stroke(from, ends[0], ends[1], ends[2], ends[3], 0.5 + (double)(trial % 4), ink);
+        }
+        memset(from.data, paper, columns); /* strokes leave the border free */
+        memset(from.data + (rows - 1) * columns, paper, columns);
+        for (size_t y = 0; y < rows; y++)
+            from.data[y * columns] = from.data[(y + 1) * columns - 1] = paper;
+        double want[AREA];
+        float image[AREA];
+        twin(want, from, paper);
+        REQUIRE(prepare_canvas(image, from) == VIT_OK, "refused %zux%zu", rows, columns);
+        double worst = 0;
+        for (size_t i = 0; i < AREA; i++) worst = fmax(worst, fabs(image[i] - want[i]));
+        /* A byte, where a half is rounded the other way. */
+        CHECK(worst <= 1.0001 / 255, "%zux%zu: %g apart", rows, columns, worst);
+    }
+}
+
+TEST("every build prepares the same bits") {
+    struct canvas ring = canvas(140, 120, 250); /* drawn in whole numbers, as those are the same */
+    for (int y = 0; y < 140; y++)
+        for (int x = 0; x < 120; x++) {
+            int off = abs((y - 66) * (y - 66) + 2 * (x - 63) * (x - 63) - 3000);
+            if (off < 1000) ring.data[y * 120 + x] = (uint8_t)(off < 780 ? 30 : off - 750);
+        }
+    float image[AREA];
+    REQUIRE(prepare_canvas(image, ring) == VIT_OK, "refused");
+    uint32_t hash = 0x811c9dc5;
+    for (size_t i = 0; i < AREA; i++) {
+        uint32_t bits;
+        memcpy(&bits, &image[i], sizeof bits);
+        hash = (hash ^ bits) * 0x01000193;
+    }
+    CHECK(hash == 0x0033e5dd, "hash 0x%08x", (unsigned)hash);
+}
+
+TEST("the longer side is 20, full ink is 1 and the mass is in the middle") {
+    float image[AREA];
+    for (size_t size = 12; size <= 112; size += 5) {
+        struct canvas four = canvas(120, 130, 255);
+        draw_four(four, 2, 130 - (double)size, (double)size, 0);
+        REQUIRE(prepare_canvas(image, four) == VIT_OK, "refused size %zu", size);
+        struct shape shape = shape_of(image, SIDE, SIDE);
+        size_t longer = shape.rows > shape.columns ? shape.rows : shape.columns;
+        CHECK(longer == 20, "size %zu: %zux%zu", size, shape.rows, shape.columns);
+        CHECK(shape.row >= 13.5 && shape.row < 14.5 && shape.column >= 13.5 && shape.column < 14.5,
+              "size %zu: centre of mass at %g, %g", size, shape.row, shape.column);
+        CHECK(largest(image, AREA) == 1, "size %zu: full ink is %g", size, largest(image, AREA));
+    }
+}
+
+TEST("other image sizes keep the share of 20 in 28") {
+    static const size_t sizes[][2] = {{56, 56}, {32, 32}, {14, 28}, {28, 14}, {1, 1}, {7, 3}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        vit_config config = DIGIT;
+        size_t rows = config.image_size[0] = sizes[i][0];
+        size_t columns = config.image_size[1] = sizes[i][1], n = rows * columns;
+        config.channels = 2;
+        struct canvas four = drawn_four(255, 0);
+        vit_pixels pixels = {four.data, four.rows, four.columns, 1};
+        float *image = guarded(2 * n);
+        void *scratch = malloc(vit_prepare_size(&config, four.rows, four.columns, 1));
+        vit_status status = vit_prepare_image(image, scratch, &pixels, &config, NULL);
+        CHECK(status == VIT_OK, "%zux%zu: %s", rows, columns, vit_status_name(status));
+        CHECK(guards_intact(image, 2 * n), "%zux%zu: written outside", rows, columns);
+        CHECK_SAME_BITS(image, image + n, n, "the second channel");
+        struct shape shape = shape_of(image, rows, columns);
+        size_t tall = (20 * rows + 14) / 28, wide = (20 * columns + 14) / 28;
+        CHECK(shape.rows <= (tall ? tall : 1) && shape.columns <= (wide ? wide : 1) &&
+                  (shape.rows == tall || shape.columns == wide),
+              "%zux%zu: the box is %zux%zu", rows, columns, shape.rows, shape.columns);
+        guarded_free(image);
+        free(scratch);
+        free(four.data);
+    }
+}
+
+/* ---- What must not matter ----------------------------------------------- */
+
+TEST("light ink on dark paper is the same as dark ink on light paper") {
+    float dark[AREA], light[AREA];
+    uint64_t seed = 2;
+    for (size_t noise = 0; noise < 4; noise++) {
+        struct canvas four = drawn_four(220, 40);
+        for (size_t i = 0; noise && i < four.rows * four.columns; i++)
+            four.data[i] = (uint8_t)(four.data[i] + random_below(&seed, noise));
+        CHECK(prepare(dark, four.data, four.rows, four.columns, 1) == VIT_OK, "refused");
+        for (size_t i = 0; i < four.rows * four.columns; i++)
+            four.data[i] = (uint8_t)(255 - four.data[i]);
+        CHECK(prepare_canvas(light, four) == VIT_OK, "refused");
+        CHECK_SAME_BITS(light, dark, AREA, "inverted");
+    }
+}
+
+TEST("where on the canvas it is drawn does not matter") {
+    float here[AREA], there[AREA];
+    for (size_t top = 0; top < 60; top += 12)
+        for (size_t left = 0; left < 60; left += 12) {
+            struct canvas four = canvas(100, 100, 255);
+            draw_four(four, (double)top, (double)left, 40, 0);
+            CHECK(prepare_canvas(top + left ? there : here, four) == VIT_OK, "refused");
+            if (top + left) CHECK_SAME_BITS(there, here, AREA, "moved");
+        }
+}
+
+TEST("how large it is drawn hardly matters, and whole pixels repeated not at all") {
+    float small[AREA], large[AREA], repeated[AREA];
+    struct canvas one = canvas(70, 70, 255), two = canvas(140, 140, 255),
+                  three = canvas(210, 210, 255);
+    draw_four(one, 0, 0, 70, 0);
+    draw_four(two, 0, 0, 140, 0);
+    for (size_t y = 0; y < 210; y++)
+        for (size_t x = 0; x < 210; x++) three.data[y * 210 + x] = one.data[y / 3 * 70 + x / 3];
+    CHECK(prepare_canvas(small, one) == VIT_OK, "refused");
+    CHECK(prepare_canvas(large, two) == VIT_OK, "refused");
+    CHECK(prepare_canvas(repeated, three) == VIT_OK, "refused");
+    CHECK(mean_difference(large, small) < 0.01, "%g apart", mean_difference(large, small));
+    CHECK_SAME_BITS(repeated, small, AREA, "three times as large");
+}
+
+TEST("grey, grey and alpha, RGB and RGBA hold the same drawing") {
+    float want[AREA], image[AREA];
+    struct canvas four = drawn_four(255, 0);
+    size_t n = four.rows * four.columns;
+    CHECK(prepare(want, four.data, four.rows, four.columns, 1) == VIT_OK, "refused");
+    uint8_t *pixels = malloc(4 * n);
+    for (size_t channels = 2; channels <= 4; channels++) {
+        for (size_t i = 0; i < n; i++) {
+            memset(pixels + i * channels, four.data[i], channels);
+            if (channels % 2 == 0) pixels[(i + 1) * channels - 1] = 255;
+        }
+        CHECK(prepare(image, pixels, four.rows, four.columns, channels) == VIT_OK, "refused");
+        CHECK_SAME_BITS(image, want, AREA, "more channels");
+    }
+    for (size_t level = 0; level <= 255; level += 255) { /* black, then white, on nothing */
+        for (size_t i = 0; i < n; i++) {
+            memset(pixels + 4 * i, (int)level, 4);
+            pixels[4 * i + 3] = (uint8_t)(255 - four.data[i]);
+        }
+        CHECK(prepare(image, pixels, four.rows, four.columns, 4) == VIT_OK, "refused");
+        CHECK_SAME_BITS(image, want, AREA, level ? "white on nothing" : "black on nothing");
+    }
+    free(pixels);
+    free(four.data);
+}
+
+TEST("grey paper, faint ink, noise and uneven light are tolerated") {
+    static const struct {
+        const char *what;
+        uint8_t paper, ink, noise, slope;
+    } cases[] = {
+        {"grey paper", 128, 20, 0, 0},
+        {"grey paper, light ink", 128, 250, 0, 0},
+        {"faint ink", 200, 180, 0, 0},
+        {"noise", 200, 40, 12, 0},
+        {"faint and noisy", 180, 90, 6, 0},
+        {"hardly more ink than noise", 180, 90, 12, 0},
+        {"uneven light", 180, 30, 0, 60},
+        {"all of it", 170, 30, 8, 40},
+        {"light ink, all of it", 60, 230, 8, 40},
+    };
+    uint64_t seed = 3;
+    float want[AREA], image[AREA];
+    CHECK(prepare_canvas(want, drawn_four(255, 0)) == VIT_OK, "refused");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct canvas four = drawn_four(cases[i].paper, cases[i].ink);
+        for (size_t y = 0; y < four.rows; y++)
+            for (size_t x = 0; x < four.columns; x++) {
+                double noise = 0;
+                for (size_t k = 0; k < 3; k++) noise += random_float(&seed); /* deviation 1 */
+                double light = ((double)(x + y) / (double)(four.rows + four.columns) - 0.5);
+                double level = four.data[y * four.columns + x] + noise * cases[i].noise +
+                               light * cases[i].slope;
+                four.data[y * four.columns + x] = (uint8_t)fmin(255, fmax(0, level));
+            }
+        vit_status status = prepare_canvas(image, four);
+        CHECK(status == VIT_OK, "%s: %s", cases[i].what, vit_status_name(status));
+        CHECK(mean_difference(image, want) < 0.03, "%s: %g apart", cases[i].what,
+              mean_difference(image, want));
+    }
+}
+
+/* ---- Edges -------------------------------------------------------------- */
+
+TEST("paper without ink is a blank image") {
+    float image[AREA];
+    uint64_t seed = 4;
+    for (size_t channels = 1; channels <= 4; channels++)
+        for (int level = 0; level <= 255; level += 51) {
+            uint8_t pixels[9 * 7 * 4];
+            memset(pixels, level, sizeof pixels);
+            vit_status status = prepare(image, pixels, 9, 7, channels);
+            CHECK(status == VIT_BLANK_IMAGE, "%zu channels of %d: %s", channels, level,
+                  vit_status_name(status));
+        }
+    struct canvas noisy = canvas(100, 100, 0), uneven = canvas(100, 100, 0),
+                  faint = canvas(100, 100, 200);
+    for (size_t i = 0; i < 100 * 100; i++) {
+        noisy.data[i] = (uint8_t)(200 + random_below(&seed, 20) + random_below(&seed, 20));
+        uneven.data[i] = (uint8_t)(100 + i % 100 + i / 100 / 4);
+    }
+    draw_four(faint, 10, 10, 80, 200 - 15);
+    CHECK(prepare_canvas(image, noisy) == VIT_BLANK_IMAGE, "noise is ink");
+    CHECK(prepare_canvas(image, uneven) == VIT_BLANK_IMAGE, "uneven light is ink");
+    CHECK(prepare_canvas(image, faint) == VIT_BLANK_IMAGE, "15 of 255 levels are ink");
+}
+
+TEST("a single pixel, a line and a drawing that fills its image are digits too") {
+    float image[AREA];
+    struct canvas dot = canvas(5, 9, 255), across = canvas(1, 300, 255), down = canvas(300, 1, 255),
+                  longest = canvas(1, 32768, 10), tight = canvas(40, 40, 255);
+    dot.data[2 * 9 + 3] = 0;
+    memset(across.data + 40, 0, 30);
+    memset(down.data + 40, 0, 30);
+    memset(longest.data + 9000, 255, 9000);
+    draw_four(tight, -6, -8, 52, 0);
+    static const size_t boxes[][2] = {{20, 20}, {1, 20}, {20, 1}, {1, 20}};
+    struct canvas all[] = {dot, across, down, longest};
+    for (size_t i = 0; i < 4; i++) {
+        REQUIRE(prepare_canvas(image, all[i]) == VIT_OK, "drawing %zu is refused", i);
+        struct shape shape = shape_of(image, SIDE, SIDE);
+        CHECK(shape.rows == boxes[i][0] && shape.columns == boxes[i][1], "drawing %zu: %zux%zu", i,
+              shape.rows, shape.columns);
+        CHECK(within(shape.row, 14, 0.5) && within(shape.column, 14, 0.5),
+              "drawing %zu is centred at %g, %g", i, shape.row, shape.column);
+    }
+    CHECK(prepare_canvas(image, tight) == VIT_OK, "a tight crop is refused");
+}
+
+TEST("a drawing of any bytes at all never leaves 0..1 or its image") {
+    uint64_t seed = 5;
+    for (size_t trial = 0; trial < 500; trial++) {
+        size_t rows = 1 + random_below(&seed, 40), columns = 1 + random_below(&seed, 40);
+        size_t channels = 1 + random_below(&seed, 4), n = rows * columns * channels;
+        uint8_t *pixels = malloc(n);
+        size_t rare = 1 + random_below(&seed, 30);
+        for (size_t i = 0; i < n; i++)
+            pixels[i] = random_below(&seed, rare) ? 255 : (uint8_t)random_bits(&seed);
+        float *image = guarded(AREA);
+        if (prepare(image, pixels, rows, columns, channels) == VIT_OK)
+            for (size_t i = 0; i < AREA; i++)
+                CHECK(image[i] >= 0 && image[i] <= 1, "trial %zu: %g", trial, (double)image[i]);
+        CHECK(guards_intact(image, AREA), "trial %zu: written outside", trial);
+        guarded_free(image);
+        free(pixels);
+    }
+}
+
+TEST("vit_prepare_digit and vit_prepare_image agree") {
+    float one[AREA], other[AREA];
+    struct canvas four = drawn_four(255, 0);
+    vit_pixels pixels = {four.data, four.rows, four.columns, 1};
+    void *scratch = malloc(vit_prepare_size(&DIGIT, four.rows, four.columns, 1));
+    CHECK(vit_prepare_image(one, scratch, &pixels, &DIGIT, NULL) == VIT_OK, "refused");
+    CHECK(vit_prepare_digit(other, scratch, &pixels, SIDE, SIDE, NULL) == VIT_OK, "refused");
+    CHECK_SAME_BITS(one, other, AREA, "digit");
+    pixels.rows = 0;
+    vit_error why;
+    CHECK(vit_prepare_digit(other, scratch, &pixels, SIDE, SIDE, &why) == VIT_BAD_IMAGE, "taken");
+    CHECK(strstr(why.text, "0x120"), "%s", why.text);
+    free(scratch);
+    free(four.data);
+}
+
+/* ---- MNIST itself ------------------------------------------------------- */
+
+#ifdef HAVE_ZLIB
+#ifndef GOLDEN_DIR
+#define GOLDEN_DIR "tests/golden"
+#endif
+
+/* The first `count` images of a file of MNIST's, beside the repository or in VITRINE_DATA. */
+static uint8_t *mnist(const char *file, size_t count) {
+    const char *given = getenv("VITRINE_DATA");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", given ? given : GOLDEN_DIR "/../../../shared/mnist", file);
+    gzFile from = gzopen(path, "rb");
+    if (!from) return NULL;
+    uint8_t *images = malloc(count * AREA);
+    bool whole = gzseek(from, 16, SEEK_SET) == 16 &&
+                 gzread(from, images, (unsigned)(count * AREA)) == (int)(count * AREA);
+    gzclose(from);
+    if (whole) return images;
+    free(images);
+    return NULL;
+}
+
+TEST("MNIST's own images come out as they are") {
+    enum { COUNT = 10000 };
+    uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
+    if (!images) SKIP("no MNIST in ../shared/mnist, nor in the folder VITRINE_DATA names");
+    size_t same = 0, near = 0, centred = 0, twenty = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint8_t *bytes = images + i * AREA;
+        float original[AREA], image[AREA];
+        for (size_t j = 0; j < AREA; j++) original[j] = (float)bytes[j] / 255;
+        REQUIRE(prepare(image, bytes, SIDE, SIDE, 1) == VIT_OK, "image %zu is refused", i);
+        double worst = farthest(image, original, AREA, NULL);
+        same += worst <= 1.5 / 255; /* where full ink is 254, it becomes 255 */
+        near += mean_difference(image, original) < 0.02;
+        struct shape shape = shape_of(original, SIDE, SIDE);
+        centred += within(shape.row, 14, 0.5) && within(shape.column, 14, 0.5);
+        twenty += (shape.rows > shape.columns ? shape.rows : shape.columns) == 20;
+    }
+    free(images);
+    printf(
+        "    of %d: %zu the same, %zu near; of MNIST's own %zu are centred, %zu have 20 pixels\n",
+        COUNT, same, near, centred, twenty);
+    CHECK(centred >= COUNT - 5 && twenty >= COUNT - 20, "the recipe is not MNIST's");
+    CHECK(same >= COUNT * 9 / 10 && near >= COUNT * 998 / 1000, "%zu the same, %zu near", same,
+          near);
+}
+
+/* As someone would draw it: ten times as large, smooth, black on white. */
+static struct canvas enlarged(const uint8_t *image) {
+    struct canvas large = canvas(10 * SIDE, 10 * SIDE, 0);
+    for (size_t y = 0; y < large.rows; y++)
+        for (size_t x = 0; x < large.columns; x++) {
+            double v = fmax(0, ((double)y + 0.5) / 10 - 0.5),
+                   u = fmax(0, ((double)x + 0.5) / 10 - 0.5);
+            size_t top = (size_t)v, left = (size_t)u;
+            size_t below = top + 1 < SIDE ? top + 1 : top,
+                   right = left + 1 < SIDE ? left + 1 : left;
+            double down = v - (double)top, across = u - (double)left;
+            double ink = (1 - down) * ((1 - across) * image[top * SIDE + left] +
+                                       across * image[top * SIDE + right]) +
+                         down * ((1 - across) * image[below * SIDE + left] +
+                                 across * image[below * SIDE + right]);
+            large.data[y * large.columns + x] = (uint8_t)(255 - lround(ink));
+        }
+    return large;
+}
+
+TEST("MNIST's images drawn ten times as large, smooth and black on white come out near") {
+    enum { COUNT = 300 };
+    uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
+    if (!images) SKIP("no MNIST in ../shared/mnist, nor in the folder VITRINE_DATA names");
+    double sum = 0, worst = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        float original[AREA], image[AREA];
+        for (size_t j = 0; j < AREA; j++) original[j] = (float)images[i * AREA + j] / 255;
+        REQUIRE(prepare_canvas(image, enlarged(images + i * AREA)) == VIT_OK, "%zu refused", i);
+        double far = mean_difference(image, original);
+        sum += far, worst = fmax(worst, far);
+    }
+    free(images);
+    printf("    mean difference %.4f, at worst %.4f\n", sum / COUNT, worst);
+    CHECK(sum / COUNT < 0.035 && worst < 0.1, "%g in the mean, %g at worst", sum / COUNT, worst);
+}
+#else
+TEST("MNIST's own images come out as they are") {
+    SKIP("this build has no zlib to read MNIST with");
+}
+#endif

@@ -1,0 +1,255 @@
+/* Pixels → image, as they are and as photos: against Pillow's bytes, against a twin in
+ * double, and everything that must be refused. Drawings are in digit_test.c. */
+#include "check.h"
+
+#include "vit.h"
+
+static vit_config as_is(size_t rows, size_t columns, size_t channels) {
+    return (vit_config){.image_size = {rows, columns}, .channels = channels};
+}
+
+/* A photo's config that leaves bytes / 255. */
+static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter filter) {
+    return (vit_config){.image_size = {crop, crop},
+                        .channels = channels,
+                        .prepare = VIT_PREPARE_PHOTO,
+                        .photo = {resize, crop, {0}, {1, 1, 1, 1}, filter}};
+}
+
+/* Prepares with exactly the scratch memory that was asked for; the guarded image, or NULL. */
+static float *prepared(const vit_config *config, const uint8_t *data, size_t rows, size_t columns,
+                       size_t channels) {
+    size_t n = config->image_size[0] * config->image_size[1] * config->channels;
+    size_t size = vit_prepare_size(config, rows, columns, channels);
+    if (size == 0) return NULL;
+    void *scratch = malloc(size);
+    float *image = guarded(n);
+    vit_pixels pixels = {data, rows, columns, channels};
+    vit_error why = {""};
+    vit_status status = vit_prepare_image(image, scratch, &pixels, config, &why);
+    CHECK(status == VIT_OK, "%s: %s", vit_status_name(status), why.text);
+    CHECK(guards_intact(image, n), "written outside the image");
+    free(scratch);
+    return image;
+}
+
+static uint8_t *pattern(size_t rows, size_t columns, size_t channels) {
+    uint8_t *data = malloc(rows * columns * channels), *p = data;
+    for (size_t y = 0; y < rows; y++)
+        for (size_t x = 0; x < columns; x++)
+            for (size_t c = 0; c < channels; c++)
+                *p++ = (uint8_t)((x * x + 3 * x * y + 37 * y + 91 * c) % 251);
+    return data;
+}
+
+/* ---- Photos ------------------------------------------------------------- */
+
+/* FNV-1a of the bytes of Pillow 9.4, in Python, for `image` as in pattern():
+ *     short = min(rows, columns)
+ *     w, h = (int(resize * n / short) for n in (columns, rows))
+ *     left, top = (int(round((n - crop) / 2.0)) for n in (w, h))
+ *     image.resize((w, h), filter).crop((left, top, left + crop, top + crop)) */
+TEST("a photo is resized and cropped to Pillow's bytes") {
+    static const struct {
+        size_t rows, columns, channels, resize, crop;
+        uint32_t bilinear, bicubic;
+    } cases[] = {
+        {37, 53, 3, 24, 20, 0xe073c7fa, 0x44dae2f4},
+        {53, 37, 3, 32, 32, 0xd495cbd4, 0x75bcfbe6},
+        {9, 7, 3, 40, 33, 0x4045f33b, 0x8dbe193a},
+        {100, 11, 1, 16, 13, 0x56e9892d, 0x4b283e53},
+        {224, 300, 3, 256, 224, 0x95261e3f, 0xddcd0495},
+        {640, 480, 3, 73, 64, 0xfdf2ffa9, 0x79d71088},
+        {1, 40, 1, 5, 5, 0x1059e372, 0x39688ed5},
+        {61, 61, 1, 61, 60, 0xdfd9f6b7, 0xdfd9f6b7},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns, C = cases[i / 2].channels;
+        size_t crop = cases[i / 2].crop, n = crop * crop;
+        vit_config config = photo(cases[i / 2].resize, crop, C, i % 2 ? VIT_BICUBIC : VIT_BILINEAR);
+        uint8_t *data = pattern(rows, columns, C);
+        float *image = prepared(&config, data, rows, columns, C);
+        REQUIRE(image, "%zux%zu is refused", rows, columns);
+        uint32_t hash = 0x811c9dc5, want = i % 2 ? cases[i / 2].bicubic : cases[i / 2].bilinear;
+        for (size_t at = 0; at < n * C; at++)
+            hash = (hash ^ (uint32_t)lroundf(255 * image[at % C * n + at / C])) * 0x01000193;
+        CHECK(hash == want, "%zux%zu, %s: 0x%08x", rows, columns, i % 2 ? "bicubic" : "bilinear",
+              (unsigned)hash);
+        guarded_free(image);
+        free(data);
+    }
+}
+
+static double kernel(double x, vit_filter filter) {
+    x = fabs(x);
+    if (filter == VIT_BILINEAR) return fmax(0, 1 - x);
+    if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
+    return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
+}
+
+/* Output `o` of an axis as a sum over all inputs, `stride` apart. */
+static double drawn(const double *x, size_t stride, size_t in, size_t out, size_t o,
+                    vit_filter filter) {
+    double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, mass = 0;
+    double reach = (filter == VIT_BILINEAR ? 1 : 2) * wide, middle = ((double)o + 0.5) * scale;
+    for (size_t i = 0; i < in; i++) {
+        double off = (double)i + 0.5 - middle, w = kernel(off / wide, filter);
+        if (fabs(off) > reach) continue;
+        sum += w * x[i * stride];
+        mass += w;
+    }
+    return fmin(255, fmax(0, sum / mass));
+}
+
+TEST("a photo of any size is within a byte of its definition in double") {
+    uint64_t seed = 1;
+    for (size_t trial = 0; trial < 30; trial++) {
+        size_t rows = 1 + random_below(&seed, 60), columns = 1 + random_below(&seed, 60);
+        size_t resize = 1 + random_below(&seed, 40), crop = 1 + random_below(&seed, resize);
+        size_t shorter = rows < columns ? rows : columns;
+        size_t H = resize * rows / shorter, W = resize * columns / shorter;
+        vit_filter filter = trial % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+        vit_config config = photo(resize, crop, 1, filter);
+        config.photo.mean[0] = 0.4f, config.photo.std[0] = 0.2f;
+        uint8_t *data = malloc(rows * columns);
+        double *in = malloc(rows * columns * sizeof *in), *narrow = malloc(rows * W * sizeof *in);
+        for (size_t i = 0; i < rows * columns; i++) in[i] = data[i] = (uint8_t)random_bits(&seed);
+        for (size_t i = 0; i < rows * W; i++)
+            narrow[i] = drawn(in + i / W * columns, 1, columns, W, i % W, filter);
+        size_t top = (size_t)nearbyint((double)(H - crop) / 2);
+        size_t left = (size_t)nearbyint((double)(W - crop) / 2);
+        float *image = prepared(&config, data, rows, columns, 1);
+        REQUIRE(image, "%zux%zu is refused", rows, columns);
+        for (size_t i = 0; i < crop * crop; i++) {
+            double want = drawn(narrow + left + i % crop, W, rows, H, top + i / crop, filter) / 255;
+            CHECK(within(image[i] * 0.2 + 0.4, want, 1.2 / 255), "%zux%zu [%zu]: %g, want %g", rows,
+                  columns, i, image[i] * 0.2 + 0.4, want);
+        }
+        guarded_free(image);
+        free(data), free(in), free(narrow);
+    }
+}
+
+TEST("each channel is standardised by its own mean and deviation") {
+    vit_config config = photo(2, 2, 3, VIT_BICUBIC);
+    memcpy(config.photo.mean, (float[]){0.485f, 0.456f, 0.406f}, 3 * sizeof(float));
+    memcpy(config.photo.std, (float[]){0.229f, 0.224f, 0.225f}, 3 * sizeof(float));
+    uint8_t data[12];
+    for (size_t i = 0; i < 12; i++) data[i] = (uint8_t)(20 * i);
+    float *image = prepared(&config, data, 2, 2, 3);
+    REQUIRE(image, "refused");
+    for (size_t c = 0; c < 3; c++)
+        for (size_t i = 0; i < 4; i++) {
+            double want = (data[3 * i + c] / 255.0 - config.photo.mean[c]) / config.photo.std[c];
+            CHECK(within(image[4 * c + i], want, 1e-6), "channel %zu, pixel %zu: %g, want %g", c, i,
+                  (double)image[4 * c + i], want);
+        }
+    guarded_free(image);
+}
+
+/* ---- Channels ----------------------------------------------------------- */
+
+TEST("pixels as they are become bytes / 255, one plane a channel") {
+    for (size_t channels = 1; channels <= 4; channels++) {
+        vit_config config = as_is(3, 5, channels);
+        uint8_t *data = pattern(3, 5, channels);
+        float *image = prepared(&config, data, 3, 5, channels);
+        REQUIRE(image, "%zu channels are refused", channels);
+        for (size_t i = 0; i < 15 * channels; i++)
+            CHECK(image[i % channels * 15 + i / channels] == (float)data[i] / 255.0f,
+                  "%zu channels, byte %zu", channels, i);
+        guarded_free(image);
+        free(data);
+    }
+}
+
+TEST("grey, colour and transparency become the model's channels") {
+    static const struct {
+        size_t from, to;
+        uint8_t in[4], out[3];
+    } cases[] = {
+        {1, 3, {77}, {77, 77, 77}},
+        {3, 1, {0, 91, 182}, {74}}, /* as Pillow's convert("L") */
+        {3, 1, {251, 251, 251}, {251}},
+        {2, 1, {10, 0}, {255}},
+        {2, 3, {0, 128}, {127, 127, 127}},
+        {4, 3, {10, 20, 30, 255}, {10, 20, 30}},
+        {4, 3, {10, 20, 30, 0}, {255, 255, 255}},
+        {4, 3, {0, 100, 200, 51}, {204, 224, 244}},
+        {4, 1, {0, 0, 0, 255}, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int kind = 0; kind < 2; kind++) {
+            vit_config config = as_is(1, 1, cases[i].to);
+            if (kind) config = photo(1, 1, cases[i].to, VIT_BILINEAR);
+            float *image = prepared(&config, cases[i].in, 1, 1, cases[i].from);
+            REQUIRE(image, "case %zu is refused", i);
+            for (size_t c = 0; c < cases[i].to; c++)
+                CHECK(image[c] == (float)cases[i].out[c] / 255.0f, "case %zu, channel %zu: %g", i,
+                      c, 255 * (double)image[c]);
+            guarded_free(image);
+        }
+}
+
+/* ---- Refusals ----------------------------------------------------------- */
+
+TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
+    vit_config wide = photo(8, 8, 3, VIT_BILINEAR), flat = wide, small = wide, none = wide;
+    wide.image_size[1] = 9;
+    flat.photo.std[1] = 0;
+    small.photo.resize = 7;
+    none.photo.crop = none.image_size[0] = none.image_size[1] = 0;
+    vit_config huge = as_is(28, 28, 1);
+    huge.prepare = VIT_PREPARE_DIGIT, huge.image_size[0] = SIZE_MAX / 2;
+    const struct {
+        vit_config config;
+        size_t rows, columns, channels;
+        vit_status status;
+        const char *says;
+    } cases[] = {
+        {as_is(28, 28, 1), 28, 27, 1, VIT_BAD_IMAGE, "expected 28x28 pixels, got 28x27"},
+        {as_is(28, 28, 1), 0, 28, 1, VIT_BAD_IMAGE, "got 0x28"},
+        {as_is(28, 28, 1), 28, 28, 0, VIT_BAD_IMAGE, "0 channels"},
+        {as_is(28, 28, 1), 28, 28, 5, VIT_BAD_IMAGE, "5 channels"},
+        {as_is(28, 28, 4), 28, 28, 3, VIT_BAD_IMAGE, "4 channels and these pixels 3"},
+        {as_is(28, 28, 7), 28, 28, 1, VIT_BAD_IMAGE, "7 channels and these pixels 1"},
+        {photo(8, 8, 3, VIT_BILINEAR), 32769, 1, 1, VIT_BAD_IMAGE, "32769x1"},
+        {photo(8, 8, 3, VIT_BILINEAR), 1, SIZE_MAX, 1, VIT_BAD_IMAGE, "1 to 32768"},
+        {photo(8, 8, 3, VIT_BILINEAR), 32768, 32768, 1, VIT_BAD_IMAGE, "32768x32768"},
+        {photo(8, 8, 2, VIT_BILINEAR), 8, 8, 3, VIT_BAD_IMAGE, "2 channels and these pixels 3"},
+        {wide, 8, 8, 3, VIT_BAD_CONFIG, "prepare.crop"},
+        {none, 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
+        {small, 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
+        {photo(40000, 8, 3, VIT_BILINEAR), 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
+        {flat, 8, 8, 3, VIT_BAD_CONFIG, "prepare.std"},
+        {huge, 28, 28, 1, VIT_BAD_CONFIG, "image_size"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_pixels pixels = {NULL, cases[i].rows, cases[i].columns, cases[i].channels};
+        vit_error why = {""};
+        size_t size =
+            vit_prepare_size(&cases[i].config, cases[i].rows, cases[i].columns, cases[i].channels);
+        vit_status status = vit_prepare_image(NULL, NULL, &pixels, &cases[i].config, &why);
+        CHECK(size == 0, "case %zu: %zu bytes", i, size);
+        CHECK(status == cases[i].status, "case %zu: %s", i, vit_status_name(status));
+        CHECK(strstr(why.text, cases[i].says), "case %zu: %s", i, why.text);
+        CHECK(vit_prepare_image(NULL, NULL, &pixels, &cases[i].config, NULL) == status,
+              "case %zu: another status without a message", i);
+    }
+}
+
+TEST("extreme shapes of photos are resized without a step outside their memory") {
+    static const size_t shapes[][2] = {{1, 1}, {1, 32768}, {32768, 1}, {2, 5000}, {700, 3}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (size_t resize = 1; resize <= 64; resize *= 4) {
+            vit_config config = photo(resize, resize, 1, VIT_BICUBIC);
+            uint8_t *data = malloc(shapes[i][0] * shapes[i][1]);
+            memset(data, 200, shapes[i][0] * shapes[i][1]);
+            float *image = prepared(&config, data, shapes[i][0], shapes[i][1], 1);
+            REQUIRE(image, "%zux%zu is refused", shapes[i][0], shapes[i][1]);
+            for (size_t j = 0; j < resize * resize; j++)
+                CHECK(image[j] == 200.0f / 255.0f, "%g", 255 * (double)image[j]);
+            guarded_free(image);
+            free(data);
+        }
+}
