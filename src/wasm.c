@@ -1,0 +1,185 @@
+/* The WebAssembly module's exports: vit.h in ints and pointers, called by web/wasm.ts alone.
+ *
+ * An instance of the module is one session: a model, its state and the buffers of a run.
+ * Buffers grow when a larger run is asked for and stay, so a run no larger than an earlier
+ * one allocates nothing. Nothing is closed: JavaScript drops the whole instance. */
+#include <emscripten/emmalloc.h>
+#include <stdlib.h>
+
+#include "error.h"
+#include "kernels/kernels.h"
+
+/* A state for more images at once is not worth more memory than this. */
+#define STATE_LIMIT ((size_t)64 << 20)
+
+/* Words that web/wasm.ts reads by position. */
+static struct session {
+    size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
+    const char *json; /* the config */
+    size_t json_size;
+    float *images;    /* (B,C,H,W) */
+    float *logits;    /* (B,K) */
+    float *attention; /* (B,l,h,T,T) */
+    float *tokens;    /* (B,T,D) */
+    uint8_t *layers;  /* (L): nonzero where the attention is wanted */
+    const char *why;  /* the last error */
+} session;
+
+_Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
+
+static vit_model *model;
+static vit_state *state;
+static size_t state_batch;
+static vit_error error;
+
+/* ---- The heap ----------------------------------------------------------- */
+
+/* Every allocation of the module is counted, so a test can show that a run makes none. */
+static uint32_t allocations;
+
+void *malloc(size_t size) {
+    allocations++;
+    return emmalloc_memalign(16, size);
+}
+
+void *calloc(size_t count, size_t size) {
+    allocations++;
+    return emmalloc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) {
+    allocations++;
+    return emmalloc_realloc(old, size);
+}
+
+uint32_t vitw_allocations(void) {
+    return allocations;
+}
+
+void *vitw_alloc(size_t size) {
+    return malloc(size);
+}
+
+void vitw_free(void *memory) {
+    free(memory);
+}
+
+struct buffer {
+    void *data;
+    size_t size;
+};
+
+static struct buffer arena, pixels, scratch, images, logits, attention, tokens;
+
+/* At least `size` bytes, 16-byte aligned. What the buffer held is lost when it grows. */
+static bool hold(struct buffer *buffer, size_t size) {
+    if (size <= buffer->size) return true;
+    free(buffer->data);
+    *buffer = (struct buffer){malloc(size), size};
+    if (!buffer->data) buffer->size = 0;
+    return buffer->data != NULL;
+}
+
+static bool hold_floats(struct buffer *buffer, const size_t shape[4]) {
+    size_t size = sizeof(float);
+    for (int i = 0; i < 4; i++)
+        if (__builtin_mul_overflow(size, shape[i], &size)) return false;
+    return hold(buffer, size);
+}
+
+static bool hold_state(size_t batch) {
+    while (batch > 1 && vit_state_size(model, batch) - 1 >= STATE_LIMIT) batch /= 2;
+    if (batch <= state_batch) return true;
+    size_t size = vit_state_size(model, batch);
+    state_batch = 0;
+    if (size == 0 || !hold(&arena, size)) return false;
+    if (vit_state_init(&state, arena.data, size, model, batch) != VIT_OK) return false;
+    state_batch = batch;
+    return true;
+}
+
+/* ---- The session -------------------------------------------------------- */
+
+/* The instruction set of this module. */
+const char *vitw_variant(void) {
+    size_t count;
+    return vit_kernels_all(&count)[0]->name;
+}
+
+struct session *vitw_session(void) {
+    session.why = error.text;
+    return &session;
+}
+
+/* Opens the one model of this instance. `json` NULL: the file's own config. */
+vit_status vitw_open(const void *bytes, size_t size, const char *json, size_t json_size) {
+    vit_status status = vit_open_with_config(&model, bytes, size, json, json_size, NULL, &error);
+    if (status != VIT_OK) return status;
+    const vit_config *config = vit_model_config(model);
+    session.channels = config->channels;
+    session.rows = config->image_size[0];
+    session.columns = config->image_size[1];
+    session.grid_rows = config->image_size[0] / config->patch_size[0];
+    session.grid_columns = config->image_size[1] / config->patch_size[1];
+    session.prefix = vit_prefix(config);
+    session.width = config->width;
+    session.depth = config->depth;
+    session.heads = config->heads;
+    session.classes = config->classes;
+    session.json = vit_model_json(model, &session.json_size);
+    session.layers = calloc(config->depth, 1);
+    return session.layers ? VIT_OK
+                          : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
+}
+
+/* Makes room for a run of `batch` images that keeps the attention of `layers` layers and,
+ * when asked, the final tokens. Call it before filling images: the buffers may move. */
+vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
+    size_t T = session.prefix + session.grid_rows * session.grid_columns;
+    const size_t image_shape[] = {batch, session.channels, session.rows, session.columns};
+    const size_t logit_shape[] = {batch, session.classes, 1, 1};
+    const size_t attention_shape[] = {batch * layers, session.heads, T, T};
+    const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1};
+    bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
+                hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
+                hold_floats(&tokens, token_shape);
+    session.images = images.data;
+    session.logits = logits.data;
+    session.attention = attention.data;
+    session.tokens = tokens.data;
+    if (held) return VIT_OK;
+    return vit_fail(&error, VIT_NO_MEMORY,
+                    "%z images with the attention of %z layers need more memory than there is; ask "
+                    "for less at once",
+                    batch, layers);
+}
+
+/* Room for the bytes of one image; NULL when there is none. */
+uint8_t *vitw_pixels(size_t size) {
+    return hold(&pixels, size) ? pixels.data : NULL;
+}
+
+/* The bytes in vitw_pixels → images[index]. */
+vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels) {
+    const vit_config *config = vit_model_config(model);
+    const vit_pixels source = {pixels.data, rows, columns, channels};
+    float *image = session.images + index * session.channels * session.rows * session.columns;
+    if (!hold(&scratch, vit_prepare_size(config, rows, columns, channels)))
+        return vit_fail(
+            &error, VIT_NO_MEMORY,
+            "an image of %z by %z pixels needs more memory than there is; make it smaller", rows,
+            columns);
+    return vit_prepare_image(image, scratch.data, &source, config, &error);
+}
+
+/* images → logits; and the attention of the marked layers and the final tokens when asked. */
+vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
+    vit_taps taps = {
+        .attention = want_attention ? session.attention : NULL,
+        .attention_layers = session.layers,
+        .tokens = want_tokens ? session.tokens : NULL,
+    };
+    vit_status status = vit_run(model, state, session.images, batch, session.logits, &taps);
+    if (status != VIT_BAD_IMAGE) return status;
+    return vit_fail(&error, status, "image: expected finite values, got NaN or infinity");
+}

@@ -1,0 +1,174 @@
+// The package itself in a browser, unbundled, under the strictest policy it needs.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { skip } from "./harness.mjs";
+
+const root = new URL("../../", import.meta.url);
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
+const MODEL = "/tests/golden/per_head.safetensors";
+const policy = (scripts) =>
+  `default-src 'none'; script-src ${scripts}; worker-src 'self'; connect-src 'self'; img-src blob:`;
+const PAGES = {
+  "/": policy("'self' 'wasm-unsafe-eval'"),
+  "/without-wasm": policy("'self'"),
+};
+
+let server;
+let browser;
+
+async function answer({ url }, response) {
+  if (PAGES[url]) {
+    const headers = { "content-type": "text/html", "content-security-policy": PAGES[url] };
+    return response.writeHead(200, headers).end("<!doctype html>");
+  }
+  const body = await readFile(new URL(`.${url}`, root)).catch(() => undefined);
+  const type = TYPES[extname(url)] ?? "application/octet-stream";
+  response.writeHead(body ? 200 : 404, { "content-type": type }).end(body);
+}
+
+before(async () => {
+  if (skip) return;
+  server = createServer(answer);
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+/** Runs `work` in a fresh page with the model's address and, after it, `given`. */
+async function inPage(work, { path = "/", prepare, given } = {}) {
+  const page = await browser.newPage();
+  try {
+    await page.goto(`http://127.0.0.1:${server.address().port}${path}`);
+    await prepare?.(page);
+    return await page.evaluate(work, { model: MODEL, given });
+  } finally {
+    await page.close();
+  }
+}
+
+test("every image source gives the same digit", { skip }, async () => {
+  const results = await inPage(async ({ model }) => {
+    const { Vit } = await import("/dist/vit.js");
+    const vit = await Vit.load({ weights: model, prepare: { kind: "digit" } });
+    const canvas = Object.assign(document.createElement("canvas"), { width: 96, height: 80 });
+    const context = canvas.getContext("2d");
+    context.fillStyle = "white";
+    context.fillRect(0, 0, 96, 80);
+    context.lineWidth = 8;
+    context.stroke(new Path2D("M30 10 H70 L45 70"));
+    const blob = await new Promise((done) => canvas.toBlob(done));
+    const image = new Image();
+    image.src = URL.createObjectURL(blob);
+    const offscreen = new OffscreenCanvas(96, 80);
+    offscreen.getContext("2d").drawImage(canvas, 0, 0);
+    const untouched = document.createElement("canvas").transferControlToOffscreen();
+    const video = Object.assign(document.createElement("video"), { muted: true });
+    const early = await vit.classify(video).catch(({ code, message }) => `${code}: ${message}`);
+    video.srcObject = canvas.captureStream();
+    const redraw = setInterval(() => context.fillRect(0, 0, 1, 1), 20); // a stream needs news
+    await video.play();
+    clearInterval(redraw);
+    const sources = {
+      canvas,
+      offscreen,
+      image,
+      video,
+      blob,
+      data: context.getImageData(0, 0, 96, 80),
+      bitmap: await createImageBitmap(canvas),
+      frame: new VideoFrame(canvas, { timestamp: 0 }),
+      file: new File([blob], "seven.png"),
+    };
+    const logits = {};
+    for (const [name, source] of Object.entries(sources)) {
+      logits[name] = [...(await vit.classify(source)).logits];
+    }
+    sources.bitmap.close();
+    const fails = [];
+    for (const source of [sources.bitmap, untouched, new Blob(["no image"])]) {
+      fails.push(
+        await vit.classify(source).then(
+          () => "",
+          ({ code }) => code,
+        ),
+      );
+    }
+    return { variant: vit.variant, early, logits, fails };
+  });
+  assert.equal(results.variant, "simd128");
+  assert.match(results.early, /^bad_image: .*wait until it has loaded/);
+  assert.deepEqual(results.fails, ["bad_image", "blank_image", "bad_image"]);
+  const { data, ...others } = results.logits;
+  for (const [name, logits] of Object.entries(others)) assert.deepEqual(logits, data, name);
+});
+
+test(
+  "a worker gives the same logits as the page, and a lost one is replaced",
+  { skip },
+  async () => {
+    const result = await inPage(async ({ model }) => {
+      const workers = [];
+      const { Worker } = globalThis;
+      globalThis.Worker = function (...given) {
+        workers.push(new Worker(...given));
+        return workers.at(-1);
+      };
+      const { Vit } = await import("/dist/vit.js");
+      const image = new Float32Array(784).map((_, index) => Math.sin(index));
+      const here = await (await Vit.load(model)).classify(image, { attention: true });
+      const vit = await Vit.load(model, { worker: true });
+      const there = await vit.classify(image, { attention: true });
+      const dying = vit.classify(image).then(
+        () => "",
+        ({ code }) => code,
+      );
+      await Promise.resolve().then(() => {}); // its message is on the way
+      workers[0].dispatchEvent(new ErrorEvent("error", { message: "out of memory" }));
+      const later = await vit.classify(image);
+      return {
+        here: [...here.logits],
+        there: [...there.logits],
+        later: [...later.logits],
+        dying: await dying,
+        rollouts: [[...here.attention.rollout()], [...there.attention.rollout()]],
+        count: workers.length,
+      };
+    });
+    assert.deepEqual(result.there, result.here);
+    assert.deepEqual(result.later, result.here);
+    assert.deepEqual(result.rollouts[0], result.rollouts[1]);
+    assert.equal(result.dying, "worker_lost");
+    assert.equal(result.count, 2);
+  },
+);
+
+test("a worker that cannot start is told", { skip }, async () => {
+  const error = await inPage(
+    async ({ model }) => {
+      const { Vit } = await import("/dist/vit.js");
+      return Vit.load(model, { worker: true }).catch(({ code, message }) => `${code}: ${message}`);
+    },
+    { prepare: (page) => page.route("**/worker.js", (route) => route.abort()) },
+  );
+  assert.match(error, /^worker_lost: .*is worker\.js beside vit\.js/);
+});
+
+test("a policy that forbids WebAssembly is told", { skip }, async () => {
+  const error = await inPage(
+    async ({ model }) => {
+      const { Vit } = await import("/dist/vit.js");
+      return Vit.load(model).catch(({ code, message }) => `${code}: ${message}`);
+    },
+    { path: "/without-wasm" },
+  );
+  assert.match(error, /^no_wasm: .*'wasm-unsafe-eval'/);
+});

@@ -1,0 +1,269 @@
+/* The model against PyTorch: every file that ../golden/make.py wrote, with every kernel
+ * table compiled in. That script says what the files hold. */
+#include "check.h"
+#include "models.h"
+#include "safetensors.h"
+#include "twin.h"
+
+#ifndef GOLDEN_DIR
+#define GOLDEN_DIR "tests/golden"
+#endif
+
+enum { BATCH = 3 };
+
+static const char *const NAMES[] = {
+    "pre_gelu_learned",
+    "post_relu_sincos1d_mean",
+    "tanh_sincos2d_rectangular",
+    "quick_none_mean",
+    "distillation",
+    "registers_scale_qknorm",
+    "per_head",
+    "per_head_qknorm",
+    "fc_norm",
+    "fc_norm_no_prefix",
+    "patch_positions",
+    "post_scale_final",
+    "half",
+    "bfloat",
+    "one_block_one_head",
+    "positions_enlarged",
+    "positions_reduced",
+};
+enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
+
+/* Issue: within 2e-5 of the largest logit; the same for every other tensor's largest value. */
+static const double FORWARD = 2e-5;
+
+/* A gradient is a sum over tokens, batch and both ways through the L blocks: some hundred
+ * roundings of 6e-8 on values near the tensor's largest, met in practice by 1e-6; 1e-4
+ * leaves room for a cancelling sum and still sees any term forgotten. */
+static const double BACKWARD = 1e-4;
+
+/* A bias of k moves all scores of a row alike, so its gradient is 0, of terms that are not:
+ * their rounding is a share of the largest gradient of all. */
+static const double CANCELLED = 1e-6;
+
+/* ---- The files ---------------------------------------------------------- */
+
+struct golden {
+    const char *name;
+    uint8_t *model, *results;
+    size_t model_size, results_size;
+    struct safetensors st;
+};
+
+static uint8_t *read_file(const char *name, const char *ending, size_t *size) {
+    char path[1024];
+    const char *folder = getenv("GOLDEN_DIR");
+    snprintf(path, sizeof path, "%s/%s%s", folder ? folder : GOLDEN_DIR, name, ending);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        check_failed(__FILE__, __LINE__, "cannot open %s; GOLDEN_DIR names its folder", path);
+        return NULL;
+    }
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *bytes = malloc(*size);
+    if (bytes && fread(bytes, 1, *size, file) != *size) {
+        check_failed(__FILE__, __LINE__, "cannot read %s", path);
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(file);
+    return bytes;
+}
+
+static void golden_close(struct golden *g) {
+    st_close(&g->st);
+    free(g->model);
+    free(g->results);
+}
+
+static bool golden_open(struct golden *g, const char *name) {
+    vit_error why = {""};
+    *g = (struct golden){.name = name};
+    g->model = read_file(name, ".safetensors", &g->model_size);
+    g->results = read_file(name, ".golden.safetensors", &g->results_size);
+    if (!g->model || !g->results || st_open(&g->st, g->results, g->results_size, &why)) {
+        check_failed(__FILE__, __LINE__, "%s.golden.safetensors: %s", name, why.text);
+        golden_close(g);
+        return false;
+    }
+    return true;
+}
+
+/* A result's floats, `count` of them as expected; free them. */
+static float *wanted(const struct golden *g, const char *name, size_t count) {
+    const struct st_tensor *t = st_find(&g->st, name);
+    float *out = floats(count);
+    if (t && t->count == count)
+        st_floats(out, t);
+    else
+        check_failed(__FILE__, __LINE__, "%s: no %s of %zu numbers", g->name, name, count);
+    return out;
+}
+
+static void compare_above(const struct golden *g, const char *kernels, const char *name,
+                          const float *got, size_t count, double tolerance, double floor) {
+    char what[128];
+    float *want = wanted(g, name, count);
+    snprintf(what, sizeof what, "%s, %s, %s", g->name, kernels, name);
+    CHECK_CLOSE(got, want, count, tolerance * largest(want, count) + floor, what);
+    free(want);
+}
+
+static void compare(const struct golden *g, const char *kernels, const char *name, const float *got,
+                    size_t count, double tolerance) {
+    compare_above(g, kernels, name, got, count, tolerance, 0);
+}
+
+static vit_model *open_model(const struct golden *g, const struct vit_kernels *kernels) {
+    vit_model *model = NULL;
+    vit_error why = {""};
+    vit_status status = vit_open(&model, g->model, g->model_size, kernels, &why);
+    if (status)
+        check_failed(__FILE__, __LINE__, "%s, %s: %s: %s", g->name, kernels->name,
+                     vit_status_name(status), why.text);
+    return model;
+}
+
+/* ---- Forward ------------------------------------------------------------ */
+
+static void check_forward(const struct golden *g, const struct vit_kernels *kernels) {
+    vit_model *model = open_model(g, kernels);
+    if (!model) return;
+    float *images = wanted(g, "images", BATCH * image_floats(vit_model_config(model)));
+    struct outputs o = run_model(model, images, BATCH, BATCH);
+    compare(g, kernels->name, "logits", o.logits, o.logits_count, FORWARD);
+    compare(g, kernels->name, "attention", o.attention, o.attention_count, FORWARD);
+    compare(g, kernels->name, "hidden", o.hidden, o.hidden_count, FORWARD);
+    compare(g, kernels->name, "tokens", o.tokens, o.tokens_count, FORWARD);
+    outputs_free(&o);
+    free(images);
+    vit_close(model);
+}
+
+TEST("logits, attention, hidden and final tokens are PyTorch's, with every kernel table") {
+    REQUIRE(kernels_at(0), "no kernel table is compiled in");
+    for (size_t i = 0; i < NAMES_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, NAMES[i])) continue;
+        EACH_KERNELS(k) check_forward(&g, k);
+        golden_close(&g);
+    }
+}
+
+static void to_floats(float *out, const double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = (float)x[i];
+}
+
+static void check_twin(const struct golden *g, vit_model *model) {
+    struct twin t = twin_open(model);
+    struct outputs o = new_outputs(&t.c, BATCH);
+    size_t pixels = image_floats(&t.c);
+    float *images = wanted(g, "images", BATCH * pixels);
+    for (size_t b = 0; b < BATCH; b++) {
+        struct twin_run run = twin_forward(&t, images + b * pixels, NULL);
+        size_t K = o.logits_count / BATCH, A = o.attention_count / BATCH;
+        size_t H = o.hidden_count / BATCH, X = o.tokens_count / BATCH;
+        to_floats(o.logits + b * K, run.logits, K);
+        to_floats(o.attention + b * A, run.attention, A);
+        to_floats(o.hidden + b * H, run.hidden, H);
+        to_floats(o.tokens + b * X, run.tokens, X);
+        twin_run_free(&run);
+    }
+    const double rounding = 2 * FLT_EPSILON; /* both are doubles stored as floats */
+    compare(g, "twin", "logits", o.logits, o.logits_count, rounding);
+    compare(g, "twin", "attention", o.attention, o.attention_count, rounding);
+    compare(g, "twin", "hidden", o.hidden, o.hidden_count, rounding);
+    compare(g, "twin", "tokens", o.tokens, o.tokens_count, rounding);
+    outputs_free(&o);
+    free(images);
+    twin_close(&t);
+}
+
+TEST("our other oracle, the double-precision twin, agrees with PyTorch to the last bits") {
+    const struct vit_kernels *kernels = unpacked_kernels();
+    if (!kernels) SKIP("every kernel table here packs its weights");
+    for (size_t i = 0; i < NAMES_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, NAMES[i])) continue;
+        vit_model *model = open_model(&g, kernels);
+        if (model) check_twin(&g, model);
+        vit_close(model);
+        golden_close(&g);
+    }
+}
+
+TEST("labels come out of the config unescaped") {
+    struct golden g;
+    REQUIRE(golden_open(&g, NAMES[0]), "%s", NAMES[0]);
+    vit_model *model = open_model(&g, kernels_at(0));
+    if (model) {
+        size_t K = vit_model_config(model)->classes;
+        const char *label = vit_model_label(model, 3);
+        CHECK(label && strcmp(label, "n° 3") == 0, "label 3 is %s", label ? label : "NULL");
+        CHECK(!vit_model_label(model, K), "there is a label %zu of %zu", K, K);
+    }
+    vit_close(model);
+    golden_close(&g);
+}
+
+/* ---- Backward ----------------------------------------------------------- */
+
+/* Loss, dlogits and every tensor's gradient of one golden batch. */
+static void check_gradients(const struct golden *g, const struct vit_kernels *kernels,
+                            vit_model *model) {
+    const vit_config *c = vit_model_config(model);
+    size_t count, K = c->classes, n = BATCH * K, size = vit_tape_size(model, BATCH);
+    CHECK(vit_parameters(model, &count), "%s: unpacked, yet no parameters", g->name);
+    float *images = wanted(g, "images", BATCH * image_floats(c));
+    float *labels = wanted(g, "labels", BATCH), *smoothing = wanted(g, "smoothing", 1);
+    float *logits = guarded(n), *dlogits = guarded(n), *gradient = guarded(count);
+    uint8_t label[BATCH];
+    vit_tape *tape = NULL;
+    void *memory = malloc(size);
+    memset(gradient, 0, count * sizeof *gradient);
+    for (size_t b = 0; b < BATCH; b++) label[b] = (uint8_t)labels[b];
+    if (vit_tape_init(&tape, memory, size, model, BATCH)) {
+        check_failed(__FILE__, __LINE__, "%s: no tape of %zu bytes", g->name, size);
+    } else {
+        vit_forward(model, tape, images, BATCH, logits, NULL);
+        float loss =
+            (float)(vit_cross_entropy(dlogits, logits, label, BATCH, K, *smoothing, 1.0f / BATCH) /
+                    BATCH);
+        vit_backward(model, tape, BATCH, dlogits, gradient);
+        compare(g, kernels->name, "logits", logits, n, FORWARD);
+        compare(g, kernels->name, "loss", &loss, 1, FORWARD);
+        compare(g, kernels->name, "dlogits", dlogits, n, BACKWARD);
+        CHECK(guards_intact(gradient, count) && guards_intact(dlogits, n), "written past");
+        double floor = CANCELLED * largest(gradient, count);
+        for (size_t i = 0; i < vit_tensor_count(model); i++) {
+            vit_tensor t = vit_tensor_at(model, i);
+            char name[80];
+            snprintf(name, sizeof name, "grad.%s", t.name);
+            compare_above(g, kernels->name, name, gradient + t.offset, t.count, BACKWARD, floor);
+        }
+    }
+    guarded_free(logits), guarded_free(dlogits), guarded_free(gradient);
+    free(images), free(labels), free(smoothing), free(memory);
+}
+
+TEST("the gradient of every tensor is PyTorch's") {
+    size_t checked = 0;
+    EACH_KERNELS(k) {
+        if (k->packed) continue;
+        for (size_t i = 0; i < NAMES_COUNT; i++) {
+            struct golden g;
+            if (!golden_open(&g, NAMES[i])) continue;
+            vit_model *model = open_model(&g, k);
+            if (model) check_gradients(&g, k, model);
+            if (model) checked++;
+            vit_close(model);
+            golden_close(&g);
+        }
+    }
+    if (!checked) SKIP("every kernel table here packs its weights");
+}

@@ -1,0 +1,244 @@
+/* Every gradient against finite differences of the double-precision twin, so that the
+ * differences' own error is far below what is looked for. */
+#include "models.h"
+#include "twin.h"
+
+enum { BATCH = 2 };
+
+/* A float gradient along a random direction of n parameters, each term off by some hundred
+ * roundings (as in golden_test.c): a share of |g|·|v|. */
+static const double CLOSE = 1e-4;
+/* Where a gradient is 0 because its terms cancel (golden_test.c): a share of the largest, or
+ * of a probability's 1 where all of them do. */
+static const double CANCELLED = 1e-6;
+static const float SMOOTHING = 0.1f;
+
+struct scene {
+    const char *name;
+    const struct vit_kernels *kernels;
+    vit_model *model;
+    vit_config c;
+    size_t pixels, count; /* floats of an image, of all parameters */
+    float *images, *keep; /* (B,C,H,W); (B,L) or NULL */
+    uint8_t labels[BATCH];
+    void *memory;
+    vit_tape *tape;
+    float *logits, *dlogits, *gradient;
+};
+
+static bool scene_open(struct scene *s, const struct named_config *named,
+                       const struct vit_kernels *kernels, bool stochastic) {
+    uint64_t seed = 200;
+    *s = (struct scene){.name = named->name, .kernels = kernels};
+    s->model = random_model(&named->config, kernels, seed);
+    if (!s->model) return false;
+    s->c = *vit_model_config(s->model);
+    s->pixels = image_floats(&s->c);
+    vit_parameters(s->model, &s->count);
+    s->images = random_floats(BATCH * s->pixels, 1, &seed);
+    s->logits = guarded(BATCH * s->c.classes);
+    s->dlogits = guarded(BATCH * s->c.classes);
+    s->gradient = guarded(s->count);
+    for (size_t b = 0; b < BATCH; b++) s->labels[b] = (uint8_t)random_below(&seed, s->c.classes);
+    if (stochastic) {
+        static const float SCALES[] = {0, 1.25f, 0.5f};
+        s->keep = floats(BATCH * s->c.depth);
+        for (size_t i = 0; i < BATCH * s->c.depth; i++) s->keep[i] = SCALES[i % 3];
+    }
+    size_t size = vit_tape_size(s->model, BATCH);
+    s->memory = malloc(size);
+    return vit_tape_init(&s->tape, s->memory, size, s->model, BATCH) == VIT_OK;
+}
+
+static void scene_close(struct scene *s) {
+    guarded_free(s->logits), guarded_free(s->dlogits), guarded_free(s->gradient);
+    free(s->images), free(s->keep), free(s->memory);
+    vit_close(s->model);
+}
+
+/* Mean loss of the batch; its gradient is added to s->gradient. */
+static double step(struct scene *s) {
+    size_t K = s->c.classes;
+    vit_forward(s->model, s->tape, s->images, BATCH, s->logits, s->keep);
+    double loss =
+        vit_cross_entropy(s->dlogits, s->logits, s->labels, BATCH, K, SMOOTHING, 1.0f / BATCH);
+    vit_backward(s->model, s->tape, BATCH, s->dlogits, s->gradient);
+    return loss / BATCH;
+}
+
+static double step_from_zero(struct scene *s) {
+    memset(s->gradient, 0, s->count * sizeof *s->gradient);
+    return step(s);
+}
+
+static double twin_batch_loss(const struct scene *s, const struct twin *t) {
+    double loss = 0;
+    for (size_t b = 0; b < BATCH; b++) {
+        const float *keep = s->keep ? s->keep + b * s->c.depth : NULL;
+        struct twin_run run = twin_forward(t, s->images + b * s->pixels, keep);
+        loss += twin_loss(run.logits, s->labels[b], s->c.classes, SMOOTHING) / BATCH;
+        twin_run_free(&run);
+    }
+    return loss;
+}
+
+/* g·v against (f(x + hv) - f(x - hv)) / 2h, v random in one tensor's parameters. */
+static void check_direction(const struct scene *s, struct twin *t, const vit_tensor *tensor,
+                            uint64_t *seed) {
+    const double h = 1e-5;
+    const float *g = s->gradient + tensor->offset;
+    double *x = t->p + tensor->offset, *kept = doubles(tensor->count), *v = doubles(tensor->count);
+    double along = 0, g_square = 0, v_square = 0, loss[2];
+    memcpy(kept, x, tensor->count * sizeof *x);
+    for (size_t i = 0; i < tensor->count; i++) {
+        v[i] = random_float(seed);
+        along += g[i] * v[i], g_square += (double)g[i] * g[i], v_square += v[i] * v[i];
+    }
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < tensor->count; i++) x[i] = kept[i] + (side ? -h : h) * v[i];
+        loss[side] = twin_batch_loss(s, t);
+    }
+    memcpy(x, kept, tensor->count * sizeof *x);
+    double want = (loss[0] - loss[1]) / (2 * h);
+    double floor = CANCELLED * fmax(1, largest(s->gradient, s->count)) * sqrt(v_square);
+    double tolerance = CLOSE * sqrt(g_square * v_square) + floor;
+    CHECK(within(along, want, tolerance), "%s, %s: %s: g·v is %.9g, the difference %.9g", s->name,
+          s->kernels->name, tensor->name, along, want);
+    free(kept), free(v);
+}
+
+static void check_scene(struct scene *s) {
+    uint64_t seed = 300;
+    struct twin t = twin_open(s->model);
+    double loss = step_from_zero(s), want = twin_batch_loss(s, &t);
+    CHECK(within(loss, want, 2e-5 * fmax(1, fabs(want))), "%s: a loss of %.9g, want %.9g", s->name,
+          loss, want);
+    for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
+        vit_tensor tensor = vit_tensor_at(s->model, i);
+        check_direction(s, &t, &tensor, &seed);
+    }
+    CHECK(guards_intact(s->gradient, s->count) && guards_intact(s->logits, BATCH * s->c.classes) &&
+              guards_intact(s->dlogits, BATCH * s->c.classes),
+          "%s: written past an output", s->name);
+    twin_close(&t);
+}
+
+static void each_scene(void (*check)(struct scene *), bool stochastic) {
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    EACH_KERNELS(k) {
+        for (size_t i = 0; i < CONFIGS_COUNT && !k->packed; i++) {
+            struct scene s;
+            if (scene_open(&s, &CONFIGS[i], k, stochastic))
+                check(&s);
+            else
+                check_failed(__FILE__, __LINE__, "%s: no tape", CONFIGS[i].name);
+            scene_close(&s);
+        }
+    }
+}
+
+TEST("every tensor's gradient is the finite difference of the double twin's loss") {
+    each_scene(check_scene, false);
+}
+
+TEST("so it is with stochastic depth, whose scales differ by image and block") {
+    each_scene(check_scene, true);
+}
+
+static void check_sum(struct scene *s) {
+    float *once = floats(s->count);
+    step_from_zero(s);
+    memcpy(once, s->gradient, s->count * sizeof *once);
+    step(s);
+    for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
+        vit_tensor t = vit_tensor_at(s->model, i);
+        double tolerance =
+            CLOSE * largest(once + t.offset, t.count) + CANCELLED * largest(once, s->count);
+        for (size_t k = t.offset; k < t.offset + t.count; k++)
+            CHECK(within(s->gradient[k], 2.0 * once[k], tolerance), "%s: %s: %g after %g", s->name,
+                  t.name, (double)s->gradient[k], (double)once[k]);
+    }
+    step_from_zero(s);
+    CHECK(memcmp(once, s->gradient, s->count * sizeof *once) == 0,
+          "%s, %s: the same step again has other bits", s->name, s->kernels->name);
+    free(once);
+}
+
+TEST("backward adds to the gradient, and the same step twice has the same bits") {
+    each_scene(check_sum, false);
+}
+
+/* The forward pass that keeps a tape is the one that runs. */
+static void check_forward(struct scene *s) {
+    struct outputs o = run_model(s->model, s->images, BATCH, BATCH);
+    vit_forward(s->model, s->tape, s->images, BATCH, s->logits, NULL);
+    double tolerance = 2e-5 * largest(o.logits, o.logits_count);
+    CHECK_CLOSE(s->logits, o.logits, o.logits_count, tolerance, s->name);
+    outputs_free(&o);
+}
+
+TEST("vit_forward gives vit_run's logits") {
+    each_scene(check_forward, false);
+}
+
+/* A tape for two images takes one: the gradient of the first alone. */
+static void check_smaller(struct scene *s) {
+    size_t K = s->c.classes;
+    struct scene one = *s;
+    size_t size = vit_tape_size(s->model, 1);
+    float *small = floats(s->count);
+    memset(small, 0, s->count * sizeof *small);
+    one.memory = malloc(size);
+    REQUIRE(vit_tape_init(&one.tape, one.memory, size, s->model, 1) == VIT_OK, "no tape");
+    step_from_zero(s);
+    memset(s->gradient, 0, s->count * sizeof *s->gradient);
+    for (int i = 0; i < 2; i++) {
+        vit_forward(s->model, i ? one.tape : s->tape, s->images, 1, s->logits, NULL);
+        vit_cross_entropy(s->dlogits, s->logits, s->labels, 1, K, 0, 1);
+        vit_backward(s->model, i ? one.tape : s->tape, 1, s->dlogits, i ? small : s->gradient);
+    }
+    for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
+        vit_tensor t = vit_tensor_at(s->model, i);
+        double tolerance =
+            CLOSE * largest(small + t.offset, t.count) + CANCELLED * largest(small, s->count);
+        CHECK_CLOSE(s->gradient + t.offset, small + t.offset, t.count, tolerance, t.name);
+    }
+    free(small), free(one.memory);
+}
+
+TEST("a tape takes fewer images than it is for") {
+    each_scene(check_smaller, false);
+}
+
+TEST("cross-entropy and its gradient are the double formula's, for any logits") {
+    enum { B = 5, K = 7 };
+    static const float SIZES[] = {0, 1, 30, 1e4f};
+    for (size_t i = 0; i < 4; i++)
+        for (int smooth = 0; smooth < 2; smooth++) {
+            uint64_t seed = 9;
+            float *logits = random_floats(B * K, SIZES[i], &seed), *dlogits = guarded(B * K);
+            uint8_t labels[B];
+            double want = 0, tolerance = 0;
+            for (size_t b = 0; b < B; b++) labels[b] = (uint8_t)random_below(&seed, K);
+            double loss = vit_cross_entropy(dlogits, logits, labels, B, K, 0.2f * (float)smooth, 3);
+            for (size_t b = 0; b < B; b++) {
+                double x[K];
+                for (size_t k = 0; k < K; k++) x[k] = logits[b * K + k];
+                want += twin_loss(x, labels[b], K, 0.2f * (float)smooth);
+                twin_softmax(x, K);
+                for (size_t k = 0; k < K; k++) {
+                    double target = 0.2f * (float)smooth / K;
+                    if (k == labels[b]) target += 1 - 0.2f * (float)smooth;
+                    double error = FLT_EPSILON * (8 + 4 * (double)SIZES[i]);
+                    CHECK(within(dlogits[b * K + k], 3 * (x[k] - target), 3 * error),
+                          "dlogits of logits up to %g: %g, want %g", (double)SIZES[i],
+                          (double)dlogits[b * K + k], 3 * (x[k] - target));
+                }
+                tolerance += 16 * FLT_EPSILON * (1 + (double)SIZES[i]);
+            }
+            CHECK(within(loss, want, tolerance), "logits up to %g: a loss of %.9g, want %.9g",
+                  (double)SIZES[i], loss, want);
+            CHECK(guards_intact(dlogits, B * K), "written past dlogits");
+            free(logits), guarded_free(dlogits);
+        }
+}

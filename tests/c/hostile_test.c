@@ -1,0 +1,396 @@
+/* A file is data from a stranger: whatever is wrong with it gives the right status and a
+ * message that names the culprit, never a model, a crash or a leak. */
+#include "hostile.h"
+
+TEST("the file that the others are made from opens, also where no message is wanted") {
+    struct file f = file_of(CONFIG);
+    vit_error why;
+    vit_model *model = NULL;
+    CHECK(open_bytes(f.bytes, f.size, &why) == VIT_OK, "%s", why.text);
+    CHECK(vit_open(&model, f.bytes, f.size, NULL, NULL) == VIT_OK, "with neither table nor why");
+    vit_close(model);
+    CHECK(vit_open(&model, f.bytes, f.size - 1, NULL, NULL) != VIT_OK, "cut, without why");
+    free(f.bytes);
+}
+
+/* ---- The bytes ---------------------------------------------------------- */
+
+TEST("a file cut off at any byte is refused") {
+    struct file f = file_of(CONFIG);
+    size_t header = 8 + (f.bytes[0] | (size_t)f.bytes[1] << 8);
+    for (size_t size = 0; size < f.size; size++) {
+        struct file cut = new_file(size);
+        vit_error why;
+        memcpy(cut.bytes, f.bytes, size);
+        vit_status status = open_bytes(cut.bytes, size, &why);
+        CHECK(size < header ? status == VIT_BAD_FILE : status != VIT_OK,
+              "cut at %zu of %zu: %s: %s", size, f.size, vit_status_name(status), why.text);
+        free(cut.bytes);
+    }
+    free(f.bytes);
+}
+
+TEST("nothing may follow the data") {
+    struct file f = file_of(CONFIG);
+    for (size_t more = 1; more < 6; more++) {
+        struct file longer = new_file(f.size + more);
+        memset(longer.bytes, 0, longer.size);
+        memcpy(longer.bytes, f.bytes, f.size);
+        expect("trailing bytes", longer, VIT_BAD_FILE, "bytes of data");
+    }
+    free(f.bytes);
+}
+
+TEST("a header length beyond the file or beyond reason is refused") {
+    static const uint64_t LENGTHS[] = {
+        0,          1,          2,           1u << 20,  100000001,      0x7fffffff,
+        0x80000000, 0xffffffff, 0x100000000, INT64_MAX, UINT64_MAX - 7, UINT64_MAX};
+    for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
+        struct file f = file_of(CONFIG);
+        for (size_t b = 0; b < 8; b++) f.bytes[b] = (uint8_t)(LENGTHS[i] >> 8 * b);
+        expect("a wrong header length", f, VIT_BAD_FILE, "");
+    }
+}
+
+static struct file file_with(const char *text) {
+    struct file f = new_file(strlen(text));
+    memcpy(f.bytes, text, f.size);
+    return f;
+}
+
+TEST("what is no safetensors file at all is called so") {
+    expect("nothing", new_file(0), VIT_BAD_FILE, "safetensors");
+    expect("an HTML page", file_with("<!DOCTYPE html><html><head><title>404</title></head></html>"),
+           VIT_BAD_FILE, "HTML");
+    expect("JSON", file_with("{\"error\":\"not found\"}"), VIT_BAD_FILE, "safetensors");
+    expect("a PNG", file_with("\x89PNG\r\n\x1a\n followed by some more"), VIT_BAD_FILE,
+           "safetensors");
+    vit_error why;
+    CHECK(open_bytes(NULL, 0, &why) == VIT_BAD_FILE, "no bytes: %s", why.text);
+}
+
+/* ---- The header --------------------------------------------------------- */
+
+struct spoiled {
+    const char *what, *from, *to;
+    vit_status status;
+    const char *says;
+};
+
+#define CLS "\"cls_token\":{\"dtype\":\"F32\",\"shape\":[1,1,4],\"data_offsets\":[0,16]}"
+#define DEEP8(x) "[[[[[[[[" x "]]]]]]]]"
+
+static const struct spoiled HEADERS[] = {
+    {"no object", "{\"__meta", "[\"__meta", VIT_BAD_FILE, "JSON"},
+    {"two values", "{\"__meta", "{}{\"__meta", VIT_BAD_FILE, "JSON"},
+    {"a comma too many", "},\"cls", "},,\"cls", VIT_BAD_FILE, "JSON"},
+    {"an unknown escape", "cls_token", "cls\\x5ftoken", VIT_BAD_FILE, "JSON"},
+    {"half an escape", "cls_token", "cls\\u00_token", VIT_BAD_FILE, "JSON"},
+    {"a control character", "cls_token", "cls\ntoken", VIT_BAD_FILE, "JSON"},
+    {"half a surrogate pair", "cls_token", "\\ud83dtoken", VIT_BAD_FILE, "escape"},
+    {"a surrogate pair turned round", "cls_token", "\\ude00\\ud83d", VIT_BAD_FILE, "escape"},
+    {"a name that is no UTF-8", "cls_token", "cls\xff\xfe", VIT_BAD_TENSOR, ""},
+    {"a name with a NUL in it", "cls_token", "cls_token\\u0000", VIT_BAD_TENSOR, "cls_token"},
+    {"deep nesting", "[1,1,4]", DEEP8(DEEP8(DEEP8(DEEP8(DEEP8(DEEP8("1")))))), VIT_BAD_FILE,
+     "JSON"},
+    {"metadata that is no object", "{\"format\":\"pt\",", "[],\"other\":{", VIT_BAD_FILE,
+     "__metadata__"},
+    {"metadata that is no string", "\"format\":\"pt\"", "\"format\":1", VIT_BAD_FILE, "format"},
+    {"no config", "\"vitrine\"", "\"vitrage\"", VIT_BAD_CONFIG, "vitrine"},
+    {"two configs", "\"format\":\"pt\"", "\"vitrine\":\"{}\"", VIT_BAD_FILE, "twice"},
+    {"metadata twice", CLS, CLS ",\"__metadata__\":{}", VIT_BAD_FILE, "__metadata__"},
+    {"a tensor twice", CLS, CLS "," CLS, VIT_BAD_TENSOR, "cls_token"},
+    {"a tensor twice, one empty", CLS,
+     CLS ",\"cls_token\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}", VIT_BAD_TENSOR,
+     "cls_token"},
+    {"an empty tensor more", CLS,
+     CLS ",\"nothing\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[16,16]}", VIT_BAD_TENSOR,
+     "nothing"},
+    {"a tensor that is no object", CLS, "\"cls_token\":7", VIT_BAD_TENSOR, "cls_token"},
+    {"no dtype", "\"dtype\":\"F32\",", "", VIT_BAD_TENSOR, "cls_token"},
+    {"a member more", "\"dtype\":\"F32\",", "\"dtype\":\"F32\",\"x\":0,", VIT_BAD_TENSOR,
+     "cls_token"},
+    {"dtype twice", "\"shape\":[1,1,4]", "\"dtype\":\"F32\"", VIT_BAD_TENSOR, "cls_token"},
+    {"type F64", "F32", "F64", VIT_BAD_TENSOR, "F64"},
+    {"type I64", "F32", "I64", VIT_BAD_TENSOR, "cls_token"},
+    {"type f32", "F32", "f32", VIT_BAD_TENSOR, "cls_token"},
+    {"type 32", "\"F32\"", "32", VIT_BAD_TENSOR, "cls_token"},
+    {"type F16 of F32's size", "F32", "F16", VIT_BAD_TENSOR, "cls_token"},
+    {"type I8 of F32's size", "F32", "I8", VIT_BAD_TENSOR, "cls_token"},
+    {"type I8 where a float is wanted", "F32\",\"shape\":[1,1,4]", "I8\",\"shape\":[1,1,16]",
+     VIT_BAD_TENSOR, "cls_token"},
+    {"a shape too short", "[1,1,4]", "[1,4]", VIT_BAD_TENSOR, "cls_token"},
+    {"a shape too long", "[1,1,4]", "[1,1,1,4]", VIT_BAD_TENSOR, "cls_token"},
+    {"a shape turned round", "[12,4]", "[4,12]", VIT_BAD_TENSOR, "attn.qkv.weight"},
+    {"another rank for the patches", "[4,1,2,2]", "[4,4]", VIT_BAD_TENSOR, "patch_embed"},
+    {"no shape", "[1,1,4]", "[]", VIT_BAD_TENSOR, "cls_token"},
+    {"a shape that is no array", "[1,1,4]", "4", VIT_BAD_TENSOR, "cls_token"},
+    {"a shape of rank 9", "[1,1,4]", "[1,1,1,1,1,1,1,1,4]", VIT_BAD_TENSOR, "cls_token"},
+    {"a negative size", "[1,1,4]", "[-1,-1,4]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size with a fraction", "[1,1,4]", "[1,1,4.5]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size of 1e400", "[1,1,4]", "[1,1,1e400]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size that is a string", "[1,1,4]", "[1,1,\"4\"]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size that wraps 64 bits", "[1,1,4]", "[1,1,18446744073709551620]", VIT_BAD_TENSOR,
+     "cls_token"},
+    {"a size that wraps 32 bits", "[1,1,4]", "[1,1,4294967300]", VIT_BAD_TENSOR, "cls_token"},
+    {"a product that wraps", "[1,1,4]", "[4294967296,4294967296,4]", VIT_BAD_TENSOR, "cls_token"},
+    {"bytes that wrap", "[1,1,4]", "[1,1,4611686018427387908]", VIT_BAD_TENSOR, "cls_token"},
+    {"a product that wraps past a 0", "[1,1,4]", "[4294967296,4294967296,0,4]", VIT_BAD_TENSOR,
+     "cls_token"},
+    {"one offset", "[0,16]", "[16]", VIT_BAD_TENSOR, "cls_token"},
+    {"three offsets", "[0,16]", "[0,16,16]", VIT_BAD_TENSOR, "cls_token"},
+    {"offsets turned round", "[0,16]", "[16,0]", VIT_BAD_TENSOR, "cls_token"},
+    {"a negative offset", "[0,16]", "[-16,0]", VIT_BAD_TENSOR, "cls_token"},
+    {"offsets past the end", "[0,16]", "[100000,100016]", VIT_BAD_TENSOR, "cls_token"},
+    {"offsets that wrap", "[0,16]", "[18446744073709551600,18446744073709551615]", VIT_BAD_TENSOR,
+     "cls_token"},
+    {"offsets beyond 64 bits", "[0,16]", "[36893488147419103232,36893488147419103248]",
+     VIT_BAD_TENSOR, "cls_token"},
+    {"an offset with a fraction", "[0,16]", "[0.5,16.5]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size not its shape's", "[0,16]", "[0,12]", VIT_BAD_TENSOR, "cls_token"},
+    {"tensors that overlap", "[16,96]", "[12,92]", VIT_BAD_TENSOR, "pos_embed"},
+    {"tensors that share", "[16,96]", "[0,80]", VIT_BAD_TENSOR, ""},
+    {"a gap", "[0,16]", "[4,20]", VIT_BAD_TENSOR, "cls_token"},
+    {"no such block", "blocks.0.norm1.weight", "blocks.1.norm1.weight", VIT_BAD_TENSOR,
+     "blocks.0.norm1.weight"},
+};
+
+TEST("every fault in the header is refused by name") {
+    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
+        const struct spoiled *s = &HEADERS[i];
+        char header[TEXT_MAX];
+        size_t data_size = write_header(header, CONFIG, SIZE_MAX);
+        expect(s->what, pack_file(replaced(header, s->from, s->to), data_size), s->status, s->says);
+    }
+}
+
+TEST("a name may be escaped, and the header padded") {
+    char header[TEXT_MAX];
+    size_t data_size = write_header(header, CONFIG, SIZE_MAX);
+    expect("an escaped name",
+           pack_file(replaced(header, "cls_token", "\\u0063ls\\u005Ftoken"), data_size), VIT_OK,
+           "");
+    put(header, " \t\r\n     ");
+    expect("padding", pack_file(header, data_size), VIT_OK, "");
+}
+
+TEST("a header of brackets alone does not exhaust the stack") {
+    enum { DEPTH = 200000 };
+    struct file f = new_file(8 + DEPTH);
+    for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)DEPTH >> 8 * i);
+    memset(f.bytes + 8, '[', DEPTH);
+    expect("brackets", f, VIT_BAD_FILE, "JSON");
+}
+
+/* ---- The tensors -------------------------------------------------------- */
+
+TEST("a missing tensor is named") {
+    for (size_t i = 0; i < TENSORS_COUNT; i++) {
+        char header[TEXT_MAX];
+        size_t data_size = write_header(header, CONFIG, i);
+        expect("a missing tensor", pack_file(header, data_size), VIT_BAD_TENSOR, TENSORS[i].name);
+    }
+}
+
+TEST("a tensor that the config does not know is named") {
+    expect("no final norm",
+           file_of(replaced(CONFIG, "\"final_norm\":true", "\"final_norm\":false")), VIT_BAD_TENSOR,
+           "\"norm.");
+    expect("no qkv bias", file_of(replaced(CONFIG, "\"qkv_bias\":true", "\"qkv_bias\":false")),
+           VIT_BAD_TENSOR, "blocks.0.attn.qkv.bias");
+}
+
+TEST("weights that are not finite are refused, whichever tensor they are in") {
+    static const float BAD[] = {NAN, INFINITY, -INFINITY};
+    size_t at = 0;
+    for (size_t i = 0; i < TENSORS_COUNT; at += TENSORS[i++].count)
+        for (size_t k = 0; k < 3; k++) {
+            struct file f = file_of(CONFIG);
+            size_t data = 8 + (f.bytes[0] | (size_t)f.bytes[1] << 8);
+            size_t element = at + (k == 0 ? 0 : TENSORS[i].count - 1);
+            memcpy(f.bytes + data + 4 * element, &BAD[k], sizeof(float));
+            expect("a weight", f, VIT_BAD_TENSOR, TENSORS[i].name);
+        }
+}
+
+/* ---- The config --------------------------------------------------------- */
+
+static const struct spoiled CONFIGS_BAD[] = {
+    {"no object", "{\"image", "[\"image", VIT_BAD_CONFIG, "JSON"},
+    {"no image_size", "\"image_size\"", "\"imagesize\"", VIT_BAD_CONFIG, "image_size"},
+    {"a number for image_size", "[4,4]", "4", VIT_BAD_CONFIG, "image_size"},
+    {"three image sizes", "[4,4]", "[4,4,4]", VIT_BAD_CONFIG, "image_size"},
+    {"an image of no rows", "[4,4]", "[0,4]", VIT_BAD_CONFIG, "image_size"},
+    {"an absurd image", "[4,4]", "[4,1e300]", VIT_BAD_CONFIG, "image_size"},
+    {"an image that wraps", "[4,4]", "[4294967300,4]", VIT_BAD_CONFIG, "image_size"},
+    {"a patch of nothing", "[2,2]", "[2,0]", VIT_BAD_CONFIG, "patch_size"},
+    {"patches that do not fit", "[2,2]", "[3,2]", VIT_BAD_CONFIG, "patch_size"},
+    {"a patch larger than the image", "[2,2]", "[8,8]", VIT_BAD_CONFIG, "patch_size"},
+    {"too many patches", "[4,4],\"patch_size\":[2,2]", "[16384,16384],\"patch_size\":[2,2]",
+     VIT_BAD_CONFIG, "patch"},
+    {"no channels", "\"channels\":1", "\"channels\":0", VIT_BAD_CONFIG, "channels"},
+    {"half a channel", "\"channels\":1", "\"channels\":0.5", VIT_BAD_CONFIG, "channels"},
+    {"minus a channel", "\"channels\":1", "\"channels\":-1", VIT_BAD_CONFIG, "channels"},
+    {"true channels", "\"channels\":1", "\"channels\":true", VIT_BAD_CONFIG, "channels"},
+    {"no width", "\"width\":4", "\"width\":0", VIT_BAD_CONFIG, "width"},
+    {"an absurd width", "\"width\":4", "\"width\":4e18", VIT_BAD_CONFIG, "width"},
+    {"no depth", "\"depth\":1", "\"depth\":0", VIT_BAD_CONFIG, "depth"},
+    {"an absurd depth", "\"depth\":1", "\"depth\":99999999999", VIT_BAD_CONFIG, "depth"},
+    {"no heads", "\"heads\":2", "\"heads\":0", VIT_BAD_CONFIG, "heads"},
+    {"heads that do not divide", "\"heads\":2", "\"heads\":3", VIT_BAD_CONFIG, "heads"},
+    {"a string of heads", "\"heads\":2", "\"heads\":\"2\"", VIT_BAD_CONFIG, "heads"},
+    {"no mlp_width", "\"mlp_width\":3", "\"mlp_width\":0", VIT_BAD_CONFIG, "mlp_width"},
+    {"null mlp_width", "\"mlp_width\":3", "\"mlp_width\":null", VIT_BAD_CONFIG, "mlp_width"},
+    {"no classes", "\"classes\":2", "\"classes\":0", VIT_BAD_CONFIG, "classes"},
+    {"absurd classes", "\"classes\":2", "\"classes\":18446744073709551616", VIT_BAD_CONFIG,
+     "classes"},
+    {"another norm", "\"pre\"", "\"batch\"", VIT_BAD_CONFIG, "norm"},
+    {"norm 1", "\"pre\"", "1", VIT_BAD_CONFIG, "norm"},
+    {"a negative norm_eps", "1e-6", "-1e-6", VIT_BAD_CONFIG, "norm_eps"},
+    {"an infinite norm_eps", "1e-6", "1e999", VIT_BAD_CONFIG, "norm_eps"},
+    {"norm_eps in words", "1e-6", "\"small\"", VIT_BAD_CONFIG, "norm_eps"},
+    {"final_norm 1", "\"final_norm\":true", "\"final_norm\":1", VIT_BAD_CONFIG, "final_norm"},
+    {"another activation", "\"gelu\"", "\"swish\"", VIT_BAD_CONFIG, "activation"},
+    {"half an activation", "\"gelu\"", "\"gel\"", VIT_BAD_CONFIG, "activation"},
+    {"another position", "\"learned\"", "\"rotary\"", VIT_BAD_CONFIG, "position"},
+    {"another pool", "\"class\",\"qkv", "\"max\",\"qkv", VIT_BAD_CONFIG, "pool"},
+    {"class pool without class", "[\"class\"]", "[]", VIT_BAD_CONFIG, "class"},
+    {"qkv_bias in words", "\"qkv_bias\":true", "\"qkv_bias\":\"yes\"", VIT_BAD_CONFIG, "qkv_bias"},
+    {"qk_norm 0", "\"qk_norm\":false", "\"qk_norm\":0", VIT_BAD_CONFIG, "qk_norm"},
+    {"layer_scale as number", "\"layer_scale\":false", "\"layer_scale\":1e-5", VIT_BAD_CONFIG,
+     "layer_scale"},
+    {"prefix in words", "[\"class\"]", "\"class\"", VIT_BAD_CONFIG, "prefix"},
+    {"an unknown prefix", "[\"class\"]", "[\"class\",\"mask\"]", VIT_BAD_CONFIG, "prefix"},
+    {"two class tokens", "[\"class\"]", "[\"class\",\"class\"]", VIT_BAD_CONFIG, "prefix"},
+    {"a prefix out of order", "[\"class\"]", "[\"register\",\"class\"]", VIT_BAD_CONFIG, "prefix"},
+    {"another attention", "\"standard\"", "\"linear\"", VIT_BAD_CONFIG, "attention"},
+    {"a label too few", "[\"no\",\"yes\"]", "[\"no\"]", VIT_BAD_CONFIG, "labels"},
+    {"a label that is no string", "[\"no\",\"yes\"]", "[0,1]", VIT_BAD_CONFIG, "labels"},
+    {"prepare in words", "{\"kind\":\"digit\"}", "\"digit\"", VIT_BAD_CONFIG, "prepare"},
+    {"another prepare", "\"digit\"", "\"sound\"", VIT_BAD_CONFIG, "prepare"},
+    {"a photo without sizes", "\"digit\"", "\"photo\"", VIT_BAD_CONFIG, "prepare"},
+    {"a config that is not the file's", "\"width\":4", "\"width\":8", VIT_BAD_TENSOR, "expected"},
+    {"deep nesting", "\"channels\":1", "\"x\":" DEEP8(DEEP8(DEEP8(DEEP8(DEEP8("1"))))),
+     VIT_BAD_CONFIG, "JSON"},
+};
+
+TEST("every fault in the config is refused by key") {
+    for (size_t i = 0; i < sizeof CONFIGS_BAD / sizeof *CONFIGS_BAD; i++) {
+        const struct spoiled *s = &CONFIGS_BAD[i];
+        const char *config = replaced(CONFIG, s->from, s->to);
+        expect(s->what, file_of(config), s->status, s->says);
+    }
+}
+
+TEST("sincos2d wants a width of four equal parts") {
+    char config[TEXT_MAX];
+    strcpy(config, replaced(CONFIG, "\"learned\"", "\"sincos2d\""));
+    expect("a width of 6", file_of(replaced(config, "\"width\":4", "\"width\":6")), VIT_BAD_CONFIG,
+           "width");
+}
+
+TEST("a config cut off at any byte is refused, in the file or given apart") {
+    struct file good = file_of(CONFIG);
+    for (size_t size = 0; size < sizeof CONFIG - 1; size++) {
+        char config[sizeof CONFIG] = "";
+        vit_model *model = NULL;
+        vit_error why;
+        char *apart = malloc(size + 1);
+        memcpy(config, CONFIG, size);
+        memcpy(apart, CONFIG, size);
+        expect("half a config", file_of(config), VIT_BAD_CONFIG, "config");
+        vit_status status =
+            vit_open_with_config(&model, good.bytes, good.size, apart, size, NULL, &why);
+        CHECK(status == VIT_BAD_CONFIG && !model, "%zu bytes: %s", size, vit_status_name(status));
+        free(apart);
+    }
+    free(good.bytes);
+}
+
+TEST("a file without a config opens with one given apart") {
+    char header[TEXT_MAX];
+    size_t data_size = write_header(header, CONFIG, SIZE_MAX);
+    struct file f = pack_file(replaced(header, "\"vitrine\"", "\"other\""), data_size);
+    vit_model *model = NULL;
+    vit_error why = {""};
+    vit_status status =
+        vit_open_with_config(&model, f.bytes, f.size, CONFIG, sizeof CONFIG - 1, NULL, &why);
+    CHECK(status == VIT_OK && model, "%s: %s", vit_status_name(status), why.text);
+    vit_close(model);
+    free(f.bytes);
+}
+
+/* ---- Anything at all ---------------------------------------------------- */
+
+/* Spoils a few bytes, most of them in the header, or moves a piece elsewhere. */
+static void mutate(struct file *f, uint64_t *seed) {
+    size_t header = f->size < 2900 ? f->size : 2900, edits = 1 + random_below(seed, 4);
+    static const char LIKELY[] = "0123456789{}[]\",:\\-.eEu\xff";
+    for (size_t i = 0; i < edits; i++) {
+        size_t at = random_below(seed, random_below(seed, 8) ? header : f->size);
+        switch (random_below(seed, 4)) {
+        case 0: f->bytes[at] ^= (uint8_t)(1u << random_below(seed, 8)); break;
+        case 1: f->bytes[at] = (uint8_t)random_bits(seed); break;
+        case 2: f->bytes[at] = (uint8_t)LIKELY[random_below(seed, sizeof LIKELY)]; break;
+        default: {
+            size_t from = random_below(seed, f->size), n = random_below(seed, 40);
+            size_t most = f->size - (from > at ? from : at);
+            memmove(f->bytes + at, f->bytes + from, n < most ? n : most);
+        }
+        }
+    }
+    if (random_below(seed, 16) == 0) {
+        size_t size = random_below(seed, f->size);
+        struct file cut = new_file(size);
+        memcpy(cut.bytes, f->bytes, size);
+        free(f->bytes);
+        *f = cut;
+    }
+}
+
+/* What opens after all must also run. */
+static bool run_spoiled(const struct file *f) {
+    vit_model *model;
+    vit_error why;
+    if (vit_open(&model, f->bytes, f->size, NULL, &why)) return false;
+    size_t size = vit_state_size(model, 1);
+    if (size < 1 << 24) {
+        const vit_config *c = vit_model_config(model);
+        float *image = floats(image_floats(c)), *logits = floats(c->classes);
+        memset(image, 0, image_floats(c) * sizeof *image);
+        struct owned_state s = new_state(model, 1);
+        vit_run(model, s.state, image, 1, logits, NULL);
+        free(s.memory), free(image), free(logits);
+    }
+    vit_close(model);
+    return true;
+}
+
+TEST("ten thousand spoiled files are refused, or open and run, but never crash") {
+    struct file good = file_of(CONFIG);
+    uint64_t seed = 1;
+    size_t opened = 0, refused = 0;
+    for (size_t i = 0; i < 10000; i++) {
+        struct file f = new_file(good.size);
+        memcpy(f.bytes, good.bytes, good.size);
+        mutate(&f, &seed);
+        if (run_spoiled(&f))
+            opened++;
+        else
+            refused++;
+        free(f.bytes);
+    }
+    CHECK(opened > 100 && refused > 1000, "%zu opened, %zu refused: too one-sided to show much",
+          opened, refused);
+    free(good.bytes);
+}
+
+TEST("a thousand files of noise are refused") {
+    uint64_t seed = 2;
+    for (size_t i = 0; i < 1000; i++) {
+        struct file f = new_file(random_below(&seed, 300));
+        for (size_t k = 0; k < f.size; k++) f.bytes[k] = (uint8_t)random_bits(&seed);
+        for (size_t k = 1; k < 8 && k < f.size; k++) f.bytes[k] = 0; /* a length that may fit */
+        expect("noise", f, VIT_BAD_FILE, "");
+    }
+}

@@ -1,0 +1,270 @@
+/* Every kernel table's pack, matmul and gemm against naive sums in double. */
+#include "models.h"
+#include "twin.h"
+
+/* No activation is steeper (gelu's slope peaks at 1.129), and each is computed to within
+ * this share of its argument (kernels_rows_test.c). */
+static const double STEEPEST = 1.13, ACTIVATION_ERROR = 4e-7;
+
+/* ---- matmul ------------------------------------------------------------- */
+
+struct problem {
+    size_t M, N, K, ldx, ldy;
+    size_t shift; /* floats past malloc's alignment */
+    int act;
+    bool bias, add;
+};
+
+static struct problem random_problem(size_t M, size_t N, size_t K, uint64_t *seed) {
+    struct problem p = {.M = M, .N = N, .K = K, .shift = random_below(seed, 4)};
+    p.ldx = K + random_below(seed, 3), p.ldy = N + random_below(seed, 3);
+    p.act = (int)random_below(seed, 6) - 2; /* VIT_LINEAR, then each vit_activation */
+    if (p.act < VIT_LINEAR) p.act = VIT_LINEAR;
+    p.bias = random_below(seed, 2);
+    p.add = p.act == VIT_LINEAR && random_below(seed, 2); /* they are never asked for together */
+    return p;
+}
+
+/* Floats of a matrix whose last row ends the array. */
+static size_t span(size_t rows, size_t columns, size_t stride) {
+    return rows ? (rows - 1) * stride + columns : 0;
+}
+
+struct operands {
+    float *x, *w, *bias, *packed, *y, *before;
+    size_t y_count;
+};
+
+static struct operands new_operands(const struct vit_kernels *k, const struct problem *p,
+                                    uint64_t *seed) {
+    size_t packed_size = k->packed_size(p->N, p->K);
+    struct operands o = {.x = random_floats(p->shift + span(p->M, p->K, p->ldx), 1, seed),
+                         .w = random_floats(p->N * p->K, 1, seed),
+                         .bias = random_floats(p->N, 1, seed),
+                         .packed = guarded(packed_size),
+                         .y_count = span(p->M, p->N, p->ldy)};
+    o.y = guarded(o.y_count);
+    o.before = guarded(o.y_count);
+    for (size_t m = 0; m < p->M && p->add; m++) random_fill(o.y + m * p->ldy, p->N, 1, seed);
+    memcpy(o.before, o.y, o.y_count * sizeof *o.y);
+    k->pack(o.packed, o.w, p->K, 1, p->N, p->K);
+    CHECK(guards_intact(o.packed, packed_size), "%s: pack (%zu,%zu) wrote past its %zu floats",
+          k->name, p->N, p->K, packed_size);
+    return o;
+}
+
+static void operands_free(struct operands *o) {
+    free(o->x), free(o->w), free(o->bias);
+    guarded_free(o->packed), guarded_free(o->y), guarded_free(o->before);
+}
+
+static void run_matmul(const struct vit_kernels *k, const struct problem *p,
+                       const struct operands *o) {
+    k->matmul(o->y, p->ldy, o->x + p->shift, p->ldx, o->packed, p->bias ? o->bias : NULL, p->act,
+              p->add, p->M, p->N, p->K);
+}
+
+static bool product_is_right(const struct problem *p, const struct operands *o, size_t m,
+                             size_t n) {
+    double sum = p->bias ? o->bias[n] : 0, mass = fabs(sum);
+    for (size_t i = 0; i < p->K; i++) {
+        double term = (double)o->x[p->shift + m * p->ldx + i] * o->w[n * p->K + i];
+        sum += term, mass += fabs(term);
+    }
+    if (p->add) {
+        sum += o->before[m * p->ldy + n];
+        mass += fabs(o->before[m * p->ldy + n]);
+    }
+    double tolerance = (double)(p->K + 2) * FLT_EPSILON * mass;
+    if (p->act != VIT_LINEAR) tolerance = STEEPEST * tolerance + ACTIVATION_ERROR * fabs(sum);
+    return within(o->y[m * p->ldy + n], twin_activation(p->act, sum), tolerance + FLT_MIN);
+}
+
+static void check_matmul(const struct vit_kernels *k, struct problem p, uint64_t *seed) {
+    struct operands o = new_operands(k, &p, seed);
+    run_matmul(k, &p, &o);
+    bool right = true, gaps = true;
+    for (size_t m = 0; m < p.M; m++) {
+        for (size_t n = 0; n < p.N; n++) right = right && product_is_right(&p, &o, m, n);
+        for (size_t n = p.N; n < p.ldy && m + 1 < p.M; n++)
+            gaps = gaps && is_sentinel(o.y + m * p.ldy + n);
+    }
+    CHECK(right, "%s: M,N,K %zu,%zu,%zu act %d bias %d add %d is wrong", k->name, p.M, p.N, p.K,
+          p.act, p.bias, p.add);
+    CHECK(gaps && guards_intact(o.y, o.y_count), "%s: M,N,K %zu,%zu,%zu wrote past a row", k->name,
+          p.M, p.N, p.K);
+    operands_free(&o);
+}
+
+TEST("matmul is the double sum, for every size from 0 to 33, bias, activation and stride") {
+    EACH_KERNELS(k) {
+        uint64_t seed = 1;
+        for (size_t M = 0; M <= 33; M += 1 + (M > 9) * 2)
+            for (size_t N = 0; N <= 33; N++)
+                for (size_t K = 0; K <= 33; K += 1 + (K > 9) * 2)
+                    check_matmul(k, random_problem(M, N, K, &seed), &seed);
+    }
+}
+
+TEST("matmul is the double sum at the shapes of real models") {
+    static const size_t SHAPES[][3] = {{50, 192, 64},  {50, 64, 128}, {197, 64, 64},  {1, 10, 64},
+                                       {17, 257, 300}, {64, 7, 1000}, {130, 130, 130}};
+    EACH_KERNELS(k) {
+        uint64_t seed = 2;
+        for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+            check_matmul(k, random_problem(SHAPES[i][0], SHAPES[i][1], SHAPES[i][2], &seed), &seed);
+    }
+}
+
+/* Row m of a product of M rows against the product of that row alone. */
+static void check_rows_alone(const struct vit_kernels *k, struct problem p, uint64_t *seed) {
+    struct operands o = new_operands(k, &p, seed);
+    float *alone = floats(p.N);
+    bool same = true;
+    run_matmul(k, &p, &o);
+    for (size_t m = 0; m < p.M; m++) {
+        memcpy(alone, o.before + m * p.ldy, p.N * sizeof *alone);
+        k->matmul(alone, p.N, o.x + p.shift + m * p.ldx, p.ldx, o.packed, p.bias ? o.bias : NULL,
+                  p.act, p.add, 1, p.N, p.K);
+        same = same && memcmp(alone, o.y + m * p.ldy, p.N * sizeof *alone) == 0;
+    }
+    CHECK(same, "%s: M,N,K %zu,%zu,%zu act %d: a row alone has other bits", k->name, p.M, p.N, p.K,
+          p.act);
+    free(alone);
+    operands_free(&o);
+}
+
+TEST("a row of matmul has the same bits however many rows there are") {
+    EACH_KERNELS(k) {
+        if (!rows_keep_bits(k)) continue;
+        uint64_t seed = 3;
+        for (size_t M = 2; M <= 19; M++)
+            for (size_t N = 1; N <= 33; N += 4)
+                check_rows_alone(k, random_problem(M, N, 1 + random_below(&seed, 64), &seed),
+                                 &seed);
+        check_rows_alone(k, random_problem(50, 192, 64, &seed), &seed);
+        check_rows_alone(k, random_problem(200, 64, 256, &seed), &seed);
+    }
+}
+
+/* Either is within dot_close of the exact sum, so they are within twice that of each other. */
+TEST("every table agrees with the scalar one within twice the bound") {
+    enum { M = 50, N = 100, K = 67 };
+    EACH_KERNELS(k) {
+        uint64_t seed = 6;
+        struct problem p = {.M = M, .N = N, .K = K, .ldx = K, .ldy = N, .act = VIT_LINEAR};
+        struct operands o = new_operands(k, &p, &seed);
+        float *packed = floats(vit_scalar.packed_size(N, K)), *y = floats(M * N);
+        run_matmul(k, &p, &o);
+        vit_scalar.pack(packed, o.w, K, 1, N, K);
+        vit_scalar.matmul(y, N, o.x, K, packed, NULL, VIT_LINEAR, false, M, N, K);
+        for (size_t i = 0; i < M * N; i++) {
+            double mass = 0;
+            for (size_t j = 0; j < K; j++) mass += fabs(o.x[i / N * K + j] * o.w[i % N * K + j]);
+            CHECK(dot_close(o.y[i], y[i], 2 * mass, K), "%s: [%zu] %g, scalar %g", k->name, i,
+                  (double)o.y[i], (double)y[i]);
+        }
+        free(packed), free(y);
+        operands_free(&o);
+    }
+}
+
+TEST("packing a transposed matrix by its strides gives the same") {
+    EACH_KERNELS(k) {
+        uint64_t seed = 4;
+        for (size_t N = 0; N <= 20; N++)
+            for (size_t K = 0; K <= 20; K++) {
+                size_t size = k->packed_size(N, K);
+                float *w = random_floats(N * K, 1, &seed), *turned = floats(N * K);
+                float *a = guarded(size), *b = guarded(size);
+                for (size_t n = 0; n < N; n++)
+                    for (size_t i = 0; i < K; i++) turned[i * N + n] = w[n * K + i];
+                k->pack(a, w, K, 1, N, K);
+                k->pack(b, turned, 1, N, N, K);
+                CHECK(memcmp(a, b, size * sizeof *a) == 0, "%s: (%zu,%zu) differs", k->name, N, K);
+                if (!k->packed)
+                    CHECK(size == N * K && memcmp(a, w, size * sizeof *a) == 0,
+                          "%s: says it does not pack, but (%zu,%zu) is changed", k->name, N, K);
+                free(w), free(turned);
+                guarded_free(a), guarded_free(b);
+            }
+    }
+}
+
+/* ---- gemm --------------------------------------------------------------- */
+
+struct product {
+    size_t M, N, K, lda, ldb, ldc;
+    bool transpose_a, transpose_b;
+    float alpha, beta;
+};
+
+static double a_at(const struct product *p, const float *a, size_t m, size_t k) {
+    return p->transpose_a ? a[k * p->lda + m] : a[m * p->lda + k];
+}
+
+static double b_at(const struct product *p, const float *b, size_t k, size_t n) {
+    return p->transpose_b ? b[n * p->ldb + k] : b[k * p->ldb + n];
+}
+
+static bool gemm_is_right(const struct product *p, const float *a, const float *b,
+                          const float *before, const float *c) {
+    for (size_t m = 0; m < p->M; m++)
+        for (size_t n = 0; n < p->N; n++) {
+            double sum = p->beta == 0 ? 0 : (double)p->beta * before[m * p->ldc + n];
+            double mass = fabs(sum);
+            for (size_t k = 0; k < p->K; k++) {
+                double term = p->alpha * a_at(p, a, m, k) * b_at(p, b, k, n);
+                sum += term, mass += fabs(term);
+            }
+            if (!dot_close(c[m * p->ldc + n], sum, mass + FLT_MIN, p->K + 3)) return false;
+        }
+    return true;
+}
+
+static void check_gemm(const struct vit_kernels *k, const struct product *p, uint64_t *seed) {
+    size_t a_rows = p->transpose_a ? p->K : p->M, a_columns = p->transpose_a ? p->M : p->K;
+    size_t b_rows = p->transpose_b ? p->N : p->K, b_columns = p->transpose_b ? p->K : p->N;
+    size_t count = span(p->M, p->N, p->ldc);
+    float *a = random_floats(span(a_rows, a_columns, p->lda), 1, seed);
+    float *b = random_floats(span(b_rows, b_columns, p->ldb), 1, seed);
+    float *c = guarded(count), *before = guarded(count);
+    bool gaps = true;
+    for (size_t m = 0; m < p->M && p->beta != 0; m++) random_fill(c + m * p->ldc, p->N, 1, seed);
+    memcpy(before, c, count * sizeof *c);
+    k->gemm(c, p->ldc, a, p->lda, p->transpose_a, b, p->ldb, p->transpose_b, p->alpha, p->beta,
+            p->M, p->N, p->K);
+    for (size_t m = 0; m + 1 < p->M; m++)
+        for (size_t n = p->N; n < p->ldc; n++) gaps = gaps && is_sentinel(c + m * p->ldc + n);
+    CHECK(gemm_is_right(p, a, b, before, c), "%s: M,N,K %zu,%zu,%zu%s%s alpha %g beta %g is wrong",
+          k->name, p->M, p->N, p->K, p->transpose_a ? " a transposed" : "",
+          p->transpose_b ? " b transposed" : "", (double)p->alpha, (double)p->beta);
+    CHECK(gaps && guards_intact(c, count), "%s: M,N,K %zu,%zu,%zu wrote past a row", k->name, p->M,
+          p->N, p->K);
+    free(a), free(b);
+    guarded_free(c), guarded_free(before);
+}
+
+/* Where beta is 0, c starts as NaN and must not be read. */
+TEST("gemm is the double sum with every transpose, stride, alpha and beta") {
+    static const size_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
+    static const float FACTORS[] = {0, 1, -0.5f};
+    const size_t n = sizeof SIZES / sizeof *SIZES;
+    EACH_KERNELS(k) {
+        uint64_t seed = 5;
+        for (size_t i = 0; i < n * n * n * 4; i++) {
+            struct product p = {.M = SIZES[i / 4 % n],
+                                .N = SIZES[i / 4 / n % n],
+                                .K = SIZES[i / 4 / n / n],
+                                .transpose_a = i & 1,
+                                .transpose_b = i & 2,
+                                .alpha = FACTORS[1 + random_below(&seed, 2)],
+                                .beta = FACTORS[random_below(&seed, 3)]};
+            size_t slack = random_below(&seed, 3) + 1;
+            p.lda = (p.transpose_a ? p.M : p.K) + slack;
+            p.ldb = (p.transpose_b ? p.K : p.N) + slack;
+            p.ldc = p.N + slack;
+            check_gemm(k, &p, &seed);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+/* Small random models of every kind, made on the spot: a config, its JSON, a safetensors
+ * file in memory, and what it takes to run it. */
+#ifndef MODELS_H
+#define MODELS_H
+
+#include "check.h"
+#include "kernels/kernels.h"
+#include "vit.h"
+
+/* ---- Configs ------------------------------------------------------------ */
+
+#define TINY                                                                                       \
+    .image_size = {6, 9}, .patch_size = {3, 3}, .channels = 1, .width = 12, .depth = 2,            \
+    .heads = 3, .mlp_width = 17, .classes = 5, .norm_eps = 1e-6f, .final_norm = true,              \
+    .position = VIT_LEARNED, .qkv_bias = true, .class_tokens = 1
+
+struct named_config {
+    const char *name;
+    vit_config config;
+};
+
+/* Every value of every key at least once, and the sizes that are easy to get wrong.
+ * What follows TINY overrides it, which is meant. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const struct named_config CONFIGS[] = {
+    {"plain", {TINY}},
+    {"post norm", {TINY, .norm = VIT_POST, .activation = VIT_RELU, .final_norm = false}},
+    {"gelu_tanh, sincos1d", {TINY, .activation = VIT_GELU_TANH, .position = VIT_SINCOS1D}},
+    {"quick_gelu, sincos2d", {TINY, .activation = VIT_QUICK_GELU, .position = VIT_SINCOS2D}},
+    {"no positions, mean", {TINY, .position = VIT_POSITION_NONE, .pool = VIT_POOL_MEAN}},
+    {"mean without a prefix", {TINY, .pool = VIT_POOL_MEAN, .class_tokens = 0}},
+    {"fc_norm", {TINY, .pool = VIT_POOL_MEAN, .fc_norm = true}},
+    {"distillation and registers", {TINY, .distillation_tokens = 1, .register_tokens = 3}},
+    {"positions of patches only", {TINY, .register_tokens = 1, .position_rows = 6}},
+    {"no qkv bias, qk_norm, layer_scale",
+     {TINY, .qkv_bias = false, .qk_norm = true, .layer_scale = true}},
+    {"post norm, qk_norm, layer_scale",
+     {TINY, .norm = VIT_POST, .qk_norm = true, .layer_scale = true}},
+    {"per_head", {TINY, .attention = VIT_PER_HEAD, .position = VIT_SINCOS1D}},
+    {"per_head with all", {TINY, .attention = VIT_PER_HEAD, .qk_norm = true, .layer_scale = true}},
+    {"three channels, flat patches", {TINY, .channels = 3, .patch_size = {1, 9}}},
+    {"odd width, one head", {TINY, .width = 7, .heads = 1, .position = VIT_SINCOS1D}},
+    {"heads one number wide", {TINY, .width = 5, .heads = 5, .mlp_width = 1}},
+    {"one patch, one class, one channel", {TINY, .patch_size = {6, 9}, .classes = 1, .depth = 1}},
+    {"one token", {TINY, .patch_size = {6, 9}, .class_tokens = 0, .pool = VIT_POOL_MEAN}},
+    {"more tokens than are attended at once", {TINY, .image_size = {39, 30}, .depth = 1}},
+    {"wide enough for every tile",
+     {TINY, .image_size = {15, 15}, .width = 40, .heads = 2, .mlp_width = 70, .classes = 33}},
+};
+#pragma GCC diagnostic pop
+enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
+
+/* The config as vit_config_read takes it; lives until the next call. */
+static inline const char *config_json(const vit_config *c) {
+    static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
+    static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d"};
+    static const char *const BOOLS[] = {"false", "true"};
+    static char text[1024], prefix[256];
+    size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
+    prefix[0] = '\0';
+    for (size_t i = 0; i < tokens; i++) {
+        const char *name = i < c->class_tokens                            ? "\"class\""
+                           : i < c->class_tokens + c->distillation_tokens ? "\"distillation\""
+                                                                          : "\"register\"";
+        snprintf(prefix + strlen(prefix), sizeof prefix - strlen(prefix), "%s%s", i ? "," : "",
+                 name);
+    }
+    snprintf(text, sizeof text,
+             "{\"image_size\":[%zu,%zu],\"patch_size\":[%zu,%zu],\"channels\":%zu,\"width\":%zu,"
+             "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
+             "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
+             "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"prefix\":[%s],"
+             "\"attention\":\"%s\"}",
+             c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
+             c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
+             (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
+             POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
+             BOOLS[c->qk_norm], BOOLS[c->layer_scale], prefix,
+             c->attention ? "per_head" : "standard");
+    return text;
+}
+
+static inline size_t image_floats(const vit_config *c) {
+    return c->channels * c->image_size[0] * c->image_size[1];
+}
+
+/* ---- Models ------------------------------------------------------------- */
+
+/* The tables compiled in, best first; NULL past the last. */
+static inline const struct vit_kernels *kernels_at(size_t index) {
+    size_t count;
+    const struct vit_kernels *const *all = vit_kernels_all(&count);
+    return index < count ? all[index] : NULL;
+}
+
+#define EACH_KERNELS(k)                                                                            \
+    const struct vit_kernels *k = NULL;                                                            \
+    for (size_t k##_ = 0; (k = kernels_at(k##_)); k##_++)
+
+/* The best table that takes weights as they are; NULL when none is compiled in. */
+static inline const struct vit_kernels *unpacked_kernels(void) {
+    EACH_KERNELS(k) if (!k->packed) return k;
+    return NULL;
+}
+
+/* Whether a row's bits depend on that row alone; OpenBLAS, under `native`, takes other ways
+ * through a product for other numbers of rows. */
+static inline bool rows_keep_bits(const struct vit_kernels *k) {
+    return strcmp(k->name, "native") != 0;
+}
+
+static inline float *parameters_of(vit_model *model) {
+    size_t count;
+    return vit_parameters(model, &count);
+}
+
+static inline bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Weights far from where training starts, so that no mistake hides behind a 0 or a 1. */
+static inline void random_weights(vit_model *model, uint64_t *seed) {
+    float *p = parameters_of(model);
+    for (size_t i = 0; i < vit_tensor_count(model); i++) {
+        vit_tensor t = vit_tensor_at(model, i);
+        bool gain = ends_with(t.name, "gamma") || (t.rank == 1 && ends_with(t.name, ".weight"));
+        float scale = t.matrix && t.rank != 3 ? 2 / sqrtf((float)(t.count / t.shape[0])) : 0.6f;
+        for (size_t k = 0; k < t.count; k++)
+            p[t.offset + k] = gain ? 1 + 0.5f * random_float(seed) : scale * random_float(seed);
+    }
+}
+
+/* A model with natural layout and random weights, for training and for the twin. */
+static inline vit_model *random_model(const vit_config *config, const struct vit_kernels *kernels,
+                                      uint64_t seed) {
+    vit_config full = *config;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    const char *json = config_json(config);
+    if (!full.position_rows) full.position_rows = vit_tokens(config);
+    vit_status status = vit_create(&model, &full, json, strlen(json), kernels, &why);
+    if (status) {
+        check_failed(__FILE__, __LINE__, "vit_create: %s: %s", vit_status_name(status), why.text);
+        return NULL;
+    }
+    random_weights(model, &seed);
+    return model;
+}
+
+/* The model as a safetensors file; free it. */
+static inline uint8_t *encode_model(vit_model *model, size_t *size) {
+    const char *json = config_json(vit_model_config(model));
+    const float *p = parameters_of(model);
+    *size = vit_encode(NULL, 0, model, p, json, strlen(json));
+    uint8_t *bytes = malloc(*size + (*size == 0));
+    if (!bytes) exit(EXIT_FAILURE);
+    vit_encode(bytes, *size, model, p, json, strlen(json));
+    return bytes;
+}
+
+/* The same weights opened with other kernels. */
+static inline vit_model *reopen(vit_model *model, const struct vit_kernels *kernels) {
+    size_t size;
+    uint8_t *bytes = encode_model(model, &size);
+    vit_error why = {""};
+    vit_model *other = NULL;
+    vit_status status = vit_open(&other, bytes, size, kernels, &why);
+    if (status)
+        check_failed(__FILE__, __LINE__, "vit_open with %s: %s: %s", kernels->name,
+                     vit_status_name(status), why.text);
+    free(bytes);
+    return other;
+}
+
+/* ---- Runs --------------------------------------------------------------- */
+
+/* A state in memory that holds its size exactly; free `memory`. */
+struct owned_state {
+    vit_state *state;
+    void *memory;
+};
+
+static inline struct owned_state new_state(const vit_model *model, size_t batch) {
+    struct owned_state s = {NULL, NULL};
+    size_t size = vit_state_size(model, batch);
+    s.memory = malloc(size + 1);
+    if (!s.memory || vit_state_init(&s.state, s.memory, size, model, batch))
+        check_failed(__FILE__, __LINE__, "no state of %zu bytes for a batch of %zu", size, batch);
+    return s;
+}
+
+/* All that vit_run can give, each between sentinels. */
+struct outputs {
+    size_t logits_count, attention_count, hidden_count, tokens_count;
+    float *logits, *attention, *hidden, *tokens;
+};
+
+static inline struct outputs new_outputs(const vit_config *c, size_t batch) {
+    size_t T = vit_tokens(c);
+    struct outputs o = {.logits_count = batch * c->classes,
+                        .attention_count = batch * c->depth * c->heads * T * T,
+                        .hidden_count = batch * c->depth * T * c->width,
+                        .tokens_count = batch * T * c->width};
+    o.logits = guarded(o.logits_count);
+    o.attention = guarded(o.attention_count);
+    o.hidden = guarded(o.hidden_count);
+    o.tokens = guarded(o.tokens_count);
+    return o;
+}
+
+static inline bool outputs_intact(const struct outputs *o) {
+    return guards_intact(o->logits, o->logits_count) &&
+           guards_intact(o->attention, o->attention_count) &&
+           guards_intact(o->hidden, o->hidden_count) && guards_intact(o->tokens, o->tokens_count);
+}
+
+static inline void outputs_free(struct outputs *o) {
+    guarded_free(o->logits);
+    guarded_free(o->attention);
+    guarded_free(o->hidden);
+    guarded_free(o->tokens);
+}
+
+/* Runs with every tap, in a state for `state_batch` images. */
+static inline struct outputs run_model(const vit_model *model, const float *images, size_t batch,
+                                       size_t state_batch) {
+    struct outputs o = new_outputs(vit_model_config(model), batch);
+    struct owned_state s = new_state(model, state_batch);
+    vit_taps taps = {.attention = o.attention, .hidden = o.hidden, .tokens = o.tokens};
+    if (s.state) {
+        vit_status status = vit_run(model, s.state, images, batch, o.logits, &taps);
+        if (status) check_failed(__FILE__, __LINE__, "vit_run: %s", vit_status_name(status));
+    }
+    if (!outputs_intact(&o)) check_failed(__FILE__, __LINE__, "vit_run wrote past an output");
+    free(s.memory);
+    return o;
+}
+
+#endif

@@ -1,0 +1,638 @@
+/* Training's own parts against what the papers say, hostile data, and a whole run in small. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include "../../src/kernels/kernels.h"
+#include "../../src/train/train.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+/* A recipe whose model is small enough to train within a test. */
+static const char RECIPE[] =
+    "{\"model\": {\"image_size\": [8, 8], \"patch_size\": [4, 4], \"channels\": 1, \"width\": 16,"
+    " \"depth\": 2, \"heads\": 2, \"mlp_width\": 32, \"classes\": 3, \"norm\": \"pre\","
+    " \"norm_eps\": 1e-6, \"final_norm\": true, \"activation\": \"gelu\","
+    " \"position\": \"learned\", \"pool\": \"class\", \"qkv_bias\": true, \"qk_norm\": false,"
+    " \"layer_scale\": false, \"prefix\": [\"class\"], \"attention\": \"standard\","
+    " \"labels\": [\"a\", \"b\", \"c\"], \"prepare\": {\"kind\": \"digit\"}},"
+    " \"training\": {\"epochs\": 6, \"batch\": 32, \"validation\": 40, \"seed\": 5,"
+    " \"learning_rate\": 0.004, \"min_learning_rate\": 1e-4, \"warmup_epochs\": 1,"
+    " \"weight_decay\": 0.05, \"clip_norm\": 1, \"label_smoothing\": 0.05, \"ema_decay\": 0.95,"
+    " \"drop_path\": 0.1, \"augment\": {\"shift\": 0.5, \"rotation\": 5, \"elastic\": 0.2,"
+    " \"thickness\": 0.2}}}";
+
+static struct recipe recipe_of(const char *json) {
+    struct recipe recipe;
+    vit_error why = {""};
+    if (recipe_read(&recipe, json, strlen(json), &why)) {
+        printf("recipe: %s\n", why.text);
+        exit(EXIT_FAILURE);
+    }
+    return recipe;
+}
+
+/* ---- A directory of its own --------------------------------------------- */
+
+static char *scratch_path(const char *name) {
+    static char path[256], directory[64];
+    if (!*directory) {
+        strcpy(directory, "/tmp/vit-train-test-XXXXXX");
+        if (!mkdtemp(directory)) exit(EXIT_FAILURE);
+    }
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void put_file(const char *path, const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) exit(EXIT_FAILURE);
+}
+
+__attribute__((destructor)) static void remove_scratch(void) {
+    char command[300];
+    snprintf(command, sizeof command, "rm -r %s", scratch_path(""));
+    if (system(command)) printf("could not remove %s\n", scratch_path(""));
+}
+
+/* ---- IDX ---------------------------------------------------------------- */
+
+enum { IMAGES = 4, SIDE = 8, PIXELS = SIDE * SIDE };
+static const uint8_t IMAGE_HEAD[16] = {0, 0, 8, 3, 0, 0, 0, IMAGES, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+static const uint8_t LABEL_HEAD[8] = {0, 0, 8, 1, 0, 0, 0, IMAGES};
+
+struct idx_pair {
+    uint8_t images[16 + IMAGES * PIXELS + 1], labels[8 + IMAGES + 1];
+    size_t images_size, labels_size;
+};
+
+static struct idx_pair good_pair(void) {
+    struct idx_pair pair = {.images_size = 16 + IMAGES * PIXELS, .labels_size = 8 + IMAGES};
+    memcpy(pair.images, IMAGE_HEAD, sizeof IMAGE_HEAD);
+    memcpy(pair.labels, LABEL_HEAD, sizeof LABEL_HEAD);
+    for (size_t i = 0; i < IMAGES * PIXELS; i++) pair.images[16 + i] = (uint8_t)(i * 37);
+    for (size_t i = 0; i < IMAGES; i++) pair.labels[8 + i] = (uint8_t)(i % 3);
+    return pair;
+}
+
+static vit_status open_pair(struct data_set *data, const struct idx_pair *pair, vit_error *why) {
+    struct recipe recipe = recipe_of(RECIPE);
+    char images[256], labels[256];
+    strcpy(images, scratch_path("images"));
+    strcpy(labels, scratch_path("labels"));
+    put_file(images, pair->images, pair->images_size);
+    put_file(labels, pair->labels, pair->labels_size);
+    vit_status status = data_open(data, images, labels, &recipe.config, why);
+    recipe_close(&recipe);
+    return status;
+}
+
+static void expect_refused(const struct idx_pair *pair, const char *what, const char *words) {
+    struct data_set data;
+    vit_error why = {""};
+    vit_status status = open_pair(&data, pair, &why);
+    CHECK(status != VIT_OK, "%s was taken", what);
+    CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", what, words,
+          why.text);
+    data_close(&data);
+}
+
+TEST("a plain IDX pair is read as it stands, a gzipped one alike") {
+    struct idx_pair pair = good_pair();
+    struct data_set data;
+    vit_error why = {""};
+    REQUIRE(!open_pair(&data, &pair, &why), "%s", why.text);
+    CHECK(data.count == IMAGES && data.rows == SIDE && data.columns == SIDE, "wrong sizes");
+    CHECK_SAME_BITS(data.images, pair.images + 16, IMAGES * PIXELS, "images");
+    CHECK_SAME_BITS(data.labels, pair.labels + 8, IMAGES, "labels");
+    float image[PIXELS];
+    data_image(image, &data, 1);
+    CHECK(image[3] == (float)pair.images[16 + PIXELS + 3] / 255, "pixel 3 is %g", (double)image[3]);
+    data_close(&data);
+
+    struct recipe recipe = recipe_of(RECIPE);
+    char zipped[256], labels[256];
+    strcpy(zipped, scratch_path("images.gz"));
+    strcpy(labels, scratch_path("labels"));
+    gzFile file = gzopen(zipped, "wb");
+    gzwrite(file, pair.images, (unsigned)pair.images_size);
+    gzclose(file);
+    REQUIRE(!data_open(&data, zipped, labels, &recipe.config, &why), "%s", why.text);
+    CHECK_SAME_BITS(data.images, pair.images + 16, IMAGES * PIXELS, "gzipped images");
+    data_close(&data);
+
+    uint8_t *bytes;
+    size_t size;
+    REQUIRE(!read_file(&bytes, &size, zipped, &why), "%s", why.text);
+    for (size_t cut = 0; cut < size; cut++) {
+        put_file(zipped, bytes, cut);
+        CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK,
+              "a gzip file cut at %zu of %zu was taken", cut, size);
+        data_close(&data);
+    }
+    bytes[size - 6] ^= 1; /* its checksum */
+    put_file(zipped, bytes, size);
+    CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK, "a wrong checksum");
+    data_close(&data);
+    free(bytes);
+    recipe_close(&recipe);
+}
+
+TEST("a broken IDX file is refused with a message that says why") {
+    struct idx_pair pair;
+    for (size_t cut = 0; cut < 16 + IMAGES * PIXELS; cut += cut < 20 ? 1 : 50) {
+        pair = good_pair();
+        pair.images_size = cut;
+        expect_refused(&pair, "a cut file", "images: expected");
+    }
+    pair = good_pair();
+    pair.images_size++;
+    expect_refused(&pair, "a trailing byte", "more than");
+    pair = good_pair();
+    pair.images[2] = 0x0d;
+    expect_refused(&pair, "floats", "type 13");
+    pair = good_pair();
+    pair.images[3] = 1;
+    expect_refused(&pair, "labels for images", "rank 3");
+    pair = good_pair();
+    memset(pair.images + 4, 0xff, 12);
+    expect_refused(&pair, "a data set of 2^96 bytes", "sizes");
+    pair = good_pair();
+    pair.images[4] = 0x40; /* 2^30 images: 64 GiB promised, 256 bytes there */
+    expect_refused(&pair, "a huge promise", "got 256");
+    pair = good_pair();
+    memset(pair.images + 4, 0, 4);
+    expect_refused(&pair, "no images", "sizes");
+    pair = good_pair();
+    pair.labels[8 + 2] = 3;
+    expect_refused(&pair, "a fourth class of three", "item 2 has label 3");
+    pair = good_pair();
+    pair.labels[7] = IMAGES - 1;
+    pair.labels_size--;
+    expect_refused(&pair, "a label too few", "3 labels");
+    pair = good_pair();
+    pair.images[11] = SIDE * 2;
+    pair.images[15] = SIDE / 2;
+    expect_refused(&pair, "images of another size", "(16,4)");
+}
+
+/* ---- Recipe ------------------------------------------------------------- */
+
+static void expect_recipe_refused(const char *from, const char *to, const char *words) {
+    char json[sizeof RECIPE + 100];
+    const char *at = strstr(RECIPE, from);
+    REQUIRE(at, "%s is not in the recipe", from);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
+    struct recipe recipe;
+    vit_error why = {""};
+    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG, "%s was taken", to);
+    CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", to, words, why.text);
+    recipe_close(&recipe);
+}
+
+TEST("a recipe's unknown keys and values out of range are named") {
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": 0",
+                          "epochs: expected a whole number from 1");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": 2.5", "epochs");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": \"6\"", "epochs");
+    expect_recipe_refused("\"epochs\": 6", "\"epoch\": 6", "\"epoch\" is not a training key");
+    expect_recipe_refused("\"batch\": 32", "\"optimizer\": \"sgd\"", "adamw, adam");
+    expect_recipe_refused("\"batch\": 32", "\"beta2\": 1", "beta2");
+    expect_recipe_refused("\"shift\": 0.5", "\"shft\": 1",
+                          "\"shft\" is not a training.augment key");
+    expect_recipe_refused("\"shift\": 0.5", "\"shift\": -1", "shift");
+    expect_recipe_refused("\"training\"", "\"trainig\"", "trainig");
+    expect_recipe_refused("\"width\": 16", "\"width\": 0", "width");
+    expect_recipe_refused("}}}", "}}", "not a JSON object");
+}
+
+TEST("a recipe printed and read again is the same recipe") {
+    struct recipe first = recipe_of(RECIPE);
+    char *training = recipe_training_json(&first);
+    char json[4096];
+    snprintf(json, sizeof json, "{\"model\":%s,\"training\":%s}", first.model, training);
+    struct recipe second = recipe_of(json);
+    char *again = recipe_training_json(&second);
+    CHECK(!strcmp(training, again), "%s\n%s", training, again);
+    CHECK(!strcmp(first.model, second.model), "%s\n%s", first.model, second.model);
+    char *metadata = recipe_metadata(&first, 0.5);
+    vit_config config;
+    vit_error why = {""};
+    CHECK(!vit_config_read(&config, metadata, strlen(metadata), &why), "%s", why.text);
+    CHECK(strstr(metadata, "\"seed\":5,\"epochs\":6,\"validation_accuracy\":0.5}"), "%s", metadata);
+    free(metadata);
+    free(again);
+    free(training);
+    recipe_close(&second);
+    recipe_close(&first);
+}
+
+/* ---- Augmentation ------------------------------------------------------- */
+
+static void draw_ring(uint8_t *image, size_t side) {
+    for (size_t y = 0; y < side; y++)
+        for (size_t x = 0; x < side; x++) {
+            double centre = ((double)side - 1) / 2;
+            double r = hypot((double)x - centre, (double)y - centre) / (double)side;
+            image[y * side + x] = (uint8_t)(255 * exp(-pow((r - 0.27) / 0.06, 2)));
+        }
+}
+
+static void augment_once(float *image, const uint8_t *source, const struct augment *how,
+                         uint64_t seed, size_t epoch, size_t index) {
+    struct augmenter *augmenter;
+    vit_error why;
+    if (augmenter_open(&augmenter, how, 28, 28, &why)) exit(EXIT_FAILURE);
+    float *scratch = guarded(augmenter_scratch(augmenter));
+    augmenter_apply(image, scratch, augmenter, source, seed, epoch, index);
+    CHECK(guards_intact(scratch, augmenter_scratch(augmenter)), "written past the scratch");
+    guarded_free(scratch);
+    augmenter_close(augmenter);
+}
+
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4};
+
+TEST("augmentation is a function of seed, epoch and image alone") {
+    uint8_t source[784];
+    float one[784], two[784];
+    draw_ring(source, 28);
+    augment_once(one, source, &ALL, 1, 2, 3);
+    augment_once(two, source, &ALL, 1, 2, 3);
+    CHECK_SAME_BITS(two, one, 784, "the same key");
+    const size_t keys[][3] = {{2, 2, 3}, {1, 3, 3}, {1, 2, 4}, {1, 3, 2}, {2, 1, 3}};
+    for (size_t i = 0; i < 5; i++) {
+        augment_once(two, source, &ALL, keys[i][0], keys[i][1], keys[i][2]);
+        CHECK(memcmp(one, two, sizeof one) != 0, "key %zu changes nothing", i);
+    }
+}
+
+TEST("augmentation stays in 0..1 whatever its strength, and without any is the identity") {
+    uint8_t source[784];
+    float image[784], plain[784];
+    draw_ring(source, 28);
+    for (size_t i = 0; i < 784; i++) plain[i] = (float)source[i] / 255;
+    struct augment none = {.probability = 1, .elastic_grid = 4};
+    augment_once(image, source, &none, 1, 0, 0);
+    CHECK_CLOSE(image, plain, 784, 1e-5, "identity"); /* coordinates of up to 31, rounded */
+    struct augment never = ALL;
+    never.probability = 0;
+    augment_once(image, source, &never, 1, 0, 0);
+    CHECK_SAME_BITS(image, plain, 784, "probability 0");
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1};
+    for (size_t index = 0; index < 200; index++) {
+        augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
+        for (size_t i = 0; i < 784; i++)
+            CHECK(image[i] >= 0 && image[i] <= 1.000001f, "pixel %zu is %g", i, (double)image[i]);
+    }
+}
+
+TEST("shifts reach as far as they say, and thickness changes the ink") {
+    uint8_t source[784];
+    float image[784];
+    draw_ring(source, 28);
+    struct augment shift = {.probability = 1, .shift = 3, .elastic_grid = 4};
+    struct augment thick = {.probability = 1, .thickness = 0.5, .elastic_grid = 4};
+    double farthest_shift = 0, least = INFINITY, most = 0;
+    for (size_t index = 0; index < 200; index++) {
+        double ink = 0, moment = 0;
+        augment_once(image, source, &shift, 4, 0, index);
+        for (size_t i = 0; i < 784; i++) {
+            ink += (double)image[i];
+            moment += (double)image[i] * (double)(i % 28);
+        }
+        farthest_shift = fmax(farthest_shift, fabs(moment / ink - 13.5));
+        augment_once(image, source, &thick, 4, 0, index);
+        ink = 0;
+        for (size_t i = 0; i < 784; i++) ink += (double)image[i];
+        least = fmin(least, ink);
+        most = fmax(most, ink);
+    }
+    CHECK(farthest_shift > 2.7 && farthest_shift <= 3.001, "shifted by %g at most", farthest_shift);
+    CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
+}
+
+/* ---- AdamW and its schedule --------------------------------------------- */
+
+/* Loshchilov & Hutter, arXiv:1711.05101, algorithm 2, as printed, in double; and plain Adam
+ * with the decay in the gradient, its line 6 without the last term. */
+static void naive_adam(double *p, double *m, double *v, double g, int t, bool decoupled,
+                       double rate, double decay) {
+    const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
+    if (!decoupled) g += decay * *p;
+    *m = beta1 * *m + (1 - beta1) * g;
+    *v = beta2 * *v + (1 - beta2) * g * g;
+    double mhat = *m / (1 - pow(beta1, t)), vhat = *v / (1 - pow(beta2, t));
+    *p -= rate * mhat / (sqrt(vhat) + epsilon) + (decoupled ? rate * decay * *p : 0);
+}
+
+TEST("AdamW and Adam follow the papers' formulas for a hundred steps") {
+    enum { N = 37, STEPS = 100 };
+    for (int kind = 0; kind < 4; kind++) {
+        bool decoupled = kind % 2, decays = kind / 2;
+        uint64_t seed = 1;
+        float p[N], m[N] = {0}, v[N] = {0}, average[N], gradient[N];
+        double pp[N], mm[N] = {0}, vv[N] = {0}, aa[N];
+        random_fill(p, N, 1, &seed);
+        for (size_t i = 0; i < N; i++) average[i] = p[i], aa[i] = pp[i] = (double)p[i];
+        for (int t = 1; t <= STEPS; t++) {
+            random_fill(gradient, N, 2, &seed);
+            struct adamw adamw = {0.01, 0.9, 0.98, 1e-8, 0.1, decoupled, (size_t)t, 0.9, 0.5};
+            adamw_update(p, m, v, average, gradient, N, decays, &adamw);
+            for (size_t i = 0; i < N; i++) {
+                naive_adam(&pp[i], &mm[i], &vv[i], 0.5 * (double)gradient[i], t, decoupled, 0.01,
+                           decays ? 0.1 : 0);
+                aa[i] = 0.9 * aa[i] + 0.1 * pp[i];
+            }
+        }
+        for (size_t i = 0; i < N; i++) { /* each step rounds p, below 4, a few times */
+            CHECK(within((double)p[i], pp[i], 8 * STEPS * FLT_EPSILON), "p[%zu]: %g, want %g", i,
+                  (double)p[i], pp[i]);
+            CHECK(within((double)average[i], aa[i], 8 * STEPS * FLT_EPSILON),
+                  "average[%zu]: %g, want %g", i, (double)average[i], aa[i]);
+        }
+    }
+}
+
+TEST("the learning rate rises in a line, then falls in half a cosine") {
+    struct recipe r = {.epochs = 12,
+                       .learning_rate = 2e-3,
+                       .min_learning_rate = 1e-5,
+                       .warmup_epochs = 2,
+                       .schedule = SCHEDULE_COSINE};
+    const size_t steps = 10;
+    CHECK(within(schedule_rate(&r, 0, steps), 1e-4, 1e-12), "first step");
+    CHECK(within(schedule_rate(&r, 9, steps), 1e-3, 1e-12), "half of the warm-up");
+    CHECK(within(schedule_rate(&r, 19, steps), 2e-3, 1e-12), "end of the warm-up");
+    CHECK(within(schedule_rate(&r, 69, steps), (2e-3 + 1e-5) / 2, 1e-12), "half of the cosine");
+    CHECK(within(schedule_rate(&r, 119, steps), 1e-5, 1e-12), "last step");
+    r.schedule = SCHEDULE_CONSTANT;
+    CHECK(within(schedule_rate(&r, 119, steps), 2e-3, 1e-12), "constant");
+    r.warmup_epochs = 0;
+    CHECK(within(schedule_rate(&r, 0, steps), 2e-3, 1e-12), "no warm-up");
+    r = (struct recipe){.epochs = 1, .learning_rate = 1, .warmup_epochs = 5};
+    for (size_t step = 0; step < steps; step++)
+        CHECK(schedule_rate(&r, step, steps) <= 1, "a warm-up longer than the run");
+    CHECK(ema_warm(0.999, 1) == 2.0 / 11 && ema_warm(0.9, 1000) == 0.9, "the average's warm-up");
+}
+
+/* ---- The pool ----------------------------------------------------------- */
+
+static void mark(void *context, size_t thread, size_t threads) {
+    struct range range = range_part(1000, thread, threads);
+    for (size_t i = range.begin; i < range.end; i++) ((int *)context)[i]++;
+}
+
+TEST("a pool's parts cover everything once, with any number of threads, round after round") {
+    for (size_t threads = 1; threads <= 5; threads++) {
+        int marks[1000] = {0};
+        struct pool *pool;
+        REQUIRE(!pool_open(&pool, threads, NULL), "no pool of %zu", threads);
+        for (int round = 0; round < 100; round++) pool_run(pool, mark, marks);
+        pool_close(pool);
+        for (size_t i = 0; i < 1000; i++) CHECK(marks[i] == 100, "%zu: %d marks", i, marks[i]);
+    }
+}
+
+/* ---- Whole runs --------------------------------------------------------- */
+
+/* A horizontal, a vertical and a diagonal bar, each at a random place, with noise. */
+static struct data_set make_bars(size_t count) {
+    struct data_set data = {calloc(count, PIXELS), calloc(count, 1), count, SIDE, SIDE};
+    uint64_t seed = 3;
+    for (size_t i = 0; i < count; i++) {
+        size_t kind = random_below(&seed, 3), at = random_below(&seed, SIDE);
+        data.labels[i] = (uint8_t)kind;
+        for (size_t j = 0; j < SIDE; j++) {
+            size_t row = kind == 0 ? at : j, column = kind == 1   ? at
+                                                      : kind == 2 ? (j + at) % SIDE
+                                                                  : j;
+            data.images[i * PIXELS + row * SIDE + column] = 255;
+        }
+        for (size_t j = 0; j < PIXELS; j++)
+            if (random_below(&seed, 10) == 0) data.images[i * PIXELS + j] ^= 64;
+    }
+    return data;
+}
+
+struct watcher {
+    size_t stop_epoch, stop_step, steps, resumed;
+    struct epoch_record first, last;
+};
+
+static bool watch_step(void *context, const struct train_progress *progress) {
+    struct watcher *watcher = context;
+    watcher->steps++;
+    return !(progress->epoch == watcher->stop_epoch && watcher->steps >= watcher->stop_step);
+}
+
+static void watch_epoch(void *context, size_t epoch, size_t epochs,
+                        const struct epoch_record *record) {
+    struct watcher *watcher = context;
+    (void)epochs;
+    if (epoch == 1) watcher->first = *record;
+    watcher->last = *record;
+}
+
+static void watch_resumed(void *context, size_t epoch, size_t epochs) {
+    (void)epochs;
+    ((struct watcher *)context)->resumed = epoch;
+}
+
+static struct data_set bars; /* made by the first run */
+
+static vit_status run(const struct recipe *recipe, const char *name, size_t threads, bool fresh,
+                      vit_model *start, struct watcher *watcher, bool *finished, vit_error *why) {
+    char out[256];
+    if (!bars.images) bars = make_bars(460);
+    strcpy(out, scratch_path(name));
+    struct train_job job = {recipe,
+                            &bars,
+                            out,
+                            start,
+                            threads,
+                            fresh,
+                            {watcher, watch_step, watch_epoch, watch_resumed}};
+    return train_run(&job, finished, why);
+}
+
+/* The bytes of the model that a finished run wrote. */
+static uint8_t *trained(const struct recipe *recipe, const char *name, size_t threads, size_t *size,
+                        struct watcher *watcher) {
+    vit_error why = {""};
+    bool finished = false;
+    uint8_t *bytes = NULL;
+    vit_status status = run(recipe, name, threads, false, NULL, watcher, &finished, &why);
+    CHECK(!status && finished, "%s: %s", name, why.text);
+    CHECK(!read_file(&bytes, size, scratch_path(name), &why), "%s", why.text);
+    return bytes;
+}
+
+static void check_same(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
+                       const char *what) {
+    CHECK(a && b && a_size == b_size && !memcmp(a, b, a_size), "%s: the files differ", what);
+}
+
+TEST("a small task is learnt, the file opens, and evaluation agrees with the log") {
+    struct recipe recipe = recipe_of(RECIPE);
+    recipe.epochs = 30;
+    struct watcher watcher = {0};
+    size_t size = 0;
+    uint8_t *bytes = trained(&recipe, "learnt", 2, &size, &watcher);
+    CHECK(watcher.last.train_loss < 0.6 * watcher.first.train_loss, "loss from %g to %g",
+          watcher.first.train_loss, watcher.last.train_loss);
+    CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
+    vit_model *model = NULL;
+    vit_error why = {""};
+    REQUIRE(bytes && !vit_open(&model, bytes, size, &vit_native, &why), "%s", why.text);
+    struct pool *pool;
+    struct score score;
+    size_t confusion[9] = {0}, sum = 0, diagonal = 0;
+    REQUIRE(!pool_open(&pool, 3, &why), "%s", why.text);
+    CHECK(!evaluate(&score, confusion, pool, model, &bars, 420, 40, &why), "%s", why.text);
+    for (size_t i = 0; i < 9; i++) sum += confusion[i], diagonal += i % 4 ? 0 : confusion[i];
+    CHECK(sum == 40 && diagonal == score.correct, "confusion of %zu, %zu right", sum, diagonal);
+    CHECK((double)score.correct / 40 == watcher.last.validation_accuracy, "%zu of 40 and %g",
+          score.correct, watcher.last.validation_accuracy);
+    CHECK(within(score.loss, watcher.last.validation_loss, 1e-5), "%g and %g", score.loss,
+          watcher.last.validation_loss);
+    CHECK(access(scratch_path("learnt.checkpoint"), F_OK) != 0, "the checkpoint is still there");
+    uint8_t *log;
+    REQUIRE(!read_file(&log, &size, scratch_path("learnt.log.tsv"), &why), "%s", why.text);
+    size_t lines = 0;
+    for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
+    CHECK(lines == 31, "the log has %zu lines", lines);
+    free(log);
+    pool_close(pool);
+    vit_close(model);
+    free(bytes);
+    recipe_close(&recipe);
+}
+
+TEST("the same seed and threads give the same bits, another seed others") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {0};
+    size_t sizes[3];
+    uint8_t *one = trained(&recipe, "one", 3, &sizes[0], &watcher);
+    uint8_t *two = trained(&recipe, "two", 3, &sizes[1], &watcher);
+    check_same(one, sizes[0], two, sizes[1], "same seed");
+    recipe.seed++;
+    uint8_t *other = trained(&recipe, "other", 3, &sizes[2], &watcher);
+    CHECK(other && (sizes[2] != sizes[0] || memcmp(one, other, sizes[0])), "the seed does nothing");
+    free(one);
+    free(two);
+    free(other);
+    recipe_close(&recipe);
+}
+
+TEST("a run stopped in the middle of an epoch and resumed ends with an uninterrupted one's bits") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {0}, stopped = {.stop_epoch = 4, .stop_step = 3 * 14 + 5};
+    vit_error why = {""};
+    bool finished = true;
+    size_t sizes[2];
+    uint8_t *whole = trained(&recipe, "whole", 2, &sizes[0], &watcher);
+    REQUIRE(!run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why), "%s", why.text);
+    CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "it was not stopped");
+    struct watcher resumed = {0};
+    uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
+    CHECK(resumed.resumed == 3, "resumed after epoch %zu", resumed.resumed);
+    check_same(whole, sizes[0], parts, sizes[1], "resumed");
+    free(whole);
+    free(parts);
+    recipe_close(&recipe);
+}
+
+static void expect_other_run(const struct recipe *recipe, size_t threads, const char *words) {
+    struct watcher watcher = {0};
+    vit_error why = {""};
+    bool finished = true;
+    vit_status status = run(recipe, "half", threads, false, NULL, &watcher, &finished, &why);
+    CHECK(status == VIT_BAD_FILE && !finished, "%s: went on", words);
+    CHECK(strstr(why.text, words), "the message does not say \"%s\": %s", words, why.text);
+}
+
+TEST("a checkpoint of another run, or a damaged one, is refused; --fresh starts anew") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {.stop_epoch = 2};
+    vit_error why = {""};
+    bool finished;
+    REQUIRE(!run(&recipe, "half", 2, false, NULL, &watcher, &finished, &why), "%s", why.text);
+    expect_other_run(&recipe, 1, "another number of threads, 2 instead of 1");
+    recipe.seed = 77;
+    expect_other_run(&recipe, 2, "another seed, 5 instead of 77");
+    recipe.seed = 5;
+    recipe.epochs = 9;
+    expect_other_run(&recipe, 2, "another number of epochs, 6 instead of 9");
+    recipe.epochs = 6;
+    recipe.learning_rate *= 2;
+    expect_other_run(&recipe, 2, "another recipe");
+    recipe.learning_rate /= 2;
+
+    uint8_t *bytes;
+    size_t size;
+    REQUIRE(!read_file(&bytes, &size, scratch_path("half.checkpoint"), &why), "%s", why.text);
+    for (size_t i = 0; i < size; i += size / 40) {
+        bytes[i] ^= 16;
+        put_file(scratch_path("half.checkpoint"), bytes, size);
+        expect_other_run(&recipe, 2, "damaged");
+        bytes[i] ^= 16;
+        put_file(scratch_path("half.checkpoint"), bytes, i);
+        expect_other_run(&recipe, 2, "damaged");
+    }
+    free(bytes);
+    struct watcher anew = {0};
+    CHECK(!run(&recipe, "half", 2, true, NULL, &anew, &finished, &why) && finished, "%s", why.text);
+    CHECK(anew.resumed == 0 && anew.steps == 6 * 14, "%zu steps", anew.steps);
+    recipe_close(&recipe);
+}
+
+TEST("fine-tuning starts from the given parameters, with a new head where the classes differ") {
+    struct recipe recipe = recipe_of(RECIPE);
+    vit_model *models[3];
+    vit_error why = {""};
+    vit_config config = recipe.config;
+    for (size_t i = 0; i < 3; i++) {
+        config.classes = i == 2 ? 2 : 3;
+        REQUIRE(
+            !vit_create(&models[i], &config, recipe.model, strlen(recipe.model), &vit_native, &why),
+            "%s", why.text);
+        init_parameters(models[i], i);
+    }
+    size_t count, fewer;
+    float *a = vit_parameters(models[0], &count), *b = vit_parameters(models[1], &count);
+    float *c = vit_parameters(models[2], &fewer);
+    CHECK(memcmp(a, b, count * sizeof *a) != 0, "two seeds, one start");
+    CHECK(!init_from(models[1], models[0], &why), "%s", why.text);
+    CHECK_SAME_BITS(b, a, count, "copied");
+    CHECK(!init_from(models[2], models[0], &why), "%s", why.text);
+    for (size_t i = 0; i < vit_tensor_count(models[2]); i++) {
+        vit_tensor to = vit_tensor_at(models[2], i), from = vit_tensor_at(models[0], i);
+        bool same = !memcmp(c + to.offset, a + from.offset, to.count * sizeof *c);
+        CHECK(same == !!strncmp(to.name, "head.w", 6) || !strcmp(to.name, "head.bias"), "%s",
+              to.name);
+    }
+    for (size_t i = 0; i < 3; i++) vit_close(models[i]);
+    recipe_close(&recipe);
+}
+
+TEST("training on all images works without a validation part") {
+    struct recipe recipe = recipe_of(RECIPE);
+    recipe.validation = 0;
+    recipe.epochs = 1;
+    struct watcher watcher = {0};
+    size_t size = 0;
+    uint8_t *bytes = trained(&recipe, "all", 2, &size, &watcher), *log = NULL;
+    vit_error why = {""};
+    REQUIRE(!read_file(&log, &size, scratch_path("all.log.tsv"), &why), "%s", why.text);
+    CHECK(memmem(log, size, "\t-\t-\t", 5), "no dashes in the log");
+    CHECK(watcher.steps == 15, "%zu steps of 32 for 460 images", watcher.steps);
+    free(log);
+    free(bytes);
+    recipe.validation = 460;
+    struct watcher none = {0};
+    bool finished;
+    CHECK(run(&recipe, "none", 2, false, NULL, &none, &finished, &why) == VIT_BAD_ARGUMENT,
+          "nothing to train on was taken");
+    recipe_close(&recipe);
+    data_close(&bars);
+}

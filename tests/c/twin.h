@@ -1,0 +1,320 @@
+/* A Vision Transformer in double precision, written for reading: the oracle of the C core.
+ * One image at a time, one number at a time; nothing is shared with src/ but the names of
+ * the tensors. Shape letters as in vit.h. */
+#ifndef TWIN_H
+#define TWIN_H
+
+#include <stdarg.h>
+
+#include "check.h"
+#include "vit.h"
+
+static inline double *doubles(size_t n) {
+    double *x = calloc(n + 1, sizeof *x);
+    if (!x) exit(EXIT_FAILURE);
+    return x;
+}
+
+/* ---- One operation at a time -------------------------------------------- */
+
+static inline double twin_activation(int act, double x) {
+    switch (act) {
+    case VIT_GELU: return 0.5 * x * erfc(-x / sqrt(2.0));
+    case VIT_GELU_TANH: {
+        double inner = sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+        return x / (1 + exp(-2 * inner)); /* 0.5 x (1 + tanh(inner)), without the 1 - 1 */
+    }
+    case VIT_QUICK_GELU: return x / (1 + exp(-1.702 * x));
+    case VIT_RELU: return isnan(x) || x > 0 ? x : 0;
+    default: return x;
+    }
+}
+
+/* y (N) = w (N,K) · x (K) + bias (N), which may be NULL. */
+static inline void twin_linear(double *y, const double *x, const double *w, const double *bias,
+                               size_t N, size_t K) {
+    for (size_t n = 0; n < N; n++) {
+        y[n] = bias ? bias[n] : 0;
+        for (size_t k = 0; k < K; k++) y[n] += w[n * K + k] * x[k];
+    }
+}
+
+/* One row; y may be x. */
+static inline void twin_norm(double *y, const double *x, const double *gain, const double *bias,
+                             double eps, size_t D) {
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < D; i++) mean += x[i] / (double)D;
+    for (size_t i = 0; i < D; i++) variance += (x[i] - mean) * (x[i] - mean) / (double)D;
+    for (size_t i = 0; i < D; i++) y[i] = gain[i] * (x[i] - mean) / sqrt(variance + eps) + bias[i];
+}
+
+static inline void twin_softmax(double *x, size_t n) {
+    double most = -INFINITY, sum = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, x[i]);
+    for (size_t i = 0; i < n; i++) sum += x[i] = exp(x[i] - most);
+    for (size_t i = 0; i < n; i++) x[i] /= sum;
+}
+
+/* ---- The model ---------------------------------------------------------- */
+
+struct twin {
+    vit_config c;
+    size_t N, T, prefix;
+    double *p; /* vit_parameters() in double */
+    size_t count;
+    vit_tensor *tensors; /* where each lies in p */
+    size_t tensors_count;
+};
+
+/* A twin of a model opened with unpacked kernels; twin_close it. */
+static inline struct twin twin_open(vit_model *model) {
+    struct twin t = {.c = *vit_model_config(model), .tensors_count = vit_tensor_count(model)};
+    t.prefix = t.c.class_tokens + t.c.distillation_tokens + t.c.register_tokens;
+    t.N = t.c.image_size[0] / t.c.patch_size[0] * (t.c.image_size[1] / t.c.patch_size[1]);
+    t.T = t.prefix + t.N;
+    const float *p = vit_parameters(model, &t.count);
+    t.p = doubles(t.count);
+    for (size_t i = 0; p && i < t.count; i++) t.p[i] = p[i];
+    t.tensors = malloc(t.tensors_count * sizeof *t.tensors + 1);
+    for (size_t i = 0; i < t.tensors_count; i++) t.tensors[i] = vit_tensor_at(model, i);
+    return t;
+}
+
+static inline void twin_close(struct twin *t) {
+    free(t->p);
+    free(t->tensors);
+}
+
+/* The tensor of that name, or NULL where the model has none. */
+__attribute__((format(printf, 2, 3))) static inline const double *
+twin_tensor(const struct twin *t, const char *format, ...) {
+    char name[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof name, format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < t->tensors_count; i++)
+        if (strcmp(t->tensors[i].name, name) == 0) return t->p + t->tensors[i].offset;
+    return NULL;
+}
+
+/* image (C,H,W) → patches (N,D): each patch is cut out channel by channel, row by row. */
+static inline void twin_patches(double *out, const struct twin *t, const float *image) {
+    const vit_config *c = &t->c;
+    size_t P = c->patch_size[0], Q = c->patch_size[1], columns = c->image_size[1] / Q;
+    const double *w = twin_tensor(t, "patch_embed.proj.weight");
+    const double *bias = twin_tensor(t, "patch_embed.proj.bias");
+    double *patch = doubles(c->channels * P * Q);
+    for (size_t n = 0; n < t->N; n++) {
+        size_t at = 0;
+        for (size_t channel = 0; channel < c->channels; channel++)
+            for (size_t row = 0; row < P; row++)
+                for (size_t column = 0; column < Q; column++) {
+                    size_t y = n / columns * P + row, x = n % columns * Q + column;
+                    patch[at++] = image[(channel * c->image_size[0] + y) * c->image_size[1] + x];
+                }
+        twin_linear(out + n * c->width, patch, w, bias, c->width, at);
+    }
+    free(patch);
+}
+
+/* What is added to token `token` in column i; learned (T,D), or (N,D) for the patches only. */
+static inline double twin_position(const struct twin *t, const double *learned, size_t token,
+                                   size_t i) {
+    size_t D = t->c.width;
+    if (learned) {
+        size_t without = t->T - t->c.position_rows;
+        return token < without ? 0 : learned[(token - without) * D + i];
+    }
+    if (t->c.position == VIT_SINCOS1D) {
+        double angle = (double)token / pow(10000, (double)(i - i % 2) / (double)D);
+        return i % 2 ? cos(angle) : sin(angle);
+    }
+    if (t->c.position == VIT_SINCOS2D && token >= t->prefix) {
+        size_t columns = t->c.image_size[1] / t->c.patch_size[1], quarter = D / 4;
+        size_t patch = token - t->prefix;
+        double place = (double)(i < D / 2 ? patch % columns : patch / columns);
+        double angle = place / pow(10000, (double)(i % quarter) / (double)quarter);
+        return i / quarter % 2 ? cos(angle) : sin(angle);
+    }
+    return 0;
+}
+
+/* image → x (T,D): the prefix, the patches, and where each of them is. */
+static inline void twin_tokens(double *x, const struct twin *t, const float *image) {
+    size_t D = t->c.width, at = 0;
+    const struct {
+        const char *name;
+        size_t count;
+    } prefix[] = {{"cls_token", t->c.class_tokens},
+                  {"dist_token", t->c.distillation_tokens},
+                  {"reg_token", t->c.register_tokens}};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < prefix[k].count * D; i++)
+            x[at++] = twin_tensor(t, "%s", prefix[k].name)[i];
+    twin_patches(x + at, t, image);
+    const double *learned = twin_tensor(t, "pos_embed");
+    for (size_t token = 0; token < t->T; token++)
+        for (size_t i = 0; i < D; i++) x[token * D + i] += twin_position(t, learned, token, i);
+}
+
+/* x (T,D) → q, k or v (T,D), which are parts 0, 1, 2 of qkv. */
+static inline void twin_part(double *y, const struct twin *t, size_t layer, size_t part,
+                             const double *x) {
+    size_t D = t->c.width, h = t->c.heads, d = D / h;
+    const double *w = twin_tensor(t, "blocks.%zu.attn.qkv.weight", layer);
+    const double *bias = twin_tensor(t, "blocks.%zu.attn.qkv.bias", layer);
+    const double *gain = twin_tensor(t, "blocks.%zu.attn.%c_norm.weight", layer, "qkv"[part]);
+    const double *shift = twin_tensor(t, "blocks.%zu.attn.%c_norm.bias", layer, "qkv"[part]);
+    if (bias) bias += part * D;
+    for (size_t a = 0; a < t->T; a++, x += D, y += D) {
+        if (t->c.attention == VIT_STANDARD) twin_linear(y, x, w + part * D * D, bias, D, D);
+        for (size_t head = 0; head < h; head++) {
+            size_t at = head * d; /* of the head's slice */
+            if (t->c.attention == VIT_PER_HEAD)
+                twin_linear(y + at, x + at, w + (part * D + at) * d, bias ? bias + at : NULL, d, d);
+            if (gain) twin_norm(y + at, y + at, gain, shift, t->c.norm_eps, d);
+        }
+    }
+}
+
+/* x (T,D) → y (T,D) and map (h,T,T), softmax(q·k / sqrt d). */
+static inline void twin_attention(double *y, double *map, const struct twin *t, size_t layer,
+                                  const double *x) {
+    size_t D = t->c.width, h = t->c.heads, d = D / h, T = t->T;
+    double *part[3], *mixed = doubles(D);
+    const double *proj = twin_tensor(t, "blocks.%zu.attn.proj.weight", layer);
+    const double *bias = twin_tensor(t, "blocks.%zu.attn.proj.bias", layer);
+    for (size_t i = 0; i < 3; i++) twin_part(part[i] = doubles(T * D), t, layer, i, x);
+    for (size_t a = 0; a < T; a++) {
+        memset(mixed, 0, D * sizeof *mixed);
+        for (size_t head = 0; head < h; head++) {
+            double *row = map + (head * T + a) * T;
+            for (size_t b = 0; b < T; b++) {
+                row[b] = 0;
+                for (size_t i = head * d; i < (head + 1) * d; i++)
+                    row[b] += part[0][a * D + i] * part[1][b * D + i] / sqrt((double)d);
+            }
+            twin_softmax(row, T);
+            for (size_t b = 0; b < T; b++)
+                for (size_t i = head * d; i < (head + 1) * d; i++)
+                    mixed[i] += row[b] * part[2][b * D + i];
+        }
+        if (proj)
+            twin_linear(y + a * D, mixed, proj, bias, D, D);
+        else
+            memcpy(y + a * D, mixed, D * sizeof *y);
+    }
+    for (size_t i = 0; i < 3; i++) free(part[i]);
+    free(mixed);
+}
+
+static inline void twin_mlp(double *y, const struct twin *t, size_t layer, const double *x) {
+    size_t D = t->c.width, M = t->c.mlp_width;
+    double *wide = doubles(M);
+    const double *fc1 = twin_tensor(t, "blocks.%zu.mlp.fc1.weight", layer);
+    const double *bias1 = twin_tensor(t, "blocks.%zu.mlp.fc1.bias", layer);
+    const double *fc2 = twin_tensor(t, "blocks.%zu.mlp.fc2.weight", layer);
+    const double *bias2 = twin_tensor(t, "blocks.%zu.mlp.fc2.bias", layer);
+    for (size_t a = 0; a < t->T; a++) {
+        twin_linear(wide, x + a * D, fc1, bias1, M, D);
+        for (size_t i = 0; i < M; i++) wide[i] = twin_activation(t->c.activation, wide[i]);
+        twin_linear(y + a * D, wide, fc2, bias2, D, M);
+    }
+    free(wide);
+}
+
+static inline void twin_norm_rows(double *y, const struct twin *t, const char *name,
+                                  const double *x) {
+    size_t D = t->c.width;
+    const double *gain = twin_tensor(t, "%s.weight", name), *bias = twin_tensor(t, "%s.bias", name);
+    for (size_t a = 0; a < t->T; a++) twin_norm(y + a * D, x + a * D, gain, bias, t->c.norm_eps, D);
+}
+
+/* Half a block, in place: x + f(norm(x)) before, norm(x + f(x)) after. */
+static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
+                               size_t half, double keep) {
+    size_t D = t->c.width, n = t->T * D;
+    bool pre = t->c.norm == VIT_PRE;
+    double *in = doubles(n), *out = doubles(n);
+    char norm[64];
+    snprintf(norm, sizeof norm, "blocks.%zu.norm%zu", layer, half);
+    memcpy(in, x, n * sizeof *x);
+    if (pre) twin_norm_rows(in, t, norm, in);
+    if (half == 1)
+        twin_attention(out, map, t, layer, in);
+    else
+        twin_mlp(out, t, layer, in);
+    const double *gamma = twin_tensor(t, "blocks.%zu.ls%zu.gamma", layer, half);
+    for (size_t i = 0; i < n; i++) x[i] += keep * (gamma ? gamma[i % D] : 1) * out[i];
+    if (!pre) twin_norm_rows(x, t, norm, x);
+    free(in);
+    free(out);
+}
+
+/* tokens (T,D) → logits (K). */
+static inline void twin_logits(double *logits, const struct twin *t, const double *tokens) {
+    size_t D = t->c.width, K = t->c.classes;
+    double *pooled = doubles(D), *other = doubles(K);
+    memcpy(pooled, tokens, D * sizeof *pooled);
+    if (t->c.pool == VIT_POOL_MEAN)
+        for (size_t i = 0; i < D; i++) {
+            pooled[i] = 0;
+            for (size_t a = t->prefix; a < t->T; a++) pooled[i] += tokens[a * D + i] / (double)t->N;
+        }
+    if (t->c.fc_norm)
+        twin_norm(pooled, pooled, twin_tensor(t, "fc_norm.weight"), twin_tensor(t, "fc_norm.bias"),
+                  t->c.norm_eps, D);
+    twin_linear(logits, pooled, twin_tensor(t, "head.weight"), twin_tensor(t, "head.bias"), K, D);
+    if (t->c.distillation_tokens) {
+        twin_linear(other, tokens + D, twin_tensor(t, "head_dist.weight"),
+                    twin_tensor(t, "head_dist.bias"), K, D);
+        for (size_t k = 0; k < K; k++) logits[k] = (logits[k] + other[k]) / 2;
+    }
+    free(pooled);
+    free(other);
+}
+
+/* What one image gives; every pointer is owned. */
+struct twin_run {
+    double *logits, *attention, *hidden, *tokens; /* (K) (L,h,T,T) (L,T,D) (T,D) */
+};
+
+/* keep (L) scales both branches of each block; NULL: 1. */
+static inline struct twin_run twin_forward(const struct twin *t, const float *image,
+                                           const float *keep) {
+    size_t D = t->c.width, T = t->T, L = t->c.depth, maps = t->c.heads * T * T;
+    struct twin_run run = {doubles(t->c.classes), doubles(L * maps), doubles(L * T * D),
+                           doubles(T * D)};
+    double *x = run.tokens;
+    twin_tokens(x, t, image);
+    for (size_t layer = 0; layer < L; layer++) {
+        for (size_t half = 1; half <= 2; half++)
+            twin_branch(x, run.attention + layer * maps, t, layer, half, keep ? keep[layer] : 1);
+        memcpy(run.hidden + layer * T * D, x, T * D * sizeof *x);
+    }
+    if (twin_tensor(t, "norm.weight")) twin_norm_rows(x, t, "norm", x);
+    twin_logits(run.logits, t, x);
+    return run;
+}
+
+static inline void twin_run_free(struct twin_run *run) {
+    free(run->logits);
+    free(run->attention);
+    free(run->hidden);
+    free(run->tokens);
+}
+
+/* Cross-entropy of one image against smoothed labels. */
+static inline double twin_loss(const double *logits, size_t label, size_t K, double smoothing) {
+    double most = -INFINITY, sum = 0, loss = 0;
+    for (size_t k = 0; k < K; k++) most = fmax(most, logits[k]);
+    for (size_t k = 0; k < K; k++) sum += exp(logits[k] - most);
+    for (size_t k = 0; k < K; k++) {
+        double wanted = smoothing / (double)K + (k == label ? 1 - smoothing : 0);
+        loss -= wanted * (logits[k] - most - log(sum));
+    }
+    return loss;
+}
+
+#endif

@@ -1,0 +1,372 @@
+#!/usr/bin/python3
+"""Golden vectors: an independent Vision Transformer in plain PyTorch, and what it computes.
+
+    python3 tests/golden/make.py [FOLDER]       any PyTorch from 1.13 on; no other package
+
+The model below is written from DESIGN section 1 and timm's names alone, in PyTorch's own
+layers, and knows nothing of the C code. Weights are drawn as float32 (or rounded to the
+file's type), the model runs in float64, results are stored as float32. For each of CASES
+two files are written, in the safetensors format:
+
+NAME.safetensors         the model: timm's tensor names, its config in __metadata__.vitrine
+NAME.golden.safetensors  what it computes for a batch of B images; every tensor is F32:
+    images     (B,C,H,W)
+    labels     (B)           class numbers
+    logits     (B,K)
+    attention  (B·L,h,T,T)   of every block: B, then L
+    hidden     (B,L,T,D)     the tokens after every block
+    tokens     (B,T,D)       after the last block and the final norm
+    smoothing  (1)           of the labels in the loss
+    loss       (1)           mean cross-entropy over the batch
+    dlogits    (B,K)         its gradient by the logits
+    grad.NAME                its gradient by each tensor of the model, in that tensor's shape
+                             (a pos_embed that is resized: in the shape it is resized to)
+
+The same PyTorch on the same kind of machine gives the same bytes again.
+"""
+
+import json
+import pathlib
+import struct
+import sys
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+BATCH = 3
+
+DEFAULTS = dict(
+    image_size=[8, 8], patch_size=[4, 4], channels=1, width=12, depth=2, heads=3, mlp_width=28,
+    classes=7, norm="pre", norm_eps=1e-6, final_norm=True, activation="gelu", position="learned",
+    pool="class", qkv_bias=True, qk_norm=False, layer_scale=False, prefix=["class"],
+    attention="standard")
+
+# Name → what differs from DEFAULTS. Keys in capitals are no config keys; they shape the file:
+# DTYPE of the tensors, PAD the header to 8 bytes, FC_NORM in place of norm, POSITION_ROWS
+# "patches" for a pos_embed without rows for the prefix, HOLD the fixed positions in the file,
+# GRID the side of the square grid that pos_embed was made for, to be resized as timm does.
+CASES = {
+    "pre_gelu_learned": dict(image_size=[12, 12], depth=3),
+    "post_relu_sincos1d_mean": dict(
+        norm="post", activation="relu", position="sincos1d", pool="mean", prefix=[], width=15,
+        mlp_width=31, image_size=[12, 12], final_norm=False, norm_eps=1e-5),
+    "tanh_sincos2d_rectangular": dict(
+        image_size=[12, 20], patch_size=[4, 5], channels=3, width=20, heads=4, classes=10,
+        activation="gelu_tanh", position="sincos2d"),
+    "quick_none_mean": dict(
+        activation="quick_gelu", position="none", pool="mean", channels=2, patch_size=[2, 4]),
+    "distillation": dict(prefix=["class", "distillation"], image_size=[12, 8]),
+    "registers_scale_qknorm": dict(
+        prefix=["class", "register", "register", "register"], layer_scale=True, qk_norm=True,
+        qkv_bias=False, width=20, heads=4, norm_eps=1e-5),
+    "per_head": dict(  # the classic tutorial model's own shape
+        image_size=[28, 28], width=8, heads=2, mlp_width=32, classes=10, position="sincos1d",
+        attention="per_head", final_norm=False, norm_eps=1e-5),
+    "per_head_qknorm": dict(
+        attention="per_head", qk_norm=True, qkv_bias=False, layer_scale=True, norm="post"),
+    "fc_norm": dict(pool="mean", FC_NORM=True, position="sincos2d", HOLD=True),
+    "fc_norm_no_prefix": dict(pool="mean", FC_NORM=True, prefix=[], image_size=[12, 12]),
+    "patch_positions": dict(
+        POSITION_ROWS="patches", prefix=["class", "register"], width=20, heads=4),
+    "positions_enlarged": dict(image_size=[12, 20], GRID=2),
+    "positions_reduced": dict(image_size=[12, 8], GRID=7, POSITION_ROWS="patches"),
+    "post_scale_final": dict(norm="post", layer_scale=True, activation="relu", norm_eps=1e-3),
+    "one_block_one_head": dict(
+        depth=1, heads=1, width=5, mlp_width=3, classes=2, image_size=[3, 1], patch_size=[1, 1],
+        PAD=False),
+    "half": dict(DTYPE="F16", image_size=[12, 12]),
+    "bfloat": dict(DTYPE="BF16", image_size=[12, 12], PAD=False),
+}
+
+DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+# ---- The model -------------------------------------------------------------------------
+
+
+def quick_gelu(x):
+    return x * torch.sigmoid(1.702 * x)
+
+
+def gelu_tanh(x):
+    return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
+
+
+ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": gelu_tanh, "quick_gelu": quick_gelu, "relu": F.relu}
+
+
+def sincos1d(tokens, width):
+    """Vaswani et al.: sin on even, cos on odd columns, of position / 10000^(column pair / D)."""
+    table = torch.empty(tokens, width)
+    for t in range(tokens):
+        for column in range(width):
+            angle = torch.tensor(t / 10000 ** (column // 2 * 2 / width))
+            table[t, column] = angle.cos() if column % 2 else angle.sin()
+    return table
+
+
+def sincos2d(rows, columns, width, prefix):
+    """MoCo v3, MAE: D/2 numbers of the column, then D/2 of the row, each all sin, then all cos."""
+    omega = 10000.0 ** -(torch.arange(width // 4) / (width / 4))
+
+    def encode(place):
+        angle = place.reshape(-1, 1) * omega
+        return torch.cat([angle.sin(), angle.cos()], dim=1)
+
+    row, column = torch.meshgrid(
+        torch.arange(rows, dtype=torch.float64), torch.arange(columns, dtype=torch.float64),
+        indexing="ij")
+    grid = torch.cat([encode(column.flatten()), encode(row.flatten())], dim=1)
+    return torch.cat([torch.zeros(prefix, width), grid])
+
+
+class PerHeadLinear(nn.Module):
+    """q, k and v of every head from that head's own slice of the token."""
+
+    def __init__(self, width, heads, bias):
+        super().__init__()
+        self.heads = heads
+        self.weight = nn.Parameter(torch.empty(3 * width, width // heads))
+        self.bias = nn.Parameter(torch.empty(3 * width)) if bias else None
+
+    def forward(self, x):
+        slices = x.chunk(self.heads, dim=-1)
+        out = []
+        for rows in self.weight.chunk(3):  # of q, of k, of v
+            out += [s @ matrix.T for s, matrix in zip(slices, rows.chunk(self.heads))]
+        out = torch.cat(out, dim=-1)
+        return out if self.bias is None else out + self.bias
+
+
+class Attention(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        D, self.heads = c["width"], c["heads"]
+        d = D // self.heads
+        if c["attention"] == "per_head":
+            self.qkv = PerHeadLinear(D, self.heads, c["qkv_bias"])
+            self.proj = nn.Identity()
+        else:
+            self.qkv = nn.Linear(D, 3 * D, bias=c["qkv_bias"])
+            self.proj = nn.Linear(D, D)
+        self.q_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
+        self.k_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
+
+    def forward(self, x):
+        B, T, D = x.shape
+        q, k, v = (
+            part.reshape(B, T, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        q, k = self.q_norm(q), self.k_norm(k)
+        scores = q @ k.transpose(2, 3) / (D // self.heads) ** 0.5
+        self.weights = scores.softmax(dim=-1)
+        return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, D))
+
+
+class Mlp(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.fc1 = nn.Linear(c["width"], c["mlp_width"])
+        self.fc2 = nn.Linear(c["mlp_width"], c["width"])
+        self.activation = ACTIVATIONS[c["activation"]]
+
+    def forward(self, x):
+        return self.fc2(self.activation(self.fc1(x)))
+
+
+class LayerScale(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.empty(width))
+
+    def forward(self, x):
+        return x * self.gamma
+
+
+class Block(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        D = c["width"]
+        self.post = c["norm"] == "post"
+        self.norm1 = nn.LayerNorm(D, eps=c["norm_eps"])
+        self.attn = Attention(c)
+        self.ls1 = LayerScale(D) if c["layer_scale"] else nn.Identity()
+        self.norm2 = nn.LayerNorm(D, eps=c["norm_eps"])
+        self.mlp = Mlp(c)
+        self.ls2 = LayerScale(D) if c["layer_scale"] else nn.Identity()
+
+    def forward(self, x):
+        if self.post:
+            x = self.norm1(x + self.ls1(self.attn(x)))
+            return self.norm2(x + self.ls2(self.mlp(x)))
+        x = x + self.ls1(self.attn(self.norm1(x)))
+        return x + self.ls2(self.mlp(self.norm2(x)))
+
+
+class PatchEmbed(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        size = tuple(c["patch_size"])
+        self.proj = nn.Conv2d(c["channels"], c["width"], kernel_size=size, stride=size)
+
+    def forward(self, images):
+        return self.proj(images).flatten(2).transpose(1, 2)
+
+
+class VisionTransformer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        D, K, prefix = c["width"], c["classes"], len(c["prefix"])
+        rows, columns = (i // p for i, p in zip(c["image_size"], c["patch_size"]))
+        tokens = prefix + rows * columns
+        self.pool, self.prefix = c["pool"], prefix
+        if "class" in c["prefix"]:
+            self.cls_token = nn.Parameter(torch.empty(1, 1, D))
+        if "distillation" in c["prefix"]:
+            self.dist_token = nn.Parameter(torch.empty(1, 1, D))
+        if registers := c["prefix"].count("register"):
+            self.reg_token = nn.Parameter(torch.empty(1, registers, D))
+        self.patches_only = c.get("POSITION_ROWS") == "patches"
+        if c["position"] == "learned":
+            self.grid = rows, columns
+            self.side = c.get("GRID")
+            length = self.side**2 if self.side else rows * columns
+            if not self.patches_only:
+                length += prefix
+            self.pos_embed = nn.Parameter(torch.empty(1, length, D))
+        else:
+            table = {
+                "none": lambda: torch.zeros(tokens, D),
+                "sincos1d": lambda: sincos1d(tokens, D),
+                "sincos2d": lambda: sincos2d(rows, columns, D, prefix),
+            }[c["position"]]()
+            self.register_buffer("pos_embed", table[None], persistent=c.get("HOLD", False))
+        self.patch_embed = PatchEmbed(c)
+        self.blocks = nn.ModuleList(Block(c) for _ in range(c["depth"]))
+        fc_norm = c.get("FC_NORM", False)
+        norm = lambda wanted: nn.LayerNorm(D, eps=c["norm_eps"]) if wanted else nn.Identity()
+        self.norm = norm(c["final_norm"] and not fc_norm)
+        self.fc_norm = norm(fc_norm)
+        self.head = nn.Linear(D, K)
+        if "distillation" in c["prefix"]:
+            self.head_dist = nn.Linear(D, K)
+
+    def positions(self):
+        """pos_embed, its grid resized to the image's; kept, for its gradient."""
+        if getattr(self, "side", None) is None:
+            return self.pos_embed
+        patches = self.side**2
+        rest, grid = self.pos_embed[:, :-patches], self.pos_embed[:, -patches:]
+        grid = grid.reshape(1, self.side, self.side, -1).permute(0, 3, 1, 2)
+        grid = F.interpolate(grid, size=self.grid, mode="bicubic", antialias=True)
+        self.resized = torch.cat([rest, grid.flatten(2).transpose(1, 2)], dim=1)
+        self.resized.retain_grad()
+        return self.resized
+
+    def forward(self, images):
+        x = self.patch_embed(images)
+        if self.patches_only:
+            x = x + self.positions()
+        names = ["cls_token", "dist_token", "reg_token"]
+        prefix = [getattr(self, n).expand(len(x), -1, -1) for n in names if hasattr(self, n)]
+        x = torch.cat(prefix + [x], dim=1)
+        if not self.patches_only:
+            x = x + self.positions()
+
+        hidden = []
+        for block in self.blocks:
+            x = block(x)
+            hidden.append(x)
+        self.hidden = torch.stack(hidden, dim=1)
+        self.attention = torch.stack([block.attn.weights for block in self.blocks], dim=1)
+        self.tokens = x = self.norm(x)
+
+        pooled = x[:, self.prefix:].mean(dim=1) if self.pool == "mean" else x[:, 0]
+        logits = self.head(self.fc_norm(pooled))
+        if hasattr(self, "head_dist"):
+            logits = (logits + self.head_dist(x[:, 1])) / 2
+        return logits
+
+
+# ---- The files -------------------------------------------------------------------------
+
+
+def write_safetensors(path, tensors, metadata=None, pad=True):
+    """tensors: name → (type's name, tensor). 8 bytes of header length, JSON, the data."""
+    header, data = {}, b""
+    if metadata:
+        header["__metadata__"] = metadata
+    for name, (dtype, tensor) in tensors.items():
+        tensor = tensor.detach().to(DTYPES[dtype]).contiguous()
+        if dtype == "BF16":  # which NumPy lacks
+            tensor = tensor.view(torch.int16)
+        raw = tensor.numpy().tobytes()
+        header[name] = dict(
+            dtype=dtype, shape=list(tensor.shape), data_offsets=[len(data), len(data) + len(raw)])
+        data += raw
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    if pad:
+        text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def draw_weights(model, dtype, random):
+    """Every tensor far from its usual start, so that no mistake hides behind a 0 or a 1."""
+    for name, p in model.named_parameters():
+        noise = torch.randn(p.shape, generator=random, dtype=torch.float32)
+        if name.endswith(("norm.weight", "norm1.weight", "norm2.weight", "gamma")):
+            value = 1 + 0.3 * noise
+        elif name.endswith(".bias") or p.dim() == 3:
+            value = 0.4 * noise
+        else:
+            value = 1.2 * noise / p[0].numel() ** 0.5
+        p.data = value.to(dtype).double()
+
+
+def make(folder, name, differs, seed):
+    case = {**DEFAULTS, **differs}
+    config = {key: value for key, value in case.items() if not key.isupper()}
+    config["labels"] = [f"n° {k}" for k in range(case["classes"])]
+    config["seed"] = seed
+    random = torch.Generator().manual_seed(seed)
+    draw = lambda *shape: torch.randn(shape, generator=random, dtype=torch.float32).double()
+
+    model = VisionTransformer(case)
+    dtype = case.get("DTYPE", "F32")
+    draw_weights(model, DTYPES[dtype], random)
+    images = draw(BATCH, case["channels"], *case["image_size"])
+    labels = torch.randint(case["classes"], (BATCH,), generator=random)
+    smoothing = 0.1 if seed % 2 else 0.0
+
+    logits = model(images)
+    logits.retain_grad()
+    loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
+    loss.backward()
+
+    results = dict(
+        images=images, labels=labels, logits=logits, attention=model.attention.flatten(0, 1),
+        hidden=model.hidden, tokens=model.tokens, smoothing=torch.tensor([smoothing]),
+        loss=loss.reshape(1), dlogits=logits.grad)
+    results.update({f"grad.{n}": p.grad for n, p in model.named_parameters()})
+    if hasattr(model, "resized"):
+        results["grad.pos_embed"] = model.resized.grad
+
+    write_safetensors(
+        folder / f"{name}.safetensors", {n: (dtype, t) for n, t in model.state_dict().items()},
+        {"vitrine": json.dumps(config)}, case.get("PAD", True))
+    write_safetensors(
+        folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__)
+    folder = folder if folder.is_dir() else folder.parent
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
+    for seed, (name, differs) in enumerate(CASES.items(), start=1):
+        make(folder, name, differs, seed)
+        print(name)
+
+
+if __name__ == "__main__":
+    main()

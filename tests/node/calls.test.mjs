@@ -1,0 +1,285 @@
+// Calls: wrong ones, many at once, aborted ones, and a worker or a module that dies.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createRequire, syncBuiltinESMExports } from "node:module";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { Vit } from "../../dist/vit.js";
+import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { during, instancesOf, load, rejects, stroke } from "./support.mjs";
+
+const name = "per_head";
+const images = golden(name).map(({ image }) => image);
+const [image] = images;
+const threads = createRequire(import.meta.url)("node:worker_threads");
+
+/** The workers that `work` starts; each can be told to die on its next run. */
+async function workersOf(work) {
+  const workers = [];
+  class Mortal extends threads.Worker {
+    doomed = false;
+    constructor(...given) {
+      super(...given);
+      workers.push(this);
+    }
+    postMessage(message, transfer) {
+      if (this.doomed && "run" in message) this.terminate();
+      else super.postMessage(message, transfer);
+    }
+  }
+  const { Worker } = threads;
+  threads.Worker = Mortal;
+  syncBuiltinESMExports();
+  try {
+    await work(workers);
+  } finally {
+    threads.Worker = Worker;
+    syncBuiltinESMExports();
+  }
+}
+
+for (const worker of [false, true]) {
+  const where = worker ? " in a worker" : "";
+
+  test(`wrong images are refused and the instance stays usable${where}`, async () => {
+    const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } }, { worker });
+    const want = (await vit.classify(stroke)).logits;
+    const holed = image.slice();
+    holed[17] = NaN;
+    const pixels = (length, width, height, channels) => ({
+      data: new Uint8Array(length),
+      width,
+      height,
+      channels,
+    });
+    const wrong = [
+      [
+        new Float32Array(783),
+        "bad_image",
+        /expected a Float32Array of 784 values \(1×28×28\), got 783/,
+      ],
+      [{ data: image, width: 14, height: 56 }, "bad_image", /1×28×28 values, got \?×56×14/],
+      [holed, "bad_image", /finite values, got NaN at 17/],
+      [pixels(100, 10, 11), "bad_image", /got 100 bytes for 10×11×\?/],
+      [pixels(500, 10, 10), "bad_image", /1 to 4 channels/],
+      [pixels(100, 10, 10, 3), "bad_image", /got 100 bytes for 10×10×3/],
+      [pixels(0, 0, 0), "bad_image", /0×0/],
+      [
+        { data: [1, 2], width: 1, height: 2 },
+        "bad_image",
+        /data of bytes or a Float32Array, got Array/,
+      ],
+      [null, "bad_image", /expected ImageData.*got Null/],
+      ["image.png", "bad_image", /got String/],
+      [new Blob(["GIF89a"]), "unsupported", /decodes no image files; pass pixels/],
+      [{ ...stroke, data: stroke.data.slice().fill(255) }, "blank_image", /blank/],
+    ];
+    for (const [input, code, message] of wrong) {
+      await rejects(() => vit.classify(input), code, message);
+      await rejects(() => vit.classifyAll([stroke, input]), code, /^image 1: /);
+      await rejects(() => vit.embed(input), code, message);
+    }
+    await rejects(() => vit.classifyAll([new Blob([]), null]), "bad_image", /^image 1: /);
+    assert.deepEqual((await vit.classify(stroke)).logits, want);
+  });
+
+  test(`pixels and values of the exact size are the same in every form${where}`, async () => {
+    const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } }, { worker });
+    const want = (await vit.classify(image)).logits;
+    for (const more of [{}, { channels: 1 }]) {
+      const { logits } = await vit.classify({ data: image, width: 28, height: 28, ...more });
+      assert.deepEqual(logits, want);
+    }
+    const { data, width, height } = stroke;
+    const grey = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4]);
+    const drawn = (await vit.classify(stroke)).logits;
+    for (const same of [
+      { data: grey, width, height },
+      { data: Buffer.from(data), width, height, channels: 4 },
+    ]) {
+      assert.deepEqual((await vit.classify(same)).logits, drawn);
+    }
+  });
+
+  test(`calls at once queue and each gets its own answer${where}`, async () => {
+    const vit = await load(modelPath(name), { worker });
+    const want = [];
+    for (const one of images) want.push((await vit.classify(one)).logits);
+    const order = [];
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const { logits } = await vit.classify(images[index % images.length]);
+        assert.deepEqual(logits, want[index % images.length]);
+        order.push(index);
+      }),
+    );
+    assert.deepEqual(
+      order,
+      [...order].sort((a, b) => a - b),
+    );
+  });
+
+  test(`an aborted call rejects with the reason, and the others go on${where}`, async () => {
+    const vit = await load(modelPath(name), { worker });
+    const reason = new Error("enough");
+    const isReason = (error) => error === reason;
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(vit.classify(image, { signal }), isReason);
+    const controller = new AbortController();
+    const calls = [
+      vit.classify(image),
+      vit.classifyAll(Array(500).fill(image), { signal: controller.signal }),
+      vit.embed(image, { signal: controller.signal }),
+      vit.classify(image),
+    ];
+    controller.abort(reason);
+    const [first, second, third, fourth] = await Promise.allSettled(calls);
+    assert.equal(second.reason, reason);
+    assert.equal(third.reason, reason);
+    assert.deepEqual(first.value.logits, fourth.value.logits);
+  });
+
+  test(`dispose may be called twice; calls under way and later ones reject${where}`, async () => {
+    const vit = await load(modelPath(name), { worker });
+    const under = [vit.classify(image), vit.classify(image)];
+    vit.dispose();
+    vit[Symbol.dispose]();
+    for (const call of under) await rejects(() => call, "disposed", /disposed/);
+    await rejects(() => vit.classify(image), "disposed", /load another/);
+    await rejects(() => vit.embed(image), "disposed", /load another/);
+    assert.equal(vit.config.classes, 10, "what is known stays known");
+  });
+
+  test(`wrong options are refused by name${where}`, async () => {
+    const vit = await load(modelPath(name), { worker });
+    const wrong = [
+      [{ topk: 1 }, /classify: .*got "topk"/],
+      [{ topK: 0 }, /topK: expected a whole number from 1, got 0/],
+      [{ topK: 1.5 }, /topK/],
+      [{ attention: [2] }, /attention: expected true or an array of layers from 0 to 1, got 2/],
+      [{ attention: "all" }, /attention.*got all/],
+    ];
+    for (const [options, message] of wrong) {
+      await rejects(() => vit.classify(image, options), "bad_option", message);
+    }
+    await rejects(() => vit.embed(image, { topK: 1 }), "bad_option", /embed: .*got "topK"/);
+    assert.equal((await vit.classify(image, { topK: 99 })).classes.length, 10);
+  });
+}
+
+test("a trap in the module is internal, and the next call starts anew", async () => {
+  let healthy = false;
+  const trapping = (exports) =>
+    healthy
+      ? exports
+      : {
+          ...exports,
+          vitw_run: () => {
+            throw new WebAssembly.RuntimeError("unreachable");
+          },
+        };
+  const [instances] = await instancesOf(async () => {
+    const vit = await load(modelPath(name));
+    await rejects(() => vit.classify(image), "internal", /unreachable.*starts it anew/);
+    healthy = true;
+    await vit.classify(image);
+    await vit.classify(image);
+  }, trapping);
+  assert.equal(instances.length, 2);
+});
+
+test("a worker that dies rejects the calls under way, and the next call starts another", () =>
+  workersOf(async (workers) => {
+    const vit = await load(modelBytes(name), { worker: true });
+    const want = (await vit.classify(image)).logits;
+    workers[0].doomed = true;
+    const under = [vit.classify(image), vit.classify(image, { attention: true })];
+    await rejects(() => under[0], "worker_lost", /worker ended.*next call starts a new one/);
+    const { logits } = await under[1];
+    assert.deepEqual(logits, want);
+    assert.equal(workers.length, 2);
+  }));
+
+test("a worker that died while idle is replaced without a word", () =>
+  workersOf(async (workers) => {
+    const vit = await load(modelPath(name), { worker: true });
+    const want = (await vit.classify(image)).logits;
+    workers[0].terminate();
+    await once(workers[0], "exit");
+    assert.deepEqual((await vit.classify(image)).logits, want);
+    assert.equal(workers.length, 2);
+  }));
+
+test("dispose ends the worker, and so does a load that fails", () =>
+  workersOf(async (workers) => {
+    await rejects(() => Vit.load(new Blob(["no weights"]), { worker: true }), "bad_file", /./);
+    const vit = await load(modelPath(name), { worker: true });
+    vit.dispose();
+    for (const worker of workers) if (worker.threadId !== -1) await once(worker, "exit");
+    assert.equal(workers.length, 2);
+  }));
+
+test("an idle worker does not keep the process alive", async () => {
+  const script = `
+    import { Vit } from "./dist/vit.js";
+    const vit = await Vit.load(${JSON.stringify(modelPath(name))}, { worker: true });
+    console.log((await vit.classify(new Float32Array(784))).classes.length);`;
+  const options = { cwd: new URL("../..", import.meta.url), timeout: 20_000 };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "-e", script],
+    options,
+  );
+  assert.equal(stdout.trim(), "10");
+});
+
+test("no canvas can be had without a DOM, and a tainted one is told", async () => {
+  const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } });
+  const fake = (kind, fields) => ({ [Symbol.toStringTag]: kind, ...fields });
+  let read = () => ({ data: stroke.data.slice() });
+  class OffscreenCanvas {
+    getContext = () => ({ drawImage() {}, getImageData: (...box) => read(...box) });
+  }
+  await during(globalThis, "OffscreenCanvas", OffscreenCanvas, async () => {
+    const { width, height } = stroke;
+    const want = (await vit.classify(stroke)).logits;
+    const shown = [
+      fake("HTMLCanvasElement", { width, height }),
+      fake("ImageBitmap", { width, height }),
+      fake("VideoFrame", { displayWidth: width, displayHeight: height }),
+      fake("HTMLVideoElement", { readyState: 4, videoWidth: width, videoHeight: height }),
+      fake("HTMLImageElement", { complete: true, naturalWidth: width, naturalHeight: height }),
+      fake("HTMLImageElement", {
+        complete: false,
+        naturalWidth: width,
+        naturalHeight: height,
+        decode: async () => {},
+      }),
+    ];
+    for (const source of shown) assert.deepEqual((await vit.classify(source)).logits, want);
+    const hidden = [
+      [
+        fake("HTMLVideoElement", { readyState: 1, videoWidth: 9, videoHeight: 9 }),
+        /got 0×9 .*loaded/,
+      ],
+      [fake("ImageBitmap", { width: 0, height: 0 }), /got 0×0 pixels/],
+      [
+        fake("HTMLImageElement", {
+          complete: false,
+          decode: async () => {
+            throw Error("broken");
+          },
+        }),
+        /the HTMLImageElement did not load: broken/,
+      ],
+    ];
+    for (const [source, message] of hidden) {
+      await rejects(() => vit.classify(source), "bad_image", message);
+    }
+    read = () => {
+      throw new Error("The canvas has been tainted");
+    };
+    await rejects(() => vit.classify(shown[0]), "bad_image", /tainted.*CORS/);
+  });
+});

@@ -1,0 +1,39 @@
+// A user's program, compiled by package.test.mjs against the package's types, never run.
+import { Attention, type Classification, type ImageInput, Vit, VitError } from "vitrine";
+
+const digits = import.meta.resolve("vitrine/weights/digits.safetensors");
+
+export async function classify(image: ImageInput, signal: AbortSignal): Promise<string> {
+  using vit = await Vit.load(digits, {
+    worker: true,
+    variant: "auto",
+    signal,
+    onProgress: (loaded: number, total: number) => console.log(loaded / total),
+  });
+  const result: Classification = await vit.classify(image, { topK: 3, attention: [0, 1] });
+  const { attention } = result;
+  if (attention instanceof Attention) {
+    const [rows, columns] = attention.grid;
+    const maps: Float32Array[] = [
+      attention.at(0, 1),
+      attention.fromClass(),
+      attention.fromPatch(rows - 1, columns - 1, 1, "mean"),
+      attention.rollout({ discard: 0.5, fuse: "max" }),
+    ];
+    console.log(maps.length, vit.config.labels, vit.config["accuracy"]);
+  }
+  return result.classes[0]?.label ?? "";
+}
+
+export async function forms(vit: Vit, weights: Uint8Array<ArrayBuffer>): Promise<void> {
+  const bytes = { data: new Uint8Array(4), width: 1, height: 1 };
+  const [first] = await vit.classifyAll([bytes, new Float32Array(784)], { attention: true });
+  const { cls, patches, grid, width } = await vit.embed(new Float32Array(784));
+  console.log(first?.logits, cls, patches, grid, width);
+  await Vit.load({ weights, config: { classes: 10 }, prepare: { kind: "digit" } });
+  await Vit.load(new Response(weights), { wasm: new Uint8Array(weights) });
+  // @ts-expect-error: a number is no source
+  await Vit.load(42).catch((error: unknown) => error instanceof VitError && error.code);
+  // @ts-expect-error: the option is called topK
+  await vit.classify(bytes, { topk: 1 });
+}

@@ -1,0 +1,55 @@
+// The golden vectors that PyTorch made (tests/golden/make.py), for tests of the API.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const folder = new URL("../golden/", import.meta.url);
+
+/** A model's file, as bytes and as a path. */
+export const modelPath = (name) => fileURLToPath(new URL(`${name}.safetensors`, folder));
+export const modelBytes = (name) => readFileSync(modelPath(name));
+
+/** Every model there is. */
+export const names = readdirSync(folder)
+  .filter((name) => name.endsWith(".golden.safetensors"))
+  .map((name) => name.replace(".golden.safetensors", ""));
+
+/** A safetensors file of F32 tensors → { name: { shape, values } }. */
+export function readTensors(bytes) {
+  const size = Number(bytes.readBigUInt64LE(0));
+  const { __metadata__, ...header } = JSON.parse(bytes.toString("utf8", 8, 8 + size));
+  const data = bytes.subarray(8 + size);
+  return Object.fromEntries(
+    Object.entries(header).map(([name, { shape, data_offsets }]) => {
+      const copy = new Uint8Array(data.subarray(...data_offsets));
+      return [name, { shape, values: new Float32Array(copy.buffer) }];
+    }),
+  );
+}
+
+/** Slice `index` along the first dimension of a tensor. */
+export function slice({ shape, values }, index) {
+  const size = values.length / shape[0];
+  return values.slice(index * size, (index + 1) * size);
+}
+
+/** What PyTorch says of a model: a list of { image, logits, attention, tokens }, one an image. */
+export function golden(name) {
+  const file = readTensors(readFileSync(new URL(`${name}.golden.safetensors`, folder)));
+  const batch = file.images.shape[0];
+  const attention = { shape: [batch], values: file.attention.values };
+  return Array.from({ length: batch }, (_, index) => ({
+    image: slice(file.images, index),
+    logits: slice(file.logits, index),
+    attention: slice(attention, index),
+    tokens: slice(file.tokens, index),
+  }));
+}
+
+/** The largest |got - want| over the largest |want|; NaN where either is, which passes no test. */
+export function farthest(got, want) {
+  if (got.length !== want.length) return NaN;
+  const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
+  const gaps = Float64Array.from(want, (value, index) => Math.abs(value - got[index]));
+  if (gaps.some(Number.isNaN)) return NaN;
+  return largest(gaps) / largest(Float64Array.from(want, Math.abs));
+}

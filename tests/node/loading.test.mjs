@@ -1,0 +1,297 @@
+// Loading: from everywhere a file can be, with progress, abort and a second try.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { Vit } from "../../dist/vit.js";
+import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { file, serve } from "./server.mjs";
+import { during, instancesOf, load, rejects, variants } from "./support.mjs";
+
+const name = "per_head";
+const weights = modelBytes(name);
+const [{ image }] = golden(name);
+const wasmPath = (variant) => new URL(`../../dist/vit.${variant}.wasm`, import.meta.url);
+const wasmBytes = (variant) => readFileSync(wasmPath(variant));
+
+test("weights come from a path, a URL, a Response, a Blob, a Request or bytes", async (t) => {
+  const url = await serve(t, { "/model": file(weights) });
+  const want = (await (await load(weights)).classify(image)).logits;
+  const sources = [
+    modelPath(name),
+    pathToFileURL(modelPath(name)),
+    pathToFileURL(modelPath(name)).href,
+    url("/model"),
+    new URL(url("/model")),
+    new Request(url("/model")),
+    await fetch(url("/model")),
+    new Response(weights),
+    new Blob([weights]),
+    new Uint8Array(weights).buffer,
+    new DataView(new Uint8Array(weights).buffer),
+    { weights },
+  ];
+  for (const source of sources) {
+    const vit = await load(source);
+    assert.deepEqual((await vit.classify(image)).logits, want);
+  }
+});
+
+test("bytes given stay the caller's, and may change afterwards", async () => {
+  for (const worker of [false, true]) {
+    const mine = new Uint8Array(weights);
+    const loading = load(mine, { worker });
+    const vit = await loading;
+    const want = (await vit.classify(image)).logits;
+    assert.equal(mine.length, weights.length);
+    mine.fill(0);
+    assert.deepEqual((await vit.classify(image)).logits, want);
+  }
+});
+
+test("progress rises to the whole size", async (t) => {
+  const url = await serve(t, { "/model": file(weights) });
+  for (const source of [url("/model"), modelPath(name), weights]) {
+    const seen = [];
+    await load(source, { onProgress: (loaded, total) => seen.push([loaded, total]) });
+    assert.deepEqual(seen.at(-1), [weights.length, weights.length]);
+    assert.deepEqual(
+      seen,
+      [...seen].sort(([a], [b]) => a - b),
+    );
+    if (source === url("/model")) assert.ok(seen.length > 1);
+  }
+});
+
+test("a compressed answer has no known total", async (t) => {
+  const packed = gzipSync(weights);
+  const url = await serve(t, {
+    "/model": (response) =>
+      response
+        .writeHead(200, {
+          "content-encoding": "gzip",
+          "content-length": packed.length,
+        })
+        .end(packed),
+  });
+  const seen = [];
+  await load(url("/model"), { onProgress: (loaded, total) => seen.push([loaded, total]) });
+  assert.deepEqual(seen.at(-1), [weights.length, 0]);
+});
+
+test("what onProgress throws is what load rejects with", async (t) => {
+  const url = await serve(t, { "/model": file(weights) });
+  const mine = new Error("mine");
+  const onProgress = () => {
+    throw mine;
+  };
+  await assert.rejects(Vit.load(url("/model"), { onProgress }), (error) => error === mine);
+});
+
+test("an abort rejects with the signal's reason, before, during and in a worker", async (t) => {
+  const url = await serve(t, {
+    "/model": (response) =>
+      response.writeHead(200, { "content-length": 1e6 }).write("x".repeat(999)),
+  });
+  const reason = { why: "changed my mind" };
+  const isReason = (error) => error === reason;
+  await assert.rejects(Vit.load(weights, { signal: AbortSignal.abort(reason) }), isReason);
+  for (const source of [url("/model"), await fetch(url("/model"))]) {
+    const controller = new AbortController();
+    const onProgress = () => setTimeout(() => controller.abort(reason), 5);
+    await assert.rejects(Vit.load(source, { signal: controller.signal, onProgress }), isReason);
+  }
+  const controller = new AbortController();
+  const loading = Vit.load(weights, { signal: controller.signal, worker: true });
+  setTimeout(() => controller.abort(reason));
+  await assert.rejects(loading, isReason);
+});
+
+test("a wrong status, an early end and no answer are network errors", async (t) => {
+  const url = await serve(t, {
+    "/error": (response) => response.writeHead(503, "Service Unavailable").end("later"),
+    "/short": (response) => {
+      response.writeHead(200, { "content-length": weights.length });
+      response.write(weights.subarray(0, 500), () => response.destroy());
+    },
+  });
+  await rejects(() => Vit.load(url("/none")), "network", /expected 200 OK from http.*got 404/);
+  await rejects(() => Vit.load(url("/error")), "network", /got 503 Service Unavailable; check/);
+  await rejects(
+    () => Vit.load(url("/short")),
+    "network",
+    new RegExp(`expected ${weights.length} bytes from http.*, got \\d+ .*; try again`),
+  );
+  await rejects(() => Vit.load("http://127.0.0.1:9/"), "network", /got none .*check the address/);
+  const silent = new Response(weights.subarray(0, 500), {
+    headers: { "content-length": weights.length },
+  });
+  await rejects(
+    () => Vit.load(silent),
+    "network",
+    /got 500 \(the download ended early\); try again/,
+  );
+});
+
+test("a failed load can be tried again", async (t) => {
+  let tries = 0;
+  const url = await serve(t, {
+    "/model": (response) => (++tries > 1 ? file(weights)(response) : response.destroy()),
+    "/module": (response) =>
+      tries++ > 2
+        ? file(wasmBytes("scalar"), "application/wasm")(response)
+        : response.writeHead(500).end(),
+  });
+  await rejects(() => Vit.load(url("/model")), "network", /./);
+  await load(url("/model"));
+  await rejects(() => Vit.load(weights, { wasm: url("/module") }), "network", /got 500/);
+  await load(weights, { wasm: url("/module") });
+});
+
+test("what is no weights file is told apart", async (t) => {
+  const page = "<!doctype html><title>app</title>";
+  const url = await serve(t, { "/model": (response) => response.end(page) });
+  const wrong = [
+    [url("/model"), "bad_file", /binary file from http.*, got an HTML page; check the address/],
+    [new Blob([page]), "bad_file", /got an HTML page/],
+    [new Blob(["version https://git-lfs.github.com/spec/v1\noid"]), "bad_file", /Git LFS pointer/],
+    [new Blob(["PK\x03\x04archive/data.pkl"]), "bad_file", /zip archive.*safetensors/],
+    [new Blob([]), "bad_file", /./],
+    [new Blob(["short"]), "bad_file", /./],
+    ["tests/node/there is no such file", "bad_file", /ENOENT/],
+    [weights.subarray(0, 300), "bad_file", /./],
+    [weights.subarray(0, weights.length - 4), "bad_tensor", /head\.bias.*truncated/],
+  ];
+  for (const [source, code, message] of wrong) {
+    for (const worker of [false, true]) {
+      await rejects(() => Vit.load(source, { worker }), code, message);
+    }
+  }
+  await rejects(() => Vit.load(42), "bad_argument", /expected a string, URL.*got 42/);
+  const used = new Response(weights);
+  await used.arrayBuffer();
+  await rejects(() => Vit.load(used), "bad_argument", /used up/);
+});
+
+test("a config that makes no sense is named", async () => {
+  await rejects(() => Vit.load({ weights, config: "{" }), "bad_config", /JSON/);
+  await rejects(() => Vit.load({ weights, config: { heads: 3 } }), "bad_config", /image_size/);
+  const prepare = { kind: "sketch" };
+  await rejects(() => Vit.load({ weights, prepare }), "bad_config", /digit or photo/);
+  await rejects(() => Vit.load({ weights, config: new Blob(["<html>"]) }), "bad_file", /HTML/);
+});
+
+test("a module of one's own: an address, bytes, a Response, or compiled", async (t) => {
+  const bytes = wasmBytes("scalar");
+  const url = await serve(t, {
+    "/streamed.wasm": file(bytes, "application/wasm"),
+    "/untyped.wasm": file(bytes, "text/plain"),
+  });
+  const compiled = await WebAssembly.compile(bytes);
+  const sources = [
+    wasmPath("scalar"),
+    bytes,
+    new Blob([bytes]),
+    compiled,
+    url("/streamed.wasm"),
+    new URL(url("/untyped.wasm")),
+    await fetch(url("/streamed.wasm")),
+  ];
+  for (const wasm of sources) {
+    const vit = await load(weights, { wasm });
+    assert.equal(vit.variant, "scalar");
+    assert.equal((await vit.classify(image)).classes.length, 10);
+  }
+  await load(weights, { wasm: compiled, worker: true });
+});
+
+test("a module with the right type is compiled while it arrives, once for all", async (t) => {
+  let served = 0;
+  const url = await serve(t, {
+    "/vit.wasm": (response) => {
+      served++;
+      return file(wasmBytes("scalar"), "application/wasm")(response);
+    },
+  });
+  let streamed = 0;
+  const compileStreaming = WebAssembly.compileStreaming;
+  await during(
+    WebAssembly,
+    "compileStreaming",
+    (source) => {
+      streamed++;
+      return compileStreaming(source);
+    },
+    () => Promise.all([1, 2, 3].map(() => load(weights, { wasm: url("/vit.wasm") }))),
+  );
+  assert.deepEqual([served, streamed], [1, 1]);
+});
+
+test("what is no module of ours is told apart", async (t) => {
+  const url = await serve(t, {
+    "/page.wasm": (response) => response.end("<!doctype html><title>app</title>"),
+    "/typed.wasm": (response) =>
+      response.writeHead(200, { "content-type": "application/wasm" }).end("<!doctype html>"),
+  });
+  const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
+  const importing = Uint8Array.of(...empty, 1, 4, 1, 96, 0, 0, 2, 7, 1, 1, 97, 1, 98, 0, 0);
+  await rejects(() => Vit.load(weights, { wasm: empty }), "bad_wasm", /does not export vitw_alloc/);
+  await rejects(() => Vit.load(weights, { wasm: importing }), "bad_wasm", /it imports a\.b/);
+  await rejects(() => Vit.load(weights, { wasm: weights }), "bad_wasm", /expected a module/);
+  await rejects(() => Vit.load(weights, { wasm: url("/page.wasm") }), "bad_file", /HTML page/);
+  await rejects(
+    () => Vit.load(weights, { wasm: url("/typed.wasm") }),
+    "bad_wasm",
+    /expected a module/,
+  );
+  const given = { wasm: wasmBytes("scalar"), variant: "simd128" };
+  await rejects(
+    () => Vit.load(weights, given),
+    "bad_option",
+    /expected a simd128 module, got a scalar/,
+  );
+});
+
+test("auto takes SIMD where there is some, and scalar where there is none", async () => {
+  assert.equal((await load(weights)).variant, "simd128");
+  const withoutSimd = (work) => during(WebAssembly, "validate", () => false, work);
+  assert.equal((await withoutSimd(() => load(weights))).variant, "scalar");
+  const simd = () => Vit.load(weights, { variant: "simd128" });
+  await rejects(() => withoutSimd(simd), "no_simd", /no WebAssembly SIMD; use variant "auto"/);
+  for (const variant of variants) assert.equal((await load(weights, { variant })).variant, variant);
+});
+
+test("no WebAssembly, a policy against it, and relaxed SIMD are told", async () => {
+  const attempt = () => Vit.load(weights);
+  await during(globalThis, "WebAssembly", undefined, () =>
+    rejects(attempt, "no_wasm", /no WebAssembly/),
+  );
+  const forbidden = function () {
+    throw new WebAssembly.CompileError("blocked by CSP");
+  };
+  await during(WebAssembly, "Module", forbidden, () =>
+    rejects(attempt, "no_wasm", /blocked by CSP.*wasm-unsafe-eval/),
+  );
+  await rejects(() => Vit.load(weights, { variant: "relaxed" }), "unsupported", /not built yet/);
+  await rejects(() => Vit.load(weights, { variant: "fast" }), "bad_option", /variant.*"fast"/);
+});
+
+test("no memory for the module, or for the weights, is told", async () => {
+  const full = async () => {
+    throw new RangeError("could not allocate memory");
+  };
+  await during(WebAssembly, "instantiate", full, () =>
+    rejects(() => Vit.load(weights), "no_memory", /WebAssembly memory for the module/),
+  );
+  const greedy = (exports) => ({ ...exports, vitw_alloc: () => 0 });
+  await rejects(() => instancesOf(() => Vit.load(weights), greedy), "no_memory", /for the weights/);
+});
+
+test("unknown options are refused by name", async () => {
+  await rejects(() => Vit.load(weights, { thread: 2 }), "bad_option", /load: .*got "thread"/);
+  await rejects(() => Vit.load({ weights, confg: {} }), "bad_option", /load: .*got "confg"/);
+  await rejects(() => Vit.load(weights, "fast"), "bad_option", /load: .*got fast/);
+  await rejects(() => Vit.load(weights, { threads: 0 }), "bad_option", /threads: .*got 0/);
+  await load(weights, { threads: 2 });
+});

@@ -1,0 +1,54 @@
+// Memory: a run allocates nothing after the first, and 20,000 leave it as it was.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { golden, modelPath } from "./golden.mjs";
+import { instancesOf, load, stroke, variants } from "./support.mjs";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc");
+
+for (const variant of variants) {
+  describe(variant, () => {
+    test("no step of classify allocates on the wasm heap after the first call", async () => {
+      const weights = modelPath("per_head");
+      const [instances, vit] = await instancesOf(() =>
+        load({ weights, prepare: { kind: "digit" } }, { variant }),
+      );
+      const calls = [
+        () => vit.classify(stroke),
+        () => vit.classify(stroke, { attention: true }),
+        () => vit.embed(stroke),
+        () => vit.classifyAll([stroke, stroke, stroke]),
+        () => vit.classify(golden("per_head")[0].image),
+      ];
+      for (const call of calls) await call();
+      const core = instances.at(-1); // the first was for the file's own config
+      const before = core.vitw_allocations();
+      assert.ok(before > 0);
+      for (let round = 0; round < 10; round++) for (const call of calls) await call();
+      assert.equal(core.vitw_allocations(), before);
+    });
+
+    test("memory is flat over 20,000 classifications", async () => {
+      const [[core], vit] = await instancesOf(() =>
+        load(modelPath("pre_gelu_learned"), { variant }),
+      );
+      const images = golden("pre_gelu_learned").map(({ image }) => image);
+      const run = async (count) => {
+        for (let index = 0; index < count; index++) {
+          await vit.classify(images[index % images.length], { attention: index % 10 === 0 });
+        }
+        collect();
+        const { heapUsed, arrayBuffers } = process.memoryUsage();
+        return heapUsed + arrayBuffers;
+      };
+      const before = await run(500);
+      const wasm = core.memory.buffer.byteLength;
+      const after = await run(20_000);
+      assert.equal(core.memory.buffer.byteLength, wasm);
+      assert.ok(after - before < 1e6, `${before} bytes became ${after}`);
+    });
+  });
+}

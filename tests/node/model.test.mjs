@@ -1,0 +1,180 @@
+// The API on golden models: what comes out is what PyTorch says, whichever way it runs.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { describe, test } from "node:test";
+import { farthest, golden, modelBytes, modelPath, names } from "./golden.mjs";
+import { drawing, load, stroke, ways } from "./support.mjs";
+
+const digits = new URL("../../weights/digits.safetensors", import.meta.url);
+const withoutDigits = existsSync(digits) ? false : "weights/digits.safetensors is not here yet";
+
+for (const way of ways) {
+  describe(`${way.variant}${way.worker ? " in a worker" : ""}`, () => {
+    for (const name of names) {
+      test(`${name}: logits, attention and tokens equal PyTorch's`, async () => {
+        const vit = await load(modelPath(name), way);
+        for (const { image, logits, attention, tokens } of golden(name)) {
+          const result = await vit.classify(image, { attention: true });
+          assert.ok(farthest(result.logits, logits) <= 2e-5);
+          const { layers, heads, tokens: T } = result.attention;
+          const maps = Array.from({ length: layers * heads }, (_, index) => [
+            ...result.attention.at(Math.floor(index / heads), index % heads),
+          ]).flat();
+          assert.equal(maps.length, layers * heads * T * T);
+          assert.ok(farthest(maps, attention) <= 2e-5);
+          const { cls, patches, width } = await vit.embed(image);
+          const prefix = vit.config.prefix.length;
+          assert.ok(farthest(patches, tokens.subarray(prefix * width)) <= 2e-5);
+          if (prefix > 0) assert.ok(farthest(cls, tokens.subarray(0, width)) <= 2e-5);
+        }
+      });
+    }
+
+    test("many images give what each gives alone, to the bit", async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), way);
+      const images = golden("pre_gelu_learned").map(({ image }) => image);
+      const many = Array.from({ length: 150 }, (_, index) => images[index % images.length]);
+      const together = await vit.classifyAll(many, { attention: [1] });
+      for (const [index, image] of images.entries()) {
+        const alone = await vit.classify(image, { attention: [1] });
+        for (let copy = index; copy < many.length; copy += images.length) {
+          assert.deepEqual(together[copy].logits, alone.logits);
+          assert.deepEqual(together[copy].attention.at(1, 0), alone.attention.at(1, 0));
+        }
+      }
+    });
+
+    test("a drawn one is a one", { skip: withoutDigits }, async () => {
+      const vit = await load(digits, way);
+      const { classes } = await vit.classify(stroke);
+      assert.equal(classes[0].label, "1");
+    });
+  });
+}
+
+test("classes come by falling probability, sum to 1 and carry their labels", async () => {
+  const vit = await load(modelPath("pre_gelu_learned"));
+  const [{ image, logits }] = golden("pre_gelu_learned");
+  const { classes, milliseconds } = await vit.classify(image);
+  assert.equal(classes.length, logits.length);
+  assert.ok(Math.abs(classes.reduce((sum, { p }) => sum + p, 0) - 1) < 1e-12);
+  assert.deepEqual(
+    classes.map(({ p }) => p),
+    classes.map(({ p }) => p).sort((a, b) => b - a),
+  );
+  assert.equal(classes[0].index, logits.indexOf(Math.max(...logits)));
+  assert.equal(classes[0].label, vit.config.labels[classes[0].index]);
+  assert.ok(milliseconds >= 0);
+  assert.deepEqual((await vit.classify(image, { topK: 2 })).classes, classes.slice(0, 2));
+});
+
+test("input is the image as the model got it", async () => {
+  for (const worker of [false, true]) {
+    const vit = await load(
+      { weights: modelPath("per_head"), prepare: { kind: "digit" } },
+      { worker },
+    );
+    const images = golden("per_head").map(({ image }) => image);
+    const results = await vit.classifyAll(images);
+    for (const [index, { input }] of results.entries()) assert.deepEqual(input, images[index]);
+    const { input } = await vit.classify(stroke);
+    assert.deepEqual((await vit.classify(input)).input, input);
+    const mass = input.reduce((a, b) => a + b);
+    const row = input.reduce((sum, ink, at) => sum + ink * Math.floor(at / 28), 0) / mass;
+    const column = input.reduce((sum, ink, at) => sum + ink * (at % 28), 0) / mass;
+    assert.ok(Math.hypot(row - 13.5, column - 13.5) < 1, `centred by mass: ${row}, ${column}`);
+  }
+});
+
+test("no images are no results", async () => {
+  const vit = await load(modelPath("per_head"));
+  assert.deepEqual(await vit.classifyAll([]), []);
+});
+
+test("without prefix tokens, cls is the mean of the patches", async () => {
+  const vit = await load(modelPath("post_relu_sincos1d_mean"));
+  const [{ image }] = golden("post_relu_sincos1d_mean");
+  const { cls, patches, width, grid } = await vit.embed(image);
+  const count = grid[0] * grid[1];
+  assert.equal(patches.length, count * width);
+  const mean = Array.from({ length: width }, (_, column) => {
+    let sum = 0;
+    for (let row = 0; row < count; row++) sum += patches[row * width + column];
+    return sum / count;
+  });
+  assert.ok(farthest(cls, mean) < 1e-6);
+});
+
+test("results are copies: a later call leaves them as they are", async () => {
+  const vit = await load(modelPath("pre_gelu_learned"));
+  const [first, second] = golden("pre_gelu_learned");
+  const result = await vit.classify(first.image, { attention: true });
+  const logits = result.logits.slice();
+  const map = result.attention.at(0, 0);
+  await vit.classify(second.image, { attention: true });
+  assert.deepEqual(result.logits, logits);
+  assert.deepEqual(result.attention.at(0, 0), map);
+  result.attention.at(0, 0).fill(7);
+  assert.deepEqual(result.attention.at(0, 0), map);
+});
+
+test("an image may change once the call is made", async () => {
+  for (const worker of [false, true]) {
+    const vit = await load(modelPath("per_head"), { worker });
+    const [{ image }] = golden("per_head");
+    const want = await vit.classify(image);
+    const mine = image.slice();
+    const call = vit.classify(mine);
+    mine.fill(0);
+    assert.deepEqual((await call).logits, want.logits);
+    assert.equal(mine.length, image.length, "the array stays the caller's");
+  }
+});
+
+test("the config is full and frozen", async () => {
+  const vit = await load(modelPath("per_head"));
+  assert.deepEqual(vit.config.image_size, [28, 28]);
+  assert.equal(vit.config.attention, "per_head");
+  assert.throws(() => {
+    vit.config.image_size[0] = 5;
+  }, TypeError);
+  assert.throws(() => {
+    vit.config.width = 5;
+  }, TypeError);
+});
+
+test("a config apart replaces the file's, as an object, JSON, a Blob or a Response", async () => {
+  const weights = modelBytes("per_head");
+  const size = Number(weights.readBigUInt64LE(0));
+  const own = JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
+  const changed = { ...own, labels: own.labels.map((label) => `the ${label}`) };
+  const json = JSON.stringify(changed);
+  for (const config of [changed, json, new Blob([json]), new Response(json)]) {
+    const vit = await load({ weights, config });
+    assert.deepEqual(vit.config.labels, changed.labels);
+  }
+  const { attention, norm, final_norm, ...short } = own;
+  const vit = await load({ weights, config: { ...short, attention, final_norm } });
+  assert.equal(vit.config.norm, "pre");
+});
+
+test("prepare apart makes digits of drawings, dark on light or light on dark", async () => {
+  for (const worker of [false, true]) {
+    const vit = await load(
+      { weights: modelPath("per_head"), prepare: { kind: "digit" } },
+      { worker },
+    );
+    assert.deepEqual(vit.config.prepare, { kind: "digit" });
+    const light = {
+      ...stroke,
+      data: stroke.data.map((byte, index) => (index % 4 === 3 ? 255 : 255 - byte)),
+    };
+    const moved = drawing(200, 160, (x, y) => {
+      const at = (y - 20) * stroke.width + (x - 60);
+      return x >= 60 && x < 180 && y >= 20 && y < 140 && stroke.data[at * 4] === 0;
+    });
+    const want = (await vit.classify(stroke)).logits;
+    assert.deepEqual((await vit.classify(light)).logits, want);
+    assert.deepEqual((await vit.classify(moved)).logits, want);
+  }
+});

@@ -1,0 +1,77 @@
+// What several tests of the API need.
+import assert from "node:assert/strict";
+import { afterEach } from "node:test";
+import { Vit, VitError } from "../../dist/vit.js";
+
+export const variants = ["simd128", "scalar"];
+
+/** Everything this engine can be asked to run: each build, here and in a worker. */
+export const ways = [false, true].flatMap((worker) =>
+  variants.map((variant) => ({ variant, worker })),
+);
+
+const loaded = [];
+afterEach(() => loaded.splice(0).forEach((vit) => vit.dispose()));
+
+/** Vit.load, disposed after the test. */
+export async function load(source, options) {
+  loaded.push(await Vit.load(source, options));
+  return loaded.at(-1);
+}
+
+/** Asserts that `work` rejects with a VitError of this code, whose message matches. */
+export async function rejects(work, code, message) {
+  const error = await Promise.resolve()
+    .then(work)
+    .then(
+      () => assert.fail(`expected a VitError ${code}, got no error`),
+      (thrown) => thrown,
+    );
+  assert.ok(error instanceof VitError, String(error?.stack ?? error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, message);
+}
+
+/** Runs `work` while `object[name]` is `value`. */
+export async function during(object, name, value, work) {
+  const before = Object.getOwnPropertyDescriptor(object, name);
+  Object.defineProperty(object, name, { value, configurable: true, writable: true });
+  try {
+    return await work();
+  } finally {
+    if (before) Object.defineProperty(object, name, before);
+    else delete object[name];
+  }
+}
+
+/** The exports of every wasm instance that `work` makes, after `change` saw to them. */
+export async function instancesOf(work, change = (exports) => exports) {
+  const seen = [];
+  const instantiate = WebAssembly.instantiate;
+  const watched = async (...given) => {
+    const instance = await instantiate(...given);
+    if (!instance.exports?.vitw_run) return instance; // one of Node's own
+    const exports = change({ ...instance.exports });
+    seen.push(exports);
+    return { exports };
+  };
+  const result = await during(WebAssembly, "instantiate", watched, work);
+  return [seen, result];
+}
+
+/** A drawing as RGBA bytes: dark ink where `ink(x, y)`, on white. */
+export function drawing(width, height, ink) {
+  const data = new Uint8ClampedArray(width * height * 4).fill(255);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++)
+      if (ink(x, y)) data.fill(0, (y * width + x) * 4, (y * width + x) * 4 + 3);
+  }
+  return { data, width, height };
+}
+
+/** A one: a slanted stroke. */
+export const stroke = drawing(
+  120,
+  120,
+  (x, y) => y > 15 && y < 105 && Math.abs(x - 75 + y / 4) < 6,
+);

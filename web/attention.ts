@@ -1,0 +1,206 @@
+import { checkOptions, VitError } from "./errors.js";
+
+/** What a head's index may be: one head, or the mean of all. */
+export type Head = number | "mean";
+
+/** How a run's attention is laid out. */
+export interface AttentionShape {
+  readonly layers: number;
+  readonly heads: number;
+  /** Tokens before the patches: the class token first, where there is one. */
+  readonly prefix: number;
+  readonly grid: readonly [rows: number, columns: number];
+}
+
+export interface RolloutOptions {
+  /** The share of each row's smallest values that is dropped, 0 to 1. 0 by default. */
+  discard?: number;
+  /** How the heads of a layer become one. `"mean"` by default, as in the paper. */
+  fuse?: "mean" | "max" | "min";
+}
+
+const { fround } = Math;
+
+const FUSE: Readonly<Record<string, (a: number, b: number) => number>> = {
+  mean: (a, b) => a + b,
+  max: (a, b) => Math.max(a, b),
+  min: (a, b) => Math.min(a, b),
+};
+
+/**
+ * Who looked at whom in one run: every method returns a copy. A heat map is
+ * (grid rows, grid columns), row by row.
+ *
+ * @example
+ * const { attention } = await vit.classify(image, { attention: true });
+ * attention.fromClass();          // what the class token saw in the last layer
+ * attention.fromPatch(3, 3, 0);   // what the patch in row 3, column 3 saw in the first
+ * attention.rollout();            // what reached the class token through all layers
+ */
+export class Attention {
+  /** L: the model's layers, kept or not. */
+  readonly layers: number;
+  readonly heads: number;
+  /** T: prefix tokens, then patches row by row. */
+  readonly tokens: number;
+  readonly prefix: number;
+  readonly grid: [rows: number, columns: number];
+  /** The layers that were asked for, ascending. */
+  readonly kept: readonly number[];
+  readonly #values: Float32Array;
+
+  /** @param values (kept layers, heads, tokens, tokens) */
+  constructor(values: Float32Array, kept: readonly number[], shape: AttentionShape) {
+    this.layers = shape.layers;
+    this.heads = shape.heads;
+    this.prefix = shape.prefix;
+    this.grid = [...shape.grid];
+    this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
+    this.kept = kept;
+    this.#values = values;
+  }
+
+  /**
+   * One head's whole map (T,T): row i says where token i looked. Rows sum to 1.
+   *
+   * @throws {VitError} code `bad_argument`: no such head, or a layer that was not kept.
+   */
+  at(layer: number, head: Head): Float32Array {
+    const size = this.tokens * this.tokens;
+    const first = this.#layer(layer) * this.heads;
+    if (head !== "mean") {
+      const start = (first + within("head", head, this.heads)) * size;
+      return this.#values.slice(start, start + size);
+    }
+    const map = new Float32Array(size);
+    for (let i = 0; i < size; i++) {
+      let sum = 0;
+      for (let h = 0; h < this.heads; h++) sum += this.#values[(first + h) * size + i]!;
+      map[i] = sum / this.heads;
+    }
+    return map;
+  }
+
+  /**
+   * What the class token attends to among the patches; in a model without prefix tokens,
+   * the mean over all patches.
+   *
+   * @param layer by default the last that was kept.
+   * @throws {VitError} code `bad_argument`.
+   */
+  fromClass(layer = this.kept.at(-1)!, head: Head = "mean"): Float32Array {
+    return this.#patches(this.at(layer, head), this.prefix > 0 ? [0] : undefined);
+  }
+
+  /**
+   * What one patch attends to among the patches.
+   *
+   * @throws {VitError} code `bad_argument`.
+   */
+  fromPatch(
+    row: number,
+    column: number,
+    layer = this.kept.at(-1)!,
+    head: Head = "mean",
+  ): Float32Array {
+    const [rows, columns] = this.grid;
+    const patch = within("row", row, rows) * columns + within("column", column, columns);
+    return this.#patches(this.at(layer, head), [this.prefix + patch]);
+  }
+
+  /**
+   * Attention rollout (Abnar & Zuidema, arXiv:2005.00928, section 3): how much of each patch
+   * reaches the class token through all layers; without prefix tokens, the mean over patches.
+   *
+   * @throws {VitError} code `bad_argument`: not every layer was kept, or a value out of range;
+   *   `bad_option`.
+   */
+  rollout(options: RolloutOptions = {}): Float32Array {
+    checkOptions("rollout", options, ["discard", "fuse"]);
+    const { discard = 0, fuse = "mean" } = options;
+    if (!(discard >= 0 && discard <= 1)) {
+      throw new VitError("bad_argument", `discard: expected 0 to 1, got ${discard}`);
+    }
+    if (!Object.hasOwn(FUSE, fuse)) {
+      throw new VitError("bad_argument", `fuse: expected mean, max or min, got ${String(fuse)}`);
+    }
+    if (this.kept.length !== this.layers) {
+      throw new VitError(
+        "bad_argument",
+        `rollout: expected all ${this.layers} layers, got ${this.kept.join(", ") || "none"}; ` +
+          "classify with attention: true",
+      );
+    }
+    const { tokens: T, prefix } = this;
+    const drop = Math.min(Math.floor(fround(discard) * T + 0.5), T - 1);
+    // One row of the product of all layers, from the last layer back.
+    let mix = new Float32Array(T).fill(prefix > 0 ? 0 : 1 / T);
+    if (prefix > 0) mix[0] = 1;
+    for (let layer = this.layers - 1; layer >= 0; layer--) {
+      const next = new Float32Array(T);
+      for (let i = 0; i < T; i++) {
+        if (mix[i] === 0) continue;
+        const row = this.#mixingRow(layer, i, drop, fuse);
+        for (let j = 0; j < T; j++) next[j]! += fround(mix[i]! * row[j]!);
+      }
+      mix = next;
+    }
+    const map = mix.subarray(prefix);
+    const sum = total(map);
+    return map.map((value) => (sum > 0 ? value / sum : 0));
+  }
+
+  /** What token i mixes in one layer, itself included. Steps and rounding are overlay.c's. */
+  #mixingRow(layer: number, i: number, drop: number, fuse: string): Float32Array {
+    const { tokens: T, heads } = this;
+    const first = (layer * heads * T + i) * T;
+    const row = this.#values.slice(first, first + T);
+    for (let head = 1; head < heads; head++) {
+      for (let j = 0; j < T; j++) {
+        row[j] = FUSE[fuse]!(row[j]!, this.#values[first + head * T * T + j]!);
+      }
+    }
+    if (fuse === "mean") for (let j = 0; j < T; j++) row[j]! /= heads;
+    if (drop > 0) {
+      const columns = Array.from({ length: T - 1 }, (_, column) => column + 1);
+      columns.sort((a, b) => row[a]! - row[b]! || a - b);
+      for (const column of columns.slice(0, drop)) row[column] = 0;
+    }
+    row[i]! += 1;
+    const sum = total(row);
+    return row.map((value) => value / sum);
+  }
+
+  /** The mean of the given rows of a (T,T) map, patches only. All patches' rows by default. */
+  #patches(map: Float32Array, rows?: readonly number[]): Float32Array {
+    const { tokens: T, prefix } = this;
+    const from = rows ?? Array.from({ length: T - prefix }, (_, patch) => prefix + patch);
+    const heat = new Float32Array(T - prefix);
+    for (let patch = 0; patch < heat.length; patch++) {
+      let sum = 0;
+      for (const row of from) sum += map[row * T + prefix + patch]!;
+      heat[patch] = sum / from.length;
+    }
+    return heat;
+  }
+
+  #layer(layer: number): number {
+    const index = this.kept.indexOf(within("layer", layer, this.layers));
+    if (index >= 0) return index;
+    throw new VitError(
+      "bad_argument",
+      `layer: expected one that was kept (${this.kept.join(", ")}), got ${layer}; ` +
+        "name it in classify's attention option",
+    );
+  }
+}
+
+function within(name: string, index: number, count: number): number {
+  if (Number.isInteger(index) && index >= 0 && index < count) return index;
+  throw new VitError("bad_argument", `${name}: expected 0 to ${count - 1}, got ${index}`);
+}
+
+/** A sum in single precision, as C has it. */
+function total(values: Float32Array): number {
+  return values.reduce((sum, value) => fround(sum + value), 0);
+}

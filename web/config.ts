@@ -1,0 +1,73 @@
+/** How pixels become the model's image. */
+export type Prepare =
+  | { readonly kind: "digit" }
+  | {
+      readonly kind: "photo";
+      /** The shorter side becomes this many pixels. */
+      readonly resize: number;
+      /** Then a square of this side is cut from the middle; `resize` by default. */
+      readonly crop?: number;
+      /** One number a channel: `(value / 255 - mean) / std`. */
+      readonly mean: readonly number[];
+      readonly std: readonly number[];
+      readonly interpolation?: "bilinear" | "bicubic";
+    };
+
+/**
+ * The model's shape and ways, as in the file's `__metadata__.vitrine`. What the file leaves
+ * out is filled in; what it says besides (recipe, seed, accuracy) is kept.
+ */
+export interface VitConfig {
+  /** Rows and columns, in pixels. */
+  readonly image_size: readonly [number, number];
+  readonly patch_size: readonly [number, number];
+  readonly channels: number;
+  readonly width: number;
+  readonly depth: number;
+  readonly heads: number;
+  readonly mlp_width: number;
+  readonly classes: number;
+  readonly norm: "pre" | "post";
+  readonly norm_eps: number;
+  readonly final_norm: boolean;
+  readonly activation: "gelu" | "gelu_tanh" | "quick_gelu" | "relu";
+  readonly position: "none" | "learned" | "sincos1d" | "sincos2d" | "relative";
+  readonly pool: "class" | "mean";
+  readonly qkv_bias: boolean;
+  readonly qk_norm: boolean;
+  readonly layer_scale: boolean;
+  /** The tokens before the patches. */
+  readonly prefix: readonly ("class" | "distillation" | "register")[];
+  readonly attention: "standard" | "per_head";
+  /** One name a class; the class's number where the file has none. */
+  readonly labels: readonly string[];
+  readonly prepare?: Prepare | null;
+  readonly [extra: string]: unknown;
+}
+
+/** What a config may leave out, as in src/config.c. */
+const DEFAULTS = {
+  norm: "pre",
+  norm_eps: 1e-6,
+  final_norm: true,
+  activation: "gelu",
+  position: "learned",
+  pool: "class",
+  qkv_bias: true,
+  qk_norm: false,
+  layer_scale: false,
+  prefix: ["class"],
+  attention: "standard",
+} as const;
+
+/** JSON text that the module has already checked → the full config. */
+export function fullConfig(json: string): VitConfig {
+  const given = JSON.parse(json) as Pick<VitConfig, "classes">;
+  const labels = Array.from({ length: given.classes }, (_, index) => String(index));
+  return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(freeze);
+  return Object.freeze(value);
+}

@@ -1,0 +1,68 @@
+/**
+ * What went wrong, for programs. The message beside it is for people.
+ *
+ * | code | meaning |
+ * |---|---|
+ * | `network` | a download failed, or ended too early |
+ * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or misfit their config |
+ * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or is an empty drawing |
+ * | `bad_option` `bad_argument` | a call with an unknown option or a value out of range |
+ * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | what the engine, or the given module, cannot do |
+ * | `no_memory` | the model or the image does not fit |
+ * | `worker_lost` `internal` | the worker died, or the module trapped: the next call starts anew |
+ * | `disposed` | a call after `dispose()` |
+ */
+export type VitErrorCode =
+  | "network"
+  | "bad_file"
+  | "bad_config"
+  | "bad_tensor"
+  | "bad_image"
+  | "blank_image"
+  | "bad_option"
+  | "bad_argument"
+  | "no_wasm"
+  | "no_simd"
+  | "bad_wasm"
+  | "unsupported"
+  | "no_memory"
+  | "worker_lost"
+  | "internal"
+  | "disposed";
+
+/**
+ * Every failure of this package except an abort, which rejects with the signal's reason.
+ * The message says what was expected, what came instead and what to do.
+ *
+ * @example
+ * try {
+ *   await vit.classify(canvas);
+ * } catch (error) {
+ *   if (!(error instanceof VitError) || error.code !== "blank_image") throw error;
+ * }
+ */
+export class VitError extends Error {
+  /** Stable across versions, unlike the message. */
+  readonly code: VitErrorCode;
+
+  constructor(code: VitErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "VitError";
+    this.code = code;
+  }
+}
+
+/** Refuses option names that do not exist: a misspelt one would otherwise do nothing. */
+export function checkOptions(call: string, options: object, known: readonly string[]): void {
+  const what = `${call}: expected an object with any of ${known.join(", ")} as options`;
+  if (typeof options !== "object" || options === null) {
+    throw new VitError("bad_option", `${what}, got ${String(options)}`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new VitError("bad_option", `${what}, got "${unknown}"`);
+}
+
+/** The text of something thrown, whatever it is. */
+export function reason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,220 @@
+import { reason, VitError } from "./errors.js";
+
+/** A DOM class where the program's types have it, else nothing: Node needs no DOM types. */
+type Dom<Name extends string> =
+  typeof globalThis extends Record<Name, { prototype: infer Type }> ? Type : never;
+
+/** Bytes of pixels, row by row, channels interleaved: grey, grey+alpha, RGB or RGBA. */
+export interface Pixels {
+  readonly data: Uint8Array | Uint8ClampedArray | Float32Array;
+  readonly width: number;
+  readonly height: number;
+  /** 1 to 4; by default what the length of `data` says. */
+  readonly channels?: number;
+}
+
+/**
+ * Anything that shows an image. A Float32Array, alone or as `data`, holds (C,H,W) values
+ * prepared for this model and is used as it is; everything else is prepared as the config's
+ * `prepare` says. The image is taken when the call is made: later changes do not matter.
+ */
+export type ImageInput =
+  | Float32Array
+  | Pixels
+  | Blob
+  | Dom<"ImageData">
+  | Dom<"HTMLCanvasElement">
+  | Dom<"OffscreenCanvas">
+  | Dom<"ImageBitmap">
+  | Dom<"HTMLImageElement">
+  | Dom<"HTMLVideoElement">
+  | Dom<"VideoFrame">;
+
+/** An image on its way to the module: owned memory, no DOM. */
+export type Picture = {
+  /** What messages call it: "image", or "image 3" among many. */
+  readonly name: string;
+} & (
+  | { readonly values: Float32Array<ArrayBuffer> }
+  | {
+      readonly pixels: Uint8Array<ArrayBuffer>;
+      readonly rows: number;
+      readonly columns: number;
+      readonly channels: number;
+    }
+);
+
+/** (C,H,W) of the model. */
+export type ImageShape = readonly [channels: number, rows: number, columns: number];
+
+/** How to wait for a DOM source and ask its size, by its class's name in any realm. */
+const DRAWABLES: Readonly<Record<string, (source: never) => Promise<Size> | Size>> = {
+  HTMLCanvasElement: ({ width, height }: HTMLCanvasElement) => ({ width, height }),
+  OffscreenCanvas: ({ width, height }: OffscreenCanvas) => ({ width, height }),
+  ImageBitmap: ({ width, height }: ImageBitmap) => ({ width, height }),
+  VideoFrame: (frame: VideoFrame) => ({ width: frame.displayWidth, height: frame.displayHeight }),
+  HTMLVideoElement: (video: HTMLVideoElement) => ({
+    width: video.readyState < 2 ? 0 : video.videoWidth,
+    height: video.videoHeight,
+  }),
+  HTMLImageElement: (image: HTMLImageElement) =>
+    image.complete ? imageSize(image) : image.decode().then(() => imageSize(image)),
+};
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+const imageSize = ({ naturalWidth, naturalHeight }: HTMLImageElement): Size => ({
+  width: naturalWidth,
+  height: naturalHeight,
+});
+
+/** Any image source → a picture that nobody else can change. */
+export async function toPicture(
+  image: ImageInput,
+  shape: ImageShape,
+  name: string,
+): Promise<Picture> {
+  if (image instanceof Float32Array) return fromValues(image, shape, name);
+  const kind = Object.prototype.toString.call(image).slice(8, -1);
+  if (image instanceof Blob) return fromBlob(image, name);
+  if (Object.hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
+  if (typeof image === "object" && image !== null && "data" in image && "width" in image) {
+    return fromPixels(image as Pixels, shape, name);
+  }
+  throw new VitError(
+    "bad_image",
+    `${name}: expected ImageData, {data, width, height}, a canvas, ImageBitmap, image, video, ` +
+      `VideoFrame, Blob or Float32Array, got ${kind}`,
+  );
+}
+
+function fromValues(values: Float32Array, shape: ImageShape, name: string): Picture {
+  const [channels, rows, columns] = shape;
+  const count = channels * rows * columns;
+  if (values.length !== count) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected a Float32Array of ${count} values (${channels}×${rows}×${columns}), ` +
+        `got ${values.length}; pass pixels as {data, width, height} to have them prepared`,
+    );
+  }
+  const bad = values.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected finite values, got ${values[bad]} at ${bad}; check how it was made`,
+    );
+  }
+  return { name, values: values.slice() };
+}
+
+function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
+  const { data, width, height, channels } = image;
+  if (data instanceof Float32Array) {
+    if (height === shape[1] && width === shape[2] && (channels ?? shape[0]) === shape[0]) {
+      return fromValues(data, shape, name);
+    }
+    const got = `${channels ?? "?"}×${height}×${width}`;
+    throw new VitError(
+      "bad_image",
+      `${name}: expected Float32Array data of ${shape.join("×")} values, got ${got}; ` +
+        "pass bytes to have an image of another size prepared",
+    );
+  }
+  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray)) {
+    const kind = Object.prototype.toString.call(data).slice(8, -1);
+    throw new VitError(
+      "bad_image",
+      `${name}: expected data of bytes or a Float32Array, got ${kind}`,
+    );
+  }
+  const depth = channels ?? data.length / (width * height);
+  const good =
+    [width, height, depth].every((side) => Number.isInteger(side) && side > 0) && depth <= 4;
+  if (!good || data.length !== width * height * depth) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected width × height × channels bytes with 1 to 4 channels, got ` +
+        `${data.length} bytes for ${width}×${height}×${channels ?? "?"}`,
+    );
+  }
+  return { name, pixels: new Uint8Array(data), rows: height, columns: width, channels: depth };
+}
+
+async function fromBlob(blob: Blob, name: string): Promise<Picture> {
+  if (typeof createImageBitmap !== "function") {
+    throw new VitError(
+      "unsupported",
+      `${name}: this engine decodes no image files; pass pixels as {data, width, height}`,
+    );
+  }
+  const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
+    const what = `${blob.size} bytes of ${blob.type || "unknown type"}`;
+    throw new VitError("bad_image", `${name}: expected an image file, got ${what}`, { cause });
+  });
+  try {
+    return draw(bitmap, bitmap, "Blob", name);
+  } finally {
+    bitmap.close();
+  }
+}
+
+function fromDrawable(
+  source: CanvasImageSource,
+  kind: string,
+  name: string,
+): Promise<Picture> | Picture {
+  const size = (DRAWABLES[kind] as (source: CanvasImageSource) => Promise<Size> | Size)(source);
+  if (!(size instanceof Promise)) return draw(source, size, kind, name);
+  return size.then(
+    (known) => draw(source, known, kind, name),
+    (cause: unknown) => {
+      throw new VitError("bad_image", `${name}: the ${kind} did not load: ${reason(cause)}`, {
+        cause,
+      });
+    },
+  );
+}
+
+let scratch: OffscreenCanvas | HTMLCanvasElement | undefined;
+
+function draw(
+  source: CanvasImageSource,
+  { width, height }: Size,
+  kind: string,
+  name: string,
+): Picture {
+  if (!(width > 0 && height > 0)) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected a ${kind} that shows something, got ${width}×${height} pixels; ` +
+        "wait until it has loaded, and do not close it before",
+    );
+  }
+  scratch ??=
+    typeof OffscreenCanvas === "function"
+      ? new OffscreenCanvas(width, height)
+      : document.createElement("canvas");
+  scratch.width = width; // this clears it as well
+  scratch.height = height;
+  const context = scratch.getContext("2d", { willReadFrequently: true }) as
+    OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D | null;
+  if (!context)
+    throw new VitError("no_memory", `${name}: no canvas of ${width}×${height} to be had`);
+  try {
+    context.drawImage(source, 0, 0, width, height);
+    const { data } = context.getImageData(0, 0, width, height);
+    const pixels = new Uint8Array(data.buffer);
+    return { name, pixels, rows: height, columns: width, channels: 4 };
+  } catch (cause) {
+    throw new VitError(
+      "bad_image",
+      `${name}: the pixels of the ${kind} are not to be read (${reason(cause)}); ` +
+        "one from another origin must be served with CORS and loaded with crossOrigin",
+      { cause },
+    );
+  }
+}

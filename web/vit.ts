@@ -1,0 +1,348 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { Attention } from "./attention.js";
+import type { Prepare, VitConfig } from "./config.js";
+import { type Backend, closed, Engine, type Model, type Output } from "./engine.js";
+import { checkOptions, VitError } from "./errors.js";
+import { abortable, read, type Source } from "./fetch.js";
+import { type ImageInput, type Picture, toPicture } from "./images.js";
+import { loadModule, type Variant, type WasmSource } from "./module.js";
+import { Remote } from "./remote.js";
+import type { Wants } from "./wasm.js";
+
+export { Attention, type Head, type RolloutOptions } from "./attention.js";
+export type { Prepare, VitConfig } from "./config.js";
+export { VitError, type VitErrorCode } from "./errors.js";
+export type { Source } from "./fetch.js";
+export type { ImageInput, Pixels } from "./images.js";
+export type { Variant, WasmSource } from "./module.js";
+
+/** Weights with a config from elsewhere, or with another way to prepare pixels. */
+export interface WeightsSource {
+  weights: Source;
+  /** In place of the file's own: an object, JSON text, or where to get it. */
+  config?: Source | Partial<VitConfig>;
+  /** In place of the config's own `prepare`. */
+  prepare?: Prepare;
+}
+
+export interface LoadOptions {
+  /** The module, where it is not beside this code: its address, bytes, or compiled. */
+  wasm?: WasmSource;
+  /** Which build to run. `"auto"`, the default, takes the fastest that works here. */
+  variant?: Variant | "auto";
+  /** Run in a worker, so that the page stays responsive. */
+  worker?: boolean;
+  /** Not used yet: one thread runs, whatever is asked for. */
+  threads?: number;
+  /** Aborts the loading; `load` then rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Called while the weights arrive, in bytes; `total` is 0 while unknown. */
+  onProgress?: (loaded: number, total: number) => void;
+}
+
+export interface EmbedOptions {
+  /** Aborts the call, which then rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface ClassifyOptions extends EmbedOptions {
+  /** How many classes to return; all by default. */
+  topK?: number;
+  /** Keep the attention: of every layer, or of those numbered here from 0. */
+  attention?: boolean | readonly number[];
+}
+
+export interface Class {
+  label: string;
+  index: number;
+  /** Probability, 0 to 1; those of all classes sum to 1. */
+  p: number;
+}
+
+export interface Classification {
+  /** By falling probability. */
+  classes: Class[];
+  /** (K), in the model's order. */
+  logits: Float32Array;
+  /** (C,H,W): the image as the model got it, prepared. */
+  input: Float32Array;
+  /** When asked for. */
+  attention?: Attention;
+  /** What preparing and running took, without waiting. A batch's images share it evenly. */
+  milliseconds: number;
+}
+
+export interface Embedding {
+  /** (D): the first token after the final norm; without prefix tokens the patches' mean. */
+  cls: Float32Array;
+  /** (rows·columns, D), patch by patch. */
+  patches: Float32Array;
+  grid: [rows: number, columns: number];
+  width: number;
+}
+
+const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress"];
+const CLASSIFY_OPTIONS = ["topK", "attention", "signal"];
+
+/** A batch takes no more than this for its images and results, and no more images. */
+const BATCH_BYTES = 32 * 2 ** 20;
+const BATCH_IMAGES = 64;
+
+/**
+ * A Vision Transformer, loaded and ready.
+ *
+ * Calls may overlap: they queue. Results are copies. Call `dispose()` when done, or say `using`.
+ *
+ * @example
+ * import { Vit } from "vitrine";
+ * const vit = await Vit.load(import.meta.resolve("vitrine/weights/digits.safetensors"));
+ * const { classes, attention } = await vit.classify(canvas, { attention: true });
+ * classes[0];              // { label: "7", index: 7, p: 0.98 }
+ * attention.fromClass();   // what the model looked at: one number a patch
+ */
+export class Vit {
+  readonly config: Readonly<VitConfig>;
+  /** The build that runs. */
+  readonly variant: Variant;
+  readonly #model: Model;
+  readonly #start: () => Promise<Backend>;
+  #backend: Backend | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #disposed = false;
+
+  /**
+   * Loads a model: a safetensors file with tensors named as timm names a ViT's.
+   *
+   * @param source where the weights are; a failed load can be tried again with the same one,
+   *   unless it is a Response, which can be read once.
+   * @throws {VitError} code `network`, `bad_file`, `bad_config`, `bad_tensor`, `bad_option`,
+   *   `bad_argument`, `no_wasm`, `no_simd`, `bad_wasm`, `unsupported`, `no_memory` or
+   *   `worker_lost`.
+   * @example
+   * const vit = await Vit.load("/models/digits.safetensors", {
+   *   worker: true,
+   *   onProgress: (loaded, total) => (bar.value = loaded / total),
+   * });
+   */
+  static async load(source: Source | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
+    checkOptions("load", options, LOAD_OPTIONS);
+    const { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress } = options;
+    if (!Number.isInteger(threads) || threads < 1) {
+      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${threads}`);
+    }
+    signal?.throwIfAborted();
+    const parts = isWeightsSource(source) ? source : { weights: source };
+    checkOptions("load", parts, ["weights", "config", "prepare"]);
+    const { weights, config, prepare } = parts as WeightsSource;
+    const [module, bytes, given] = await Promise.all([
+      abortable(loadModule(variant, wasm), signal),
+      read(weights, { signal, onProgress }),
+      readConfig(config, signal),
+    ]);
+    // The weights stay at hand as a Blob, which a browser may keep on disk, so that a lost
+    // worker or a trapped module can be replaced.
+    const start = async () =>
+      (worker ? Remote : Engine).open({
+        module,
+        weights: await bytes.arrayBuffer(),
+        config: given,
+        prepare: prepare && JSON.stringify(prepare),
+      });
+    const opening = start();
+    const backend = await abortable(opening, signal).catch((error: unknown) => {
+      void opening.then((unwanted) => unwanted.close()).catch(() => {});
+      throw error;
+    });
+    if (variant === "auto" || variant === backend.model.variant) return new Vit(start, backend);
+    backend.close();
+    throw new VitError(
+      "bad_option",
+      `variant: expected a ${variant} module, got a ${backend.model.variant} one as wasm`,
+    );
+  }
+
+  private constructor(start: () => Promise<Backend>, backend: Backend) {
+    this.config = backend.model.config;
+    this.variant = backend.model.variant;
+    this.#start = start;
+    this.#backend = backend;
+    this.#model = backend.model;
+  }
+
+  /**
+   * Says what an image shows.
+   *
+   * @param image any image source; see {@link ImageInput}.
+   * @returns classes by falling probability; `attention` when asked for.
+   * @throws {VitError} code `bad_image`, `blank_image`, `bad_option`, `unsupported`,
+   *   `no_memory`, `worker_lost`, `internal` or `disposed`.
+   * @example
+   * (await vit.classify(image, { topK: 1 })).classes[0]; // { label: "7", index: 7, p: 0.98 }
+   */
+  async classify(image: ImageInput, options: ClassifyOptions = {}): Promise<Classification> {
+    return (await this.classifyAll([image], options))[0]!;
+  }
+
+  /**
+   * The same for many images, which is faster than one by one. They are taken batch by batch;
+   * an image that fails fails the call.
+   *
+   * @throws {VitError} as {@link Vit.classify}.
+   */
+  async classifyAll(
+    images: readonly ImageInput[],
+    options: ClassifyOptions = {},
+  ): Promise<Classification[]> {
+    checkOptions("classify", options, CLASSIFY_OPTIONS);
+    const { depth, heads, prefix, grid, classes } = this.#model.shape;
+    const topK = options.topK ?? classes;
+    if (!Number.isInteger(topK) || topK < 1) {
+      throw new VitError("bad_option", `topK: expected a whole number from 1, got ${topK}`);
+    }
+    const kept = keptLayers(options.attention ?? false, depth);
+    const wants = { attention: kept, tokens: false };
+    const outputs = await this.#run(images, wants, options.signal);
+    return outputs.map(({ input, logits, attention, milliseconds }) => ({
+      classes: rank(logits, this.config.labels).slice(0, topK),
+      logits,
+      input,
+      ...(attention && {
+        attention: new Attention(attention, kept, { layers: depth, heads, prefix, grid }),
+      }),
+      milliseconds,
+    }));
+  }
+
+  /**
+   * The image as vectors: one for the whole, one a patch.
+   *
+   * @throws {VitError} as {@link Vit.classify}.
+   * @example
+   * const { cls } = await vit.embed(image); // compare by cosine to find images alike
+   */
+  async embed(image: ImageInput, options: EmbedOptions = {}): Promise<Embedding> {
+    checkOptions("embed", options, ["signal"]);
+    const { prefix, grid, width } = this.#model.shape;
+    const [output] = await this.#run([image], { attention: [], tokens: true }, options.signal);
+    const tokens = output!.tokens!;
+    const patches = tokens.slice(prefix * width);
+    const cls = prefix > 0 ? tokens.slice(0, width) : meanRow(patches, width);
+    return { cls, patches, grid: [...grid], width };
+  }
+
+  /** Lets the memory and the worker go; twice is fine. Calls under way, and later ones, reject. */
+  dispose(): void {
+    this.#disposed = true;
+    this.#backend?.close();
+    this.#backend = undefined;
+  }
+
+  async #run(
+    images: readonly ImageInput[],
+    wants: Wants,
+    signal: AbortSignal | undefined,
+  ): Promise<Output[]> {
+    const { channels, rows, columns } = this.#model.shape;
+    const size = this.#batchSize(wants);
+    const outputs: Output[] = [];
+    for (let first = 0; first < images.length; first += size) {
+      this.#checkUsable(signal);
+      const pictures = Promise.all(
+        images.slice(first, first + size).map((image, index) => {
+          const name = images.length > 1 ? `image ${first + index}` : "image";
+          return toPicture(image, [channels, rows, columns], name);
+        }),
+      );
+      outputs.push(...(await abortable(this.#enqueue(pictures, wants, signal), signal)));
+    }
+    this.#checkUsable(signal);
+    return outputs;
+  }
+
+  /** Waits for its turn; one that was aborted or disposed meanwhile does nothing in it. */
+  #enqueue(
+    pictures: Promise<Picture[]>,
+    wants: Wants,
+    signal: AbortSignal | undefined,
+  ): Promise<Output[]> {
+    pictures.catch(() => {}); // it is awaited only in its turn
+    const turn = this.#queue.then(async () => {
+      const ready = await pictures;
+      this.#checkUsable(signal);
+      if (!this.#backend?.alive) this.#backend = await this.#start();
+      this.#checkUsable(signal);
+      return this.#backend.run(ready, wants);
+    });
+    this.#queue = turn.catch(() => {});
+    return turn;
+  }
+
+  #checkUsable(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (!this.#disposed) return;
+    this.#backend?.close(); // one that was still starting
+    throw closed();
+  }
+
+  #batchSize(wants: Wants): number {
+    const { channels, rows, columns, classes, heads, tokens, width } = this.#model.shape;
+    const attention = wants.attention.length * heads * tokens * tokens;
+    const floats =
+      channels * rows * columns + classes + attention + Number(wants.tokens) * tokens * width;
+    const fitting = Math.floor(BATCH_BYTES / (floats * Float32Array.BYTES_PER_ELEMENT));
+    return Math.min(Math.max(fitting, 1), BATCH_IMAGES);
+  }
+}
+
+export interface Vit extends Disposable {}
+if (Symbol.dispose) {
+  Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose });
+}
+
+function isWeightsSource(source: Source | WeightsSource): source is WeightsSource {
+  return typeof source === "object" && source !== null && "weights" in source;
+}
+
+async function readConfig(
+  config: WeightsSource["config"],
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  if (!config) return undefined;
+  if (typeof config === "string" && config.trimStart().startsWith("{")) return config;
+  const plain = Object.getPrototypeOf(config) as unknown;
+  if (plain === Object.prototype || plain === null) return JSON.stringify(config);
+  return (await read(config as Source, { signal })).text();
+}
+
+function keptLayers(attention: boolean | readonly number[], depth: number): number[] {
+  if (typeof attention === "boolean") {
+    return attention ? Array.from({ length: depth }, (_, layer) => layer) : [];
+  }
+  const good = (layer: number) => Number.isInteger(layer) && layer >= 0 && layer < depth;
+  if (Array.isArray(attention) && attention.every(good)) {
+    return [...new Set<number>(attention)].sort((a, b) => a - b);
+  }
+  throw new VitError(
+    "bad_option",
+    `attention: expected true or an array of layers from 0 to ${depth - 1}, got ${attention}`,
+  );
+}
+
+/** softmax(logits) in double precision, named and sorted. */
+function rank(logits: Float32Array, labels: readonly string[]): Class[] {
+  const max = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+  const weights = Array.from(logits, (logit) => Math.exp(logit - max));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights
+    .map((weight, index) => ({ label: labels[index]!, index, p: weight / sum }))
+    .sort((a, b) => b.p - a.p);
+}
+
+function meanRow(matrix: Float32Array, width: number): Float32Array {
+  const rows = matrix.length / width;
+  return Float32Array.from({ length: width }, (_, column) => {
+    let sum = 0;
+    for (let row = 0; row < rows; row++) sum += matrix[row * width + column]!;
+    return sum / rows;
+  });
+}
