@@ -1,0 +1,55 @@
+/* The native command's common ground: options, messages, exit codes. */
+#ifndef VIT_CLI_H
+#define VIT_CLI_H
+
+#include "../train/train.h"
+
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+int command_train(int argc, char **argv);
+int command_eval(int argc, char **argv);
+int command_classify(int argc, char **argv);
+int command_info(int argc, char **argv);
+
+/* ---- Options ------------------------------------------------------------ */
+
+enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_SEED, OPTION_FLAG };
+
+struct option {
+    const char *name; /* with its dashes */
+    enum option_kind kind;
+    void *value; /* a const char *, size_t, uint64_t or bool; absent options leave it alone */
+    bool required;
+    const char *metavar, *help;
+};
+
+struct usage {
+    const char *command, *summary;
+    const char *operands; /* what follows the options, as the help prints it; NULL: nothing may */
+    const struct option *options;
+    size_t count;
+};
+
+/* Reads `--name value` and `--name=value`, moves the operands to the front of argv and counts
+ * them. False: the command ends with *code, after --help or a usage error. */
+bool options_read(const struct usage *usage, int argc, char **argv, int *operands, int *code);
+
+/* ---- Help for the commands ---------------------------------------------- */
+
+int fail(const vit_error *why); /* prints it; returns EXIT_FAILED */
+vit_status model_read(vit_model **model, const char *path, vit_error *why);
+/* The class's label, or its number written into `number` where the model has none. */
+const char *class_label(char number[24], const vit_model *model, size_t index);
+
+/* ---- Progress of training ----------------------------------------------- */
+
+struct progress_bar {
+    bool shown;   /* stderr is a terminal */
+    double drawn; /* when, in seconds of this epoch */
+};
+
+struct progress_bar progress_open(void);
+void progress_draw(struct progress_bar *bar, const struct train_progress *progress);
+void progress_clear(struct progress_bar *bar);
+
+#endif

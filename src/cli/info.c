@@ -1,0 +1,67 @@
+/* vit info: what is in a model file. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Prints compact or spaced JSON with one member a line; arrays stay on theirs. */
+static void print_json(const char *text, size_t size) {
+    int depth = 0, arrays = 0;
+    bool string = false;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        if (string || c == '"') {
+            if (c == '"') string = !string;
+            putchar(c);
+            if (c == '\\') putchar(text[++i]);
+            continue;
+        }
+        if (memchr(" \t\r\n", c, 4)) continue;
+        arrays += (c == '[') - (c == ']');
+        if (c == '{') depth++;
+        if (c == '}') printf("\n%*s", 2 * --depth, "");
+        putchar(c);
+        if (c == ':' || (c == ',' && arrays)) putchar(' ');
+        if (c == '{' || (c == ',' && !arrays)) printf("\n%*s", 2 * depth, "");
+    }
+    printf("\n");
+}
+
+static void print_tensors(const vit_model *model) {
+    for (size_t i = 0; i < vit_tensor_count(model); i++) {
+        vit_tensor tensor = vit_tensor_at(model, i);
+        char shape[96] = "";
+        size_t n = 0;
+        for (size_t j = 0; j < tensor.rank; j++)
+            n += (size_t)snprintf(shape + n, sizeof shape - n, j ? ",%zu" : "%zu", tensor.shape[j]);
+        printf("  %-36s (%s)%*s%zu\n", tensor.name, shape, n < 18 ? (int)(18 - n) : 1, "",
+               tensor.count);
+    }
+}
+
+int command_info(int argc, char **argv) {
+    const char *path = NULL;
+    const struct option options[] = {
+        {"--model", OPTION_TEXT, &path, true, "MODEL", "safetensors"},
+    };
+    const struct usage usage = {"info", "print a model's config, parameters and tensors", NULL,
+                                options, sizeof options / sizeof *options};
+    int operands, code;
+    if (!options_read(&usage, argc, argv, &operands, &code)) return code;
+    vit_model *model;
+    vit_error why = {""};
+    if (model_read(&model, path, &why)) return fail(&why);
+    const vit_config *config = vit_model_config(model);
+    size_t size, parameters = 0;
+    const char *json = vit_model_json(model, &size);
+    for (size_t i = 0; i < vit_tensor_count(model); i++)
+        parameters += vit_tensor_at(model, i).count;
+    print_json(json, size);
+    printf("tokens: %zu (%zu patches)\n", vit_tokens(config), vit_patches(config));
+    printf("flops: %.1f million for an image\n", 1e-6 * forward_flops(config));
+    printf("parameters: %zu\n", parameters);
+    printf("tensors: %zu\n", vit_tensor_count(model));
+    print_tensors(model);
+    vit_close(model);
+    return EXIT_FINE;
+}

@@ -1,0 +1,65 @@
+/* vit: trains, measures and runs Vision Transformers on the command line. */
+#include "../kernels/kernels.h"
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} COMMANDS[] = {
+    {"train", "train a model from a recipe", command_train},
+    {"eval", "measure a model's accuracy on a data set", command_eval},
+    {"classify", "classify PNG images", command_classify},
+    {"info", "print a model's config, parameters and tensors", command_info},
+};
+
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
+
+static void print_commands(FILE *out) {
+    fprintf(out, "usage: vit COMMAND …; vit COMMAND --help tells more\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-9s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
+}
+
+int fail(const vit_error *why) {
+    fprintf(stderr, "vit: %s\n", why->text);
+    return EXIT_FAILED;
+}
+
+vit_status model_read(vit_model **model, const char *path, vit_error *why) {
+    uint8_t *bytes;
+    size_t size;
+    vit_error inner = {""};
+    *model = NULL;
+    vit_status status = read_file(&bytes, &size, path, why);
+    if (status) return status;
+    status = vit_open(model, bytes, size, &vit_native, &inner);
+    free(bytes);
+    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
+    return status;
+}
+
+const char *class_label(char number[24], const vit_model *model, size_t index) {
+    const char *label = vit_model_label(model, index);
+    if (!label) snprintf(number, 24, "%zu", index);
+    return label ? label : number;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_commands(stderr);
+        return EXIT_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_commands(stdout);
+        return EXIT_FINE;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (!strcmp(argv[1], COMMANDS[i].name)) return COMMANDS[i].run(argc - 2, argv + 2);
+    fprintf(stderr, "vit: unknown command %s\n", argv[1]);
+    print_commands(stderr);
+    return EXIT_USAGE;
+}

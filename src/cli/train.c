@@ -1,0 +1,144 @@
+/* vit train: a recipe and a data set become a model file. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static volatile sig_atomic_t interrupted;
+
+/* The first Ctrl-C asks; SA_RESETHAND lets a second one end the process. */
+static void interrupt(int signal) {
+    (void)signal;
+    interrupted = 1;
+}
+
+static void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+struct session {
+    struct progress_bar bar;
+    size_t epochs_done;
+};
+
+static bool on_step(void *context, const struct train_progress *progress) {
+    struct session *session = context;
+    progress_draw(&session->bar, progress);
+    return !interrupted;
+}
+
+static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
+    struct session *session = context;
+    session->epochs_done = epoch;
+    progress_clear(&session->bar);
+    printf("epoch %zu/%zu  loss %.4f  accuracy %.4f  ", epoch, epochs, r->train_loss,
+           r->train_accuracy);
+    if (r->validation_accuracy >= 0)
+        printf("validation loss %.4f  accuracy %.4f", r->validation_loss, r->validation_accuracy);
+    else
+        printf("validation -");
+    printf("  rate %.3g  %.0f images/s  %.1f GFLOP/s\n", r->learning_rate, r->images_per_second,
+           r->gflops);
+    fflush(stdout);
+}
+
+static void on_resumed(void *context, size_t epoch, size_t epochs) {
+    ((struct session *)context)->epochs_done = epoch;
+    printf("resumed after epoch %zu of %zu\n", epoch, epochs);
+    fflush(stdout);
+}
+
+struct arguments {
+    const char *data, *recipe, *out, *init;
+    size_t epochs, threads;
+    uint64_t seed;
+    bool fresh;
+};
+
+static const uint64_t SEED_OF_RECIPE = UINT64_MAX;
+
+static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, vit_error *why) {
+    uint8_t *json;
+    size_t size;
+    vit_status status = read_file(&json, &size, a->recipe, why);
+    if (status) return status;
+    vit_error inner = {""};
+    status = recipe_read(recipe, (const char *)json, size, &inner);
+    free(json);
+    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", a->recipe, inner.text);
+    if (a->epochs) recipe->epochs = a->epochs;
+    if (a->seed != SEED_OF_RECIPE) recipe->seed = a->seed;
+    return status;
+}
+
+static int report(const struct arguments *a, const struct recipe *recipe, bool finished,
+                  size_t epochs_done) {
+    if (finished) {
+        printf("%s: %zu epochs, seed %llu\n", a->out, recipe->epochs,
+               (unsigned long long)recipe->seed);
+        return EXIT_FINE;
+    }
+    if (epochs_done)
+        fprintf(stderr,
+                "vit: interrupted; %zu of %zu epochs are in %s.checkpoint: run the same command "
+                "again to go on\n",
+                epochs_done, recipe->epochs, a->out);
+    else
+        fprintf(stderr, "vit: interrupted in the first epoch; nothing is kept\n");
+    return EXIT_INTERRUPTED;
+}
+
+static int train(const struct arguments *a) {
+    struct recipe recipe = {0};
+    struct data_set data = {0};
+    vit_model *start = NULL;
+    vit_error why = {""};
+    struct session session = {progress_open(), 0};
+    bool finished = false;
+    vit_status status = load_recipe(&recipe, a, &why);
+    if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
+    if (!status && a->init) status = model_read(&start, a->init, &why);
+    if (!status) {
+        catch_interrupts();
+        struct train_job job = {
+            .recipe = &recipe,
+            .data = &data,
+            .out = a->out,
+            .start = start,
+            .threads = a->threads,
+            .fresh = a->fresh,
+            .watch = {&session, on_step, on_epoch, on_resumed},
+        };
+        status = train_run(&job, &finished, &why);
+        progress_clear(&session.bar);
+    }
+    int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
+    vit_close(start);
+    data_close(&data);
+    recipe_close(&recipe);
+    return code;
+}
+
+int command_train(int argc, char **argv) {
+    struct arguments a = {.threads = cpu_count(), .seed = SEED_OF_RECIPE};
+    const struct option options[] = {
+        {"--data", OPTION_TEXT, &a.data, true, "DIR", "IDX files under MNIST's names, .gz or not"},
+        {"--recipe", OPTION_TEXT, &a.recipe, true, "FILE", "JSON: the model and its training"},
+        {"--out", OPTION_TEXT, &a.out, true, "MODEL",
+         "safetensors to write; beside it MODEL.log.tsv"},
+        {"--epochs", OPTION_COUNT, &a.epochs, false, "N", "instead of the recipe's"},
+        {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
+        {"--seed", OPTION_SEED, &a.seed, false, "S", "instead of the recipe's"},
+        {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
+        {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},
+    };
+    const struct usage usage = {"train", "train a model from a recipe; resumes an interrupted run",
+                                NULL, options, sizeof options / sizeof *options};
+    int operands, code;
+    return options_read(&usage, argc, argv, &operands, &code) ? train(&a) : code;
+}

@@ -1,0 +1,119 @@
+/* A checkpoint: a header of 64-bit numbers in the machine's own order, the arrays, the records
+ * of the epochs done, a CRC-32 of all before it. */
+#include "../error.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const uint64_t MAGIC = 0x0150434b54495600; /* \0VITKCP, version 1 */
+
+struct header {
+    uint64_t magic, identity[RUN_IDENTITY], epoch, epochs, count;
+};
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *p = bytes;
+    hash ^= 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static size_t body_size(const struct checkpoint *c) {
+    return sizeof(struct header) + CHECKPOINT_ARRAYS * c->count * sizeof(float) +
+           c->epochs * sizeof *c->records;
+}
+
+static uint64_t checksum(const uint8_t *bytes, size_t size) {
+    return crc32_z(crc32_z(0, NULL, 0), bytes, size);
+}
+
+/* Copies every array to or from `body`, which follows the header. */
+static void copy_arrays(const struct checkpoint *c, uint8_t *body, bool save) {
+    void *parts[CHECKPOINT_ARRAYS + 1];
+    size_t sizes[CHECKPOINT_ARRAYS + 1];
+    for (size_t i = 0; i < CHECKPOINT_ARRAYS; i++) {
+        parts[i] = c->arrays[i];
+        sizes[i] = c->count * sizeof(float);
+    }
+    parts[CHECKPOINT_ARRAYS] = c->records;
+    sizes[CHECKPOINT_ARRAYS] = c->epochs * sizeof *c->records;
+    for (size_t i = 0; i <= CHECKPOINT_ARRAYS; body += sizes[i++])
+        memcpy(save ? body : parts[i], save ? parts[i] : body, sizes[i]);
+}
+
+vit_status checkpoint_save(const struct checkpoint *c, const char *path, vit_error *why) {
+    size_t size = body_size(c);
+    uint8_t *bytes = malloc(size + sizeof(uint64_t));
+    if (!bytes) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory to write it", path);
+    struct header header = {
+        .magic = MAGIC, .epoch = c->epoch, .epochs = c->epochs, .count = c->count};
+    memcpy(header.identity, c->identity, sizeof header.identity);
+    memcpy(bytes, &header, sizeof header);
+    copy_arrays(c, bytes + sizeof header, true);
+    uint64_t sum = checksum(bytes, size);
+    memcpy(bytes + size, &sum, sizeof sum);
+    vit_status status = write_file(path, bytes, size + sizeof sum, why);
+    free(bytes);
+    return status;
+}
+
+static vit_status check_identity(const struct header *header, const struct checkpoint *c,
+                                 const char *path, vit_error *why) {
+    static const char *const names[RUN_IDENTITY] = {[RUN_RECIPE] = "recipe",
+                                                    [RUN_MODEL] = "model",
+                                                    [RUN_START] = "start (--init)",
+                                                    [RUN_DATA] = "data set",
+                                                    [RUN_EPOCHS] = "number of epochs",
+                                                    [RUN_SEED] = "seed",
+                                                    [RUN_THREADS] = "number of threads"};
+    for (size_t i = 0; i < RUN_IDENTITY; i++)
+        if (header->identity[i] != c->identity[i]) {
+            bool number = i >= RUN_EPOCHS;
+            return vit_fail(why, VIT_BAD_FILE,
+                            number ? "%s is of a run with another %s, %z instead of %z; resume "
+                                     "with the same, or start anew with --fresh"
+                                   : "%s is of a run with another %s; resume with the same, or "
+                                     "start anew with --fresh",
+                            path, names[i], (size_t)header->identity[i], (size_t)c->identity[i]);
+        }
+    return VIT_OK;
+}
+
+static vit_status decode(struct checkpoint *c, uint8_t *bytes, size_t size, const char *path,
+                         vit_error *why) {
+    struct header header;
+    uint64_t sum;
+    bool whole = size >= sizeof header + sizeof sum;
+    if (whole) {
+        memcpy(&header, bytes, sizeof header);
+        memcpy(&sum, bytes + size - sizeof sum, sizeof sum);
+        whole = header.magic == MAGIC && sum == checksum(bytes, size - sizeof sum);
+    }
+    if (!whole)
+        return vit_fail(why, VIT_BAD_FILE,
+                        "%s is not a checkpoint of this version, or is damaged; start anew with "
+                        "--fresh",
+                        path);
+    vit_status status = check_identity(&header, c, path, why);
+    if (status) return status;
+    if (size != body_size(c) + sizeof sum || header.count != c->count ||
+        header.epochs != c->epochs || header.epoch > c->epochs)
+        return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size; start anew with --fresh", path);
+    copy_arrays(c, bytes + sizeof header, false);
+    c->epoch = (size_t)header.epoch;
+    return VIT_OK;
+}
+
+vit_status checkpoint_load(struct checkpoint *c, const char *path, bool *found, vit_error *why) {
+    uint8_t *bytes;
+    size_t size;
+    *found = access(path, F_OK) == 0;
+    if (!*found) return VIT_OK;
+    vit_status status = read_file(&bytes, &size, path, why);
+    if (!status) status = decode(c, bytes, size, path, why);
+    free(bytes);
+    return status;
+}

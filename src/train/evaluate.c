@@ -1,0 +1,108 @@
+/* Loss, accuracy and confusion of a model on a data set, in parallel over its images. */
+#include "../error.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 16 };
+
+struct evaluation {
+    const vit_model *model;
+    const struct data_set *data;
+    size_t first, count, classes;
+    struct part {
+        vit_status status;
+        struct score score; /* loss: the sum */
+        size_t *confusion;  /* (K,K) */
+    } * parts;              /* one a thread */
+};
+
+size_t largest_logit(const float *logits, size_t n) {
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (logits[i] > logits[best]) best = i;
+    return best;
+}
+
+static void count_batch(struct part *part, float *dlogits, const float *logits,
+                        const uint8_t *labels, size_t batch, size_t classes) {
+    part->score.count += batch;
+    part->score.loss += vit_cross_entropy(dlogits, logits, labels, batch, classes, 0, 1);
+    for (size_t i = 0; i < batch; i++) {
+        size_t told = largest_logit(logits + i * classes, classes);
+        part->score.correct += told == labels[i];
+        part->confusion[labels[i] * classes + told]++;
+    }
+}
+
+static void evaluate_part(void *context, size_t thread, size_t threads) {
+    struct evaluation *e = context;
+    struct part *part = &e->parts[thread];
+    struct range range = range_part(e->count, thread, threads);
+    size_t pixels = e->data->rows * e->data->columns, K = e->classes;
+    size_t need = vit_state_size(e->model, BATCH);
+    void *memory = malloc(need);
+    float *images = malloc(BATCH * (pixels + 2 * K) * sizeof *images);
+    float *logits = images + BATCH * pixels;
+    vit_state *state;
+    part->status =
+        memory && images ? vit_state_init(&state, memory, need, e->model, BATCH) : VIT_NO_MEMORY;
+    for (size_t i = range.begin; i < range.end && !part->status; i += BATCH) {
+        size_t batch = range.end - i < BATCH ? range.end - i : BATCH, index = e->first + i;
+        for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
+        part->status = vit_run(e->model, state, images, batch, logits, NULL);
+        if (!part->status)
+            count_batch(part, logits + BATCH * K, logits, e->data->labels + index, batch, K);
+    }
+    free(images);
+    free(memory);
+}
+
+static vit_status add_parts(struct score *score, size_t *confusion, const struct evaluation *e,
+                            size_t threads, vit_error *why) {
+    for (size_t t = 0; t < threads; t++) {
+        const struct part *part = &e->parts[t];
+        if (part->status)
+            return vit_fail(why, part->status, "evaluation failed: %s",
+                            vit_status_name(part->status));
+        score->count += part->score.count;
+        score->correct += part->score.correct;
+        score->loss += part->score.loss;
+        for (size_t i = 0; confusion && i < e->classes * e->classes; i++)
+            confusion[i] += part->confusion[i];
+    }
+    if (score->count) score->loss /= (double)score->count;
+    return VIT_OK;
+}
+
+vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
+                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
+                    vit_error *why) {
+    size_t threads = pool_threads(pool), K = vit_model_config(model)->classes;
+    struct evaluation e = {model, data, first, count, K, calloc(threads, sizeof *e.parts)};
+    size_t *counts = calloc(threads * K * K, sizeof *counts);
+    vit_status status;
+    *score = (struct score){0};
+    if (e.parts && counts) {
+        for (size_t t = 0; t < threads; t++) e.parts[t].confusion = counts + t * K * K;
+        pool_run(pool, evaluate_part, &e);
+        status = add_parts(score, confusion, &e, threads, why);
+    } else {
+        status = vit_fail(why, VIT_NO_MEMORY, "no memory to evaluate");
+    }
+    free(counts);
+    free(e.parts);
+    return status;
+}
+
+double forward_flops(const vit_config *config) {
+    double N = (double)vit_patches(config), T = (double)vit_tokens(config);
+    double D = (double)config->width, M = (double)config->mlp_width;
+    double patch = (double)(config->channels * config->patch_size[0] * config->patch_size[1]);
+    double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * D;
+    double proj = config->attention == VIT_PER_HEAD ? 0 : D * D;
+    double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * D;
+    double head = D * (double)config->classes;
+    return 2 * (N * patch * D + (double)config->depth * block + head);
+}

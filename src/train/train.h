@@ -1,0 +1,229 @@
+/* Training, natively: IDX data → augmented batches → forward, backward, AdamW → a model file.
+ *
+ *   idx.c       data sets in MNIST's own format
+ *   recipe.c    what to train and how, as JSON
+ *   augment.c   one warp per image: affine, elastic, stroke thickness
+ *   init.c      the first parameters
+ *   adamw.c     the optimiser, its schedule, the moving average
+ *   pool.c      threads
+ *   evaluate.c  loss, accuracy and confusion of a model on a data set
+ *   checkpoint.c  what an interrupted run needs to go on as if nothing had happened
+ *   files.c     whole files, written beside and renamed
+ *   trainer.c   the loop over epochs
+ *
+ * All randomness is a function of (seed, what for, epoch, image): see rng.h. The result of a
+ * run depends on the recipe, the data, the seed and the number of threads, and on nothing
+ * else. Errors are vit_status with a message, as everywhere. */
+#ifndef VIT_TRAIN_H
+#define VIT_TRAIN_H
+
+#include "../vit.h"
+
+/* ---- Data --------------------------------------------------------------- */
+
+struct data_set {
+    uint8_t *images; /* (count, rows, columns), 0 paper … 255 ink */
+    uint8_t *labels; /* (count) */
+    size_t count, rows, columns;
+};
+
+/* Reads an image and a label file, each plain or gzipped, and checks them against each other
+ * and against the model: one channel, its image size, labels below its classes. */
+vit_status data_open(struct data_set *data, const char *images, const char *labels,
+                     const vit_config *config, vit_error *why);
+/* The training set of a directory that holds MNIST's file names, each with or without .gz. */
+vit_status data_open_directory(struct data_set *data, const char *directory,
+                               const vit_config *config, vit_error *why);
+void data_close(struct data_set *data);
+/* Image `index` as floats in 0..1. */
+void data_image(float *image, const struct data_set *data, size_t index);
+
+/* ---- Recipe ------------------------------------------------------------- */
+
+enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM };
+enum schedule { SCHEDULE_COSINE, SCHEDULE_CONSTANT };
+
+struct augment {
+    double probability;  /* that an image is changed at all */
+    double shift;        /* pixels, uniform in ± */
+    double rotation;     /* degrees, uniform in ± */
+    double scale;        /* each axis is scaled by exp(u), u uniform in ± log(1 + scale) */
+    double shear;        /* degrees, uniform in ± */
+    double elastic;      /* standard deviation of the displacement, pixels */
+    size_t elastic_grid; /* cells of the displacement's grid, along an edge */
+    double thickness;    /* blend with a dilation or an erosion, uniform in ± */
+};
+
+struct recipe {
+    vit_config config;
+    char *model; /* the config as compact JSON, owned */
+    size_t epochs, batch, validation;
+    uint64_t seed;
+    double learning_rate, min_learning_rate, warmup_epochs;
+    double weight_decay, beta1, beta2, epsilon;
+    double clip_norm; /* 0: never clip */
+    double label_smoothing, ema_decay, drop_path;
+    size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
+    struct augment augment;
+};
+
+/* Reads {"model": …, "training": …}. Absent training keys take their defaults; unknown keys
+ * and values out of range are errors that name the key. */
+vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit_error *why);
+void recipe_close(struct recipe *recipe);
+/* The `training` object as it will be run, in compact JSON, terminated. The caller frees. */
+char *recipe_training_json(const struct recipe *recipe);
+/* {config…, "training": …, "seed": …, "epochs": …, "validation_accuracy": …}: the metadata of
+ * a finished model. `accuracy` < 0: not measured, left out. The caller frees. */
+char *recipe_metadata(const struct recipe *recipe, double accuracy);
+
+/* ---- Augmentation ------------------------------------------------------- */
+
+struct augmenter; /* const after opening, shared by threads */
+
+vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t rows,
+                          size_t columns, vit_error *why);
+void augmenter_close(struct augmenter *augmenter);
+size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a thread brings */
+/* source (rows, columns) bytes → image (rows, columns) in 0..1, changed by the chances of
+ * (seed, epoch, index). */
+void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
+                     const uint8_t *source, uint64_t seed, size_t epoch, size_t index);
+
+/* ---- Parameters --------------------------------------------------------- */
+
+void init_parameters(vit_model *model, uint64_t seed);
+/* Copies the parameters of `from`. A head for another number of classes stays as it is. */
+vit_status init_from(vit_model *model, vit_model *from, vit_error *why);
+
+/* Learning rate of step `step` of `steps`, counted from 0: linear warm-up to learning_rate,
+ * then a half cosine to min_learning_rate. Loshchilov & Hutter, arXiv:1608.03983. */
+double schedule_rate(const struct recipe *recipe, size_t step, size_t steps_per_epoch);
+
+struct adamw {
+    double learning_rate, beta1, beta2, epsilon, weight_decay;
+    bool decoupled;   /* AdamW; else the decay is part of the gradient, as in plain Adam */
+    size_t step;      /* counted from 1 */
+    double ema_decay; /* already corrected by ema_warm */
+    double gradient_scale;
+};
+
+/* min(decay, (1+step)/(10+step)): an average that does not remember its start for long. */
+double ema_warm(double decay, size_t step);
+/* Updates n parameters, both moments and the moving average. `decays`: these are a matrix's. */
+void adamw_update(float *restrict parameters, float *restrict m, float *restrict v,
+                  float *restrict average, const float *restrict gradient, size_t n, bool decays,
+                  const struct adamw *adamw);
+
+/* ---- Threads ------------------------------------------------------------ */
+
+struct pool;
+typedef void pool_task(void *context, size_t thread, size_t threads);
+
+vit_status pool_open(struct pool **out, size_t threads, vit_error *why);
+void pool_close(struct pool *pool);
+size_t pool_threads(const struct pool *pool);
+/* Runs task(context, 0…threads-1, threads), thread 0 being the caller; returns when all did. */
+void pool_run(struct pool *pool, pool_task *task, void *context);
+/* [begin, end): part `thread` of `threads` of n things. */
+struct range {
+    size_t begin, end;
+};
+struct range range_part(size_t n, size_t thread, size_t threads);
+size_t cpu_count(void);
+
+/* ---- Evaluation --------------------------------------------------------- */
+
+struct score {
+    size_t count, correct;
+    double loss; /* mean cross-entropy */
+};
+
+/* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: [true][told],
+ * added to. */
+vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
+                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
+                    vit_error *why);
+/* The index of the largest of n logits; the first of equals. */
+size_t largest_logit(const float *logits, size_t n);
+
+/* Multiply-adds of one image's forward pass, in linear layers and attention, times 2. */
+double forward_flops(const vit_config *config);
+
+/* ---- Checkpoints -------------------------------------------------------- */
+
+struct epoch_record {
+    double learning_rate, train_loss, train_accuracy;
+    double validation_loss, validation_accuracy; /* negative: not measured */
+    double images_per_second, gflops;
+};
+
+/* What must be the same for a run to go on: each is a number with a name for the message. */
+enum {
+    RUN_RECIPE,
+    RUN_MODEL,
+    RUN_START,
+    RUN_DATA,
+    RUN_EPOCHS,
+    RUN_SEED,
+    RUN_THREADS,
+    RUN_IDENTITY
+};
+
+/* Parameters, AdamW's two moments, the moving average of the parameters. */
+enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
+
+struct checkpoint {
+    uint64_t identity[RUN_IDENTITY];
+    size_t epoch;                 /* finished ones */
+    struct epoch_record *records; /* (epochs), the first `epoch` of them filled */
+    size_t epochs;
+    size_t count; /* of each of the arrays */
+    float *arrays[CHECKPOINT_ARRAYS];
+};
+
+vit_status checkpoint_save(const struct checkpoint *checkpoint, const char *path, vit_error *why);
+/* Fills the arrays of `checkpoint`, which names the run; *found is false without a file. */
+vit_status checkpoint_load(struct checkpoint *checkpoint, const char *path, bool *found,
+                           vit_error *why);
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
+
+/* Whole files. read_file's result is the caller's to free. */
+vit_status read_file(uint8_t **out, size_t *size, const char *path, vit_error *why);
+/* Written beside as PATH.part and renamed, so that a file is whole or absent. */
+vit_status write_file(const char *path, const void *bytes, size_t size, vit_error *why);
+
+/* ---- The loop ----------------------------------------------------------- */
+
+struct train_progress {
+    size_t epoch, epochs;  /* epoch counts from 1 */
+    size_t done, images;   /* of this epoch */
+    double seconds;        /* of this epoch */
+    double loss, accuracy; /* so far in this epoch */
+    double gflops;
+};
+
+/* How the loop speaks to its caller; any of these may be NULL. */
+struct train_watch {
+    void *context;
+    /* After every step; false stops the run, which can be resumed from its last epoch. */
+    bool (*step)(void *context, const struct train_progress *progress);
+    void (*epoch)(void *context, size_t epoch, size_t epochs, const struct epoch_record *record);
+    void (*resumed)(void *context, size_t epoch, size_t epochs);
+};
+
+struct train_job {
+    const struct recipe *recipe;
+    const struct data_set *data;
+    const char *out;  /* the model; with .checkpoint and .log.tsv appended, the others */
+    vit_model *start; /* fine-tune from it; NULL: from random parameters */
+    size_t threads;
+    bool fresh; /* ignore a checkpoint */
+    struct train_watch watch;
+};
+
+/* Trains, resuming from a checkpoint of the same run where there is one, and writes `out`.
+ * *finished is false where watch.step stopped it. */
+vit_status train_run(const struct train_job *job, bool *finished, vit_error *why);
+
+#endif

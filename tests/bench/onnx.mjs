@@ -1,0 +1,225 @@
+// A model of ours as an ONNX file, so that ONNX Runtime runs the same weights.
+import { encode } from "./protobuf.mjs";
+
+const MICROSOFT = "com.microsoft"; // ONNX Runtime's own operators
+
+/** How attention is written: `standard` operators only, or ONNX Runtime's one fused operator. */
+export const forms = ["standard", "fused"];
+
+// Values of the config that can be exported; a key not named here is exported whatever it says.
+const exported = {
+  norm: ["pre", "post"],
+  position: ["none", "learned"],
+  attention: ["standard"],
+  qk_norm: [false],
+};
+
+const activations = {
+  gelu: (graph, x) => graph.op("Gelu", [x]),
+  gelu_tanh: (graph, x) => graph.op("Gelu", [x], { approximate: "tanh" }),
+  quick_gelu: (graph, x) =>
+    graph.op("Mul", [x, graph.op("Sigmoid", [graph.op("Mul", [x, graph.scalar(1.702)])])]),
+  relu: (graph, x) => graph.op("Relu", [x]),
+};
+
+/** A model, as readSafetensors gives it, as the bytes of an ONNX file:
+ *  `image` (batch,C,H,W) → `logits` (batch,K), for this batch only. */
+export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {}) {
+  for (const [key, values] of Object.entries(exported)) {
+    if (key in config && !values.includes(config[key])) {
+      throw new Error(`no ONNX export for ${key} ${config[key]}, only for ${values.join(", ")}`);
+    }
+  }
+  const graph = new Graph(tensors);
+  let x = tokens(graph, config, batch);
+  for (let l = 0; l < config.depth; l++) x = block(graph, config, x, `blocks.${l}`, batch, form);
+  logits(graph, config, x);
+  const { image_size: [rows, columns], channels, classes } = config;
+  return graph.encode([batch, channels, rows, columns], [batch, classes]);
+}
+
+/** image (B,C,H,W) → tokens (B,T,D) */
+function tokens(graph, { image_size, patch_size, width, position }, batch) {
+  const patches = (image_size[0] / patch_size[0]) * (image_size[1] / patch_size[1]);
+  const kernel = graph.weights("patch_embed.proj.weight", "patch_embed.proj.bias");
+  const stride = { kernel_shape: patch_size, strides: patch_size };
+  const grid = graph.op("Conv", ["image", ...kernel], stride);
+  const flat = graph.op("Reshape", [grid, graph.ints([batch, width, patches])]);
+  const x = graph.op("Transpose", [flat], { perm: [0, 2, 1] });
+
+  const prefix = graph
+    .weights("cls_token", "dist_token", "reg_token")
+    .map((token) => graph.op("Expand", [token, graph.ints([batch, 1, 1])]));
+  const prefixed = (y) => (prefix.length ? graph.op("Concat", [...prefix, y], { axis: 1 }) : y);
+  if (position === "none") return prefixed(x);
+  const placed = (y) => graph.op("Add", [y, ...graph.weights("pos_embed")]);
+  return graph.shape("pos_embed")[1] === patches ? prefixed(placed(x)) : placed(prefixed(x));
+}
+
+/** One block, (B,T,D) → (B,T,D) */
+function block(graph, config, x, name, batch, form) {
+  const legs = [
+    ["norm1", "ls1", (y) => attention(graph, config, y, `${name}.attn`, batch, form)],
+    ["norm2", "ls2", (y) => mlp(graph, config, y, `${name}.mlp`)],
+  ];
+  for (const [norm, scale, leg] of legs) {
+    const normed = (y) => layerNorm(graph, config, y, `${name}.${norm}`);
+    const gamma = graph.weights(`${name}.${scale}.gamma`);
+    const scaled = (y) => gamma.reduce((z, gain) => graph.op("Mul", [z, gain]), y);
+    x =
+      config.norm === "post"
+        ? normed(graph.op("Add", [x, scaled(leg(x))]))
+        : graph.op("Add", [x, scaled(leg(normed(x)))]);
+  }
+  return x;
+}
+
+function attention(graph, { width, heads }, x, name, batch, form) {
+  const mixed = form === "fused"
+    ? fusedAttention(graph, heads, x, `${name}.qkv`)
+    : standardAttention(graph, [batch, -1, heads, width / heads], x, `${name}.qkv`);
+  return linear(graph, mixed, `${name}.proj`);
+}
+
+function fusedAttention(graph, num_heads, x, name) {
+  const [weight, ...bias] = graph.weights(`${name}.weight`, `${name}.bias`);
+  const inputs = [x, graph.op("Transpose", [weight], { perm: [1, 0] }), ...bias];
+  return graph.op("Attention", inputs, { num_heads }, { domain: MICROSOFT });
+}
+
+function standardAttention(graph, split, x, name) {
+  const [batch, , heads, size] = split;
+  const thirds = { axis: 2, num_outputs: 3 };
+  const parts = graph.op("Split", [linear(graph, x, name)], thirds, { outputs: 3 });
+  const [q, k, v] = parts.map((part, i) =>
+    graph.op("Transpose", [graph.op("Reshape", [part, graph.ints(split)])], {
+      perm: i === 1 ? [0, 2, 3, 1] : [0, 2, 1, 3], // k as (B,h,d,T), q and v as (B,h,T,d)
+    }),
+  );
+  const scaled = graph.op("Mul", [q, graph.scalar(1 / Math.sqrt(size))]);
+  const weights = graph.op("Softmax", [graph.op("MatMul", [scaled, k])], { axis: -1 });
+  const mixed = graph.op("Transpose", [graph.op("MatMul", [weights, v])], { perm: [0, 2, 1, 3] });
+  return graph.op("Reshape", [mixed, graph.ints([batch, -1, heads * size])]);
+}
+
+function mlp(graph, { activation }, x, name) {
+  const hidden = activations[activation](graph, linear(graph, x, `${name}.fc1`));
+  return linear(graph, hidden, `${name}.fc2`);
+}
+
+/** tokens (B,T,D) → `logits` (B,K) */
+function logits(graph, config, x) {
+  const normed = (y, name) =>
+    graph.shape(`${name}.weight`) ? layerNorm(graph, config, y, name) : y;
+  const tokens = normed(x, "norm");
+  const token = (at) => graph.op("Gather", [tokens, graph.ints(at)], { axis: 1 });
+  const patches = () => {
+    const [from, to, axis] = [config.prefix.length, 2 ** 31 - 1, 1].map((n) => graph.ints([n]));
+    const rows = graph.op("Slice", [tokens, from, to, axis]);
+    return graph.op("ReduceMean", [rows, axis], { keepdims: 0 });
+  };
+  const pooled = config.pool === "mean" ? patches() : token(0);
+  let scores = linear(graph, normed(pooled, "fc_norm"), "head");
+  if (config.prefix.includes("distillation")) {
+    const both = graph.op("Add", [scores, linear(graph, token(1), "head_dist")]);
+    scores = graph.op("Mul", [both, graph.scalar(0.5)]);
+  }
+  graph.op("Identity", [scores], {}, { output: "logits" });
+}
+
+/** y = x Wᵀ + b; the transposition is a constant that ONNX Runtime folds on loading. */
+function linear(graph, x, name) {
+  const [weight, ...bias] = graph.weights(`${name}.weight`, `${name}.bias`);
+  const product = graph.op("MatMul", [x, graph.op("Transpose", [weight], { perm: [1, 0] })]);
+  return bias.reduce((y, b) => graph.op("Add", [y, b]), product);
+}
+
+function layerNorm(graph, { norm_eps }, x, name) {
+  const inputs = [x, ...graph.weights(`${name}.weight`, `${name}.bias`)];
+  return graph.op("LayerNormalization", inputs, { axis: -1, epsilon: Float32Array.of(norm_eps) });
+}
+
+const types = { FLOAT: 1, INT64: 7 }; // TensorProto.DataType
+
+// An attribute's value decides its type: text, list of integers, float in a Float32Array, integer.
+const attribute = (name, value) =>
+  typeof value === "string"
+    ? { name, s: value, type: 3 }
+    : Array.isArray(value)
+     ? { name, ints: value, type: 7 }
+     : value instanceof Float32Array
+      ? { name, f: value[0], type: 1 }
+      : { name, i: value, type: 2 };
+
+/** Nodes and constants as they are asked for; every value is named by its number. */
+class Graph {
+  #tensors;
+  #nodes = [];
+  #constants = new Map();
+  #count = 0;
+
+  constructor(tensors) {
+    this.#tensors = tensors;
+  }
+
+  /** Adds a node; returns its output's name, a list of them where `outputs` says how many. */
+  op(type, input, attributes = {}, { domain = "", output: name, outputs } = {}) {
+    const output = Array.from({ length: outputs ?? 1 }, () => name ?? String(this.#count++));
+    const list = Object.entries(attributes).map(([key, value]) => attribute(key, value));
+    this.#nodes.push({ input, output, op_type: type, attribute: list, domain });
+    return outputs ? output : output[0];
+  }
+
+  shape(name) {
+    return this.#tensors.get(name)?.shape;
+  }
+
+  /** Those of the model's tensors that it has. */
+  weights(...names) {
+    return names
+      .filter((name) => this.#tensors.has(name))
+      .map((name) => {
+        const { shape, data } = this.#tensors.get(name);
+        return this.#constant(name, types.FLOAT, shape, data);
+      });
+  }
+
+  scalar(value) {
+    return this.#constant(`float ${value}`, types.FLOAT, [], Float32Array.of(value));
+  }
+
+  /** A list of integers, or one as a scalar. */
+  ints(values) {
+    const data = BigInt64Array.from([values].flat(), BigInt);
+    const shape = Array.isArray(values) ? [data.length] : [];
+    return this.#constant(`int ${JSON.stringify(values)}`, types.INT64, shape, data);
+  }
+
+  #constant(name, data_type, dims, data) {
+    const raw_data = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    this.#constants.set(name, { name, data_type, dims, raw_data });
+    return name;
+  }
+
+  encode(imageShape, logitsShape) {
+    const value = (name, shape) => {
+      const dim = shape.map((dim_value) => ({ dim_value }));
+      return { name, type: { tensor_type: { elem_type: types.FLOAT, shape: { dim } } } };
+    };
+    return encode("ModelProto", {
+      ir_version: 9,
+      producer_name: "vitrine",
+      graph: {
+        name: "vit",
+        node: this.#nodes,
+        initializer: [...this.#constants.values()],
+        input: [value("image", imageShape)],
+        output: [value("logits", logitsShape)],
+      },
+      opset_import: [
+        { domain: "", version: 20 },
+        { domain: MICROSOFT, version: 1 },
+      ],
+    });
+  }
+}

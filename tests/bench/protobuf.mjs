@@ -1,0 +1,90 @@
+// The part of protocol buffers that writing an ONNX file takes.
+// Messages and field numbers: onnx.proto; wire format: protobuf.dev/programming-guides/encoding.
+
+const messages = {
+  ModelProto: {
+    ir_version: [1, "int"],
+    producer_name: [2, "text"],
+    graph: [7, "GraphProto"],
+    opset_import: [8, "OperatorSetIdProto"],
+  },
+  OperatorSetIdProto: { domain: [1, "text"], version: [2, "int"] },
+  GraphProto: {
+    node: [1, "NodeProto"],
+    name: [2, "text"],
+    initializer: [5, "TensorProto"],
+    input: [11, "ValueInfoProto"],
+    output: [12, "ValueInfoProto"],
+  },
+  NodeProto: {
+    input: [1, "text"],
+    output: [2, "text"],
+    op_type: [4, "text"],
+    attribute: [5, "AttributeProto"],
+    domain: [7, "text"],
+  },
+  AttributeProto: {
+    name: [1, "text"],
+    f: [2, "float"],
+    i: [3, "int"],
+    s: [4, "text"],
+    ints: [8, "int"],
+    type: [20, "int"],
+  },
+  TensorProto: {
+    dims: [1, "int"],
+    data_type: [2, "int"],
+    name: [8, "text"],
+    raw_data: [9, "bytes"],
+  },
+  ValueInfoProto: { name: [1, "text"], type: [2, "TypeProto"] },
+  TypeProto: { tensor_type: [1, "TensorType"] },
+  TensorType: { elem_type: [1, "int"], shape: [2, "Shape"] },
+  Shape: { dim: [1, "Dimension"] },
+  Dimension: { dim_value: [1, "int"] },
+};
+
+const utf8 = new TextEncoder();
+const VARINT = 0, LENGTH = 2, FIXED32 = 5; // wire types
+
+/** `value` (an object with the keys above; an array repeats its field) as bytes. */
+export function encode(message, value) {
+  const parts = [];
+  for (const [key, content] of Object.entries(value)) {
+    const [field, type] = messages[message][key];
+    const tag = (wire) => parts.push(varint((field << 3) | wire));
+    for (const item of Array.isArray(content) ? content : [content]) {
+      if (type === "int") {
+        tag(VARINT);
+        parts.push(varint(item));
+      } else if (type === "float") {
+        tag(FIXED32);
+        parts.push(new Uint8Array(Float32Array.of(item).buffer));
+      } else {
+        const bytes =
+          type === "text" ? utf8.encode(item) : type === "bytes" ? item : encode(type, item);
+        tag(LENGTH);
+        parts.push(varint(bytes.length), bytes);
+      }
+    }
+  }
+  return concat(parts);
+}
+
+/** Seven bits a byte, lowest first; a negative number is its 64-bit two's complement. */
+function varint(number) {
+  let rest = BigInt.asUintN(64, BigInt(number));
+  const bytes = [];
+  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
+  return [...bytes, Number(rest)];
+}
+
+function concat(parts) {
+  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

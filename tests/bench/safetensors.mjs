@@ -1,0 +1,37 @@
+// safetensors in plain JavaScript, independent of the C reader: float32 only.
+
+/** bytes → { config, tensors: Map of name → { shape, data } }; data is a copy, and config is
+ *  undefined where the file has none. */
+export function readSafetensors(bytes) {
+  const { buffer, byteOffset } = bytes;
+  const start = 8 + Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+  const { __metadata__: metadata, ...entries } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, start)),
+  );
+  const tensors = new Map();
+  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+    if (dtype !== "F32") throw new Error(`${name}: expected F32, the file holds ${dtype}`);
+    const [from, to] = data_offsets.map((offset) => byteOffset + start + offset);
+    tensors.set(name, { shape, data: new Float32Array(buffer.slice(from, to)) });
+  }
+  return { config: metadata && JSON.parse(metadata.vitrine), tensors };
+}
+
+/** The inverse of readSafetensors. */
+export function writeSafetensors({ config, tensors }) {
+  const header = { __metadata__: { vitrine: JSON.stringify(config) } };
+  let size = 0;
+  for (const [name, { shape, data }] of tensors) {
+    header[name] = { dtype: "F32", shape, data_offsets: [size, size += data.byteLength] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const start = 8 + Math.ceil(text.length / 8) * 8;
+  const bytes = new Uint8Array(start + size).fill(0x20, 8, start);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
+  bytes.set(text, 8);
+  for (const [name, { data: { buffer, byteOffset, byteLength } }] of tensors) {
+    const [from] = header[name].data_offsets;
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), start + from);
+  }
+  return bytes;
+}
