@@ -2,6 +2,7 @@
 #ifndef VIT_MODEL_H
 #define VIT_MODEL_H
 
+#include "arena.h"
 #include "kernels/kernels.h"
 #include "params.h"
 #include "safetensors.h"
@@ -25,19 +26,13 @@ struct vit_model {
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
                      const struct vit_kernels *kernels, vit_error *why);
 
-/* weights.c: fills a new model from a checked file. */
+/* weights.c, in this order: the config, what of it only the file shows included; every tensor
+ * against it; then the tensors into a new model. */
 vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
                                size_t json_size, vit_error *why);
+vit_status weights_check(const vit_config *config, const struct vit_kernels *kernels,
+                         const struct safetensors *st, vit_error *why);
 vit_status weights_load(vit_model *model, const struct safetensors *st, vit_error *why);
-
-/* Hands out cache-line-aligned pieces of a block of memory; with base NULL it only counts. */
-struct arena {
-    char *base;
-    size_t used;
-    bool overflow;
-};
-enum { CACHE_LINE = 64 };
-float *arena_floats(struct arena *arena, size_t count, size_t each);
 
 /* One block's activations over a batch, B·T rows. While only running, all blocks share
  * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass

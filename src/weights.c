@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "json.h"
 #include "model.h"
 #include "resample.h"
 
@@ -64,8 +63,8 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
 }
 
 /* Every parameter is there and nothing else is, but for a fixed encoding written out. */
-static vit_status check_tensors(const vit_config *c, const struct vit_kernels *kernels,
-                                const struct safetensors *st, vit_error *why) {
+vit_status weights_check(const vit_config *c, const struct vit_kernels *kernels,
+                         const struct safetensors *st, vit_error *why) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
     struct param param;
     size_t used = 0;
@@ -156,41 +155,6 @@ vit_status weights_load(vit_model *m, const struct safetensors *st, vit_error *w
     }
     free(values);
     return status;
-}
-
-static vit_status open_checked(vit_model **out, const struct safetensors *st, const char *json,
-                               size_t json_size, const struct vit_kernels *kernels,
-                               vit_error *why) {
-    vit_config config;
-    if (!json) json = st->metadata, json_size = st->metadata_size;
-    vit_status status = weights_read_config(&config, st, json, json_size, why);
-    if (!status) status = check_tensors(&config, kernels, st, why);
-    if (!status) status = model_new(out, &config, json, json_size, kernels, why);
-    if (!status) status = weights_load(*out, st, why);
-    return status;
-}
-
-vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
-                                size_t json_size, const struct vit_kernels *kernels,
-                                vit_error *why) {
-    struct safetensors st;
-    size_t count;
-    *out = NULL;
-    if (!kernels) kernels = vit_kernels_all(&count)[0];
-    vit_status status = st_open(&st, bytes, size, why);
-    if (status) return status;
-    status = open_checked(out, &st, json, json_size, kernels, why);
-    st_close(&st);
-    if (status) {
-        vit_close(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-vit_status vit_open(vit_model **out, const void *bytes, size_t size,
-                    const struct vit_kernels *kernels, vit_error *why) {
-    return vit_open_with_config(out, bytes, size, NULL, 0, kernels, why);
 }
 
 /* ---- Writing ------------------------------------------------------------ */

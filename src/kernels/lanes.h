@@ -87,8 +87,8 @@ INLINE vf exp_lanes(vf x) {
     return p * (vf)((n + 127) << 23);
 }
 
-/* erf(x) within 5e-7: x·P(x²)/Q(x²), fitted by us to the least relative error on |x| < 3.925,
- * beyond which erf is ±1 in float. */
+/* erf(x) within 5e-7: x·P(x²)/Q(x²), fitted by us to the least relative error on |x| < 3.925;
+ * beyond, it stays at that end's value, 2e-7 short of ±1. */
 INLINE vf erf_lanes(vf x) {
     x = larger(smaller(x, splat(3.925f)), splat(-3.925f));
     vf t = x * x;
@@ -133,7 +133,7 @@ INLINE vf gelu_slope(vf x) {
 }
 INLINE vf gelu_tanh_slope(vf x) {
     vf s = sigmoid(tanh_argument(x));
-    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * x * x);
+    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * smaller(x * x, splat(1e6f)));
 }
 INLINE vf quick_gelu_slope(vf x) {
     vf s = sigmoid(1.702f * x);

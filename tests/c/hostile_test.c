@@ -135,6 +135,8 @@ static const struct spoiled HEADERS[] = {
     {"a size that wraps 32 bits", "[1,1,4]", "[1,1,4294967300]", VIT_BAD_TENSOR, "cls_token"},
     {"a product that wraps", "[1,1,4]", "[4294967296,4294967296,4]", VIT_BAD_TENSOR, "cls_token"},
     {"bytes that wrap", "[1,1,4]", "[1,1,4611686018427387908]", VIT_BAD_TENSOR, "cls_token"},
+    {"a product that wraps to the very size", "[1,1,4]", "[4,4611686018427387905]", VIT_BAD_TENSOR,
+     "fit in memory"},
     {"a product that wraps past a 0", "[1,1,4]", "[4294967296,4294967296,0,4]", VIT_BAD_TENSOR,
      "cls_token"},
     {"one offset", "[0,16]", "[16]", VIT_BAD_TENSOR, "cls_token"},

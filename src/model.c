@@ -1,0 +1,133 @@
+/* A model's memory: parameters, computed positions, config text and labels. */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "error.h"
+#include "json.h"
+
+/* Labels as pointers and text in one block. */
+static bool keep_labels(vit_model *m) {
+    struct json root, labels, label;
+    size_t i = 0, size, K = m->config.classes;
+    if (!json_read(&root, m->json, m->json_size) || !json_get(&root, "labels", &labels))
+        return true;
+    m->labels = malloc(K * sizeof *m->labels + labels.size);
+    if (!m->labels) return false;
+    char *text = (char *)(m->labels + K);
+    for (struct json_walk walk = json_walk(&labels); i < K && json_next(&walk, NULL, &label); i++) {
+        if (!json_unescape(text, &size, &label)) size = 0;
+        text[size] = '\0';
+        m->labels[i] = text;
+        text += size + 1;
+    }
+    m->bytes += K * sizeof *m->labels + labels.size;
+    return true;
+}
+
+static bool lay_out(vit_model *m, const char *json, size_t json_size) {
+    const vit_config *c = &m->config;
+    size_t blocks = c->depth * sizeof *m->params.blocks, D = c->width;
+    bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
+    size_t table = fixed ? c->position_rows * D * sizeof(float) : 0;
+    m->float_count = params_floats(c, m->kernels);
+    size_t bytes = m->float_count * sizeof(float) + CACHE_LINE;
+    m->memory = calloc(bytes, 1);
+    m->params.blocks = calloc(c->depth, sizeof *m->params.blocks);
+    m->json = malloc(json_size + 1);
+    if (fixed) m->fixed_position = malloc(table);
+    if (!m->memory || !m->params.blocks || !m->json || (fixed && !m->fixed_position)) return false;
+    m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    params_bind(&m->params, m->floats, c, m->kernels);
+    if (fixed) tokens_sincos(m->fixed_position, c);
+    memcpy(m->json, json, json_size);
+    m->json[json_size] = '\0';
+    m->json_size = json_size;
+    m->bytes = sizeof *m + bytes + blocks + table + json_size + 1;
+    return keep_labels(m);
+}
+
+vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                     const struct vit_kernels *kernels, vit_error *why) {
+    vit_model *m = calloc(1, sizeof *m);
+    if (m) m->config = *config, m->kernels = kernels;
+    if (m && lay_out(m, json, json_size)) {
+        *out = m;
+        return VIT_OK;
+    }
+    vit_close(m);
+    *out = NULL;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory for a model of %z numbers",
+                    params_floats(config, kernels));
+}
+
+vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels, vit_error *why) {
+    size_t count;
+    *out = NULL;
+    if (!kernels) kernels = vit_kernels_all(&count)[0];
+    if (kernels->packed)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "expected kernels that take weights unpacked, got %s", kernels->name);
+    return model_new(out, config, json, json_size, kernels, why);
+}
+
+void vit_close(vit_model *m) {
+    if (!m) return;
+    free(m->memory);
+    free(m->params.blocks);
+    free(m->fixed_position);
+    free(m->json);
+    free(m->labels);
+    free(m);
+}
+
+const vit_config *vit_model_config(const vit_model *m) {
+    return &m->config;
+}
+const struct vit_kernels *vit_model_kernels(const vit_model *m) {
+    return m->kernels;
+}
+size_t vit_model_bytes(const vit_model *m) {
+    return m->bytes;
+}
+
+const char *vit_model_json(const vit_model *m, size_t *size) {
+    *size = m->json_size;
+    return m->json;
+}
+
+const char *vit_model_label(const vit_model *m, size_t index) {
+    return m->labels && index < m->config.classes ? m->labels[index] : NULL;
+}
+
+float *vit_parameters(vit_model *m, size_t *count) {
+    *count = m->float_count;
+    return m->kernels->packed ? NULL : m->floats;
+}
+
+size_t vit_tensor_count(const vit_model *m) {
+    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
+    struct param param;
+    size_t n = 0;
+    while (params_next(&walk, &param)) n++;
+    return n;
+}
+
+vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
+    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
+    struct param param = {0};
+    vit_tensor out = {0};
+    do {
+        if (!params_next(&walk, &param)) return out;
+    } while (index--);
+    memcpy(out.name, param.name, sizeof out.name);
+    memcpy(out.shape, param.shape, sizeof out.shape);
+    out.rank = param.rank;
+    out.offset = param.offset;
+    out.count = param.count;
+    out.matrix = param.matrices > 0;
+    return out;
+}
