@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import {
+  DIGITS,
+  draw,
+  openBrowser,
+  padSpots,
+  painted,
+  prediction,
+  settled,
+  skip,
+} from "./harness.mjs";
+
+describe("drawing on the page", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  for (const [digit, strokes] of Object.entries(DIGITS)) {
+    test(`a ${digit} drawn with the mouse is read as ${digit}`, async () => {
+      const { page, close } = await browser.visit();
+      await draw(page, strokes);
+      const { label, p } = await prediction(page);
+      assert.equal(label, digit);
+      assert.ok(Number(p) > 0.8 && Number(p) <= 1, `p is ${p}`);
+      assert.equal(await page.locator("#bars .best").getAttribute("data-label"), digit);
+      await close();
+    });
+  }
+
+  test("every example is read as what it shows", async () => {
+    const { page, close } = await browser.visit();
+    for (const example of await page.locator("#examples button").all()) {
+      await example.click();
+      await settled(page);
+      assert.equal((await example.getAttribute("title")).at(-1), (await prediction(page)).label);
+    }
+    await close();
+  });
+
+  test("class and bars change while the stroke is being drawn", async () => {
+    const { page, close } = await browser.visit();
+    const shares = new Set();
+    await draw(page, DIGITS[3], async () => {
+      await page.waitForTimeout(50);
+      const { label, p } = await prediction(page);
+      if (label) shares.add(`${label} ${p} ${await page.locator("#bars").textContent()}`);
+    });
+    assert.ok(shares.size >= 4, `${shares.size} different results in one stroke`);
+    await close();
+  });
+
+  test("the ten shares add up to one, and the greatest is the prediction", async () => {
+    const { page, close } = await browser.visit();
+    await draw(page, DIGITS[7]);
+    const shares = await page
+      .locator("#bars > *")
+      .evaluateAll((rows) => rows.map((row) => Number(row.dataset.p)));
+    assert.equal(shares.length, 10);
+    assert.ok(Math.abs(shares.reduce((sum, p) => sum + p) - 1) < 1e-5);
+    assert.equal(Math.max(...shares), Number((await prediction(page)).p));
+    await close();
+  });
+
+  test("nothing is predicted until something is drawn, nor after it is cleared", async () => {
+    const { page, close } = await browser.visit();
+    await page.waitForTimeout(300);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    await draw(page, DIGITS[1]);
+    assert.notEqual((await prediction(page)).label, "");
+    await page.click("#clear");
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    assert.equal(await painted(page, "#pad"), 0);
+    assert.equal(await painted(page, "#overlay"), 0);
+    await close();
+  });
+
+  test("undo takes back one stroke, and a clearing too", async () => {
+    const { page, close } = await browser.visit();
+    await draw(page, [DIGITS[4][0]]);
+    const one = [await prediction(page), await painted(page, "#pad")];
+    await draw(page, [DIGITS[4][1]]);
+    const two = [await prediction(page), await painted(page, "#pad")];
+    assert.notDeepEqual(two, one);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
+    await page.keyboard.press("Escape");
+    await settled(page);
+    assert.equal((await prediction(page)).label, "");
+    await page.keyboard.press("Control+z");
+    await settled(page);
+    assert.deepEqual([await prediction(page), await painted(page, "#pad")], one);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    assert.ok(await page.locator("#undo").isDisabled());
+    await close();
+  });
+
+  test("a finger draws and the page stays where it is; a second finger does nothing", async () => {
+    const { page, close } = await browser.visit({
+      viewport: { width: 360, height: 640 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    const spot = await padSpots(page);
+    const scrolled = await page.evaluate(() => scrollY);
+    const touch = await page.context().newCDPSession(page);
+    const finger = (id, corner) => {
+      const [x, y] = spot(corner);
+      return { id, x, y };
+    };
+    const send = (type, ...touchPoints) =>
+      touch.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await send("touchStart", finger(0, [50, 12]));
+    for (let y = 12; y <= 50; y += 4) await send("touchMove", finger(0, [50, y]));
+    await settled(page);
+    const alone = await painted(page, "#pad");
+    await send("touchStart", finger(0, [50, 52]), finger(1, [10, 10]));
+    await send("touchMove", finger(0, [50, 52]), finger(1, [10, 80]));
+    await settled(page);
+    const second = await painted(page, "#pad");
+    assert.ok(second < alone * 1.2, `ink grew from ${alone} to ${second} under the second finger`);
+    await send("touchEnd");
+    for (const y of [12, 30, 50, 70, 88])
+      await send(y === 12 ? "touchStart" : "touchMove", finger(0, [50, y]));
+    await send("touchEnd");
+    await settled(page);
+    assert.equal((await prediction(page)).label, "1");
+    assert.equal(await page.evaluate(() => scrollY), scrolled);
+    await close();
+  });
+
+  test("a pen's pressure is its width", async () => {
+    const { page, close } = await browser.visit();
+    const spot = await padSpots(page);
+    const input = await page.context().newCDPSession(page);
+    const line = async (force) => {
+      await page.keyboard.press("Escape");
+      const send = (type, corner) => {
+        const [x, y] = spot(corner);
+        return input.send("Input.dispatchMouseEvent", {
+          type,
+          x,
+          y,
+          force,
+          button: "left",
+          buttons: type === "mouseReleased" ? 0 : 1,
+          clickCount: 1,
+          pointerType: "pen",
+        });
+      };
+      await send("mousePressed", [50, 10]);
+      for (let y = 10; y <= 90; y += 5) await send("mouseMoved", [50, y]);
+      await send("mouseReleased", [50, 90]);
+      await settled(page);
+      return painted(page, "#pad");
+    };
+    const light = await line(0.1);
+    const firm = await line(0.9);
+    assert.ok(firm > 1.7 * light, `${light} pixels lightly, ${firm} firmly`);
+    await close();
+  });
+
+  test("a 1 is drawn, read out and cleared by the keyboard alone", async () => {
+    const { page, close } = await browser.visit();
+    await page.keyboard.press("Tab");
+    for (let i = 0; i < 20; i++) {
+      if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Space");
+    for (let i = 0; i < 24; i++) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await settled(page);
+    const { label } = await prediction(page);
+    assert.equal(label, "1");
+    assert.match(await page.locator("#announce").textContent(), /^Reads as 1, /);
+    for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
+    await settled(page);
+    assert.deepEqual((await prediction(page)).label, label, "a lifted pen draws nothing");
+    await page.keyboard.press("Delete");
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    await close();
+  });
+});

@@ -1,0 +1,154 @@
+/** A static server over build/page, a Chromium to visit it, and a hand to draw with. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const root = fileURLToPath(new URL("../../build/page/", import.meta.url));
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
+  (path) => path && existsSync(path),
+);
+
+/** What to tell node:test: false, or why the page's tests cannot run here. */
+export const skip = executablePath ? false : "no Chromium here; install one or set $CHROMIUM";
+
+/** Opens a browser and a server; `visit` gives a page of its own to each test. */
+export async function openBrowser() {
+  if (!existsSync(join(root, "index.html")))
+    throw new Error("build/page is missing: run npm run build");
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://page").pathname));
+    const file = join(root, path === "/" ? "index.html" : path);
+    try {
+      const body = await readFile(file);
+      response.writeHead(200, {
+        "content-type": TYPES[extname(file)] ?? "application/octet-stream",
+        "content-length": body.length,
+      });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  const address = `http://127.0.0.1:${server.address().port}/`;
+  return {
+    address,
+    visit: (options) => visit(browser, address, options),
+    async close() {
+      await browser.close();
+      server.close();
+    },
+  };
+}
+
+/** Opens the page; `trouble` collects what it complains of. `before` may prepare the page. */
+async function visit(browser, address, { before, ready = true, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) trouble.push(message.text());
+  });
+  page.on("pageerror", (error) => trouble.push(error.message));
+  await page.addInitScript(() =>
+    addEventListener("securitypolicyviolation", (event) =>
+      console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
+    ),
+  );
+  await before?.(page);
+  await page.goto(address);
+  if (ready) await page.locator("#status.ready").waitFor();
+  return { page, trouble, close: () => context.close() };
+}
+
+/** Strokes of digits in a square of 100, as corners of a polyline. */
+export const DIGITS = {
+  0: [
+    [[50, 14], [36, 20], [27, 38], [27, 62], [36, 80], [50, 86], [64, 80], [73, 62], [73, 38],
+     [64, 20], [50, 14]],
+  ],
+  1: [[[52, 14], [50, 50], [48, 86]]],
+  3: [
+    [[30, 24], [42, 14], [60, 15], [68, 28], [62, 42], [46, 48], [62, 54], [72, 68], [64, 82],
+     [46, 87], [28, 78]],
+  ],
+  4: [[[42, 14], [28, 56], [74, 56]], [[62, 34], [58, 86]]],
+  7: [[[26, 18], [74, 18], [46, 86]]],
+};
+
+/** The pad's spot (x, y in 0..100) in page coordinates. */
+export async function padSpots(page) {
+  await page.locator("#pad").scrollIntoViewIfNeeded();
+  const box = await page.locator("#pad").boundingBox();
+  return ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
+}
+
+/** Draws with the mouse; `during` is called after each leg, the button still down. */
+export async function draw(page, strokes, during) {
+  const spot = await padSpots(page);
+  for (const stroke of strokes) {
+    await page.mouse.move(...spot(stroke[0]));
+    await page.mouse.down();
+    for (const corner of stroke.slice(1)) {
+      await page.mouse.move(...spot(corner), { steps: 8 });
+      await during?.();
+    }
+    await page.mouse.up();
+  }
+  await settled(page);
+}
+
+/** Waits until the page has answered for what is on the pad, and shows it. */
+export async function settled(page) {
+  const frames = () =>
+    page.evaluate(
+      () => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))),
+    );
+  await frames();
+  await page.locator("#prediction[aria-busy=false]").waitFor({ state: "attached" });
+  await frames();
+}
+
+/** What #prediction says to programs. */
+export async function prediction(page) {
+  const { label, p } = await page
+    .locator("#prediction")
+    .evaluate((output) => ({ ...output.dataset }));
+  return { label, p };
+}
+
+/** A canvas's pixels as a short string: equal strings, equal pictures. */
+export function picture(page, selector) {
+  return page.locator(selector).evaluate((canvas) => canvas.toDataURL());
+}
+
+/** How many pixels of a canvas are not transparent. */
+export function painted(page, selector) {
+  return page.locator(selector).evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
+    return count;
+  });
+}

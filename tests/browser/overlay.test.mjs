@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import {
+  DIGITS,
+  draw,
+  openBrowser,
+  padSpots,
+  painted,
+  picture,
+  settled,
+  skip,
+} from "./harness.mjs";
+
+describe("attention on the page", { skip }, () => {
+  let browser, page, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, close } = await browser.visit());
+    await draw(page, DIGITS[7]);
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+
+  const choose = async (selector, value) => {
+    await page.selectOption(selector, value);
+    await settled(page);
+    return picture(page, "#overlay");
+  };
+
+  test("every layer gives a map of its own", async () => {
+    const values = await page
+      .locator("#layer option")
+      .evaluateAll((options) => options.map(({ value }) => value));
+    assert.ok(values.length > 1);
+    assert.equal(await page.inputValue("#layer"), values.at(-1), "the last layer is shown first");
+    const maps = [];
+    for (const value of values) maps.push(await choose("#layer", value));
+    assert.equal(new Set(maps).size, values.length);
+  });
+
+  test("every head gives a map of its own, and so does their mean", async () => {
+    const values = await page
+      .locator("#head option")
+      .evaluateAll((options) => options.map(({ value }) => value));
+    assert.ok(values.includes("mean"));
+    const maps = [];
+    for (const value of values) maps.push(await choose("#head", value));
+    assert.equal(new Set(maps).size, values.length);
+  });
+
+  test("class, patch and rollout differ; a rollout has no layer and no head", async () => {
+    const maps = new Set();
+    for (const map of ["patch", "rollout", "class"]) {
+      maps.add(await choose("#map", map));
+      for (const id of ["#layer", "#head"]) {
+        assert.equal(await page.locator(id).isDisabled(), map === "rollout");
+      }
+    }
+    assert.equal(maps.size, 3);
+  });
+
+  test("the patch under the pointer is the one that holds the ink there", async () => {
+    await choose("#map", "patch");
+    const spot = await padSpots(page);
+    const seen = new Set();
+    for (const corner of [
+      [30, 18],
+      [70, 18],
+      [46, 85],
+    ]) {
+      await page.mouse.move(...spot(corner));
+      await settled(page);
+      seen.add(await picture(page, "#overlay"));
+      const words = await page.locator("#explanation").textContent();
+      const [row, col] = words
+        .match(/row (\d+), column (\d+)/)
+        .slice(1)
+        .map((n) => Number(n) - 1);
+      const ink = await inkOf(page);
+      let mass = 0;
+      for (let y = 0; y < 4; y++)
+        for (let x = 0; x < 4; x++) mass += ink[(row * 4 + y) * 28 + col * 4 + x];
+      assert.ok(mass > 2, `patch ${row}, ${col} under ${corner} holds ${mass} of ink`);
+    }
+    assert.equal(seen.size, 3);
+    await choose("#map", "class");
+  });
+
+  test("a small map chooses its layer and head", async () => {
+    await page.getByRole("button", { name: "Layer 2, head 3" }).click();
+    await settled(page);
+    assert.equal(await page.inputValue("#layer"), "2");
+    assert.equal(await page.inputValue("#head"), "3");
+  });
+
+  test("the colour scale says where it begins and ends", async () => {
+    const scales = new Set();
+    for (const layer of ["1", "2"]) {
+      await choose("#layer", layer);
+      const ends = await page.locator("#scale-min, #scale-max").allTextContents();
+      for (const end of ends) assert.match(end, /^\d+(\.\d)? %$/);
+      const [low, high] = ends.map(parseFloat);
+      assert.ok(low <= high, `from ${low} to ${high}`);
+      scales.add(ends.join());
+    }
+    assert.equal(scales.size, 2);
+    assert.ok((await painted(page, "#scale")) > 0);
+  });
+
+  test("the model's view is as MNIST's: 20 pixels long, its mass about row 14, column 14", async () => {
+    const ink = await inkOf(page);
+    const rows = ink.flatMap((value, i) => (value > 0.02 ? [Math.floor(i / 28)] : []));
+    assert.equal(rows.at(-1) - rows[0] + 1, 20);
+    const mass = ink.reduce((sum, value) => sum + value, 0);
+    for (const place of [(i) => i % 28, (i) => Math.floor(i / 28)]) {
+      const centre = ink.reduce((sum, value, i) => sum + value * place(i), 0) / mass;
+      assert.ok(Math.abs(centre - 14) < 0.55, `centre of mass at ${centre}`);
+    }
+  });
+});
+
+/** The 28 × 28 the page shows as ink of 0..1, whatever the theme and the marker. */
+async function inkOf(page) {
+  const map = await page.inputValue("#map");
+  await page.selectOption("#map", "class");
+  await settled(page);
+  const ink = await page.locator("#pixels").evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const red = Array.from({ length: data.length / 4 }, (_, i) => data[i * 4]);
+    const [paper, ink] = [Math.max(...red), Math.min(...red)];
+    return red.map((value) => (paper - value) / (paper - ink));
+  });
+  await page.selectOption("#map", map);
+  return ink;
+}

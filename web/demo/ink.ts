@@ -1,0 +1,95 @@
+/** The drawing lives in its own units: a square of SIDE, whatever the screen. */
+export const SIDE = 280;
+export const PEN = 23; // a felt pen's width, near that of MNIST's digits
+
+export interface Point {
+  x: number;
+  y: number;
+  width: number;
+}
+export type Stroke = Point[];
+
+/** Box and mass of the ink, in pad units. */
+export interface Ink {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  x: number; // centre of mass
+  y: number;
+}
+
+/** Draws one stroke, smoothed by quadratic curves through the midpoints of its points. */
+export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): void {
+  context.lineCap = "round";
+  context.lineJoin = "round";
+  const first = stroke[0];
+  if (!first) return;
+  let from = first;
+  const segment = (control: Point, to: Point) => {
+    context.beginPath();
+    context.lineWidth = (from.width + to.width) / 2;
+    context.moveTo(from.x, from.y);
+    context.quadraticCurveTo(control.x, control.y, to.x, to.y);
+    context.stroke();
+    from = to;
+  };
+  for (let i = 1; i + 1 < stroke.length; i++) segment(stroke[i], middle(stroke[i], stroke[i + 1]));
+  const last = stroke[stroke.length - 1];
+  segment(last, last);
+}
+
+function middle(a: Point, b: Point): Point {
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, width: (a.width + b.width) / 2 };
+}
+
+/** A cleared context of a canvas as fine as the screen, one unit being SIDE-th of its side. */
+export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const side = Math.round(canvas.clientWidth * devicePixelRatio) || SIDE;
+  if (canvas.width !== side) canvas.width = canvas.height = side;
+  const context = canvas.getContext("2d")!;
+  context.setTransform(side / SIDE, 0, 0, side / SIDE, 0, 0);
+  context.clearRect(0, 0, SIDE, SIDE);
+  return context;
+}
+
+const paper = document.createElement("canvas");
+paper.width = paper.height = SIDE;
+const pen = paper.getContext("2d", { willReadFrequently: true })!;
+
+/** The drawing as the model gets it: black ink on white paper, one pixel a unit. */
+export function rasterise(strokes: Stroke[]): ImageData {
+  pen.fillStyle = "#fff";
+  pen.fillRect(0, 0, SIDE, SIDE);
+  pen.strokeStyle = "#000";
+  for (const stroke of strokes) drawStroke(pen, stroke);
+  return pen.getImageData(0, 0, SIDE, SIDE);
+}
+
+const FAINT = 255 / 16; // what src/digit.c leaves out of the box
+
+/** Where the ink is; undefined on blank paper. */
+export function measure({ data, width, height }: ImageData): Ink | undefined {
+  let left = width,
+    top = height,
+    right = -1,
+    bottom = -1;
+  let mass = 0,
+    x = 0,
+    y = 0;
+  for (let row = 0, i = 0; row < height; row++) {
+    for (let col = 0; col < width; col++, i += 4) {
+      const ink = 255 - data[i];
+      if (ink <= FAINT) continue;
+      if (col < left) left = col;
+      if (col > right) right = col;
+      if (row < top) top = row;
+      bottom = row;
+      mass += ink;
+      x += ink * (col + 0.5);
+      y += ink * (row + 0.5);
+    }
+  }
+  if (mass === 0) return undefined;
+  return { left, top, width: right + 1 - left, height: bottom + 1 - top, x: x / mass, y: y / mass };
+}

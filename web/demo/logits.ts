@@ -1,0 +1,62 @@
+import type { State } from "./state.ts";
+
+/** One row a class: its label, its bar, its share. */
+export function buildBars(list: HTMLElement, columns: HTMLElement, labels: string[]): void {
+  list.replaceChildren(
+    ...labels.map((label) => {
+      const row = document.createElement("li");
+      row.dataset.label = label;
+      for (const [tag, text] of [
+        ["b", label],
+        ["i", ""],
+        ["span", ""],
+      ]) {
+        const part = document.createElement(tag);
+        part.textContent = text;
+        row.append(part);
+      }
+      return row;
+    }),
+  );
+  columns.replaceChildren(
+    ...labels.map((label) => {
+      const column = document.createElement("span");
+      column.append(document.createElement("i"));
+      column.dataset.label = label;
+      return column;
+    }),
+  );
+}
+
+/** Probabilities as bars. */
+export function drawBars(list: HTMLElement, { reading }: State): void {
+  const share = new Float64Array(list.children.length);
+  for (const { index, p } of reading?.result.classes ?? []) share[index] = p;
+  const best = reading?.result.classes[0].index;
+  [...list.children].forEach((child, index) => {
+    const row = child as HTMLElement;
+    row.style.setProperty("--p", share[index].toFixed(4));
+    row.classList.toggle("best", index === best);
+    row.dataset.p = reading ? String(share[index]) : "";
+    row.lastElementChild!.textContent = reading ? percent(share[index]) : "";
+  });
+}
+
+/** Raw scores as columns up and down from zero. */
+export function drawLogits(columns: HTMLElement, { reading }: State): void {
+  const logits = reading?.result.logits;
+  const top = logits?.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-6) ?? 1;
+  const best = reading?.result.classes[0].index;
+  [...columns.children].forEach((child, index) => {
+    const column = child as HTMLElement;
+    column.style.setProperty("--z", ((logits?.[index] ?? 0) / top).toFixed(4));
+    column.classList.toggle("best", index === best);
+  });
+}
+
+/** 0.9876 → "98.8 %"; never "100 %" for what is not certain. */
+export function percent(p: number): string {
+  if (p < 0.0005) return "0 %";
+  if (p > 0.9995) return "> 99.9 %";
+  return `${(p * 100).toFixed(1)} %`;
+}

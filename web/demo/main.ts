@@ -1,0 +1,305 @@
+import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
+import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
+import type { Stroke } from "./ink.ts";
+import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
+import { drawOverlay, drawScale, explain, patchAt } from "./overlay.ts";
+import { drawPad, listen } from "./pad.ts";
+import { drawPatches } from "./patches.ts";
+import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
+import { loadModel, read } from "./predict.ts";
+import { state, type MapKind } from "./state.ts";
+import { showError, showProgress, showReady } from "./status.ts";
+import { followTheme } from "./theme.ts";
+import { drawTokens } from "./tokens.ts";
+
+const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
+const canvas = (id: string) => element<HTMLCanvasElement>(id);
+const select = (id: string) => element<HTMLSelectElement>(id);
+
+const pad = canvas("pad");
+const undo = element<HTMLButtonElement>("undo");
+const clear = element<HTMLButtonElement>("clear");
+const prediction = element("prediction");
+
+// ---- Drawing the state ------------------------------------------------------
+
+let scheduled = false;
+
+function redraw(): void {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    draw();
+    if (state.model && !busy && state.answered !== state.version) void predict();
+  });
+}
+
+function draw(): void {
+  drawPad(pad, state.strokes, keyPen);
+  const range = drawOverlay(canvas("overlay"), state);
+  drawScale(canvas("scale"), state);
+  element("scale-min").textContent = range ? percent(range.low) : "–";
+  element("scale-max").textContent = range ? percent(range.high) : "–";
+  element("explanation").textContent = explain(state);
+  canvas("overlay").setAttribute("aria-label", explain(state));
+  drawPrediction();
+  drawBars(element("bars"), state);
+  drawMaps(element("maps"), state);
+  drawPixels(canvas("pixels"), state);
+  drawPatches(canvas("patches"), state);
+  drawTokens(canvas("tokens"), state);
+  drawBlocks(canvas("blocks"), state);
+  drawLogits(element("logits"), state);
+  drawChoices();
+}
+
+function drawPrediction(): void {
+  const { reading, example, strokes, model, answered, version } = state;
+  const best = reading?.result.classes[0];
+  const [digit, share] = prediction.children;
+  // The opening example is not the visitor's drawing: shown, but no result to rely on.
+  prediction.dataset.label = best && !example ? best.label : "";
+  prediction.dataset.p = best && !example ? String(best.p) : "";
+  if (digit.textContent !== (best?.label ?? "")) {
+    digit.textContent = best?.label ?? "";
+    digit.classList.remove("fresh");
+    void (digit as HTMLElement).offsetWidth; // starts the animation anew
+    digit.classList.add("fresh");
+  }
+  prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
+  share.textContent = best ? percent(best.p) : "";
+  element("caption").textContent = example ? "Example" : best ? "Reads as" : "Waiting for ink";
+  element("hint").textContent = example
+    ? "Your turn: draw over it"
+    : "Draw here, with mouse, finger or pen";
+  document.body.classList.toggle("blank", strokes.length === 0);
+  document.body.classList.toggle("example", example);
+}
+
+function drawChoices(): void {
+  const { view, model, past, strokes, example } = state;
+  undo.disabled = example || past.length === 0;
+  clear.disabled = strokes.length === 0;
+  select("map").value = view.map;
+  for (const id of ["layer", "head"]) select(id).disabled = !model || view.map === "rollout";
+  select("layer").value = String(view.layer + 1);
+  select("head").value = view.head === "mean" ? "mean" : String(view.head + 1);
+}
+
+// ---- Changing the drawing ---------------------------------------------------
+
+let stopExample = () => {};
+let stroke: Stroke = []; // the one being drawn
+let strokeEnded = false;
+
+function changed(): void {
+  state.version++;
+  redraw();
+}
+
+/** Puts another drawing on the pad; results still on their way belong to the old one. */
+function replace(strokes: Stroke[]): void {
+  stopExample();
+  keyPen.down = false;
+  state.example = false;
+  state.strokes = strokes;
+  state.reading = undefined;
+  state.since = ++state.version;
+  redraw();
+}
+
+function remember(): void {
+  state.past.push(state.example ? [] : state.strokes);
+}
+
+function takeBack(): void {
+  const before = state.past.pop();
+  if (before) replace(before);
+  strokeEnded = true;
+}
+
+function wipe(): void {
+  if (state.strokes.length === 0) return;
+  if (!state.example) remember();
+  replace([]);
+  element("announce").textContent = "Cleared";
+}
+
+const keyPen = listen(pad, {
+  begin(point) {
+    remember();
+    if (state.example) replace([]);
+    stroke = [point];
+    state.strokes = [...state.strokes, stroke];
+    changed();
+  },
+  extend(points) {
+    if (state.strokes.at(-1) !== stroke) return; // taken back or cleared under the pen
+    stroke.push(...points);
+    changed();
+  },
+  end() {
+    strokeEnded = true;
+    announce();
+  },
+  hover(x, y) {
+    const patch = state.view.map === "patch" && patchAt(state, x, y);
+    if (!patch) return;
+    state.view.patch = patch;
+    redraw();
+  },
+  moved: redraw,
+});
+
+/** Tells the screen reader the result of a finished stroke, not of every frame. */
+function announce(): void {
+  const { reading, version } = state;
+  if (!strokeEnded || reading?.version !== version) return;
+  strokeEnded = false;
+  const { label, p } = reading.result.classes[0];
+  element("announce").textContent = `Reads as ${label}, ${percent(p)}`;
+}
+
+// ---- The model --------------------------------------------------------------
+
+let busy = false;
+
+/** Reads the drawing as it is; one reading at a time, and the next frame asks again. */
+async function predict(): Promise<void> {
+  const version = state.version;
+  busy = true;
+  try {
+    const answer = await read(state);
+    state.answered = version;
+    if (version >= state.since) {
+      state.reading = answer;
+      showReady(element("status"), state);
+      announce();
+    }
+  } catch (error) {
+    fail("The model stopped", error);
+  } finally {
+    busy = false;
+    redraw();
+  }
+}
+
+async function start(): Promise<void> {
+  const status = element("status");
+  showProgress(status, 0, 0);
+  try {
+    state.model = await loadModel((loaded, total) => {
+      state.modelBytes = loaded;
+      showProgress(status, loaded, total);
+    });
+  } catch (error) {
+    return fail("The model did not load", error);
+  }
+  fit();
+  showReady(status, state);
+  state.answered = -1;
+  redraw();
+}
+
+function fail(what: string, error: unknown): void {
+  state.model?.dispose();
+  state.model = state.reading = undefined;
+  const why = error instanceof Error ? error.message : String(error);
+  showError(element("status"), `${what}: ${why}`, () => void start());
+  redraw();
+}
+
+/** Fits the page's choices and words to the model. */
+function fit(): void {
+  const config = state.model!.config;
+  const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
+  buildBars(element("bars"), element("logits"), [...config.labels]);
+  state.view.layer = config.depth - 1;
+  state.view.patch = [gridRows >> 1, gridCols >> 1];
+  const numbers = (count: number) =>
+    Array.from({ length: count }, (_, i) => new Option(String(i + 1)));
+  select("layer").replaceChildren(...numbers(config.depth));
+  select("head").replaceChildren(new Option("mean"), ...numbers(config.heads));
+  buildMaps(element("maps"), config.depth, config.heads, (layer, head) => {
+    Object.assign(state.view, { layer, head });
+    if (state.view.map === "rollout") state.view.map = "class";
+    redraw();
+  });
+  const facts: Record<string, string> = {
+    pixels: `${rows}\u00a0×\u00a0${cols}`,
+    patches: String(gridRows * gridCols),
+    patch: `${patchRows}\u00a0×\u00a0${patchCols}`,
+    width: String(config.width),
+    depth: String(config.depth),
+    classes: String(config.classes),
+  };
+  for (const span of document.querySelectorAll<HTMLElement>("[data-fact]")) {
+    span.textContent = facts[span.dataset.fact!];
+  }
+}
+
+// ---- The page's controls ----------------------------------------------------
+
+undo.addEventListener("click", takeBack);
+clear.addEventListener("click", wipe);
+document.addEventListener("keydown", (event) => {
+  if ((event.target as HTMLElement).matches("select, input")) return;
+  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z")
+    takeBack();
+  else if (event.key === "Escape" || event.key === "Delete") wipe();
+  else return;
+  event.preventDefault();
+});
+
+select("map").addEventListener("change", () => {
+  state.view.map = select("map").value as MapKind;
+  redraw();
+});
+select("layer").addEventListener("change", () => {
+  state.view.layer = Number(select("layer").value) - 1;
+  redraw();
+});
+select("head").addEventListener("change", () => {
+  const { value } = select("head");
+  state.view.head = value === "mean" ? "mean" : Number(value) - 1;
+  redraw();
+});
+element<HTMLInputElement>("strength").addEventListener("input", (event) => {
+  state.view.strength = Number((event.target as HTMLInputElement).value) / 100;
+  redraw();
+});
+for (const id of ["pixels", "patches"]) {
+  choosePatch(canvas(id), state, (row, col, pressed) => {
+    if (pressed) state.view.map = "patch";
+    state.view.patch = [row, col];
+    redraw();
+  });
+}
+
+buildBars(element("bars"), element("logits"), Array.from("0123456789"));
+buildExamples(element("examples"), (strokes) => {
+  remember();
+  strokeEnded = true;
+  replace(strokes.map((stroke) => [...stroke]));
+});
+followTheme(element("theme"), (dark) => {
+  state.dark = dark;
+  drawExamples(element("examples"));
+  redraw();
+});
+new ResizeObserver(redraw).observe(pad);
+
+/** Writes an example on the empty pad, for something to see while the model loads. */
+function invite(): void {
+  const { strokes } = EXAMPLES[0];
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  state.example = true;
+  stopExample = writeOut(strokes, still ? 0 : 1400, (shown) => {
+    state.strokes = shown;
+    changed();
+  });
+}
+
+invite();
+void start();

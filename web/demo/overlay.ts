@@ -1,0 +1,133 @@
+import type { Attention } from "vitrine";
+import { css, heat } from "./colour.ts";
+import { inPadUnits } from "./ink.ts";
+import { accent, shapeOf, type Shape } from "./pixels.ts";
+import type { Reading, State, View } from "./state.ts";
+
+/** Where the model's image lies on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
+export interface Frame {
+  left: number;
+  top: number;
+  pixelWidth: number;
+  pixelHeight: number;
+}
+
+/** The chosen heat map over the grid, in row order. */
+export function heatMap(attention: Attention, { map, layer, head, patch }: View): Float32Array {
+  if (map === "rollout") return attention.rollout();
+  if (map === "patch") return attention.fromPatch(patch[0], patch[1], layer, head);
+  return attention.fromClass(layer, head);
+}
+
+/** The share of the image that the drawing's longer side fills. */
+const FILL = 20 / 28;
+
+/** The least and the greatest of a map, which get the ends of the colour scale. */
+export interface Range {
+  low: number;
+  high: number;
+}
+
+export function rangeOf(values: Float32Array): Range {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return { low, high };
+}
+
+/** value → 0..1 within the range; 0 where all are alike. */
+export const within = (value: number, { low, high }: Range): number =>
+  high > low ? (value - low) / (high - low) : 0;
+
+/**
+ * Undoes src/digit.c: the ink's box became 20/28 of the image on its longer side and whole
+ * pixels on the other, and both pictures have their centre of mass in the same spot.
+ */
+export function frameOf({ ink, result }: Reading, { rows, cols }: Shape): Frame {
+  let [mass, x, y] = [0, 0, 0];
+  for (let row = 0, i = 0; row < rows; row++) {
+    for (let col = 0; col < cols; col++, i++) {
+      mass += result.input[i];
+      x += result.input[i] * (col + 0.5);
+      y += result.input[i] * (row + 0.5);
+    }
+  }
+  const fit = Math.min((rows * FILL) / ink.height, (cols * FILL) / ink.width);
+  const pixelWidth = ink.width / Math.max(1, Math.round(ink.width * fit));
+  const pixelHeight = ink.height / Math.max(1, Math.round(ink.height * fit));
+  return {
+    left: ink.x - (x / mass) * pixelWidth,
+    top: ink.y - (y / mass) * pixelHeight,
+    pixelWidth,
+    pixelHeight,
+  };
+}
+
+/** The patch under a point of the pad, if there is one. */
+export function patchAt(state: State, x: number, y: number): [number, number] | undefined {
+  if (!state.reading) return undefined;
+  const shape = shapeOf(state.model?.config);
+  const { left, top, pixelWidth, pixelHeight } = frameOf(state.reading, shape);
+  const row = Math.floor((y - top) / pixelHeight / shape.patchRows);
+  const col = Math.floor((x - left) / pixelWidth / shape.patchCols);
+  const inside = row >= 0 && col >= 0 && row < shape.gridRows && col < shape.gridCols;
+  return inside ? [row, col] : undefined;
+}
+
+/** The heat map over the drawing, each patch where it was taken from. Returns its range. */
+export function drawOverlay(canvas: HTMLCanvasElement, state: State): Range | undefined {
+  const context = inPadUnits(canvas);
+  const { reading, view, dark } = state;
+  if (!reading?.result.attention) return undefined;
+  const shape = shapeOf(state.model?.config);
+  const map = heatMap(reading.result.attention, view);
+  const range = rangeOf(map);
+  const frame = frameOf(reading, shape);
+  const width = frame.pixelWidth * shape.patchCols;
+  const height = frame.pixelHeight * shape.patchRows;
+  context.globalAlpha = view.strength;
+  for (let row = 0; row < shape.gridRows; row++) {
+    for (let col = 0; col < shape.gridCols; col++) {
+      context.fillStyle = css(heat(within(map[row * shape.gridCols + col], range), dark));
+      context.fillRect(
+        frame.left + col * width + 0.5,
+        frame.top + row * height + 0.5,
+        width - 1,
+        height - 1,
+      );
+    }
+  }
+  context.globalAlpha = 1;
+  if (view.map === "patch") {
+    const [row, col] = view.patch;
+    context.strokeStyle = css(accent(dark));
+    context.lineWidth = 2.5;
+    context.strokeRect(frame.left + col * width, frame.top + row * height, width, height);
+  }
+  return range;
+}
+
+/** The colours of the overlay from its least to its greatest. */
+export function drawScale(canvas: HTMLCanvasElement, state: State): void {
+  const context = canvas.getContext("2d")!;
+  for (let x = 0; x < canvas.width; x++) {
+    context.fillStyle = css(heat(x / (canvas.width - 1), state.dark));
+    context.fillRect(x, 0, 1, 1);
+  }
+}
+
+/** One sentence on what the overlay shows, for the eye and for the screen reader. */
+export function explain({ view, reading }: State): string {
+  if (!reading) return "Draw, and each patch takes the colour of the attention it gets.";
+  const { layer, head, patch } = view;
+  const heads = head === "mean" ? "mean of all heads" : `head ${head + 1}`;
+  const where = `takes from each patch in layer ${layer + 1}, ${heads}.`;
+  return {
+    class: `What the class token ${where}`,
+    patch: `What the patch in row ${patch[0] + 1}, column ${patch[1] + 1} ${where}`,
+    rollout:
+      "What of each patch reaches the class token through all layers (Abnar & Zuidema, 2020).",
+  }[view.map];
+}

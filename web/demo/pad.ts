@@ -1,0 +1,123 @@
+import { drawStroke, inPadUnits, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
+
+export interface PadEvents {
+  begin(point: Point): void;
+  extend(points: Point[]): void;
+  end(): void;
+  hover(x: number, y: number): void;
+  moved(): void; // the keyboard's pen, which is drawn with the strokes
+}
+
+/** The keyboard's pen: where it is and whether it draws. */
+export interface KeyPen {
+  x: number;
+  y: number;
+  down: boolean;
+  shown: boolean;
+}
+
+/** Turns pointer and key events on the canvas into strokes in pad units. */
+export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
+  const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, shown: false };
+  listenToPointer(canvas, keyPen, events);
+  listenToKeys(canvas, keyPen, events);
+  return keyPen;
+}
+
+function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
+  let active: number | undefined; // the one pointer that draws; others are ignored
+
+  const pointAt = (event: PointerEvent): Point => {
+    const box = canvas.getBoundingClientRect();
+    const pressed = event.pointerType === "pen" && event.pressure > 0;
+    return {
+      x: ((event.clientX - box.left) / box.width) * SIDE,
+      y: ((event.clientY - box.top) / box.height) * SIDE,
+      width: PEN * (pressed ? 0.5 + event.pressure : 1),
+    };
+  };
+
+  canvas.addEventListener("pointerdown", (event) => {
+    if (active !== undefined || event.button !== 0) return;
+    active = event.pointerId;
+    canvas.setPointerCapture(active);
+    if (keyPen.down) events.end();
+    keyPen.down = keyPen.shown = false;
+    events.begin(pointAt(event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerId === active) {
+      const steps = event.getCoalescedEvents?.() ?? [];
+      events.extend((steps.length ? steps : [event]).map(pointAt));
+    }
+    const { x, y } = pointAt(event);
+    if (active === undefined || event.pointerId === active) events.hover(x, y);
+  });
+  const lift = (event: PointerEvent) => {
+    if (event.pointerId !== active) return;
+    active = undefined;
+    events.end();
+  };
+  canvas.addEventListener("pointerup", lift);
+  canvas.addEventListener("pointercancel", lift);
+  canvas.addEventListener("lostpointercapture", lift);
+}
+
+const ARROWS: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
+  const point = (): Point => ({ x: keyPen.x, y: keyPen.y, width: PEN });
+  const within = (value: number) => Math.min(SIDE - PEN / 2, Math.max(PEN / 2, value));
+
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrow = ARROWS[event.key];
+    if (arrow) {
+      const step = event.shiftKey ? 28 : 7;
+      keyPen.x = within(keyPen.x + arrow[0] * step);
+      keyPen.y = within(keyPen.y + arrow[1] * step);
+      if (keyPen.down) events.extend([point()]);
+      else events.hover(keyPen.x, keyPen.y);
+    } else if (event.key === " " || event.key === "Enter") {
+      if (event.repeat) return event.preventDefault();
+      const down = !keyPen.down;
+      if (down) events.begin(point());
+      else events.end();
+      keyPen.down = down; // after begin: replacing the drawing lifts the pen
+    } else return;
+    event.preventDefault();
+    keyPen.shown = true;
+    events.moved();
+  });
+  canvas.addEventListener("focus", () => {
+    keyPen.shown = canvas.matches(":focus-visible");
+    events.moved();
+  });
+  canvas.addEventListener("blur", () => {
+    if (keyPen.down) events.end();
+    keyPen.down = keyPen.shown = false;
+    events.moved();
+  });
+}
+
+/** Draws the strokes, and the keyboard's pen where it is in use, in the canvas's CSS colours. */
+export function drawPad(canvas: HTMLCanvasElement, strokes: Stroke[], keyPen: KeyPen): void {
+  const context = inPadUnits(canvas);
+  context.strokeStyle = getComputedStyle(canvas).color;
+  for (const stroke of strokes) drawStroke(context, stroke);
+  if (!keyPen.shown) return;
+  context.lineWidth = 2;
+  context.strokeStyle = getComputedStyle(canvas).accentColor;
+  context.beginPath();
+  context.arc(keyPen.x, keyPen.y, keyPen.down ? PEN / 2 : PEN / 2 + 4, 0, 2 * Math.PI);
+  context.moveTo(keyPen.x - 4, keyPen.y);
+  context.lineTo(keyPen.x + 4, keyPen.y);
+  context.moveTo(keyPen.x, keyPen.y - 4);
+  context.lineTo(keyPen.x, keyPen.y + 4);
+  context.stroke();
+}

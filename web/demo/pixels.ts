@@ -1,0 +1,78 @@
+import type { VitConfig } from "vitrine";
+import { mix, paint, tone, type Colour } from "./colour.ts";
+import type { State } from "./state.ts";
+
+/** The sizes the figures need. */
+export interface Shape {
+  rows: number;
+  cols: number;
+  patchRows: number;
+  patchCols: number;
+  gridRows: number;
+  gridCols: number;
+}
+
+export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
+  const [rows, cols] = config?.image_size ?? [28, 28];
+  const [patchRows, patchCols] = config?.patch_size ?? [4, 4];
+  return {
+    rows,
+    cols,
+    patchRows,
+    patchCols,
+    gridRows: rows / patchRows,
+    gridCols: cols / patchCols,
+  };
+}
+
+/** The marker of the chosen patch, in all figures alike. */
+export const accent = (dark: boolean): Colour => (dark ? [255, 171, 92] : [206, 62, 50]);
+
+export const isChosen = ({ view }: State, row: number, col: number): boolean =>
+  view.map === "patch" && view.patch[0] === row && view.patch[1] === col;
+
+/** The image exactly as the model gets it. */
+export function drawPixels(canvas: HTMLCanvasElement, state: State): void {
+  const { rows, cols, patchRows, patchCols } = shapeOf(state.model?.config);
+  const input = state.reading?.result.input;
+  paint(canvas, rows, cols, (row, col) => {
+    const ink = tone(input?.[row * cols + col] ?? 0, state.dark);
+    const chosen = isChosen(state, Math.floor(row / patchRows), Math.floor(col / patchCols));
+    return chosen ? mix(ink, accent(state.dark), 0.45) : ink;
+  });
+}
+
+/** Lets pointer and arrow keys choose a patch on a picture whose cells are the grid's. */
+export function choosePatch(
+  canvas: HTMLCanvasElement,
+  state: State,
+  choose: (row: number, col: number, pressed: boolean) => void,
+): void {
+  const point = (event: PointerEvent) => {
+    const { gridRows, gridCols } = shapeOf(state.model?.config);
+    const box = canvas.getBoundingClientRect();
+    const cell = (at: number, size: number, count: number) =>
+      Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
+    choose(
+      cell(event.clientY - box.top, box.height, gridRows),
+      cell(event.clientX - box.left, box.width, gridCols),
+      event.buttons > 0,
+    );
+  };
+  canvas.addEventListener("pointerdown", point);
+  canvas.addEventListener("pointermove", point);
+  canvas.addEventListener("keydown", (event) => {
+    const { gridRows, gridCols } = shapeOf(state.model?.config);
+    const [row, col] = state.view.patch;
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
+      event.key
+    ];
+    if (!step) return;
+    event.preventDefault();
+    choose(
+      Math.min(gridRows - 1, Math.max(0, row + step[0])),
+      Math.min(gridCols - 1, Math.max(0, col + step[1])),
+      true,
+    );
+  });
+}

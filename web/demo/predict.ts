@@ -1,0 +1,21 @@
+import { Vit, VitError } from "vitrine";
+import weights from "../../weights/digits.safetensors?url";
+import { measure, rasterise } from "./ink.ts";
+import type { Reading, State } from "./state.ts";
+
+export function loadModel(onProgress: (loaded: number, total: number) => void): Promise<Vit> {
+  return Vit.load(new URL(weights, document.baseURI), { worker: true, onProgress });
+}
+
+/** Reads the drawing as it is now; undefined where there is no ink. */
+export async function read({ model, strokes, version }: State): Promise<Reading | undefined> {
+  const raster = rasterise(strokes);
+  const ink = measure(raster);
+  if (!model || !ink) return undefined;
+  try {
+    return { result: await model.classify(raster, { attention: true }), ink, version };
+  } catch (error) {
+    if (error instanceof VitError && error.code === "blank_image") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { State } from "./state.ts";
+
+const kilobytes = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
+
+export function showProgress(parent: HTMLElement, loaded: number, total: number): void {
+  let bar = parent.querySelector("progress");
+  if (!bar) {
+    bar = document.createElement("progress");
+    parent.className = "loading";
+    parent.setAttribute("role", "status");
+    parent.replaceChildren(bar, document.createElement("span"));
+  }
+  if (total > 0) {
+    bar.max = total;
+    bar.value = loaded;
+  }
+  parent.lastElementChild!.textContent =
+    total > 0
+      ? `Fetching the model: ${kilobytes(loaded)} of ${kilobytes(total)}`
+      : `Fetching the model: ${kilobytes(loaded)}`;
+}
+
+/** The last predictions' times; their median is shown, so that the number stands still. */
+const times: number[] = [];
+
+export function showReady(parent: HTMLElement, state: State): void {
+  const { model, modelBytes, reading } = state;
+  if (!model) return;
+  if (reading) times.push(reading.result.milliseconds);
+  if (times.length > 31) times.shift();
+  const median = times.toSorted((a, b) => a - b)[times.length >> 1];
+  const facts = [
+    median === undefined
+      ? "Ready"
+      : `${median < 10 ? median.toFixed(2) : median.toFixed(0)} ms a prediction`,
+    model.variant,
+    `${kilobytes(modelBytes)} of weights`,
+  ];
+  parent.className = "ready";
+  parent.setAttribute("role", "none"); // changes with every frame: nothing to read out
+  parent.textContent = facts.join(" · ");
+}
+
+export function showError(parent: HTMLElement, message: string, retry: () => void): void {
+  const text = document.createElement("span");
+  text.textContent = message;
+  const button = document.createElement("button");
+  button.id = "retry";
+  button.type = "button";
+  button.textContent = "Retry";
+  button.addEventListener("click", retry);
+  parent.className = "failed";
+  parent.setAttribute("role", "alert");
+  parent.replaceChildren(text, button);
+}

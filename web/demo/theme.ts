@@ -1,0 +1,37 @@
+const wish = matchMedia("(prefers-color-scheme: dark)");
+
+/** Follows the system's light or dark until the button is used; calls `changed` each time. */
+export function followTheme(button: HTMLElement, changed: (dark: boolean) => void): void {
+  let own = stored();
+  const apply = () => {
+    const dark = own === undefined ? wish.matches : own === "dark";
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    button.textContent = dark ? "Light" : "Dark";
+    button.setAttribute("aria-label", dark ? "Use light colours" : "Use dark colours");
+    changed(dark);
+  };
+  button.addEventListener("click", () => {
+    own = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    store(own);
+    apply();
+  });
+  wish.addEventListener("change", apply);
+  apply();
+}
+
+// Storage may be forbidden; the choice then lasts as long as the page.
+function stored(): string | undefined {
+  try {
+    return localStorage.getItem("vitrine-theme") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function store(theme: string): void {
+  try {
+    localStorage.setItem("vitrine-theme", theme);
+  } catch {
+    return;
+  }
+}

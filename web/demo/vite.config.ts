@@ -1,0 +1,18 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: here("."),
+  base: "./",
+  resolve: { alias: { vitrine: here("../../dist/vit.js") } },
+  server: { fs: { allow: [here("../..")] } },
+  worker: { format: "es" },
+  build: {
+    outDir: here("../../build/page"),
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0, // the page's Content-Security-Policy lets nothing in from data: URLs
+  },
+});
