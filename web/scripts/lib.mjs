@@ -1,0 +1,118 @@
+// What every script here shares: speaking, running commands, and steps that are
+// skipped while nothing they read has changed. Node's own modules only: this runs
+// before anything is installed.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, statSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join, relative } from "node:path";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+export const isRoot = process.getuid?.() === 0;
+export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "vitrine");
+const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+export const say = (text) => console.log(text);
+
+/** An error whose message is all that its reader needs: no stack is shown. */
+export class Trouble extends Error {}
+
+/** Runs a script's main function; says what went wrong and fails the process. */
+export async function main(body) {
+  try {
+    await body();
+  } catch (error) {
+    const known = error instanceof Trouble || error.code?.startsWith("ERR_PARSE_ARGS");
+    console.error(`\n✗ ${known ? error.message : error.stack}`);
+    process.exit(1);
+  }
+}
+
+/** Whether the module was started by node, not imported. */
+export const isMain = (meta) => fileURLToPath(meta.url) === realpathSync(process.argv[1]);
+
+/** The full path of a program on the PATH, or undefined. */
+export function which(name) {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      if (statSync(path).isFile()) return path;
+    } catch {
+      // not in this folder
+    }
+  }
+}
+
+/**
+ * Runs a command in the repository and resolves to its exit code and output. The output is
+ * kept, and shown only where the command fails; `show` passes it on as it comes; `terminal`
+ * gives the command our own terminal, for its progress bar, and keeps nothing.
+ */
+export function run(command, args, { show, terminal, env, allowFailure } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: terminal ? "inherit" : ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    const keep = (stream) => (chunk) => {
+      output += chunk;
+      if (show) stream.write(chunk);
+    };
+    child.stdout?.on("data", keep(process.stdout));
+    child.stderr?.on("data", keep(process.stderr));
+    child.on("error", (error) => reject(new Trouble(`cannot run ${command}: ${error.message}`)));
+    child.on("close", (code, signal) => {
+      if (code === 0 || allowFailure) return resolve({ code, output });
+      if (!show) process.stderr.write(output);
+      reject(new Trouble(`${command} ${args.join(" ")}\n  ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+}
+
+/** Says a step's name, does it, says how long it took. */
+export async function timed(name, body) {
+  say(`▸ ${name}`);
+  const start = performance.now();
+  const result = await body();
+  say(`  done in ${seconds(start)}`);
+  return result;
+}
+
+/**
+ * A step that is skipped while its inputs (files and folders, by content; and `key`) are what
+ * they were when it last succeeded and its outputs are still there.
+ */
+export async function step(name, { inputs, key = "", outputs }, body) {
+  const stamp = join(root, "build", "stamps", name.replaceAll(/\W+/g, "-"));
+  const fresh = fingerprint(inputs, key);
+  const done = outputs.every((path) => existsSync(join(root, path)));
+  if (done && existsSync(stamp) && readFileSync(stamp, "utf8") === fresh) {
+    return say(`✓ ${name}: up to date`);
+  }
+  await timed(name, body);
+  mkdirSync(join(root, "build", "stamps"), { recursive: true });
+  writeFileSync(stamp, fresh);
+}
+
+function fingerprint(inputs, key) {
+  const hash = createHash("sha256").update(`${key}\0`);
+  for (const path of inputs.flatMap((input) => [...files(join(root, input))])) {
+    hash.update(`${relative(root, path)}\0`).update(readFileSync(path)).update("\0");
+  }
+  return hash.digest("hex");
+}
+
+/** Every file in a folder and the folders in it, in a fixed order; a file is itself. */
+function* files(path) {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isDirectory()) return yield path;
+  for (const name of readdirSync(path).sort()) yield* files(join(path, name));
+}

@@ -1,0 +1,59 @@
+// MNIST's four files (LeCun, Cortes, Burges), by Yann LeCun's own names: where they are, or
+// from a public mirror into the cache folder, checked against their SHA-256.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Trouble, cacheFolder, root, say, timed } from "./lib.mjs";
+
+const sha256 = {
+  "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+  "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+  "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+  "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+};
+const mirrors = [
+  "https://ossci-datasets.s3.amazonaws.com/mnist/",
+  "https://storage.googleapis.com/cvdf-datasets/mnist/",
+];
+const cached = join(cacheFolder, "mnist");
+const names = Object.keys(sha256);
+
+/** The folder that holds all four files; undefined where none does. */
+export function findMnist() {
+  const data = process.env.VITRINE_DATA;
+  const places = [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached];
+  return places.filter(Boolean).find((folder) => names.every((name) => existsSync(join(folder, name))));
+}
+
+export async function mnist() {
+  const found = findMnist();
+  if (found) {
+    say(`✓ MNIST: ${found}`);
+    return found;
+  }
+  await timed(`MNIST, 11 MB, into ${cached}`, async () => {
+    mkdirSync(cached, { recursive: true });
+    for (const name of names) await fetchFile(name);
+  });
+  return cached;
+}
+
+async function fetchFile(name) {
+  const path = join(cached, name);
+  const intact = (bytes) => createHash("sha256").update(bytes).digest("hex") === sha256[name];
+  if (existsSync(path) && intact(readFileSync(path))) return;
+  const refusals = [];
+  for (const mirror of mirrors) {
+    try {
+      const response = await fetch(mirror + name);
+      const bytes = Buffer.from(await response.arrayBuffer());
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      if (!intact(bytes)) throw new Error("the SHA-256 is not MNIST's");
+      return writeFileSync(path, bytes);
+    } catch (error) {
+      refusals.push(`  ${mirror}${name}: ${error.cause?.message ?? error.message}`);
+    }
+  }
+  throw new Trouble(`cannot download MNIST:\n${refusals.join("\n")}\n` +
+    `  Put its four files into a folder and name that in $VITRINE_DATA.`);
+}

@@ -1,0 +1,151 @@
+// Puts in place what a fresh clone lacks: npm's packages, Debian's, Emscripten, Chromium.
+// Looks first, installs only what is missing, says what it does.
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Trouble, cacheFolder, isRoot, root, run, say, timed, which } from "./lib.mjs";
+
+const NODE = 20;
+const EMSCRIPTEN = "3.1.58";
+
+export function node() {
+  if (parseInt(process.versions.node) < NODE) {
+    throw new Trouble(`Node ${NODE} or newer is needed; this is ${process.version}`);
+  }
+}
+
+/** The packages of package-lock.json, by `npm ci` unless node_modules holds just these. */
+export async function npmPackages() {
+  if (packagesInPlace()) return say("✓ npm packages: up to date");
+  await timed("npm packages (npm ci)", () => run("npm", ["ci", "--ignore-scripts"]));
+}
+
+function packagesInPlace() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installed)) return false;
+  const packages = (path) => JSON.parse(readFileSync(path, "utf8")).packages;
+  const there = packages(installed);
+  return Object.entries(packages(join(root, "package-lock.json"))).every(
+    ([path, { version, optional }]) => path === "" || optional || there[path]?.version === version,
+  );
+}
+
+// ---- Debian's packages
+
+const apt = ["-q", "-y", "-o", "DPkg::Lock::Timeout=600", "-o", "Acquire::Retries=3"];
+const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C.UTF-8" };
+let indexRead = false;
+
+/** Installs Debian packages where we may; resolves to whether they are there. */
+async function debian(packages) {
+  if (!isRoot || !which("apt-get")) return false;
+  await timed(`Debian packages: ${packages.join(" ")}`, async () => {
+    if (!indexRead) await run("apt-get", [...apt, "update"], { env: aptEnvironment });
+    indexRead = true;
+    const install = [...apt, "install", "--no-install-recommends", ...packages];
+    await run("apt-get", install, { env: aptEnvironment });
+  });
+  return true;
+}
+
+/** The same for what we can do without: resolves to false where it cannot be installed. */
+const wanted = (name) => debian([name]).catch((error) => {
+  say(`  ${error.message}`);
+  return false;
+});
+
+/** Looked for only where apt could bring it: elsewhere CMake says what it lacks. */
+const header = (name) => () =>
+  !which("apt-get") || ["", "/x86_64-linux-gnu", "/aarch64-linux-gnu"].some((folder) =>
+    existsSync(`/usr/include${folder}/${name}`));
+const program = (...names) => () => names.some((name) => which(name));
+
+/** What is looked for, and the Debian package that brings it. */
+const tools = {
+  python3: program("python3"),
+  cmake: program("cmake"),
+  "ninja-build": program("ninja", "make"),
+};
+const nativeTools = {
+  gcc: program("cc", "gcc", "clang"),
+  "libc6-dev": header("stdlib.h"),
+  "zlib1g-dev": header("zlib.h"),
+  "libpng-dev": header("png.h"),
+};
+const openblas = ["openblas_config.h", "openblas-pthread/openblas_config.h"].map(header);
+
+async function need(packages) {
+  const missing = Object.keys(packages).filter((name) => !packages[name]());
+  if (missing.length === 0 || (await debian(missing))) return;
+  throw new Trouble(`missing on this machine: ${missing.join(", ")} (names of the Debian packages)\n` +
+    `  as root: apt-get install ${missing.join(" ")}`);
+}
+
+/** What the native command and tests are built with. */
+export async function native() {
+  await need({ ...tools, ...nativeTools });
+  if (openblas.some((found) => found()) || (await wanted("libopenblas-pthread-dev"))) return;
+  say("  OpenBLAS is not here (Debian: libopenblas-pthread-dev): training will be slower");
+}
+
+// ---- Emscripten
+
+/** The first Emscripten that is new enough of $EMSDK's, the PATH's and ours: { folder, version }. */
+export async function emscripten() {
+  await need(tools);
+  const ours = join(cacheFolder, "emscripten", "emscripten");
+  const found = places(ours).map((folder) => ({ folder, version: emscriptenVersion(folder) }))
+    .filter(({ version }) => version);
+  const good = found.find(({ version }) => !older(version, EMSCRIPTEN));
+  if (good) {
+    say(`✓ Emscripten ${good.version}: ${good.folder}`);
+    return good;
+  }
+  for (const { folder, version } of found) say(`  Emscripten ${version} in ${folder} is too old`);
+  await timed(`Emscripten into ${dirname(ours)}`, () => installEmscripten(dirname(ours)));
+  return { folder: ours, version: emscriptenVersion(ours) };
+}
+
+function places(ours) {
+  const { EMSDK } = process.env;
+  const emcc = which("emcc");
+  const beside = emcc && dirname(realpathSync(emcc));
+  return [
+    EMSDK && join(EMSDK, "upstream", "emscripten"),
+    beside,
+    beside && join(beside, "..", "libexec"), // Homebrew's
+    ours,
+  ].filter(Boolean);
+}
+
+function emscriptenVersion(folder) {
+  const file = join(folder, "emscripten-version.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").match(/[\d.]+/)?.[0] : undefined;
+}
+
+function older(version, than) {
+  const [a, b] = [version, than].map((text) => text.split(".").map(Number));
+  const i = a.findIndex((part, at) => part !== b[at]);
+  return i >= 0 && a[i] < (b[i] ?? 0);
+}
+
+async function installEmscripten(prefix) {
+  const debianHere = existsSync("/etc/os-release") &&
+    /^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"));
+  if (!debianHere || !isRoot) {
+    throw new Trouble(`Emscripten ${EMSCRIPTEN} or newer is needed, and neither $EMSDK nor the PATH has one.\n` +
+      "  git clone https://github.com/emscripten-core/emsdk && cd emsdk\n" +
+      "  ./emsdk install latest && ./emsdk activate latest && source ./emsdk_env.sh\n" +
+      "  then run this again. (On Debian, as root, this script would install one itself.)");
+  }
+  await run("bash", [join(root, "web", "scripts", "emscripten.sh"), prefix]);
+}
+
+// ---- Chromium
+
+/** The path of a Chromium for the page's tests; undefined where there is none to be had. */
+export async function chromium() {
+  const find = () => process.env.CHROMIUM ||
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(which).find(Boolean);
+  if (!find()) await wanted("chromium");
+  return find();
+}

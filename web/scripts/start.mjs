@@ -1,0 +1,46 @@
+// npm start: from a fresh clone to the page in the browser.
+import { parseArgs } from "node:util";
+import * as build from "./build.mjs";
+import { Trouble, main, say } from "./lib.mjs";
+
+const help = `npm start [-- --port N]
+
+Installs what is missing (npm packages; on Debian as root CMake and Emscripten too),
+builds the wasm modules, the package and the page, serves the page and prints its
+address. What is up to date is not done again.
+
+  --port N   serve at this port (default: 5173, or the next that is free)
+  --help     this text`;
+
+function portOf(text) {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65536) return Number(text);
+  throw new Trouble(`--port: expected a number from 0 to 65535, got "${text}"`);
+}
+
+/** Serves the built page at `port` or not at all; without one at 5173 or the next that is free. */
+async function serve(port) {
+  const { preview } = await import("vite");
+  const { httpServer } = await preview({
+    ...build.pageConfig,
+    preview: { host: "127.0.0.1", port: port ?? 5173, strictPort: port !== undefined },
+    logLevel: "warn",
+  }).catch((error) => {
+    throw /already in use/.test(error.message)
+      ? new Trouble(`port ${port} is in use: name another with --port, or leave --port out`)
+      : error;
+  });
+  return `http://localhost:${httpServer.address().port}/`;
+}
+
+await main(async () => {
+  const { values } = parseArgs({ options: { port: { type: "string" }, help: { type: "boolean" } } });
+  if (values.help) return say(help);
+  const port = portOf(values.port);
+  await build.packages();
+  await build.wasm();
+  await build.dist();
+  await build.page();
+  say(`\nVitrine is at ${await serve(port)}   (Ctrl-C ends it)`);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
+});

@@ -1,0 +1,159 @@
+// npm test: every test there is, from the C core to the page in a browser.
+import { readFileSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { parseArgs, stripVTControlCharacters } from "node:util";
+import * as build from "./build.mjs";
+import { Trouble, main, root, run, say, timed } from "./lib.mjs";
+import { findMnist } from "./mnist.mjs";
+import * as setup from "./setup.mjs";
+
+const jobs = String(availableParallelism());
+
+/** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
+const stages = {
+  c: ["C, natively under ASan and UBSan", async () => {
+    await setup.native();
+    return cTests("sanitize");
+  }],
+  native: ["C, natively as released", async () => {
+    await setup.native();
+    return cTests("native");
+  }],
+  wasm: ["C, compiled to wasm, under Node", async () => {
+    const env = await build.wasm();
+    return sum([await cTests("wasm-scalar", env), await cTests("wasm-simd128", env)]);
+  }],
+  node: ["API under Node", async () => {
+    await buildPackage();
+    return nodeTests(["tests/node", "tests/bench"]);
+  }],
+  package: ["package: publint, arethetypeswrong", async () => {
+    await buildPackage();
+    return sum([
+      await check("publint", []),
+      await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "--format", "ascii"]),
+    ]);
+  }],
+  page: ["page in Chromium", async () => {
+    const chromium = await setup.chromium();
+    if (!chromium) {
+      return { ...none, skipped: 1, why: "no Chromium here: install one, or name it in $CHROMIUM" };
+    }
+    await buildPackage();
+    await build.page();
+    return nodeTests(["tests/browser"], { CHROMIUM: chromium });
+  }],
+};
+const names = Object.keys(stages);
+
+const help = `npm test [-- --only ${names.join(",")}]
+
+Installs what is missing as npm start does (and, on Debian as root, a C compiler, zlib,
+libpng, OpenBLAS, Chromium), builds, and runs the tests:
+
+${names.map((name) => `  ${name.padEnd(8)} ${stages[name][0]}`).join("\n")}`;
+
+const none = { passed: 0, failed: 0, skipped: 0 };
+const sum = (counts) => counts.reduce((total, count) => ({
+  passed: total.passed + count.passed,
+  failed: total.failed + count.failed,
+  skipped: total.skipped + count.skipped,
+}), none);
+
+async function buildPackage() {
+  await build.packages();
+  await build.wasm();
+  await build.dist();
+}
+
+/** Every C test is a program that prints "N passed, N failed"; ctest runs and logs them. */
+async function cTests(preset, env) {
+  await timed(`build of ${preset}`, () => build.cmake(preset, { env }));
+  const data = findMnist();
+  const { output } = await run("ctest", ["--preset", preset, "--parallel", jobs], {
+    show: true,
+    allowFailure: true,
+    env: { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" },
+  });
+  const summary = output.match(/tests passed, (\d+) tests? failed out of (\d+)/);
+  if (!summary) throw new Trouble(`ctest ran no test of the preset ${preset}`);
+  const log = readFileSync(join(build.buildFolder(preset), "Testing/Temporary/LastTest.log"), "utf8");
+  for (const [, reason, test] of log.matchAll(/^ +(.*)\nskipped +(.*)$/gm)) {
+    say(`– ${test}: ${reason}`);
+  }
+  const line = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm;
+  const programs = [...log.matchAll(line)].map((match) => {
+    const [passed, failed, skipped] = match.slice(1).map((digits) => Number(digits ?? 0));
+    return { passed, failed, skipped };
+  });
+  const crashed = Number(summary[1]) - programs.filter(({ failed }) => failed > 0).length;
+  return sum([...programs, { ...none, failed: crashed }]);
+}
+
+async function nodeTests(folders, env = {}) {
+  const files = folders.flatMap((folder) => readdirSync(join(root, folder)).sort()
+    .filter((name) => name.endsWith(".test.mjs"))
+    .map((name) => join(folder, name)));
+  if (files.length === 0) throw new Trouble(`no *.test.mjs in ${folders.join(", ")}`);
+  const reporter = process.env.CI ? "tap" : "spec";
+  const { output } = await run(process.execPath,
+    ["--test", `--test-reporter=${reporter}`, ...files], { show: true, allowFailure: true, env });
+  const plain = stripVTControlCharacters(output);
+  const [passed, failed, cancelled, skipped] = ["pass", "fail", "cancelled", "skipped"].map((word) =>
+    Number(plain.match(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m"))?.[1] ?? NaN));
+  if (Number.isNaN(passed + failed)) throw new Trouble("node --test gave no summary");
+  return { passed, failed: failed + cancelled, skipped };
+}
+
+/** One command of node_modules that checks the package: a test of its own. */
+async function check(command, args) {
+  const { code } = await run(join(root, "node_modules", ".bin", command), args,
+    { show: true, allowFailure: true, env: { NO_COLOR: "1" } });
+  return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
+}
+
+function chosen(only) {
+  if (only === undefined) return names;
+  const wanted = only.split(",");
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new Trouble(`--only: expected some of ${names.join(",")}, got "${unknown}"`);
+  }
+  return wanted;
+}
+
+/** A stage that fails is counted and said; the others still run. */
+async function attempt(name) {
+  const [title, body] = stages[name];
+  const start = performance.now();
+  say(`\n━━ ${title}`);
+  const counts = await body().catch((error) => ({
+    ...none,
+    failed: 1,
+    why: error instanceof Trouble ? error.message : error.stack,
+  }));
+  if (counts.why) say(`${counts.failed ? "✗" : "–"} ${counts.why}`);
+  return { title, ...counts, seconds: (performance.now() - start) / 1000 };
+}
+
+function table(results) {
+  const row = (cells) => cells[0].padEnd(38) + cells.slice(1).map((cell) => String(cell).padStart(9)).join("");
+  say(`\n${row(["", "passed", "failed", "skipped", "seconds"])}`);
+  for (const { title, passed, failed, skipped, seconds } of results) {
+    say(row([title, passed, failed, skipped, seconds.toFixed(1)]));
+  }
+  const total = sum(results);
+  say(`\n${total.passed} passed, ${total.failed} failed`);
+  return total.failed;
+}
+
+await main(async () => {
+  const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean" } } });
+  if (values.help) return say(help);
+  setup.node();
+  const results = [];
+  for (const name of chosen(values.only)) results.push(await attempt(name));
+  process.exitCode = table(results) ? 1 : 0;
+});

@@ -1,0 +1,23 @@
+// npm run train: remakes weights/digits.safetensors from its recipe, draws its curve and
+// measures it on MNIST's test images. What follows `--` goes to `vit train`, as --threads 4.
+import { join } from "node:path";
+import { cmake } from "./build.mjs";
+import { main, root, run, timed } from "./lib.mjs";
+import { mnist } from "./mnist.mjs";
+import * as setup from "./setup.mjs";
+
+const vit = join(root, "build", "native", "vit");
+const model = "weights/digits.safetensors";
+
+await main(async () => {
+  setup.node();
+  await setup.native();
+  await timed("native command", () => cmake("native", { target: "vit" }));
+  const data = await mnist();
+  await run(vit, ["train", "--data", data, "--recipe", "weights/digits.recipe.json", "--out", model,
+    ...process.argv.slice(2)], { terminal: true });
+  await run(process.execPath, ["web/scripts/curve.mjs", `${model}.log.tsv`, "weights/digits.svg"]);
+  await run(vit, ["eval", "--model", model,
+    "--images", join(data, "t10k-images-idx3-ubyte.gz"),
+    "--labels", join(data, "t10k-labels-idx1-ubyte.gz")], { terminal: true });
+});
