@@ -1,0 +1,261 @@
+/* What training reads and how it is varied: IDX files, recipes, augmentation. */
+#define _GNU_SOURCE
+#include "train_support.h"
+
+#include <zlib.h>
+
+/* ---- IDX ---------------------------------------------------------------- */
+
+enum { IMAGES = 4 };
+static const uint8_t IMAGE_HEAD[16] = {0, 0, 8, 3, 0, 0, 0, IMAGES, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+static const uint8_t LABEL_HEAD[8] = {0, 0, 8, 1, 0, 0, 0, IMAGES};
+
+struct idx_pair {
+    uint8_t images[16 + IMAGES * PIXELS + 1], labels[8 + IMAGES + 1];
+    size_t images_size, labels_size;
+};
+
+static struct idx_pair good_pair(void) {
+    struct idx_pair pair = {.images_size = 16 + IMAGES * PIXELS, .labels_size = 8 + IMAGES};
+    memcpy(pair.images, IMAGE_HEAD, sizeof IMAGE_HEAD);
+    memcpy(pair.labels, LABEL_HEAD, sizeof LABEL_HEAD);
+    for (size_t i = 0; i < IMAGES * PIXELS; i++) pair.images[16 + i] = (uint8_t)(i * 37);
+    for (size_t i = 0; i < IMAGES; i++) pair.labels[8 + i] = (uint8_t)(i % 3);
+    return pair;
+}
+
+static vit_status open_pair(struct data_set *data, const struct idx_pair *pair, vit_error *why) {
+    struct recipe recipe = recipe_of(RECIPE);
+    char images[256], labels[256];
+    strcpy(images, scratch_path("images"));
+    strcpy(labels, scratch_path("labels"));
+    put_file(images, pair->images, pair->images_size);
+    put_file(labels, pair->labels, pair->labels_size);
+    vit_status status = data_open(data, images, labels, &recipe.config, why);
+    recipe_close(&recipe);
+    return status;
+}
+
+static void expect_refused(const struct idx_pair *pair, const char *what, const char *words) {
+    struct data_set data;
+    vit_error why = {""};
+    vit_status status = open_pair(&data, pair, &why);
+    CHECK(status != VIT_OK, "%s was taken", what);
+    CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", what, words,
+          why.text);
+    data_close(&data);
+}
+
+TEST("a plain IDX pair is read as it stands, a gzipped one alike") {
+    struct idx_pair pair = good_pair();
+    struct data_set data;
+    vit_error why = {""};
+    REQUIRE(!open_pair(&data, &pair, &why), "%s", why.text);
+    CHECK(data.count == IMAGES && data.rows == SIDE && data.columns == SIDE, "wrong sizes");
+    CHECK_SAME_BITS(data.images, pair.images + 16, IMAGES * PIXELS, "images");
+    CHECK_SAME_BITS(data.labels, pair.labels + 8, IMAGES, "labels");
+    float image[PIXELS];
+    data_image(image, &data, 1);
+    CHECK(image[3] == (float)pair.images[16 + PIXELS + 3] / 255, "pixel 3 is %g", (double)image[3]);
+    data_close(&data);
+
+    struct recipe recipe = recipe_of(RECIPE);
+    char zipped[256], labels[256];
+    strcpy(zipped, scratch_path("images.gz"));
+    strcpy(labels, scratch_path("labels"));
+    gzFile file = gzopen(zipped, "wb");
+    gzwrite(file, pair.images, (unsigned)pair.images_size);
+    gzclose(file);
+    REQUIRE(!data_open(&data, zipped, labels, &recipe.config, &why), "%s", why.text);
+    CHECK_SAME_BITS(data.images, pair.images + 16, IMAGES * PIXELS, "gzipped images");
+    data_close(&data);
+
+    uint8_t *bytes;
+    size_t size;
+    REQUIRE(!read_file(&bytes, &size, zipped, &why), "%s", why.text);
+    for (size_t cut = 0; cut < size; cut++) {
+        put_file(zipped, bytes, cut);
+        CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK,
+              "a gzip file cut at %zu of %zu was taken", cut, size);
+        data_close(&data);
+    }
+    bytes[size - 6] ^= 1; /* its checksum */
+    put_file(zipped, bytes, size);
+    CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK, "a wrong checksum");
+    data_close(&data);
+    free(bytes);
+    recipe_close(&recipe);
+}
+
+TEST("a broken IDX file is refused with a message that says why") {
+    struct idx_pair pair;
+    for (size_t cut = 0; cut < 16 + IMAGES * PIXELS; cut += cut < 20 ? 1 : 50) {
+        pair = good_pair();
+        pair.images_size = cut;
+        expect_refused(&pair, "a cut file", "images: expected");
+    }
+    pair = good_pair();
+    pair.images_size++;
+    expect_refused(&pair, "a trailing byte", "more than");
+    pair = good_pair();
+    pair.images[2] = 0x0d;
+    expect_refused(&pair, "floats", "type 13");
+    pair = good_pair();
+    pair.images[3] = 1;
+    expect_refused(&pair, "labels for images", "rank 3");
+    pair = good_pair();
+    memset(pair.images + 4, 0xff, 12);
+    expect_refused(&pair, "a data set of 2^96 bytes", "sizes");
+    pair = good_pair();
+    pair.images[4] = 0x40; /* 2^30 images: 64 GiB promised, 256 bytes there */
+    expect_refused(&pair, "a huge promise", "got 256");
+    pair = good_pair();
+    memset(pair.images + 4, 0, 4);
+    expect_refused(&pair, "no images", "sizes");
+    pair = good_pair();
+    pair.labels[8 + 2] = 3;
+    expect_refused(&pair, "a fourth class of three", "item 2 has label 3");
+    pair = good_pair();
+    pair.labels[7] = IMAGES - 1;
+    pair.labels_size--;
+    expect_refused(&pair, "a label too few", "3 labels");
+    pair = good_pair();
+    pair.images[11] = SIDE * 2;
+    pair.images[15] = SIDE / 2;
+    expect_refused(&pair, "images of another size", "(16,4)");
+}
+
+/* ---- Recipe ------------------------------------------------------------- */
+
+static void expect_recipe_refused(const char *from, const char *to, const char *words) {
+    char json[sizeof RECIPE + 100];
+    const char *at = strstr(RECIPE, from);
+    REQUIRE(at, "%s is not in the recipe", from);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
+    struct recipe recipe;
+    vit_error why = {""};
+    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG, "%s was taken", to);
+    CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", to, words, why.text);
+    recipe_close(&recipe);
+}
+
+TEST("a recipe's unknown keys and values out of range are named") {
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": 0",
+                          "epochs: expected a whole number from 1");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": 2.5", "epochs");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": \"6\"", "epochs");
+    expect_recipe_refused("\"epochs\": 6", "\"epoch\": 6", "\"epoch\" is not a training key");
+    expect_recipe_refused("\"batch\": 32", "\"optimizer\": \"sgd\"", "adamw, adam");
+    expect_recipe_refused("\"batch\": 32", "\"beta2\": 1", "beta2");
+    expect_recipe_refused("\"shift\": 0.5", "\"shft\": 1",
+                          "\"shft\" is not a training.augment key");
+    expect_recipe_refused("\"shift\": 0.5", "\"shift\": -1", "shift");
+    expect_recipe_refused("\"training\"", "\"trainig\"", "trainig");
+    expect_recipe_refused("\"width\": 16", "\"width\": 0", "width");
+    expect_recipe_refused("}}}", "}}", "not a JSON object");
+}
+
+TEST("a recipe printed and read again is the same recipe") {
+    struct recipe first = recipe_of(RECIPE);
+    char *training = recipe_training_json(&first);
+    char json[4096];
+    snprintf(json, sizeof json, "{\"model\":%s,\"training\":%s}", first.model, training);
+    struct recipe second = recipe_of(json);
+    char *again = recipe_training_json(&second);
+    CHECK(!strcmp(training, again), "%s\n%s", training, again);
+    CHECK(!strcmp(first.model, second.model), "%s\n%s", first.model, second.model);
+    char *metadata = recipe_metadata(&first, 0.5);
+    vit_config config;
+    vit_error why = {""};
+    CHECK(!vit_config_read(&config, metadata, strlen(metadata), &why), "%s", why.text);
+    CHECK(strstr(metadata, "\"seed\":5,\"epochs\":6,\"validation_accuracy\":0.5}"), "%s", metadata);
+    free(metadata);
+    free(again);
+    free(training);
+    recipe_close(&second);
+    recipe_close(&first);
+}
+
+/* ---- Augmentation ------------------------------------------------------- */
+
+static void draw_ring(uint8_t *image, size_t side) {
+    for (size_t y = 0; y < side; y++)
+        for (size_t x = 0; x < side; x++) {
+            double centre = ((double)side - 1) / 2;
+            double r = hypot((double)x - centre, (double)y - centre) / (double)side;
+            image[y * side + x] = (uint8_t)(255 * exp(-pow((r - 0.27) / 0.06, 2)));
+        }
+}
+
+static void augment_once(float *image, const uint8_t *source, const struct augment *how,
+                         uint64_t seed, size_t epoch, size_t index) {
+    struct augmenter *augmenter;
+    vit_error why;
+    if (augmenter_open(&augmenter, how, 28, 28, &why)) exit(EXIT_FAILURE);
+    float *scratch = guarded(augmenter_scratch(augmenter));
+    augmenter_apply(image, scratch, augmenter, source, seed, epoch, index);
+    CHECK(guards_intact(scratch, augmenter_scratch(augmenter)), "written past the scratch");
+    guarded_free(scratch);
+    augmenter_close(augmenter);
+}
+
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4};
+
+TEST("augmentation is a function of seed, epoch and image alone") {
+    uint8_t source[784];
+    float one[784], two[784];
+    draw_ring(source, 28);
+    augment_once(one, source, &ALL, 1, 2, 3);
+    augment_once(two, source, &ALL, 1, 2, 3);
+    CHECK_SAME_BITS(two, one, 784, "the same key");
+    const size_t keys[][3] = {{2, 2, 3}, {1, 3, 3}, {1, 2, 4}, {1, 3, 2}, {2, 1, 3}};
+    for (size_t i = 0; i < 5; i++) {
+        augment_once(two, source, &ALL, keys[i][0], keys[i][1], keys[i][2]);
+        CHECK(memcmp(one, two, sizeof one) != 0, "key %zu changes nothing", i);
+    }
+}
+
+TEST("augmentation stays in 0..1 whatever its strength, and without any is the identity") {
+    uint8_t source[784];
+    float image[784], plain[784];
+    draw_ring(source, 28);
+    for (size_t i = 0; i < 784; i++) plain[i] = (float)source[i] / 255;
+    struct augment none = {.probability = 1, .elastic_grid = 4};
+    augment_once(image, source, &none, 1, 0, 0);
+    CHECK_CLOSE(image, plain, 784, 1e-5, "identity"); /* coordinates of up to 31, rounded */
+    struct augment never = ALL;
+    never.probability = 0;
+    augment_once(image, source, &never, 1, 0, 0);
+    CHECK_SAME_BITS(image, plain, 784, "probability 0");
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1};
+    for (size_t index = 0; index < 200; index++) {
+        augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
+        for (size_t i = 0; i < 784; i++)
+            CHECK(image[i] >= 0 && image[i] <= 1.000001f, "pixel %zu is %g", i, (double)image[i]);
+    }
+}
+
+TEST("shifts reach as far as they say, and thickness changes the ink") {
+    uint8_t source[784];
+    float image[784];
+    draw_ring(source, 28);
+    struct augment shift = {.probability = 1, .shift = 3, .elastic_grid = 4};
+    struct augment thick = {.probability = 1, .thickness = 0.5, .elastic_grid = 4};
+    double farthest_shift = 0, least = INFINITY, most = 0;
+    for (size_t index = 0; index < 200; index++) {
+        double ink = 0, moment = 0;
+        augment_once(image, source, &shift, 4, 0, index);
+        for (size_t i = 0; i < 784; i++) {
+            ink += (double)image[i];
+            moment += (double)image[i] * (double)(i % 28);
+        }
+        farthest_shift = fmax(farthest_shift, fabs(moment / ink - 13.5));
+        augment_once(image, source, &thick, 4, 0, index);
+        ink = 0;
+        for (size_t i = 0; i < 784; i++) ink += (double)image[i];
+        least = fmin(least, ink);
+        most = fmax(most, ink);
+    }
+    CHECK(farthest_shift > 2.7 && farthest_shift <= 3.001, "shifted by %g at most", farthest_shift);
+    CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
+}
