@@ -228,6 +228,11 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (c->position == VIT_SINCOS2D && c->width % 4)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: width: sincos2d needs a multiple of 4, got %z", c->width);
+    if (c->prepare == VIT_PREPARE_PHOTO &&
+        (c->photo.crop != c->image_size[0] || c->photo.crop != c->image_size[1]))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.crop: expected image_size, which is %d, got %z",
+                        c->image_size, (size_t)2, c->photo.crop);
     if (c->pool == VIT_POOL_CLASS && !c->class_tokens)
         return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");
     if (vit_patches(c) > 65536)

@@ -154,11 +154,15 @@ bool json_next(struct json_walk *walk, struct json *key, struct json *value) {
 }
 
 bool json_get(const struct json *object, const char *key, struct json *value) {
-    struct json name;
+    struct json name, member;
+    bool found = false;
     if (object->type != JSON_OBJECT) return false;
-    for (struct json_walk walk = json_walk(object); json_next(&walk, &name, value);)
-        if (json_is(&name, key)) return true;
-    return false;
+    for (struct json_walk walk = json_walk(object); json_next(&walk, &name, &member);) {
+        if (!json_is(&name, key)) continue;
+        *value = member;
+        found = true;
+    }
+    return found;
 }
 
 size_t json_length(const struct json *container) {

@@ -58,6 +58,14 @@ export function checkOptions(call: string, options: object, known: readonly stri
   if (typeof options !== "object" || options === null) {
     throw new VitError("bad_option", `${what}, got ${String(options)}`);
   }
+  const { signal, onProgress } = options as { signal?: unknown; onProgress?: unknown };
+  const isSignal = typeof (signal as AbortSignal | undefined)?.throwIfAborted === "function";
+  if (signal != null && !isSignal) {
+    throw new VitError("bad_option", `signal: expected an AbortSignal, got ${typeof signal}`);
+  }
+  if (onProgress != null && typeof onProgress !== "function") {
+    throw new VitError("bad_option", `onProgress: expected a function, got ${typeof onProgress}`);
+  }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new VitError("bad_option", `${what}, got "${unknown}"`);
 }

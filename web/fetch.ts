@@ -36,21 +36,22 @@ export function abortable<Value>(
 /** Anything but a download is bytes already; a download is a Response, not yet read. */
 export async function open(source: Source, signal?: AbortSignal): Promise<Response | Blob> {
   if (source instanceof Response || source instanceof Blob) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Blob([source]);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBytes(source);
   if (!(typeof source === "string" || source instanceof URL || source instanceof Request)) {
     throw new VitError(
       "bad_argument",
       `source: expected a string, URL, Request, Response, Blob or bytes, got ${String(source)}`,
     );
   }
-  if (isNode && !(source instanceof Request)) {
-    const file = localFile(source);
-    if (file !== undefined) return openFile(file);
-  }
   try {
+    if (isNode && !(source instanceof Request)) {
+      const file = localFile(source);
+      if (file !== undefined) return await openFile(file);
+    }
     return await fetch(source, signal ? { signal } : {});
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
+    if (cause instanceof VitError) throw cause;
     const where = source instanceof Request ? source.url : String(source);
     throw new VitError(
       "network",
@@ -67,11 +68,34 @@ export async function read(source: Source, options: ReadOptions = {}): Promise<B
   const opened = await abortable(open(source, signal), signal);
   const blob = opened instanceof Blob ? opened : await download(opened, options);
   if (opened instanceof Blob) onProgress?.(blob.size, blob.size);
-  const start = await blob.slice(0, 256).text();
+  const start = new TextDecoder().decode(await bytesOf(blob.slice(0, 256)));
   const impostor = IMPOSTORS.find(([pattern]) => pattern.test(start));
   if (!impostor) return blob;
   const from = opened instanceof Response && opened.url ? ` from ${opened.url}` : "";
   throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
+}
+
+/** What a Blob holds: one may stand for a file that has changed or gone since. */
+export async function bytesOf(blob: Blob): Promise<ArrayBuffer> {
+  try {
+    return await blob.arrayBuffer();
+  } catch (cause) {
+    const what = `expected ${blob.size} readable bytes: ${reason(cause)}; choose the file again`;
+    throw new VitError("bad_file", what, { cause });
+  }
+}
+
+/** A copy: Blob takes no shared, resizable or detached memory by itself. */
+function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Blob {
+  try {
+    const view = ArrayBuffer.isView(source)
+      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+      : new Uint8Array(source);
+    return new Blob([new Uint8Array(view)]);
+  } catch (cause) {
+    const what = `source: expected bytes, got memory that is not to be read (${reason(cause)})`;
+    throw new VitError("bad_argument", what, { cause });
+  }
 }
 
 /** A `file:` URL or a path; undefined for what fetch can get. */
@@ -98,10 +122,10 @@ async function download(response: Response, { signal, onProgress }: ReadOptions)
       `expected 200 OK from ${where}, got ${status}; check the address`,
     );
   }
-  if (response.bodyUsed || !response.body) {
+  if (response.bodyUsed || !response.body || response.body.locked) {
     throw new VitError(
       "bad_argument",
-      `expected a body to read in ${where}, got none or one used up`,
+      `expected a body to read in ${where}, got none or one locked or used up`,
     );
   }
   const packed = response.headers.has("content-encoding");

@@ -111,6 +111,10 @@ function fromValues(values: Float32Array, shape: ImageShape, name: string): Pict
   return { name, values: values.slice() };
 }
 
+/** What src/pixels.c takes: refused here, so that the wasm heap does not grow for nothing. */
+const MAX_SIDE = 32768;
+const MAX_PIXELS = 2 ** 28;
+
 function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
   const { data, width, height, channels } = image;
   if (data instanceof Float32Array) {
@@ -134,6 +138,13 @@ function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
   const depth = channels ?? data.length / (width * height);
   const good =
     [width, height, depth].every((side) => Number.isInteger(side) && side > 0) && depth <= 4;
+  if (good && (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected at most ${MAX_SIDE} pixels a side and ${MAX_PIXELS} in all, got ` +
+        `${width}×${height}; make it smaller`,
+    );
+  }
   if (!good || data.length !== width * height * depth) {
     throw new VitError(
       "bad_image",

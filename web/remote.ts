@@ -1,6 +1,6 @@
 /** An engine in a worker, with the same face as one in this thread. */
 import { type Backend, closed, type EngineSource, type Model, type Output } from "./engine.js";
-import { VitError, type VitErrorCode } from "./errors.js";
+import { reason, VitError, type VitErrorCode } from "./errors.js";
 import type { Picture } from "./images.js";
 import { isNode, workerThreads } from "./node.js";
 import type { Wants } from "./wasm.js";
@@ -35,10 +35,20 @@ export class Remote implements Backend {
 
   static async open(source: EngineSource): Promise<Remote> {
     const remote = new Remote();
-    remote.#channel = await (isNode ? nodeChannel : browserChannel)(
-      (reply) => remote.#answer(reply),
-      (why) => remote.#lose(new VitError("worker_lost", `${why}; the next call starts a new one`)),
-    );
+    try {
+      remote.#channel = await (isNode ? nodeChannel : browserChannel)(
+        (reply) => remote.#answer(reply),
+        (why) =>
+          remote.#lose(new VitError("worker_lost", `${why}; the next call starts a new one`)),
+      );
+    } catch (cause) {
+      throw new VitError(
+        "worker_lost",
+        `expected a worker, got none (${reason(cause)}); serve vitrine from the page's own ` +
+          "origin, or load without worker: true",
+        { cause },
+      );
+    }
     try {
       remote.model = await remote.#ask<Model>({ open: source }, [source.weights]);
       return remote;

@@ -2,8 +2,8 @@
 import { Attention } from "./attention.js";
 import type { Prepare, VitConfig } from "./config.js";
 import { type Backend, closed, Engine, type Model, type Output } from "./engine.js";
-import { checkOptions, VitError } from "./errors.js";
-import { abortable, read, type Source } from "./fetch.js";
+import { checkOptions, reason, VitError } from "./errors.js";
+import { abortable, bytesOf, read, type Source } from "./fetch.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
 import { loadModule, type Variant, type WasmSource } from "./module.js";
 import { Remote } from "./remote.js";
@@ -109,6 +109,8 @@ export class Vit {
   #backend: Backend | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
+  /** How to reject the calls under way. */
+  readonly #waiting = new Set<(error: VitError) => void>();
 
   /**
    * Loads a model: a safetensors file with tensors named as timm names a ViT's.
@@ -134,6 +136,7 @@ export class Vit {
     const parts = isWeightsSource(source) ? source : { weights: source };
     checkOptions("load", parts, ["weights", "config", "prepare"]);
     const { weights, config, prepare } = parts as WeightsSource;
+    const ways = prepare && toJson("prepare", prepare);
     const [module, bytes, given] = await Promise.all([
       abortable(loadModule(variant, wasm), signal),
       read(weights, { signal, onProgress }),
@@ -144,9 +147,9 @@ export class Vit {
     const start = async () =>
       (worker ? Remote : Engine).open({
         module,
-        weights: await bytes.arrayBuffer(),
+        weights: await bytesOf(bytes),
         config: given,
-        prepare: prepare && JSON.stringify(prepare),
+        prepare: ways,
       });
     const opening = start();
     const backend = await abortable(opening, signal).catch((error: unknown) => {
@@ -184,10 +187,10 @@ export class Vit {
   }
 
   /**
-   * The same for many images, which is faster than one by one. They are taken batch by batch;
-   * an image that fails fails the call.
+   * The same for many images, which is faster than one by one. They are taken batch by batch: the
+   * images of a later batch are read when its turn comes. An image that fails fails the call.
    *
-   * @throws {VitError} as {@link Vit.classify}.
+   * @throws {VitError} as {@link Vit.classify}, and `bad_argument` for what is no array.
    */
   async classifyAll(
     images: readonly ImageInput[],
@@ -235,6 +238,7 @@ export class Vit {
     this.#disposed = true;
     this.#backend?.close();
     this.#backend = undefined;
+    for (const reject of this.#waiting) reject(closed());
   }
 
   async #run(
@@ -242,32 +246,49 @@ export class Vit {
     wants: Wants,
     signal: AbortSignal | undefined,
   ): Promise<Output[]> {
+    if (!Array.isArray(images)) {
+      const got = Object.prototype.toString.call(images).slice(8, -1);
+      throw new VitError("bad_argument", `images: expected an array, got ${got}`);
+    }
     const { channels, rows, columns } = this.#model.shape;
     const size = this.#batchSize(wants);
+    const all = Array.from<ImageInput>(images); // later changes of the list do not matter
     const outputs: Output[] = [];
-    for (let first = 0; first < images.length; first += size) {
+    for (let first = 0; first < all.length; first += size) {
+      if (first > 0) await new Promise((resolve) => setTimeout(resolve)); // let others, and aborts, in
       this.#checkUsable(signal);
       const pictures = Promise.all(
-        images.slice(first, first + size).map((image, index) => {
-          const name = images.length > 1 ? `image ${first + index}` : "image";
+        all.slice(first, first + size).map((image, index) => {
+          const name = all.length > 1 ? `image ${first + index}` : "image";
           return toPicture(image, [channels, rows, columns], name);
         }),
       );
-      outputs.push(...(await abortable(this.#enqueue(pictures, wants, signal), signal)));
+      const turn = abortable(this.#enqueue(pictures, wants, signal), signal);
+      outputs.push(...(await this.#untilDisposed(turn)));
     }
     this.#checkUsable(signal);
+    outputs.forEach(({ logits }, index) => {
+      if (logits.every(Number.isFinite)) return;
+      const name = all.length > 1 ? `image ${index}` : "image";
+      throw new VitError(
+        "bad_image",
+        `${name}: expected values the model can take, got ones so large that its answer is not finite`,
+      );
+    });
     return outputs;
   }
 
-  /** Waits for its turn; one that was aborted or disposed meanwhile does nothing in it. */
-  #enqueue(
+  /**
+   * Queues once the pictures are there, so that one that never arrives holds up nobody else.
+   * A turn that was aborted or disposed meanwhile does nothing.
+   */
+  async #enqueue(
     pictures: Promise<Picture[]>,
     wants: Wants,
     signal: AbortSignal | undefined,
   ): Promise<Output[]> {
-    pictures.catch(() => {}); // it is awaited only in its turn
+    const ready = await pictures;
     const turn = this.#queue.then(async () => {
-      const ready = await pictures;
       this.#checkUsable(signal);
       if (!this.#backend?.alive) this.#backend = await this.#start();
       this.#checkUsable(signal);
@@ -275,6 +296,13 @@ export class Vit {
     });
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  #untilDisposed<Value>(promise: Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      promise.then(resolve, reject).finally(() => this.#waiting.delete(reject));
+    });
   }
 
   #checkUsable(signal: AbortSignal | undefined): void {
@@ -310,8 +338,16 @@ async function readConfig(
   if (!config) return undefined;
   if (typeof config === "string" && config.trimStart().startsWith("{")) return config;
   const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return JSON.stringify(config);
-  return (await read(config as Source, { signal })).text();
+  if (plain === Object.prototype || plain === null) return toJson("config", config);
+  return new TextDecoder().decode(await bytesOf(await read(config as Source, { signal })));
+}
+
+function toJson(name: string, value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new VitError("bad_config", `${name}: expected what JSON can say: ${reason(cause)}`, { cause });
+  }
 }
 
 function keptLayers(attention: boolean | readonly number[], depth: number): number[] {
@@ -319,7 +355,7 @@ function keptLayers(attention: boolean | readonly number[], depth: number): numb
     return attention ? Array.from({ length: depth }, (_, layer) => layer) : [];
   }
   const good = (layer: number) => Number.isInteger(layer) && layer >= 0 && layer < depth;
-  if (Array.isArray(attention) && attention.every(good)) {
+  if (Array.isArray(attention) && Array.from(attention).every(good)) {
     return [...new Set<number>(attention)].sort((a, b) => a - b);
   }
   throw new VitError(

@@ -168,6 +168,58 @@ for (const worker of [false, true]) {
   });
 }
 
+test("an image that never arrives holds up nobody else, and abort and dispose end the wait", async () => {
+  const vit = await load(modelPath(name));
+  const never = new (class extends Blob {
+    arrayBuffer = () => new Promise(() => {});
+  })();
+  const bitmap = () => new Promise(() => {});
+  await during(globalThis, "createImageBitmap", bitmap, async () => {
+    const controller = new AbortController();
+    const aborted = vit.classify(never, { signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await assert.rejects(aborted, /enough/);
+    const waiting = vit.classify(never);
+    assert.equal((await vit.classify(image)).classes.length, vit.config.classes);
+    vit.dispose();
+    await rejects(() => waiting, "disposed", /load another/);
+  });
+});
+
+test("between batches a call in this thread lets timers and aborts in", async () => {
+  const vit = await load(modelPath(name));
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(new Error("enough")));
+  const many = Array(100_000).fill(image);
+  await assert.rejects(vit.classifyAll(many, { signal: controller.signal }), /enough/);
+});
+
+test("what is no array of images is refused, and the list may change after the call", async () => {
+  const vit = await load(modelPath(name));
+  for (const wrong of [undefined, null, "images", new Set([image]), new Uint8Array(3), image, stroke])
+    await rejects(() => vit.classifyAll(wrong), "bad_argument", /images: expected an array, got/);
+  await rejects(() => vit.classifyAll([image, , image]), "bad_image", /image 1: .*Undefined|undefined/);
+  const list = Array(130).fill(image);
+  const answers = vit.classifyAll(list);
+  list.length = 3;
+  assert.equal((await answers).length, 130);
+});
+
+test("an answer that is not finite is an error, not NaN", async () => {
+  const vit = await load(modelPath(name));
+  const huge = image.map(() => 3e38);
+  await rejects(() => vit.classify(huge), "bad_image", /answer is not finite/);
+  await rejects(() => vit.classifyAll([image, huge]), "bad_image", /^image 1: /);
+});
+
+test("an image too large is refused before the wasm heap grows for it", async () => {
+  const [[core], vit] = await instancesOf(() => load(modelPath(name)));
+  const before = core.memory.buffer.byteLength;
+  const data = new Uint8Array(40_000);
+  await rejects(() => vit.classify({ data, width: 40_000, height: 1, channels: 1 }), "bad_image", /32768/);
+  assert.equal(core.memory.buffer.byteLength, before);
+});
+
 test("a trap in the module is internal, and the next call starts anew", async () => {
   let healthy = false;
   const trapping = (exports) =>

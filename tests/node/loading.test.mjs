@@ -182,6 +182,34 @@ test("a config that makes no sense is named", async () => {
   await rejects(() => Vit.load({ weights, config: new Blob(["<html>"]) }), "bad_file", /HTML/);
 });
 
+test("a source that cannot be read is an error with a code", async (t) => {
+  const url = await serve(t, { "/model": file(weights) });
+  const broken = new Blob([weights]);
+  broken.arrayBuffer = () => Promise.reject(new DOMException("it changed", "NotReadableError"));
+  broken.slice = () => broken;
+  await rejects(() => load(broken), "bad_file", /readable bytes: .*choose the file again/);
+  await rejects(() => load({ weights, config: broken }), "bad_file", /choose the file again/);
+  await rejects(() => load("http://"), "network", /./);
+  const locked = await fetch(url("/model"));
+  locked.body.getReader();
+  await rejects(() => load(locked), "bad_argument", /locked or used up/);
+  const gone = new Uint8Array(weights).buffer;
+  structuredClone(gone, { transfer: [gone] });
+  await rejects(() => load(gone), "bad_argument", /memory that is not to be read/);
+  const growing = new ArrayBuffer(weights.length, { maxByteLength: 2 * weights.length });
+  new Uint8Array(growing).set(weights);
+  assert.ok(await load(growing));
+});
+
+test("of a config's repeated keys the last counts, for the model as for JSON.parse", async () => {
+  const { config } = await load(weights);
+  const twice = JSON.stringify({ ...config, depth: config.depth + 1 });
+  const json = `${twice.slice(0, -1)},"depth":${config.depth}}`;
+  const vit = await load({ weights, config: json });
+  assert.equal(vit.config.depth, config.depth);
+  assert.equal((await vit.classify(image, { attention: true })).attention.layers, config.depth);
+});
+
 test("a module of one's own: an address, bytes, a Response, or compiled", async (t) => {
   const bytes = wasmBytes("scalar");
   const url = await serve(t, {
