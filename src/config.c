@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "config.h"
 #include "error.h"
 #include "json.h"
 #include "vit.h"
@@ -244,6 +245,15 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                         "config: a model of width %z and depth %z does not fit in memory", c->width,
                         c->depth);
     return VIT_OK;
+}
+
+bool config_has_key(const struct json *name) {
+    static const char *const others[] = {"prefix", "labels", "prepare"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (json_is(name, others[i])) return true;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        if (json_is(name, KEYS[i].name)) return true;
+    return false;
 }
 
 static vit_status read_keys(vit_config *config, const struct json *root, vit_error *why) {

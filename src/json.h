@@ -35,7 +35,7 @@ bool json_read(struct json *value, const char *text, size_t size);
 struct json_walk json_walk(const struct json *container);
 /* False at the end. `key` is a JSON_STRING for objects; may be NULL. */
 bool json_next(struct json_walk *walk, struct json *key, struct json *value);
-/* An object's first member of that name. */
+/* An object's last member of that name, which is the one that JavaScript and Python take. */
 bool json_get(const struct json *object, const char *key, struct json *value);
 size_t json_length(const struct json *container);
 

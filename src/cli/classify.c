@@ -14,6 +14,7 @@ static vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path
     *bytes = NULL;
     if (!png_image_begin_read_from_file(&png, path))
         return vit_fail(why, VIT_BAD_IMAGE, "%s: not a readable PNG: %s", path, png.message);
+    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are no reason to think them linear */
     png.format &= PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_COLOR;
     size_t channels = PNG_IMAGE_PIXEL_CHANNELS(png.format);
     size_t size[] = {png.height, png.width, channels};
@@ -36,12 +37,8 @@ static vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path
 static vit_status prepare(float *image, const vit_pixels *pixels, const vit_config *config,
                           const char *path, vit_error *why) {
     size_t need = vit_prepare_size(config, pixels->rows, pixels->columns, pixels->channels);
-    size_t size[] = {pixels->rows, pixels->columns, pixels->channels};
-    if (!need)
-        return vit_fail(why, VIT_BAD_IMAGE, "%s: this model cannot take an image of %d", path, size,
-                        (size_t)3);
-    void *scratch = malloc(need);
-    if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory to prepare it", path);
+    void *scratch = need ? malloc(need) : NULL; /* a refused image needs none */
+    if (need && !scratch) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory to prepare it", path);
     vit_error inner = {""};
     vit_status status = vit_prepare_image(image, scratch, pixels, config, &inner);
     free(scratch);

@@ -58,7 +58,12 @@ int main(int argc, char **argv) {
         return EXIT_FINE;
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(argv[1], COMMANDS[i].name)) return COMMANDS[i].run(argc - 2, argv + 2);
+        if (!strcmp(argv[1], COMMANDS[i].name)) {
+            int code = COMMANDS[i].run(argc - 2, argv + 2);
+            if (!fflush(stdout) && !ferror(stdout)) return code;
+            fprintf(stderr, "vit: the output could not be written\n");
+            return code ? code : EXIT_FAILED;
+        }
     fprintf(stderr, "vit: unknown command %s\n", argv[1]);
     print_commands(stderr);
     return EXIT_USAGE;

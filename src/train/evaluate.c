@@ -51,6 +51,7 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     for (size_t i = range.begin; i < range.end && !part->status; i += BATCH) {
         size_t batch = range.end - i < BATCH ? range.end - i : BATCH, index = e->first + i;
         for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
+        data_standardise(images, batch * pixels, vit_model_config(e->model));
         part->status = vit_run(e->model, state, images, batch, logits, NULL);
         if (!part->status)
             count_batch(part, logits + BATCH * K, logits, e->data->labels + index, batch, K);

@@ -54,6 +54,7 @@ vit_status write_file(const char *path, const void *bytes, size_t size, vit_erro
     vit_status status = VIT_OK;
     if (!written || rename(part, path))
         status = vit_fail(why, VIT_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    if (status) unlink(part);
     free(part);
     return status;
 }

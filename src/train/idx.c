@@ -42,29 +42,28 @@ static vit_status read_header(struct idx *idx, gzFile file, size_t rank, const c
 
 /* Memory follows what was really read, never what the header promised. */
 static vit_status read_bytes(struct idx *idx, gzFile file, const char *path, vit_error *why) {
-    size_t held = 0, room = 0;
-    while (held < idx->count) {
+    size_t held = 0, room = 0, end = idx->count + 1; /* one more: zlib then reads the trailer too */
+    int got = 1;
+    while (got > 0 && held < end) {
         if (held == room) {
             room = room ? 2 * room : CHUNK;
-            if (room > idx->count) room = idx->count;
+            if (room > end) room = end;
             uint8_t *grown = realloc(idx->bytes, room);
             if (!grown) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory for it", path);
             idx->bytes = grown;
         }
         size_t want = room - held < CHUNK ? room - held : CHUNK;
-        int got = gzread(file, idx->bytes + held, (unsigned)want);
-        if (got <= 0)
-            return vit_fail(why, VIT_BAD_FILE,
-                            "%s: expected %z bytes after the header, got %z; the file is cut "
-                            "short or damaged",
-                            path, idx->count, held);
-        held += (size_t)got;
+        got = gzread(file, idx->bytes + held, (unsigned)want);
+        if (got > 0) held += (size_t)got;
     }
-    char more;
-    int got = gzread(file, &more, 1);
-    if (got > 0)
+    if (held > idx->count)
         return vit_fail(why, VIT_BAD_FILE, "%s: more than the %z bytes its header announces", path,
                         idx->count);
+    if (held < idx->count)
+        return vit_fail(why, VIT_BAD_FILE,
+                        "%s: expected %z bytes after the header, got %z; the file is cut "
+                        "short or damaged",
+                        path, idx->count, held);
     if (got < 0) return vit_fail(why, VIT_BAD_FILE, "%s: the gzip checksum is wrong", path);
     return VIT_OK;
 }
@@ -153,4 +152,10 @@ void data_image(float *image, const struct data_set *data, size_t index) {
     size_t n = data->rows * data->columns;
     const uint8_t *source = data->images + index * n;
     for (size_t i = 0; i < n; i++) image[i] = (float)source[i] / 255;
+}
+
+void data_standardise(float *image, size_t n, const vit_config *config) {
+    if (config->prepare != VIT_PREPARE_PHOTO) return;
+    for (size_t i = 0; i < n; i++)
+        image[i] = (image[i] - config->photo.mean[0]) / config->photo.std[0];
 }

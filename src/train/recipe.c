@@ -1,4 +1,5 @@
 /* A recipe is JSON: {"model": a vit_config, "training": the keys of the table below}. */
+#include "../config.h"
 #include "../error.h"
 #include "../json.h"
 #include "train.h"
@@ -151,6 +152,11 @@ static vit_status read_model(struct recipe *recipe, const struct json *model, vi
     if (model->type != JSON_OBJECT)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: `model` must be an object, got %t",
                         model->text, model->size);
+    struct json name, value;
+    for (struct json_walk walk = json_walk(model); json_next(&walk, &name, &value);)
+        if (!config_has_key(&name))
+            return vit_fail(why, VIT_BAD_CONFIG, "recipe: %t is not a key of `model`", name.text,
+                            name.size);
     recipe->model = compact(model);
     if (!recipe->model) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
     return vit_config_read(&recipe->config, recipe->model, strlen(recipe->model), why);

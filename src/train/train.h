@@ -37,6 +37,8 @@ vit_status data_open_directory(struct data_set *data, const char *directory,
 void data_close(struct data_set *data);
 /* Image `index` as floats in 0..1. */
 void data_image(float *image, const struct data_set *data, size_t index);
+/* `n` values in 0..1 → what a photo model's `prepare` makes of them; others stay. */
+void data_standardise(float *image, size_t n, const vit_config *config);
 
 /* ---- Recipe ------------------------------------------------------------- */
 

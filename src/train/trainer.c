@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ struct trainer {
     struct augmenter *augmenter;
     struct pool *pool;
     struct lane *lanes;
+    vit_tensor *tensors;
+    size_t tensor_count;
     struct checkpoint state;
     char *checkpoint_path, *log_path;
     uint32_t *order; /* this epoch's order of the images */
@@ -74,6 +77,7 @@ static void micro_batch(struct trainer *t, struct lane *lane, const uint32_t *in
         draw_keep(lane->keep + i * depth, t, index);
         lane->labels[i] = t->data->labels[index];
     }
+    data_standardise(lane->images, n * pixels, &recipe->config);
     const float *keep = recipe->drop_path > 0 ? lane->keep : NULL;
     float scale = 1 / (float)(t->batch.end - t->batch.begin);
     vit_forward(t->model, lane->tape, lane->images, n, lane->logits, keep);
@@ -115,8 +119,8 @@ static void update_parameters(void *context, size_t thread, size_t threads) {
     struct trainer *t = context;
     struct range range = range_part(t->state.count, thread, threads);
     float *const *arrays = t->state.arrays;
-    for (size_t i = 0; i < vit_tensor_count(t->model); i++) {
-        vit_tensor tensor = vit_tensor_at(t->model, i);
+    for (size_t i = 0; i < t->tensor_count; i++) {
+        vit_tensor tensor = t->tensors[i];
         size_t begin = tensor.offset, end = begin + tensor.count;
         if (begin < range.begin) begin = range.begin;
         if (end > range.end) end = range.end;
@@ -355,8 +359,13 @@ static vit_status open_buffers(struct trainer *t, vit_error *why) {
     t->checkpoint_path = join(t->job->out, ".checkpoint");
     t->log_path = join(t->job->out, ".log.tsv");
     t->lanes = calloc(threads, sizeof *t->lanes);
-    bool held = t->state.records && t->state.arrays[MOMENT1] && t->state.arrays[MOMENT2] &&
-                t->order && t->checkpoint_path && t->log_path && t->lanes;
+    t->tensor_count = vit_tensor_count(t->model);
+    t->tensors = malloc(t->tensor_count * sizeof *t->tensors);
+    for (size_t i = 0; t->tensors && i < t->tensor_count; i++)
+        t->tensors[i] = vit_tensor_at(t->model, i);
+    bool held = t->tensors && t->state.records && t->state.arrays[MOMENT1] &&
+                t->state.arrays[MOMENT2] && t->order && t->checkpoint_path && t->log_path &&
+                t->lanes;
     for (size_t i = 0; i < threads && held; i++) held = open_lane(t, &t->lanes[i]);
     return held ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
 }
@@ -369,6 +378,10 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "training key validation: %z of %z images leave none to train on",
                         recipe->validation, data->count);
+    struct stat out;
+    if (!stat(job->out, &out) && S_ISDIR(out.st_mode))
+        return vit_fail(why, VIT_BAD_ARGUMENT, "%s: expected a file to write, got a directory",
+                        job->out);
     t->images = data->count - recipe->validation;
     t->steps = (t->images + recipe->batch - 1) / recipe->batch;
     vit_status status = open_models(t, why);
@@ -388,6 +401,7 @@ static void trainer_close(struct trainer *t) {
         free(t->lanes[i].images);
     }
     free(t->lanes);
+    free(t->tensors);
     free(t->log_path);
     free(t->checkpoint_path);
     free(t->order);

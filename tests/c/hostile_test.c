@@ -202,6 +202,23 @@ TEST("a tensor that the config does not know is named") {
            VIT_BAD_TENSOR, "blocks.0.attn.qkv.bias");
 }
 
+TEST("positions of no numbers may claim any count of rows and are refused at once") {
+    static const char *const ROWS[] = {"4294967295", "1000000"};
+    for (size_t i = 0; i < 2; i++) {
+        char header[TEXT_MAX];
+        snprintf(
+            header, sizeof header,
+            "{\"__metadata__\":{\"vitrine\":\"{\\\"image_size\\\":[4,4],\\\"patch_size\\\":[2,2],"
+            "\\\"channels\\\":1,\\\"width\\\":4,\\\"depth\\\":1,\\\"heads\\\":1,\\\"mlp_width\\\":"
+            "4,"
+            "\\\"classes\\\":2}\"},\"pos_embed\":{\"dtype\":\"F32\",\"shape\":[0,%s,4],"
+            "\"data_offsets\":[0,0]}}",
+            ROWS[i]);
+        expect("rows without numbers", pack_file(header, 0), VIT_BAD_TENSOR,
+               "patch_embed.proj.weight");
+    }
+}
+
 TEST("weights that are not finite are refused, whichever tensor they are in") {
     static const float BAD[] = {NAN, INFINITY, -INFINITY};
     size_t at = 0;

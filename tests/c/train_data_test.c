@@ -152,6 +152,8 @@ TEST("a recipe's unknown keys and values out of range are named") {
     expect_recipe_refused("\"shift\": 0.5", "\"shift\": -1", "shift");
     expect_recipe_refused("\"training\"", "\"trainig\"", "trainig");
     expect_recipe_refused("\"width\": 16", "\"width\": 0", "width");
+    expect_recipe_refused("\"norm\": \"pre\"", "\"nrom\": \"pre\"",
+                          "\"nrom\" is not a key of `model`");
     expect_recipe_refused("}}}", "}}", "not a JSON object");
 }
 
