@@ -137,11 +137,16 @@ export class Vit {
     checkOptions("load", parts, ["weights", "config", "prepare"]);
     const { weights, config, prepare } = parts as WeightsSource;
     const ways = prepare && toJson("prepare", prepare);
+    let failed = false; // a download may go on after the load has failed: it is not told of
+    const progress = onProgress && ((now: number, all: number) => void (failed || onProgress(now, all)));
     const [module, bytes, given] = await Promise.all([
       abortable(loadModule(variant, wasm), signal),
-      read(weights, { signal, onProgress }),
+      read(weights, { signal, onProgress: progress }),
       readConfig(config, signal),
-    ]);
+    ]).catch((error: unknown) => {
+      failed = true;
+      throw error;
+    });
     // The weights stay at hand as a Blob, which a browser may keep on disk, so that a lost
     // worker or a trapped module can be replaced.
     const start = async () =>

@@ -99,6 +99,59 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
+  test("a tap leaves a dot", async () => {
+    const { page, close } = await browser.visit();
+    await page.click("#clear");
+    await page.mouse.click(...(await padSpots(page))([50, 50]));
+    await settled(page);
+    assert.ok((await painted(page, "#pad")) > 100);
+    assert.notEqual((await prediction(page)).label, "");
+    await close();
+  });
+
+  test("pointers made by a script draw too: a pen pressed hard draws wider", async () => {
+    const { page, trouble, close } = await browser.visit();
+    const ink = [];
+    for (const pressure of [0.1, 1]) {
+      await page.click("#clear");
+      await page.locator("#pad").evaluate((pad, pressure) => {
+        const box = pad.getBoundingClientRect();
+        const send = (type, y) =>
+          pad.dispatchEvent(
+            new PointerEvent(type, {
+              pointerId: 77, pointerType: "pen", pressure, bubbles: true, button: 0, buttons: 1,
+              clientX: box.x + box.width / 2, clientY: box.y + (box.height * y) / 100,
+            }),
+          );
+        send("pointerdown", 15);
+        for (let y = 20; y <= 85; y += 5) send("pointermove", y);
+        send("pointerup", 85);
+      }, pressure);
+      await settled(page);
+      assert.equal((await prediction(page)).label, "1");
+      ink.push(await painted(page, "#pad"));
+    }
+    assert.ok(ink[1] > 1.5 * ink[0], `${ink}`);
+    const ours = trouble.filter((text) => !text.includes("willReadFrequently")); // this test reads
+    assert.deepEqual(ours, []);
+    await close();
+  });
+
+  test("Clear takes the result away at once, and the keyboard stays on its button", async () => {
+    const { page, close } = await browser.visit();
+    await draw(page, DIGITS[7]);
+    const left = await page.evaluate(() => {
+      const clear = document.getElementById("clear");
+      clear.focus();
+      clear.click();
+      return { ...document.getElementById("prediction").dataset };
+    });
+    assert.deepEqual(left, { label: "", p: "" });
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "clear");
+    await close();
+  });
+
   test("a finger draws and the page stays where it is; a second finger does nothing", async () => {
     const { page, close } = await browser.visit({
       viewport: { width: 360, height: 640 },

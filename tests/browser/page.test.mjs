@@ -28,6 +28,27 @@ describe("the page", { skip }, () => {
     await close();
   });
 
+  test("wasm that does not come is an error that the rest of the download does not wipe away", async () => {
+    let gone = true;
+    const { page, close } = await browser.visit({
+      ready: false,
+      before: async (page) => {
+        await page.route(/\.wasm$/, (route) => (gone ? route.fulfill({ status: 404 }) : route.continue()));
+        await page.route(WEIGHTS, async (route) => {
+          await new Promise((later) => setTimeout(later, 700));
+          await route.continue();
+        });
+      },
+    });
+    await page.locator("#retry").waitFor();
+    await page.waitForTimeout(1200);
+    assert.match(await page.locator("#status").textContent(), /did not load: .*404/);
+    gone = false;
+    await page.click("#retry");
+    await page.locator("#status.ready").waitFor();
+    await close();
+  });
+
   test("a line says how long a prediction takes and which build runs", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[1]);

@@ -36,7 +36,8 @@ export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): v
   };
   for (let i = 1; i + 1 < stroke.length; i++) segment(stroke[i], middle(stroke[i], stroke[i + 1]));
   const last = stroke[stroke.length - 1];
-  segment(last, last);
+  // A curve without length is not drawn: a dot is a line too short to see.
+  segment(last, stroke.length === 1 ? { ...last, x: last.x + 0.01 } : last);
 }
 
 function middle(a: Point, b: Point): Point {

@@ -79,8 +79,9 @@ function drawPrediction(): void {
 
 function drawChoices(): void {
   const { view, model, past, strokes, example } = state;
-  undo.disabled = example || past.length === 0;
-  clear.disabled = strokes.length === 0;
+  // Not `disabled`, which would take the keyboard's focus away from a button just pressed.
+  undo.ariaDisabled = String(example || past.length === 0);
+  clear.ariaDisabled = String(strokes.length === 0);
   select("map").value = view.map;
   for (const id of ["layer", "head"]) select(id).disabled = !model || view.map === "rollout";
   select("layer").value = String(view.layer + 1);
@@ -95,6 +96,7 @@ let strokeEnded = false;
 
 function changed(): void {
   state.version++;
+  drawPrediction(); // at once: a result must not outlive its drawing by a frame
   redraw();
 }
 
@@ -105,8 +107,8 @@ function replace(strokes: Stroke[]): void {
   state.example = false;
   state.strokes = strokes;
   state.reading = undefined;
-  state.since = ++state.version;
-  redraw();
+  state.since = state.version + 1;
+  changed();
 }
 
 function remember(): void {
@@ -115,7 +117,8 @@ function remember(): void {
 
 function takeBack(): void {
   const before = state.past.pop();
-  if (before) replace(before);
+  if (!before) return;
+  replace(before);
   strokeEnded = true;
 }
 

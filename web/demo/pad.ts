@@ -40,7 +40,11 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   canvas.addEventListener("pointerdown", (event) => {
     if (active !== undefined || event.button !== 0) return;
     active = event.pointerId;
-    canvas.setPointerCapture(active);
+    try {
+      canvas.setPointerCapture(active);
+    } catch {
+      // a pointer that a script made cannot be captured, but it can draw
+    }
     if (keyPen.down) events.end();
     keyPen.down = keyPen.shown = false;
     events.begin(pointAt(event));

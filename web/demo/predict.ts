@@ -3,8 +3,13 @@ import weights from "../../weights/digits.safetensors?url";
 import { measure, rasterise } from "./ink.ts";
 import type { Reading, State } from "./state.ts";
 
+declare const WEIGHTS_BYTES: number; // see vite.config.ts
+
 export function loadModel(onProgress: (loaded: number, total: number) => void): Promise<Vit> {
-  return Vit.load(new URL(weights, document.baseURI), { worker: true, onProgress });
+  return Vit.load(new URL(weights, document.baseURI), {
+    worker: true,
+    onProgress: (loaded, total) => onProgress(loaded, total || WEIGHTS_BYTES),
+  });
 }
 
 /** Reads the drawing as it is now; undefined where there is no ink. */

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
@@ -7,6 +8,8 @@ export default defineConfig({
   root: here("."),
   base: "./",
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
+  // A compressed answer has no length, and the progress bar needs one.
+  define: { WEIGHTS_BYTES: statSync(here("../../weights/digits.safetensors")).size },
   server: { fs: { allow: [here("../..")] } },
   worker: { format: "es" },
   build: {

@@ -3,7 +3,8 @@
 import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { isMain, main, root, run, step, which } from "./lib.mjs";
+import { parseArgs } from "node:util";
+import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 export const variants = ["scalar", "simd128"];
@@ -84,6 +85,8 @@ export async function packages() {
 
 if (isMain(import.meta)) {
   await main(async () => {
+    const { values } = parseArgs({ options: { help: { type: "boolean" } } });
+    if (values.help) return say("npm run build: the wasm modules, the package in dist, the page in build/page");
     await packages();
     await wasm();
     await dist();

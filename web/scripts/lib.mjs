@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, statSync,
+  accessSync, constants, existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, statSync,
   writeFileSync,
 } from "node:fs";
 import { homedir } from "node:os";
@@ -97,6 +97,7 @@ export async function step(name, { inputs, key = "", outputs }, body) {
   if (done && existsSync(stamp) && readFileSync(stamp, "utf8") === fresh) {
     return say(`✓ ${name}: up to date`);
   }
+  rmSync(stamp, { force: true }); // half a step is none
   await timed(name, body);
   mkdirSync(join(root, "build", "stamps"), { recursive: true });
   writeFileSync(stamp, fresh);

@@ -2,14 +2,24 @@
 // measures it on MNIST's test images. What follows `--` goes to `vit train`, as --threads 4.
 import { join } from "node:path";
 import { cmake } from "./build.mjs";
-import { main, root, run, timed } from "./lib.mjs";
+import { main, root, run, say, timed } from "./lib.mjs";
 import { mnist } from "./mnist.mjs";
 import * as setup from "./setup.mjs";
 
 const vit = join(root, "build", "native", "vit");
 const model = "weights/digits.safetensors";
 
+const help = `npm run train [-- OPTIONS OF vit train]
+
+Remakes ${model} from its recipe, with MNIST from $VITRINE_DATA, ../shared/mnist or
+its mirrors, draws the curve and measures the model on the test images. A run that was
+interrupted goes on from its last epoch.
+
+  --epochs N, --threads N, --seed S, --fresh   as vit train has them
+  --help                                       this text`;
+
 await main(async () => {
+  if (process.argv.includes("--help")) return say(help);
   setup.node();
   await setup.native();
   await timed("native command", () => cmake("native", { target: "vit" }));
