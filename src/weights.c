@@ -10,6 +10,13 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* The side of a square grid of so many rows; 0 where they make none. */
+static size_t side_of(size_t rows) {
+    size_t side = 1;
+    while (side < UINT16_MAX && side * side < rows) side++; /* a square past it may overflow */
+    return side * side == rows ? side : 0;
+}
+
 vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
                                size_t json_size, vit_error *why) {
     if (!json)
@@ -23,13 +30,10 @@ vit_status weights_read_config(vit_config *config, const struct safetensors *st,
                       st_find(st, "fc_norm.weight") && !st_find(st, "norm.weight");
     const struct st_tensor *position = st_find(st, "pos_embed");
     if (config->position == VIT_LEARNED && position && position->rank == 3) {
-        size_t prefix = vit_prefix(config), rows = position->shape[1], side = 1;
-        if (position->count == 0)
-            return VIT_OK; /* its claim of rows is free: check_tensor refuses */
-        while (side * side < rows) side++;
+        size_t prefix = vit_prefix(config), rows = position->shape[1];
         /* Rows for the patches alone: N of them, or a square grid to be resized. */
         bool patches_only =
-            rows == vit_patches(config) || (side * side == rows && rows != vit_tokens(config));
+            rows == vit_patches(config) || (side_of(rows) && rows != vit_tokens(config));
         if (prefix && patches_only) config->position_rows = vit_patches(config);
     }
     return VIT_OK;
@@ -37,11 +41,10 @@ vit_status weights_read_config(vit_config *config, const struct safetensors *st,
 
 /* The side of a square grid of learned positions made for another image size, else 0. */
 static size_t resized_from(const vit_config *c, const struct st_tensor *t) {
-    size_t extra = c->position_rows - vit_patches(c), side = 1;
+    size_t extra = c->position_rows - vit_patches(c);
     if (t->rank != 3 || t->shape[0] != 1 || t->shape[2] != c->width || t->shape[1] <= extra)
         return 0;
-    while (side * side < t->shape[1] - extra) side++;
-    return side * side == t->shape[1] - extra ? side : 0;
+    return side_of(t->shape[1] - extra);
 }
 
 static bool is_position(const struct param *param) {

@@ -203,7 +203,7 @@ TEST("a tensor that the config does not know is named") {
 }
 
 TEST("positions of no numbers may claim any count of rows and are refused at once") {
-    static const char *const ROWS[] = {"4294967295", "1000000"};
+    static const size_t ROWS[] = {SIZE_MAX, 1000000};
     for (size_t i = 0; i < 2; i++) {
         char header[TEXT_MAX];
         snprintf(
@@ -211,7 +211,7 @@ TEST("positions of no numbers may claim any count of rows and are refused at onc
             "{\"__metadata__\":{\"vitrine\":\"{\\\"image_size\\\":[4,4],\\\"patch_size\\\":[2,2],"
             "\\\"channels\\\":1,\\\"width\\\":4,\\\"depth\\\":1,\\\"heads\\\":1,\\\"mlp_width\\\":"
             "4,"
-            "\\\"classes\\\":2}\"},\"pos_embed\":{\"dtype\":\"F32\",\"shape\":[0,%s,4],"
+            "\\\"classes\\\":2}\"},\"pos_embed\":{\"dtype\":\"F32\",\"shape\":[0,%zu,4],"
             "\"data_offsets\":[0,0]}}",
             ROWS[i]);
         expect("rows without numbers", pack_file(header, 0), VIT_BAD_TENSOR,

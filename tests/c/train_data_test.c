@@ -178,6 +178,29 @@ TEST("a recipe printed and read again is the same recipe") {
     recipe_close(&first);
 }
 
+TEST("a photo model's images are what vit_prepare_image makes of the same bytes") {
+    static const char JSON[] =
+        "{\"image_size\":[8,8],\"patch_size\":[4,4],\"channels\":1,\"width\":4,\"depth\":1,"
+        "\"heads\":1,\"mlp_width\":4,\"classes\":2,\"prepare\":{\"kind\":\"photo\",\"resize\":8,"
+        "\"crop\":8,\"mean\":[0.1307],\"std\":[0.3081]}}";
+    vit_config config;
+    vit_error why = {""};
+    REQUIRE(!vit_config_read(&config, JSON, strlen(JSON), &why), "%s", why.text);
+    uint8_t bytes[PIXELS];
+    float prepared[PIXELS], image[PIXELS];
+    for (size_t i = 0; i < PIXELS; i++) bytes[i] = (uint8_t)(i * 37 % 256);
+    const vit_pixels pixels = {bytes, SIDE, SIDE, 1};
+    void *scratch = malloc(vit_prepare_size(&config, SIDE, SIDE, 1));
+    REQUIRE(!vit_prepare_image(prepared, scratch, &pixels, &config, &why), "%s", why.text);
+    const struct data_set data = {.count = 1, .rows = SIDE, .columns = SIDE, .images = bytes};
+    data_image(image, &data, 0);
+    data_standardise(image, PIXELS, &config);
+    for (size_t i = 0; i < PIXELS; i++)
+        CHECK(fabsf(image[i] - prepared[i]) < 1e-5f, "pixel %zu: %g, prepared %g", i,
+              (double)image[i], (double)prepared[i]);
+    free(scratch);
+}
+
 /* ---- Augmentation ------------------------------------------------------- */
 
 static void draw_ring(uint8_t *image, size_t side) {

@@ -4,6 +4,8 @@
 
 #include "../../src/kernels/kernels.h"
 
+#include <sys/stat.h>
+
 /* ---- AdamW and its schedule --------------------------------------------- */
 
 /* Loshchilov & Hutter, arXiv:1711.05101, algorithm 2, as printed, in double; and plain Adam
@@ -306,6 +308,27 @@ TEST("fine-tuning starts from the given parameters, with a new head where the cl
     }
     for (size_t i = 0; i < 3; i++) vit_close(models[i]);
     recipe_close(&recipe);
+}
+
+TEST("a directory as the output is refused before anything is trained") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {0};
+    bool finished;
+    vit_error why = {""};
+    CHECK(run(&recipe, "", 1, true, NULL, &watcher, &finished, &why) == VIT_BAD_ARGUMENT,
+          "a directory was taken");
+    CHECK(strstr(why.text, "got a directory"), "%s", why.text);
+    recipe_close(&recipe);
+}
+
+TEST("a file that cannot take its name leaves nothing beside it") {
+    vit_error why;
+    char folder[256], part[300];
+    strcpy(folder, scratch_path("folder"));
+    snprintf(part, sizeof part, "%s.part", folder);
+    REQUIRE(!mkdir(folder, 0700), "no folder");
+    CHECK(write_file(folder, "x", 1, &why) == VIT_BAD_FILE, "a file took a folder's name");
+    CHECK(access(part, F_OK), "%s was left", part);
 }
 
 TEST("training on all images works without a validation part") {
