@@ -65,9 +65,8 @@ vit_status model_new(vit_model **out, const vit_config *config, const char *json
 
 vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
                       const struct vit_kernels *kernels, vit_error *why) {
-    size_t count;
     *out = NULL;
-    if (!kernels) kernels = vit_kernels_all(&count)[0];
+    if (!kernels) kernels = vit_kernels_best();
     if (kernels->packed)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "expected kernels that take weights unpacked, got %s", kernels->name);

@@ -25,9 +25,8 @@ vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size,
                                 size_t json_size, const struct vit_kernels *kernels,
                                 vit_error *why) {
     struct safetensors st;
-    size_t count;
     *out = NULL;
-    if (!kernels) kernels = vit_kernels_all(&count)[0];
+    if (!kernels) kernels = vit_kernels_best();
     vit_status status = st_open(&st, bytes, size, why);
     if (status) return status;
     status = open_checked(out, &st, json, json_size, kernels, why);

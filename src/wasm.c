@@ -102,8 +102,7 @@ static bool hold_state(size_t batch) {
 
 /* The instruction set of this module. */
 const char *vitw_variant(void) {
-    size_t count;
-    return vit_kernels_all(&count)[0]->name;
+    return vit_kernels_best()->name;
 }
 
 struct session *vitw_session(void) {

@@ -9,6 +9,20 @@ typedef enum vit_epilogue {
     VIT_LINEAR = -1 /* else a vit_activation */
 } vit_epilogue;
 
+/* Rows of activations in 7 bits, the most that one operand of the relaxed int8 dot takes. */
+struct vit_quantized {
+    uint8_t *q;    /* (M,K), 0..127, rows vit_quantized_row(K) bytes apart, 0 past K */
+    float *scale;  /* (M) */
+    int32_t *zero; /* (M): the q of 0 */
+};
+enum {
+    VIT_INT8_K = 1 << 16, /* so that 127·127·K and its correction stay below 2^31 */
+    VIT_INT8_ROWS = 16
+};
+static inline size_t vit_quantized_row(size_t K) {
+    return (K + 15) / 16 * 16;
+}
+
 struct vit_kernels {
     const char *name;
     bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing */
@@ -25,7 +39,23 @@ struct vit_kernels {
     void (*matmul)(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                    const float *restrict packed, const float *restrict bias, int act, bool add,
                    size_t M, size_t N, size_t K);
-    /* c (M,N) = beta·c + alpha·op(a)·op(b); op transposes when asked. For backward passes. */
+    /* int8: b(n,k) ≈ scale[n]·int8, x(m,k) ≈ x.scale[m]·(x.q - x.zero[m]). The sums of products
+     * are whole numbers and exact, so every table gives the same bits (up to the activation).
+     * Wants K <= VIT_INT8_K. Rows of b may be packed a few at a time, from n on, where n is a
+     * multiple of VIT_INT8_ROWS. */
+    size_t (*packed_size_int8)(size_t N, size_t K); /* bytes */
+    void (*pack_int8)(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+                      size_t N, size_t K);
+    /* A row's own scale over its smallest to largest number, 0 among them: 128 steps. */
+    void (*quantize)(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
+                     size_t K);
+    /* As matmul. */
+    void (*matmul_int8)(float *restrict y, size_t ldy, const struct vit_quantized *x,
+                        const void *restrict packed, const float *restrict scale,
+                        const float *restrict bias, int act, bool add, size_t M, size_t N,
+                        size_t K);
+    /* c (M,N) = beta·c + alpha·op(a)·op(b); op transposes when asked. For backward passes, as
+     * activate_backward: NULL in packed tables, which do not train. */
     void (*gemm)(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K);
@@ -43,6 +73,9 @@ struct vit_kernels {
 };
 
 extern const struct vit_kernels vit_scalar;
+#ifdef __wasm_relaxed_simd__
+extern const struct vit_kernels vit_relaxed;
+#endif
 #ifdef __wasm_simd128__
 extern const struct vit_kernels vit_simd128;
 #else
@@ -51,5 +84,7 @@ extern const struct vit_kernels vit_native; /* compiler vectors, OpenBLAS where 
 
 /* The tables compiled in, best first; `count` of them. */
 const struct vit_kernels *const *vit_kernels_all(size_t *count);
+/* The first of them. A module that asks for no other links no other. */
+const struct vit_kernels *vit_kernels_best(void);
 
 #endif

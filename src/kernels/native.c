@@ -18,6 +18,27 @@ static void pack(float *restrict packed, const float *restrict b, size_t n_strid
     vit_scalar.pack(packed, b, n_stride, k_stride, N, K);
 }
 
+static size_t packed_size_int8(size_t N, size_t K) {
+    return vit_scalar.packed_size_int8(N, K);
+}
+
+static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+                      size_t N, size_t K) {
+    vit_scalar.pack_int8(packed, b, n, rows, N, K);
+}
+
+static void quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
+                     size_t K) {
+    vit_scalar.quantize(q, x, ldx, M, K);
+}
+
+static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
+                        const void *restrict packed, const float *restrict scale,
+                        const float *restrict bias, int act, bool add, size_t M, size_t N,
+                        size_t K) {
+    vit_scalar.matmul_int8(y, ldy, x, packed, scale, bias, act, add, M, N, K);
+}
+
 #ifdef HAVE_OPENBLAS
 #include <cblas.h>
 
@@ -57,6 +78,10 @@ const struct vit_kernels vit_native = {
     .packed_size = packed_size,
     .pack = pack,
     .matmul = matmul,
+    .packed_size_int8 = packed_size_int8,
+    .pack_int8 = pack_int8,
+    .quantize = quantize,
+    .matmul_int8 = matmul_int8,
     .gemm = gemm,
     .softmax = lanes_softmax,
     .norm = lanes_norm,

@@ -71,6 +71,49 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
         }
 }
 
+/* int8 weights stay as they are, (N,K). */
+static size_t packed_size_int8(size_t N, size_t K) {
+    return N * K;
+}
+
+static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+                      size_t N, size_t K) {
+    (void)N;
+    memcpy((int8_t *)packed + n * K, b, rows * K);
+}
+
+static void quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
+                     size_t K) {
+    size_t row = vit_quantized_row(K);
+    for (size_t m = 0; m < M; m++, x += ldx) {
+        float low = 0, high = 0;
+        for (size_t k = 0; k < K; k++) low = fminf(low, x[k]), high = fmaxf(high, x[k]);
+        float step = (high - low) / 127, per_step = step > 1e-30f ? 1 / step : 0;
+        float zero = rintf(-low * per_step);
+        for (size_t k = 0; k < K; k++)
+            q->q[m * row + k] = (uint8_t)fminf(fmaxf(rintf(x[k] * per_step) + zero, 0), 127);
+        memset(q->q + m * row + K, 0, row - K);
+        q->scale[m] = step;
+        q->zero[m] = (int32_t)zero;
+    }
+}
+
+static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
+                        const void *restrict packed, const float *restrict scale,
+                        const float *restrict bias, int act, bool add, size_t M, size_t N,
+                        size_t K) {
+    const int8_t *b = packed;
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            const uint8_t *row = x->q + m * vit_quantized_row(K);
+            int32_t dot = 0;
+            for (size_t k = 0; k < K; k++) dot += (row[k] - x->zero[m]) * b[n * K + k];
+            float sum = (float)dot * (x->scale[m] * scale[n]) + (bias ? bias[n] : 0);
+            if (act != VIT_LINEAR) sum = FUNCTIONS[act](sum);
+            y[m * ldy + n] = add ? y[m * ldy + n] + sum : sum;
+        }
+}
+
 static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K) {
@@ -115,6 +158,10 @@ const struct vit_kernels vit_scalar = {
     .packed_size = packed_size,
     .pack = pack,
     .matmul = matmul,
+    .packed_size_int8 = packed_size_int8,
+    .pack_int8 = pack_int8,
+    .quantize = quantize,
+    .matmul_int8 = matmul_int8,
     .gemm = gemm,
     .softmax = softmax,
     .norm = norm,

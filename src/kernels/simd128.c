@@ -132,10 +132,25 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
     }
 }
 
-static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
-                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
-                 float alpha, float beta, size_t M, size_t N, size_t K) {
-    vit_scalar.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
+static size_t packed_size_int8(size_t N, size_t K) {
+    return vit_scalar.packed_size_int8(N, K);
+}
+
+static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+                      size_t N, size_t K) {
+    vit_scalar.pack_int8(packed, b, n, rows, N, K);
+}
+
+static void quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
+                     size_t K) {
+    vit_scalar.quantize(q, x, ldx, M, K);
+}
+
+static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
+                        const void *restrict packed, const float *restrict scale,
+                        const float *restrict bias, int act, bool add, size_t M, size_t N,
+                        size_t K) {
+    vit_scalar.matmul_int8(y, ldy, x, packed, scale, bias, act, add, M, N, K);
 }
 
 const struct vit_kernels vit_simd128 = {
@@ -144,9 +159,28 @@ const struct vit_kernels vit_simd128 = {
     .packed_size = packed_size,
     .pack = pack,
     .matmul = matmul,
-    .gemm = gemm,
+    .packed_size_int8 = packed_size_int8,
+    .pack_int8 = pack_int8,
+    .quantize = quantize,
+    .matmul_int8 = matmul_int8,
     .softmax = lanes_softmax,
     .norm = lanes_norm,
     .activate = lanes_activate,
-    .activate_backward = lanes_activate_backward,
 };
+
+#ifdef __wasm_relaxed_simd__
+const struct vit_kernels vit_relaxed = {
+    .name = "relaxed",
+    .packed = true,
+    .packed_size = packed_size,
+    .pack = pack,
+    .matmul = matmul,
+    .packed_size_int8 = packed_size_int8,
+    .pack_int8 = pack_int8,
+    .quantize = quantize,
+    .matmul_int8 = matmul_int8,
+    .softmax = lanes_softmax,
+    .norm = lanes_norm,
+    .activate = lanes_activate,
+};
+#endif

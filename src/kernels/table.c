@@ -1,7 +1,24 @@
 #include "kernels.h"
 
+#if defined(__wasm_relaxed_simd__)
+#define BEST vit_relaxed
+#elif defined(__wasm_simd128__)
+#define BEST vit_simd128
+#elif defined(__wasm__)
+#define BEST vit_scalar
+#else
+#define BEST vit_native
+#endif
+
+const struct vit_kernels *vit_kernels_best(void) {
+    return &BEST;
+}
+
 const struct vit_kernels *const *vit_kernels_all(size_t *count) {
     static const struct vit_kernels *const all[] = {
+#ifdef __wasm_relaxed_simd__
+        &vit_relaxed,
+#endif
 #ifdef __wasm_simd128__
         &vit_simd128,
 #elif !defined(__wasm__)

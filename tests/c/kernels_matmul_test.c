@@ -251,6 +251,7 @@ TEST("gemm is the double sum with every transpose, stride, alpha and beta") {
     static const float FACTORS[] = {0, 1, -0.5f};
     const size_t n = sizeof SIZES / sizeof *SIZES;
     EACH_KERNELS(k) {
+        if (k->packed) continue;
         uint64_t seed = 5;
         for (size_t i = 0; i < n * n * n * 4; i++) {
             struct product p = {.M = SIZES[i / 4 % n],

@@ -288,6 +288,7 @@ TEST("activate takes any length, in place or not, and writes nothing past it") {
 
 TEST("activate_backward is dy times the twin's slope by finite difference") {
     EACH_KERNELS(k) {
+        if (k->packed) continue;
         uint64_t seed = 5;
         for (int act = 0; act < ACTS_COUNT; act++)
             for (size_t n = 0; n <= 300; n += 1 + (n > 33) * 40) {
@@ -314,6 +315,7 @@ TEST("activate_backward is dy times the twin's slope by finite difference") {
 TEST("far out, every slope is 0 on the left and 1 on the right") {
     static const float FAR[] = {20, 100, 1e4f, 1e8f};
     EACH_KERNELS(k) {
+        if (k->packed) continue;
         for (int act = 0; act < ACTS_COUNT; act++)
             for (size_t i = 0; i < sizeof FAR / sizeof *FAR; i++) {
                 float x[2] = {-FAR[i], FAR[i]}, dy[2] = {1, 1}, dx[2];

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
-export const variants = ["scalar", "simd128"];
+export const variants = ["scalar", "simd128", "relaxed"];
 const tsc = "node_modules/typescript/bin/tsc";
 const wasmFile = (variant) => `build/wasm/${variant}/vit.${variant}.wasm`;
 
