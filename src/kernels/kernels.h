@@ -20,7 +20,7 @@ enum {
     VIT_INT8_ROWS = 16
 };
 static inline size_t vit_quantized_row(size_t K) {
-    return (K + 15) / 16 * 16;
+    return (2 * K + 15) / 16 * 16;
 }
 
 struct vit_kernels {
@@ -74,7 +74,8 @@ struct vit_kernels {
 
 extern const struct vit_kernels vit_scalar;
 #ifdef __wasm_relaxed_simd__
-extern const struct vit_kernels vit_relaxed;
+/* They differ in how int8 is multiplied; which is faster, only a clock can tell. */
+extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs;
 #endif
 #ifdef __wasm_simd128__
 extern const struct vit_kernels vit_simd128;

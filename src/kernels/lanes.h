@@ -26,90 +26,162 @@ INLINE void store(float *p, vf v) {
     memcpy(p, &v, sizeof v);
 }
 INLINE vf load_part(const float *p, size_t n, float fill) {
-    vf v = splat(fill);
-    for (size_t i = 0; i < n; i++) v[i] = p[i];
-    return v;
+    float part[LANES];
+    for (size_t i = 0; i < LANES; i++) part[i] = fill;
+    for (size_t i = 0; i < n; i++) part[i] = p[i];
+    return load(part);
 }
 INLINE void store_part(float *p, vf v, size_t n) {
-    for (size_t i = 0; i < n; i++) p[i] = v[i];
+    float part[LANES];
+    store(part, v);
+    for (size_t i = 0; i < n; i++) p[i] = part[i];
 }
 INLINE vf choose(vi mask, vf yes, vf no) {
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
-/* The larger and the smaller; where x is NaN, so is the result. */
 #ifdef __wasm_simd128__
+/* LANES is 8 there, two registers: what is loaded once serves both. */
+typedef float v4 __attribute__((vector_size(16)));
+INLINE v4 low(vf v) {
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3);
+}
+INLINE v4 high(vf v) {
+    return __builtin_shufflevector(v, v, 4, 5, 6, 7);
+}
+INLINE vf both(v4 low, v4 high) {
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+/* a·b + c, rounded once where FUSED. */
+INLINE v4 multiply_add_4(v4 a, v4 b, v4 c) {
+#ifdef FUSED
+    return (v4)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#else
+    return a * b + c;
+#endif
+}
+INLINE v4 larger_4(v4 x, v4 y) {
+    return (v4)wasm_f32x4_pmax((v128_t)x, (v128_t)y);
+}
+INLINE v4 smaller_4(v4 x, v4 y) {
+    return (v4)wasm_f32x4_pmin((v128_t)x, (v128_t)y);
+}
+INLINE v4 sum_4(v4 x, v4 y) {
+    return x + y;
+}
+INLINE vf multiply_add(vf a, vf b, vf c) {
+    return both(multiply_add_4(low(a), low(b), low(c)), multiply_add_4(high(a), high(b), high(c)));
+}
+/* The larger and the smaller; where x is NaN, so is the result. */
 INLINE vf larger(vf x, vf y) {
-    return (vf)wasm_f32x4_pmax((v128_t)x, (v128_t)y);
+    return both(larger_4(low(x), low(y)), larger_4(high(x), high(y)));
 }
 INLINE vf smaller(vf x, vf y) {
-    return (vf)wasm_f32x4_pmin((v128_t)x, (v128_t)y);
+    return both(smaller_4(low(x), low(y)), smaller_4(high(x), high(y)));
+}
+/* Halves folded onto each other: log2(LANES) steps instead of a chain of LANES. */
+INLINE float fold(vf v, v4 (*f)(v4, v4)) {
+    v4 four = f(low(v), high(v));
+    four = f(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+    return f(four, __builtin_shufflevector(four, four, 1, 0, 3, 2))[0];
+}
+INLINE float sum_lanes(vf v) {
+    return fold(v, sum_4);
+}
+INLINE float max_lanes(vf v) {
+    return fold(v, larger_4);
 }
 #else
+INLINE vf multiply_add(vf a, vf b, vf c) {
+    return a * b + c;
+}
 INLINE vf larger(vf x, vf y) {
     return choose(x < y, y, x);
 }
 INLINE vf smaller(vf x, vf y) {
     return choose(y < x, y, x);
 }
-#endif
-
-/* Halves folded onto each other: log2(LANES) steps instead of a chain of LANES. */
 INLINE float sum_lanes(vf v) {
-    float a[LANES];
-    store(a, v);
     for (int width = LANES / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; i++) a[i] += a[i + width];
-    return a[0];
+        for (int i = 0; i < width; i++) v[i] += v[i + width];
+    return v[0];
 }
 INLINE float max_lanes(vf v) {
-    float a[LANES];
-    store(a, v);
     for (int width = LANES / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; i++) a[i] = a[i] > a[i + width] ? a[i] : a[i + width];
-    return a[0];
+        for (int i = 0; i < width; i++) v[i] = v[i] > v[i + width] ? v[i] : v[i + width];
+    return v[0];
+}
+#endif
+
+/* Constants by way of memory, four of each: V8 makes a constant vector anew at every use, in
+ * three instructions, where a load is one. */
+typedef struct four {
+    float x[4];
+} four;
+#define FOUR(c)                                                                                    \
+    {                                                                                              \
+        { c, c, c, c }                                                                             \
+    }
+INLINE vf constant(const four *c) {
+    __asm__("" : "+r"(c));
+#ifdef __wasm_simd128__
+    v4 x = (v4)wasm_v128_load(c);
+    return both(x, x);
+#else
+    return splat(c->x[0]);
+#endif
 }
 
-/* e^x within 2 ulp for x in [-87, 88]; outside it stays at the ends' values. x = n·ln 2 + r,
- * then a polynomial for e^r (Cephes' expf, Moshier) and n into the exponent's bits. */
+/* c[0]·x⁵ + … + c[5], by Horner's rule. */
+INLINE vf quintic(vf x, const four *c) {
+    vf p = constant(c);
+    for (int i = 1; i < 6; i++) p = multiply_add(p, x, constant(c + i));
+    return p;
+}
+/* The same in pairs (Estrin 1960): half the latency, one product more. */
+INLINE vf quintic_in_pairs(vf x, const four *c) {
+    vf square = x * x;
+    vf high = multiply_add(constant(c), x, constant(c + 1));
+    vf middle = multiply_add(constant(c + 2), x, constant(c + 3));
+    vf low = multiply_add(constant(c + 4), x, constant(c + 5));
+    return multiply_add(multiply_add(high, square, middle), square, low);
+}
+
+/* 2^x within 2 epsilons for x in [-126, 127]; below it stays at 2^-126. x = n + r, n whole: a
+ * polynomial for 2^r, fitted by us to the least relative error, and n into the exponent. */
+INLINE vf exp2_lanes(vf x) {
+    static const four LOWEST = FOUR(-126);
+    static const four MAGIC = FOUR(0x1.8p23f + 127); /* adding it rounds to n, in bits n + 127 */
+    static const four POWER[] = {FOUR(0.00132764725f), FOUR(0.00967554096f), FOUR(0.0555071309f),
+                                 FOUR(0.240221202f),   FOUR(0.693146944f),   FOUR(1.00000012f)};
+    x = larger(x, constant(&LOWEST));
+    vf shifted = x + constant(&MAGIC);
+    vf r = x - (shifted - constant(&MAGIC));
+    return quintic_in_pairs(r, POWER) * (vf)((vi)shifted << 23);
+}
+
+/* e^x within 3 + |x| epsilons, for x·log2(e) is rounded. */
 INLINE vf exp_lanes(vf x) {
-    const vf magic = splat(0x1.8p23f); /* adding it rounds to a whole number */
-    x = larger(smaller(x, splat(88.0f)), splat(-87.0f));
-    vf shifted = x * 1.44269504f + magic;
-    vi n = (vi)shifted - (vi)magic;
-    vf whole = shifted - magic;
-    vf r = x - whole * 0.693359375f + whole * 2.12194440e-4f;
-    vf p = 1.9875691500e-4f * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = p * r * r + r + 1.0f;
-    return p * (vf)((n + 127) << 23);
+    return exp2_lanes(smaller(x, splat(88)) * 1.44269504f);
 }
 
-/* erf(x) within 5e-7: x·P(x²)/Q(x²), fitted by us to the least relative error on |x| < 3.925;
- * beyond, it stays at that end's value, 2e-7 short of ±1. */
-INLINE vf erf_lanes(vf x) {
-    x = larger(smaller(x, splat(3.925f)), splat(-3.925f));
-    vf t = x * x;
-    vf p = 2.04601407e-6f * t + 2.84845301e-4f;
-    p = p * t + 3.77262784e-3f;
-    p = p * t + 5.27695402e-2f;
-    p = p * t + 1.90595562e-1f;
-    p = p * t + 1.12837915f;
-    vf q = 3.80477285e-5f * t + 1.16387661e-3f;
-    q = q * t + 1.49833543e-2f;
-    q = q * t + 1.14183471e-1f;
-    q = q * t + 5.02243649e-1f;
-    q = q * t + 1.0f;
-    return x * p / q;
+/* The normal distribution's integral from 0 to x within 2.5e-7: x·P(x²)/Q(x²), fitted by us
+ * to the least relative error on |x| < 5.55; beyond, it stays at that end's value. */
+INLINE vf normal_integral(vf x) {
+    static const four END = FOUR(5.5507882f), OTHER_END = FOUR(-5.5507882f);
+    static const four P[] = {FOUR(2.26054754e-08f), FOUR(6.29425137e-06f), FOUR(0.000166728171f),
+                             FOUR(0.00466421246f),  FOUR(0.0336928536f),   FOUR(0.398942274f)};
+    static const four Q[] = {FOUR(1.18899152e-06f), FOUR(7.27422881e-05f), FOUR(0.00187291929f),
+                             FOUR(0.0285458677f),   FOUR(0.251121824f),    FOUR(1)};
+    x = larger(smaller(x, constant(&END)), constant(&OTHER_END));
+    vf square = x * x;
+    return x * quintic(square, P) / quintic(square, Q);
 }
 
 INLINE vf sigmoid(vf x) {
     return 1.0f / (1.0f + exp_lanes(-x));
 }
 INLINE vf normal_cdf(vf x) {
-    return 0.5f + 0.5f * erf_lanes(x * 0.70710678f);
+    return normal_integral(x) + 0.5f;
 }
 INLINE vf tanh_argument(vf x) {
     return 1.59576912f * (x + 0.044715f * x * x * x);
@@ -128,25 +200,8 @@ INLINE vf relu(vf x) {
     return larger(x, splat(0));
 }
 
-INLINE vf gelu_slope(vf x) {
-    return normal_cdf(x) + x * 0.39894228f * exp_lanes(-0.5f * x * x);
-}
-INLINE vf gelu_tanh_slope(vf x) {
-    vf s = sigmoid(tanh_argument(x));
-    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * smaller(x * x, splat(1e6f)));
-}
-INLINE vf quick_gelu_slope(vf x) {
-    vf s = sigmoid(1.702f * x);
-    return s + 1.702f * x * s * (1.0f - s);
-}
-INLINE vf relu_slope(vf x) {
-    return choose(x > splat(0), splat(1), splat(0));
-}
 INLINE vf same(vf x) {
     return x;
-}
-INLINE vf one(vf x) {
-    return splat(1) + 0 * x;
 }
 
 INLINE void map(float *y, size_t ldy, const float *x, size_t ldx, size_t rows, size_t n,
@@ -156,12 +211,6 @@ INLINE void map(float *y, size_t ldy, const float *x, size_t ldx, size_t rows, s
         for (; i + LANES <= n; i += LANES) store(y + i, f(load(x + i)));
         if (i < n) store_part(y + i, f(load_part(x + i, n - i, 0)), n - i);
     }
-}
-
-INLINE void map_backward(float *dx, const float *dy, const float *x, size_t n, vf (*slope)(vf)) {
-    for (; n >= LANES; n -= LANES, x += LANES, dy += LANES, dx += LANES)
-        store(dx, load(dy) * slope(load(x)));
-    if (n) store_part(dx, load_part(dy, n, 0) * slope(load_part(x, n, 0)), n);
 }
 
 static void activate_rows(float *y, size_t ldy, const float *x, size_t ldx, int act, size_t rows,
@@ -179,16 +228,6 @@ static void lanes_activate(float *y, const float *x, int act, size_t n) {
     activate_rows(y, n, x, n, act, 1, n);
 }
 
-static void lanes_activate_backward(float *dx, const float *dy, const float *x, int act, size_t n) {
-    switch (act) {
-    case VIT_GELU: map_backward(dx, dy, x, n, gelu_slope); break;
-    case VIT_GELU_TANH: map_backward(dx, dy, x, n, gelu_tanh_slope); break;
-    case VIT_QUICK_GELU: map_backward(dx, dy, x, n, quick_gelu_slope); break;
-    case VIT_RELU: map_backward(dx, dy, x, n, relu_slope); break;
-    default: map_backward(dx, dy, x, n, one);
-    }
-}
-
 /* The lanes of the last vector of a row of n >= LANES, loaded to end where the row ends, that
  * the whole vectors before it have not covered. */
 INLINE vi last_lanes(size_t n) {
@@ -204,54 +243,88 @@ static float row_max(const float *x, size_t n) {
     return max_lanes(max);
 }
 
-/* A row of scores → exp(scale·x - scale·max), and their sum. scale > 0. */
+/* A row of scores → exp(scale·(x - max)), and their sum. scale > 0. */
 static float row_exp(float *x, float scale, float max, size_t n) {
-    vf sum = splat(0), offset = splat(-scale * max);
+    vf sum = splat(0);
+    scale *= 1.44269504f;
     if (n < LANES) {
-        vf e = exp_lanes(load_part(x, n, max) * scale + offset);
+        vf e = exp2_lanes((load_part(x, n, -INFINITY) - max) * scale);
         store_part(x, e, n);
-        for (size_t i = 0; i < n; i++) sum[0] += e[i];
+        for (size_t i = 0; i < n; i++) sum[0] += x[i];
         return sum[0];
     }
-    vf last = exp_lanes(load(x + n - LANES) * scale + offset);
+    vf last = load(x + n - LANES); /* before the loop overwrites some of it */
     for (size_t i = 0; i + LANES <= n; i += LANES) {
-        vf e = exp_lanes(load(x + i) * scale + offset);
+        vf e = exp2_lanes((load(x + i) - max) * scale);
         store(x + i, e);
         sum += e;
     }
+    if (n % LANES == 0) return sum_lanes(sum);
+    last = exp2_lanes((last - max) * scale);
     store(x + n - LANES, last);
     return sum_lanes(sum + choose(last_lanes(n), last, splat(0)));
 }
 
+/* Rows that go through each pass together, so that one row's sum, quotient or root is under
+ * way while the next rows are read. */
+enum { ROWS = 8 };
+
 static void lanes_softmax(float *x, size_t ldx, float scale, size_t rows, size_t columns) {
-    for (; rows > 0; rows--, x += ldx) {
-        float share = 1 / row_exp(x, scale, row_max(x, columns), columns);
-        size_t i = 0;
-        for (; i + LANES <= columns; i += LANES) store(x + i, load(x + i) * share);
-        for (; i < columns; i++) x[i] *= share;
+    for (size_t n; rows > 0; rows -= n, x += n * ldx) {
+        float max[ROWS], share[ROWS];
+        n = rows < ROWS ? rows : ROWS;
+        for (size_t t = 0; t < n; t++) max[t] = row_max(x + t * ldx, columns);
+        for (size_t t = 0; t < n; t++) share[t] = 1 / row_exp(x + t * ldx, scale, max[t], columns);
+        for (size_t t = 0; t < n; t++) {
+            float *row = x + t * ldx;
+            size_t i = 0;
+            for (; i + LANES <= columns; i += LANES) store(row + i, load(row + i) * share[t]);
+            for (; i < columns; i++) row[i] *= share[t];
+        }
     }
+}
+
+static float row_mean(const float *x, size_t n) {
+    size_t i = 0;
+    vf total = splat(0);
+    for (; i + LANES <= n; i += LANES) total += load(x + i);
+    if (i < n) total += load_part(x + i, n - i, 0);
+    return sum_lanes(total) / (float)n;
+}
+
+static float row_rstd(const float *x, float mean, float eps, size_t n) {
+    size_t i = 0;
+    vf squares = splat(0), centred;
+    for (; i + LANES <= n; i += LANES) {
+        centred = load(x + i) - mean;
+        squares += centred * centred;
+    }
+    if (i < n) {
+        centred = load_part(x + i, n - i, mean) - mean;
+        squares += centred * centred;
+    }
+    return 1 / sqrtf(sum_lanes(squares) / (float)n + eps);
 }
 
 static void lanes_norm(float *y, size_t ldy, float *mean, float *rstd, const float *x, size_t ldx,
                        const float *restrict gain, const float *restrict bias, float eps,
                        size_t rows, size_t columns) {
-    size_t whole = columns / LANES * LANES, rest = columns - whole;
-    for (size_t t = 0; t < rows; t++, x += ldx, y += ldy) {
-        vf sum = load_part(x + whole, rest, 0), squares;
-        for (size_t i = 0; i < whole; i += LANES) sum += load(x + i);
-        float m = sum_lanes(sum) / (float)columns;
-        squares = load_part(x + whole, rest, m) - m;
-        squares *= squares;
-        for (size_t i = 0; i < whole; i += LANES) {
-            vf centred = load(x + i) - m;
-            squares += centred * centred;
+    for (size_t n; rows > 0; rows -= n, x += n * ldx, y += n * ldy) {
+        float m[ROWS], r[ROWS];
+        n = rows < ROWS ? rows : ROWS;
+        for (size_t t = 0; t < n; t++) m[t] = row_mean(x + t * ldx, columns);
+        for (size_t t = 0; t < n; t++) r[t] = row_rstd(x + t * ldx, m[t], eps, columns);
+        for (size_t t = 0; t < n; t++) {
+            const float *in = x + t * ldx;
+            float *out = y + t * ldy;
+            size_t i = 0;
+            for (; i + LANES <= columns; i += LANES)
+                store(out + i,
+                      multiply_add(load(gain + i), (load(in + i) - m[t]) * r[t], load(bias + i)));
+            for (; i < columns; i++) out[i] = gain[i] * ((in[i] - m[t]) * r[t]) + bias[i];
+            if (mean) *mean++ = m[t];
+            if (rstd) *rstd++ = r[t];
         }
-        float r = 1 / sqrtf(sum_lanes(squares) / (float)columns + eps);
-        for (size_t i = 0; i < whole; i += LANES)
-            store(y + i, load(gain + i) * ((load(x + i) - m) * r) + load(bias + i));
-        for (size_t i = whole; i < columns; i++) y[i] = gain[i] * ((x[i] - m) * r) + bias[i];
-        if (mean) mean[t] = m;
-        if (rstd) rstd[t] = r;
     }
 }
 

@@ -72,6 +72,42 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
     if (act != VIT_LINEAR) activate_rows(y, ldy, y, ldy, act, M, N);
 }
 
+/* ---- Slopes, for the backward pass */
+
+INLINE vf gelu_slope(vf x) {
+    return normal_cdf(x) + x * 0.39894228f * exp_lanes(-0.5f * x * x);
+}
+INLINE vf gelu_tanh_slope(vf x) {
+    vf s = sigmoid(tanh_argument(x));
+    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * smaller(x * x, splat(1e6f)));
+}
+INLINE vf quick_gelu_slope(vf x) {
+    vf s = sigmoid(1.702f * x);
+    return s + 1.702f * x * s * (1.0f - s);
+}
+INLINE vf relu_slope(vf x) {
+    return choose(x > splat(0), splat(1), splat(0));
+}
+INLINE vf one(vf x) {
+    return splat(1) + 0 * x;
+}
+
+INLINE void map_backward(float *dx, const float *dy, const float *x, size_t n, vf (*slope)(vf)) {
+    for (; n >= LANES; n -= LANES, x += LANES, dy += LANES, dx += LANES)
+        store(dx, load(dy) * slope(load(x)));
+    if (n) store_part(dx, load_part(dy, n, 0) * slope(load_part(x, n, 0)), n);
+}
+
+static void activate_backward(float *dx, const float *dy, const float *x, int act, size_t n) {
+    switch (act) {
+    case VIT_GELU: map_backward(dx, dy, x, n, gelu_slope); break;
+    case VIT_GELU_TANH: map_backward(dx, dy, x, n, gelu_tanh_slope); break;
+    case VIT_QUICK_GELU: map_backward(dx, dy, x, n, quick_gelu_slope); break;
+    case VIT_RELU: map_backward(dx, dy, x, n, relu_slope); break;
+    default: map_backward(dx, dy, x, n, one);
+    }
+}
+
 const struct vit_kernels vit_native = {
     .name = "native",
     .packed = false,
@@ -86,5 +122,5 @@ const struct vit_kernels vit_native = {
     .softmax = lanes_softmax,
     .norm = lanes_norm,
     .activate = lanes_activate,
-    .activate_backward = lanes_activate_backward,
+    .activate_backward = activate_backward,
 };

@@ -87,12 +87,16 @@ static void quantize(const struct vit_quantized *q, const float *restrict x, siz
     size_t row = vit_quantized_row(K);
     for (size_t m = 0; m < M; m++, x += ldx) {
         float low = 0, high = 0;
-        for (size_t k = 0; k < K; k++) low = fminf(low, x[k]), high = fmaxf(high, x[k]);
+        for (size_t k = 0; k < K; k++) {
+            low = x[k] < low ? x[k] : low;
+            high = x[k] > high ? x[k] : high;
+        }
         float step = (high - low) / 127, per_step = step > 1e-30f ? 1 / step : 0;
         float zero = rintf(-low * per_step);
-        for (size_t k = 0; k < K; k++)
-            q->q[m * row + k] = (uint8_t)fminf(fmaxf(rintf(x[k] * per_step) + zero, 0), 127);
-        memset(q->q + m * row + K, 0, row - K);
+        for (size_t k = 0; k < K; k++) {
+            float steps = rintf(x[k] * per_step) + zero;
+            q->q[m * row + k] = (uint8_t)(steps > 127 ? 127 : steps > 0 ? steps : 0);
+        }
         q->scale[m] = step;
         q->zero[m] = (int32_t)zero;
     }

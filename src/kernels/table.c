@@ -18,6 +18,7 @@ const struct vit_kernels *const *vit_kernels_all(size_t *count) {
     static const struct vit_kernels *const all[] = {
 #ifdef __wasm_relaxed_simd__
         &vit_relaxed,
+        &vit_relaxed_pairs,
 #endif
 #ifdef __wasm_simd128__
         &vit_simd128,

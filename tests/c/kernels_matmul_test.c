@@ -106,6 +106,37 @@ TEST("matmul is the double sum, for every size from 0 to 33, bias, activation an
     }
 }
 
+/* Whole numbers, whose sums a float holds: no rounding, whatever the order, fused or not. */
+static void check_exact(const struct vit_kernels *k, size_t M, size_t N, size_t K, bool add,
+                        uint64_t *seed) {
+    struct problem p = {.M = M, .N = N, .K = K, .ldx = K, .ldy = N, .act = VIT_LINEAR, .add = add};
+    struct operands o = new_operands(k, &p, seed);
+    for (size_t i = 0; i < M * K; i++) o.x[i] = (float)random_below(seed, 201) - 100;
+    for (size_t i = 0; i < N * K; i++) o.w[i] = (float)random_below(seed, 201) - 100;
+    for (size_t i = 0; i < M * N && add; i++)
+        o.y[i] = o.before[i] = (float)random_below(seed, 201) - 100;
+    k->pack(o.packed, o.w, K, 1, N, K);
+    run_matmul(k, &p, &o);
+    bool exact = true;
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            int32_t sum = add ? (int32_t)o.before[m * N + n] : 0;
+            for (size_t i = 0; i < K; i++) sum += (int32_t)o.x[m * K + i] * (int32_t)o.w[n * K + i];
+            exact = exact && o.y[m * N + n] == (float)sum;
+        }
+    CHECK(exact, "%s: M,N,K %zu,%zu,%zu add %d is not exact", k->name, M, N, K, add);
+    operands_free(&o);
+}
+
+TEST("matmul is exact on whole numbers at every size from 1 to 33 in each dimension") {
+    EACH_KERNELS(k) {
+        uint64_t seed = 6;
+        for (size_t M = 1; M <= 33; M++)
+            for (size_t N = 1; N <= 33; N++)
+                for (size_t K = 1; K <= 33; K++) check_exact(k, M, N, K, (M + N + K) % 2, &seed);
+    }
+}
+
 TEST("matmul is the double sum at the shapes of real models") {
     static const size_t SHAPES[][3] = {{50, 192, 64},  {50, 64, 128}, {197, 64, 64},  {1, 10, 64},
                                        {17, 257, 300}, {64, 7, 1000}, {130, 130, 130}};

@@ -1,0 +1,125 @@
+/* int8 matrix products in 128-bit vectors, after tiles.h: define STEP, quantized, load_weights
+ * and load_step, include. One panel of 8 columns is, zeros past N and K:
+ *     the sums of the columns' weights (8 int32), then
+ *     for each STEP k: for each of the columns: STEP weights
+ * The tile is 4×8, and its sums start at -zero·(sum of the weights), so that what they end
+ * with is the product with x.q - x.zero. */
+#ifndef VIT_INT8_H
+#define VIT_INT8_H
+
+enum { INT8_MR = 4, SUMS = NR * sizeof(int32_t) };
+
+static size_t panel_size_int8(size_t K) {
+    return SUMS + (K + STEP - 1) / STEP * STEP * NR;
+}
+
+static size_t packed_size_int8(size_t N, size_t K) {
+    return (N + NR - 1) / NR * panel_size_int8(K);
+}
+
+static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+                      size_t N, size_t K) {
+    (void)N;
+    for (size_t end = n + rows; n < end; n += NR, b += NR * K) {
+        size_t columns = end - n < NR ? end - n : NR;
+        char *panel = (char *)packed + n / NR * panel_size_int8(K);
+        int32_t *sums = (int32_t *)(void *)panel;
+        int8_t *weights = (int8_t *)panel + SUMS;
+        memset(panel, 0, panel_size_int8(K));
+        for (size_t j = 0; j < columns; j++)
+            for (size_t k = 0; k < K; k++) {
+                sums[j] += b[j * K + k];
+                weights[k / STEP * STEP * NR + j * STEP + k % STEP] = b[j * K + k];
+            }
+    }
+}
+
+/* x's lanes, to the nearest step from `zero`. What a row holds past K meets weights of 0. */
+INLINE v128_t steps(const float *x, v128_t per_step, v128_t zero) {
+    v128_t q = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(x), per_step));
+    return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_add(q, zero));
+}
+
+static void quantize(const struct vit_quantized *out, const float *restrict x, size_t ldx, size_t M,
+                     size_t K) {
+    size_t row = vit_quantized_row(K) / sizeof(quantized);
+    for (size_t m = 0; m < M; m++, x += ldx) {
+        vf lows = splat(0), highs = splat(0);
+        size_t k = 0;
+        for (; k + LANES <= K; k += LANES)
+            lows = smaller(load(x + k), lows), highs = larger(load(x + k), highs);
+        lows = smaller(load_part(x + k, K - k, 0), lows);
+        highs = larger(load_part(x + k, K - k, 0), highs);
+        float high = max_lanes(highs), step = (high + max_lanes(-lows)) / 127;
+        float per_step = step > 1e-30f ? 1 / step : 0, zero = rintf(max_lanes(-lows) * per_step);
+        v128_t by = wasm_f32x4_splat(per_step), from = wasm_f32x4_splat(zero);
+        quantized *q = (quantized *)(void *)out->q + m * row;
+        for (k = 0; k + 8 <= K; k += 8)
+            store_steps(q + k, steps(x + k, by, from), steps(x + k + 4, by, from));
+        float rest[8] = {0};
+        if (k < K) {
+            memcpy(rest, x + k, (K - k) * sizeof *x);
+            store_steps(q + k, steps(rest, by, from), steps(rest + 4, by, from));
+        }
+        out->scale[m] = step;
+        out->zero[m] = (int32_t)zero;
+    }
+}
+
+/* `rows` rows by NR columns at y. `rows` and `dot_add` are constants where this is inlined. */
+INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized *restrict x,
+                      const char *restrict panel, const float *restrict scale,
+                      const float *restrict start, bool add, size_t K, size_t rows,
+                      v128_t (*dot_add)(v128_t weights, v128_t x, v128_t sum)) {
+    size_t ld = vit_quantized_row(K);
+    v128_t sum[INT8_MR][2];
+    const uint8_t *row[INT8_MR];
+    for (size_t i = 0; i < rows; i++) {
+        v128_t from = wasm_i32x4_splat(-x->zero[i]);
+        sum[i][0] = wasm_i32x4_mul(from, wasm_v128_load(panel));
+        sum[i][1] = wasm_i32x4_mul(from, wasm_v128_load(panel + SUMS / 2));
+        row[i] = x->q + i * ld;
+        __asm__("" : "+r"(row[i]));
+    }
+    panel += SUMS;
+    for (size_t k = 0; k < K * sizeof(quantized); k += 4, panel += STEP * NR) {
+        v128_t b0 = load_weights(panel), b1 = load_weights(panel + STEP * NR / 2);
+        for (size_t i = 0; i < rows; i++) {
+            v128_t a = wasm_v128_load32_splat(row[i] + k); /* STEP numbers */
+            sum[i][0] = dot_add(b0, a, sum[i][0]);
+            sum[i][1] = dot_add(b1, a, sum[i][1]);
+        }
+    }
+    for (size_t i = 0; i < rows; i++, y += ldy)
+        for (size_t j = 0; j < 2; j++) { /* not fused: every table gives the same bits */
+            v4 by = load_4(scale + 4 * j) * x->scale[i];
+            v4 out = (v4)wasm_f32x4_convert_i32x4(sum[i][j]) * by + load_4(start + 4 * j);
+            store_4(y + 4 * j, add ? load_4(y + 4 * j) + out : out);
+        }
+}
+
+/* A matmul by this dot. */
+#define INT8_HEIGHTS(X) X(1) X(2) X(3) X(4)
+#define TILE_INT8(dot_add, n)                                                                      \
+    {                                                                                              \
+        tile_int8(y, ldy, &row, panel, scale, start, add, K, n, dot_add);                          \
+        M -= n, row.q += n * vit_quantized_row(K), row.scale += n, row.zero += n, y += n * ldy;    \
+    }
+#define INT8_MATMUL(name, dot_add)                                                                 \
+    static void name##_panel(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,    \
+                             size_t m, const char *restrict panel, const float *restrict scale,    \
+                             const float *restrict start, bool add, size_t M, size_t K) {          \
+        struct vit_quantized row = *(const struct vit_quantized *)x;                               \
+        row.q += m * vit_quantized_row(K), row.scale += m, row.zero += m;                          \
+        (void)ldx;                                                                                 \
+        ALL_TILES(INT8_MR, INT8_HEIGHTS)                                                           \
+    }                                                                                              \
+    static void name(float *restrict y, size_t ldy, const struct vit_quantized *x,                 \
+                     const void *restrict packed, const float *restrict scale,                     \
+                     const float *restrict bias, int act, bool add, size_t M, size_t N,            \
+                     size_t K) {                                                                   \
+        all_panels(y, ldy, x, 0, packed, panel_size_int8(K), scale, bias, act, add, M, N, K,       \
+                   name##_panel);                                                                  \
+    }
+
+#endif

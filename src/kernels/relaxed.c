@@ -1,0 +1,53 @@
+/* 128-bit wasm SIMD with relaxed instructions. The fused tile is 6×8: 12 sums, 2 vectors of b
+ * and one splat, all of the 15 registers that V8 leaves free on x86. It needs 12 multiply-adds
+ * for 8 loads, and so is bound by the multiply-adds: 94 to 99 % of what they allow, where
+ * 4×8 reaches 90, 5×8 94 and 4×12, which is spilled, 50. */
+#include <wasm_simd128.h>
+
+#define FUSED
+#define LANES 8
+#include "lanes.h"
+
+#define MR 6
+#define EACH_HEIGHT(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#include "tiles.h"
+
+/* int8: four products a lane and instruction, exact for x in 0..127. */
+#define STEP 4
+typedef uint8_t quantized;
+INLINE v128_t load_weights(const char *p) {
+    return wasm_v128_load(p);
+}
+INLINE void store_steps(quantized *q, v128_t low, v128_t high) {
+    v128_t narrow = wasm_i16x8_narrow_i32x4(low, high);
+    narrow = wasm_u8x16_min(wasm_u8x16_narrow_i16x8(narrow, narrow), wasm_u8x16_splat(127));
+    wasm_v128_store64_lane(q, narrow, 0);
+}
+#include "int8.h"
+
+/* One instruction where the processor has it: ARM's dot product, AVX-VNNI. */
+INLINE v128_t dot_add(v128_t weights, v128_t x, v128_t sum) {
+    return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(weights, x, sum);
+}
+#define TILE(n) TILE_INT8(dot_add, n)
+INT8_MATMUL(matmul_int8, dot_add)
+#undef TILE
+
+/* Elsewhere V8 makes five of it; as pairs in 16 bits, added up by a product with 1, it is
+ * three, and a third faster. */
+INLINE v128_t pairs_dot_add(v128_t weights, v128_t x, v128_t sum) {
+    v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(weights, x);
+    return wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(pairs));
+}
+#define TILE(n) TILE_INT8(pairs_dot_add, n)
+INT8_MATMUL(matmul_int8_pairs, pairs_dot_add)
+
+#define RELAXED(int8)                                                                              \
+    {                                                                                              \
+        .name = "relaxed", .packed = true, .packed_size = packed_size, .pack = pack,               \
+        .matmul = matmul, .packed_size_int8 = packed_size_int8, .pack_int8 = pack_int8,            \
+        .quantize = quantize, .matmul_int8 = int8, .softmax = lanes_softmax, .norm = lanes_norm,   \
+        .activate = lanes_activate                                                                 \
+    }
+const struct vit_kernels vit_relaxed = RELAXED(matmul_int8);
+const struct vit_kernels vit_relaxed_pairs = RELAXED(matmul_int8_pairs);
