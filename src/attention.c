@@ -21,19 +21,22 @@ static bool is_per_head(const vit_config *c) {
     return c->attention == VIT_PER_HEAD;
 }
 
-/* x (rows,D) → qkv (rows,3D). per_head: each head maps its own slice by its own matrices. */
-static void qkv_forward(const vit_model *m, const struct block_params *p, float *qkv,
-                        const float *x, size_t rows) {
+/* x (rows,D) → `parts` of the three parts of qkv (rows,3D), from `part` on. per_head: each head
+ * maps its own slice by its own matrices. */
+static void map_rows(const vit_model *m, const struct block_params *p, float *qkv, const float *x,
+                     const struct vit_quantized *q, size_t rows, size_t part, size_t parts) {
     const struct vit_kernels *k = m->kernels;
-    size_t D = m->config.width, heads = m->config.heads, d = D / heads;
-    if (!is_per_head(&m->config)) {
-        k->matmul(qkv, 3 * D, x, D, p->qkv_weight, p->qkv_bias, VIT_LINEAR, false, rows, 3 * D, D);
-        return;
+    bool per_head = is_per_head(&m->config), int8 = p->qkv_scale != NULL;
+    size_t D = m->config.width, heads = per_head ? m->config.heads : 1, K = D / heads;
+    size_t N = per_head ? K : parts * D, count = per_head ? parts * heads : 1;
+    for (size_t i = 0, n = part * D; i < count; i++, n += N) {
+        const float *weight = p->qkv_weight + (per_head ? n / K * matrix_floats(k, int8, K, K)
+                                               : int8   ? k->packed_size_int8(n, K) / sizeof(float)
+                                                        : k->packed_size(n, K));
+        const struct linear w = {weight, int8 ? p->qkv_scale + n : NULL,
+                                 p->qkv_bias ? p->qkv_bias + n : NULL, N, K};
+        linear_forward(k, qkv + n, 3 * D, x + i % heads * K, D, &w, VIT_LINEAR, false, rows, q);
     }
-    for (size_t i = 0; i < 3 * heads; i++)
-        k->matmul(qkv + i * d, 3 * D, x + i % heads * d, D,
-                  p->qkv_weight + i * k->packed_size(d, d),
-                  p->qkv_bias ? p->qkv_bias + i * d : NULL, VIT_LINEAR, false, rows, d, d);
 }
 
 static void qkv_backward(const vit_model *m, const struct block_params *p,
@@ -86,25 +89,54 @@ static void qk_norm_backward(const vit_model *m, const struct block_params *p,
     }
 }
 
-/* One head of one image: out (queries,D at the head's columns). The scores are formed for
- * ATTENTION_ROWS queries at a time, or all straight in `map` (T,T) when it is asked for. */
-static void head_forward(const vit_model *m, float *out, float *map, const float *qkv,
-                         size_t queries, const struct scratch *s) {
+void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
+                 const struct activations *a, const struct scratch *s, size_t batch,
+                 struct rows share) {
+    size_t T = vit_tokens(&m->config), D = m->config.width;
+    /* Where few tokens go on, few queries are needed; the rows of a packed matrix from any
+     * multiple of VIT_INT8_ROWS on are packed like a matrix of their own. */
+    bool all = a->queries == T || a->map || D % VIT_INT8_ROWS;
+    map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
+    for (size_t i = 0; i < batch && !all; i++) {
+        struct rows here = rows_within(share, i * T, a->queries);
+        if (!here.count) continue;
+        size_t at = i * T + here.first - share.first;
+        map_rows(m, p, a->qkv + at * 3 * D, x + at * D, &s->quantized, here.count, QUERY, 1);
+    }
+    if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
+}
+
+/* Rows `from`… of one head of one image, whose keys and values are packed: scores for
+ * ATTENTION_ROWS of them at a time, straight into `map` (T,T) where it is asked for, then the
+ * values' mean into out (T,D at the head's columns) unless that is NULL. */
+static void head_forward(const vit_model *m, float *out, float *map, const float *qkv, size_t from,
+                         size_t rows, const struct scratch *s) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), D = m->config.width, d = D / m->config.heads;
-    size_t end = map ? T : queries;
     float scale = 1 / sqrtf((float)d);
-    k->pack(s->keys, qkv + KEY * D, 3 * D, 1, T, d);
-    k->pack(s->values, qkv + VALUE * D, 1, 3 * D, d, T);
-    for (size_t first = 0; first < end; first += ATTENTION_ROWS) {
-        size_t rows = end - first < ATTENTION_ROWS ? end - first : ATTENTION_ROWS;
-        float *scores = map ? map + first * T : s->scores;
-        k->matmul(scores, T, qkv + QUERY * D + first * 3 * D, 3 * D, s->keys, NULL, VIT_LINEAR,
+    for (size_t end = from + rows; from < end; from += rows) {
+        rows = end - from < ATTENTION_ROWS ? end - from : ATTENTION_ROWS;
+        float *scores = map ? map + from * T : s->scores;
+        k->matmul(scores, T, qkv + QUERY * D + from * 3 * D, 3 * D, s->keys, NULL, VIT_LINEAR,
                   false, rows, T, d);
         k->softmax(scores, T, scale, rows, T);
-        if (first >= queries) continue;
-        if (rows > queries - first) rows = queries - first;
-        k->matmul(out + first * D, D, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
+        if (out)
+            k->matmul(out + from * D, D, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
+    }
+}
+
+/* The same for every head. `goes_on`: these rows are among the a->queries of the image. */
+static void image_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
+                          size_t image, size_t from, size_t rows, bool goes_on) {
+    const struct vit_kernels *k = m->kernels;
+    size_t T = vit_tokens(&m->config), D = m->config.width, heads = m->config.heads, d = D / heads;
+    for (size_t head = 0; head < heads; head++) {
+        const float *qkv = a->qkv + image * T * 3 * D + head * d;
+        float *map = a->map ? a->map + image * a->map_stride + head * T * T : NULL;
+        float *out = goes_on ? a->mixed + image * a->queries * D + head * d : NULL;
+        k->pack(s->keys, qkv + KEY * D, 3 * D, 1, T, d);
+        if (out) k->pack(s->values, qkv + VALUE * D, 1, 3 * D, d, T);
+        head_forward(m, out, map, qkv, from, rows, s);
     }
 }
 
@@ -129,26 +161,29 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
     k->gemm(dqkv + KEY * D, ld, dscores, T, true, qkv + QUERY * D, ld, false, scale, 0, T, d, T);
 }
 
-void attention_forward(const vit_model *m, const struct block_params *p, const float *x,
-                       const struct activations *a, const struct scratch *s, size_t batch) {
-    const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, d = D / c->heads;
-    qkv_forward(m, p, a->qkv, x, batch * T);
-    if (c->qk_norm) qk_norm_forward(m, p, a, batch * T);
-    for (size_t i = 0; i < batch; i++)
-        for (size_t head = 0; head < c->heads; head++) {
-            float *map = a->map ? a->map + i * a->map_stride + head * T * T : NULL;
-            head_forward(m, a->mixed + i * a->queries * D + head * d, map,
-                         a->qkv + i * T * 3 * D + head * d, a->queries, s);
-        }
+/* A share of rows first…first+each-1 of every image, which lie one after the other. */
+static void share_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
+                          size_t batch, size_t first, size_t each, struct rows share) {
+    for (size_t i = 0; i < batch; i++) {
+        struct rows here = rows_within(share, i * each, each);
+        if (here.count) image_forward(m, a, s, i, first + here.first, here.count, first == 0);
+    }
+}
+
+void attention_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
+                       size_t batch, size_t part, size_t parts) {
+    size_t queries = a->queries, others = vit_tokens(&m->config) - queries;
+    share_forward(m, a, s, batch, 0, queries, rows_part(batch, queries, part, parts));
+    if (a->map && others)
+        share_forward(m, a, s, batch, queries, others, rows_part(batch, others, part, parts));
 }
 
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
-                        const float *mixed, size_t rows) {
+                        const float *mixed, const struct scratch *s, size_t rows) {
     size_t D = m->config.width;
     if (!is_per_head(&m->config)) {
-        m->kernels->matmul(y, D, mixed, D, p->proj_weight, p->proj_bias, VIT_LINEAR, add, rows, D,
-                           D);
+        const struct linear proj = {p->proj_weight, p->proj_scale, p->proj_bias, D, D};
+        linear_forward(m->kernels, y, D, mixed, D, &proj, VIT_LINEAR, add, rows, &s->quantized);
         return;
     }
     for (size_t i = 0; i < rows * D; i++) y[i] = mixed[i] + (add ? y[i] : 0);

@@ -7,12 +7,12 @@
 
 #include "model.h"
 
-/* sum (B·tokens,D) = x + keep·gain·branch, keep (B, stride L) per image, gain (D); NULL: 1. */
+/* sum (rows,D) = x + keep·gain·branch, gain (D), keep (B, stride L) per image; NULL: 1. */
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
-                             const float *gain, const float *keep, size_t batch, size_t tokens) {
-    size_t D = m->config.width;
-    for (size_t t = 0; t < batch * tokens; t++) {
-        float scale = keep ? keep[t / tokens * m->config.depth] : 1;
+                             const float *gain, const float *keep, size_t rows) {
+    size_t D = m->config.width, T = vit_tokens(&m->config);
+    for (size_t t = 0; t < rows; t++) {
+        float scale = keep ? keep[t / T * m->config.depth] : 1;
         for (size_t i = 0; i < D; i++)
             sum[t * D + i] = x[t * D + i] + branch[t * D + i] * scale * (gain ? gain[i] : 1);
     }
@@ -43,32 +43,92 @@ static void keep_queries(float *x, size_t batch, size_t T, size_t queries, size_
         memmove(x + i * queries * D, x + i * T * D, queries * D * sizeof *x);
 }
 
-void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
-                   const struct scratch *s, const float *keep, size_t batch) {
-    const struct vit_kernels *k = m->kernels;
+/* ---- Forward: what every thread of a team does with its share of the rows */
+
+struct block_call {
+    const vit_model *m;
+    const struct block_params *p;
+    const struct activations *a;
+    const struct scratch *s; /* one a thread */
+    const float *keep;
+    size_t batch;
+};
+
+/* The activations of the rows from `row` on. (A tape's means and the like are not moved: it
+ * has no team, so its only share starts at row 0.) */
+static struct activations rows_from(const vit_model *m, const struct activations *a, size_t row) {
+    struct activations r = *a;
+    if (row == 0) return r;
+    float **const wide[] = {&r.x,   &r.normed1, &r.mixed,   &r.branch1, &r.sum1,
+                            &r.mid, &r.normed2, &r.branch2, &r.sum2,    &r.out};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (*wide[i]) *wide[i] += row * m->config.width;
+    r.qkv += row * 3 * m->config.width;
+    r.hidden += row * m->config.mlp_width;
+    return r;
+}
+
+static struct scratch scratch_from(const vit_model *m, const struct scratch *s, size_t part,
+                                   size_t row) {
+    struct scratch mine = s[part];
+    mine.quantized = quantized_from(m, &s->quantized, row);
+    return mine;
+}
+
+/* Up to the queries, keys and values, each token goes by itself. */
+static void before_attention(void *context, size_t part, size_t parts) {
+    const struct block_call *call = context;
+    const vit_model *m = call->m;
+    const struct block_params *p = call->p;
     const vit_config *c = &m->config;
-    size_t D = c->width, T = vit_tokens(c), rows = batch * a->queries;
-    bool pre = c->norm == VIT_PRE, at_once = !a->branch1; /* add a branch as it is made */
+    size_t D = c->width;
+    struct rows share = rows_part(call->batch, vit_tokens(c), part, parts);
+    struct activations a = rows_from(m, call->a, share.first);
+    struct scratch s = scratch_from(m, call->s, part, share.first);
+    bool pre = c->norm == VIT_PRE;
 
     if (pre)
-        k->norm(a->normed1, D, a->mean1, a->rstd1, a->x, D, p->norm1_gain, p->norm1_bias,
-                c->norm_eps, batch * T, D);
-    attention_forward(m, p, pre ? a->normed1 : a->x, a, s, batch);
-    keep_queries(a->x, batch, T, a->queries, D);
-    projection_forward(m, p, at_once ? a->sum1 : a->branch1, at_once, a->mixed, rows);
-    if (!at_once) residual_forward(m, a->sum1, a->x, a->branch1, p->ls1, keep, batch, a->queries);
+        m->kernels->norm(a.normed1, D, a.mean1, a.rstd1, a.x, D, p->norm1_gain, p->norm1_bias,
+                         c->norm_eps, share.count, D);
+    qkv_forward(m, p, pre ? a.normed1 : a.x, &a, &s, call->batch, share);
+}
+
+/* A query looks at all the keys and values of its image; then each token goes by itself. */
+static void from_attention(void *context, size_t part, size_t parts) {
+    const struct block_call *call = context;
+    const vit_model *m = call->m;
+    const struct block_params *p = call->p;
+    const vit_config *c = &m->config;
+    const struct vit_kernels *k = m->kernels;
+    struct rows share = rows_part(call->batch, call->a->queries, part, parts);
+    struct activations a = rows_from(m, call->a, share.first);
+    struct scratch s = scratch_from(m, call->s, part, share.first);
+    size_t D = c->width, rows = share.count;
+    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* add a branch as it is made */
+
+    attention_forward(m, call->a, &s, call->batch, part, parts);
+    projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);
+    if (!at_once) residual_forward(m, a.sum1, a.x, a.branch1, p->ls1, call->keep, rows);
     if (!pre)
-        k->norm(a->mid, D, a->mean1, a->rstd1, a->sum1, D, p->norm1_gain, p->norm1_bias,
-                c->norm_eps, rows, D);
+        k->norm(a.mid, D, a.mean1, a.rstd1, a.sum1, D, p->norm1_gain, p->norm1_bias, c->norm_eps,
+                rows, D);
 
     if (pre)
-        k->norm(a->normed2, D, a->mean2, a->rstd2, a->mid, D, p->norm2_gain, p->norm2_bias,
-                c->norm_eps, rows, D);
-    mlp_forward(m, p, at_once ? a->sum2 : a->branch2, at_once, pre ? a->normed2 : a->mid, a, rows);
-    if (!at_once) residual_forward(m, a->sum2, a->mid, a->branch2, p->ls2, keep, batch, a->queries);
+        k->norm(a.normed2, D, a.mean2, a.rstd2, a.mid, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
+                rows, D);
+    mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s, rows);
+    if (!at_once) residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, call->keep, rows);
     if (!pre)
-        k->norm(a->out, D, a->mean2, a->rstd2, a->sum2, D, p->norm2_gain, p->norm2_bias,
-                c->norm_eps, rows, D);
+        k->norm(a.out, D, a.mean2, a.rstd2, a.sum2, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
+                rows, D);
+}
+
+void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
+                   const struct scratch *s, const float *keep, size_t batch, vit_team *team) {
+    struct block_call call = {m, p, a, s, keep, batch};
+    team_run(team, before_attention, &call);
+    keep_queries(a->x, batch, vit_tokens(&m->config), a->queries, m->config.width);
+    team_run(team, from_attention, &call);
 }
 
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,

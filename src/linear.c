@@ -1,5 +1,37 @@
-/* The backward pass of y = x·wᵀ + bias; the forward pass is kernels->matmul. */
+/* y = x·wᵀ + bias, by floats or by int8, and its backward pass. */
 #include "model.h"
+
+/* Bytes from a row to the next: those of the widest layer's input. */
+static size_t quantized_stride(const vit_config *c) {
+    return vit_quantized_row(c->width > c->mlp_width ? c->width : c->mlp_width);
+}
+
+void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_model *m,
+                       size_t rows) {
+    *q = (struct vit_quantized){0};
+    if (!m->config.int8) return;
+    q->q = (void *)arena_floats(arena, rows, quantized_stride(&m->config) / sizeof(float));
+    q->scale = arena_floats(arena, rows, 1);
+    q->zero = (void *)arena_floats(arena, rows, 1);
+}
+
+/* Rows of any width start this far apart, so that shares of rows never meet. */
+struct vit_quantized quantized_from(const vit_model *m, const struct vit_quantized *q, size_t row) {
+    if (!q->q) return *q;
+    return (struct vit_quantized){q->q + row * quantized_stride(&m->config), q->scale + row,
+                                  q->zero + row};
+}
+
+void linear_forward(const struct vit_kernels *k, float *y, size_t ldy, const float *x, size_t ldx,
+                    const struct linear *w, int act, bool add, size_t M,
+                    const struct vit_quantized *q) {
+    if (!w->scale) {
+        k->matmul(y, ldy, x, ldx, w->weight, w->bias, act, add, M, w->N, w->K);
+        return;
+    }
+    k->quantize(q, x, ldx, M, w->K);
+    k->matmul_int8(y, ldy, q, w->weight, w->scale, w->bias, act, add, M, w->N, w->K);
+}
 
 void linear_backward(const struct vit_kernels *k, float *dx, size_t lddx, float *dw, float *dbias,
                      const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,

@@ -2,17 +2,20 @@
 #include "model.h"
 
 void mlp_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
-                 const float *x, const struct activations *a, size_t rows) {
+                 const float *x, const struct activations *a, const struct scratch *s,
+                 size_t rows) {
     const struct vit_kernels *k = m->kernels;
     size_t D = m->config.width, M = m->config.mlp_width;
     int act = (int)m->config.activation;
+    const struct linear fc1 = {p->fc1_weight, p->fc1_scale, p->fc1_bias, M, D},
+                        fc2 = {p->fc2_weight, p->fc2_scale, p->fc2_bias, D, M};
     if (a->pre) { /* kept for the backward pass */
-        k->matmul(a->pre, M, x, D, p->fc1_weight, p->fc1_bias, VIT_LINEAR, false, rows, M, D);
+        linear_forward(k, a->pre, M, x, D, &fc1, VIT_LINEAR, false, rows, &s->quantized);
         k->activate(a->hidden, a->pre, act, rows * M);
     } else {
-        k->matmul(a->hidden, M, x, D, p->fc1_weight, p->fc1_bias, act, false, rows, M, D);
+        linear_forward(k, a->hidden, M, x, D, &fc1, act, false, rows, &s->quantized);
     }
-    k->matmul(y, D, a->hidden, M, p->fc2_weight, p->fc2_bias, VIT_LINEAR, add, rows, D, M);
+    linear_forward(k, y, D, a->hidden, M, &fc2, VIT_LINEAR, add, rows, &s->quantized);
 }
 
 void mlp_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,

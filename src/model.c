@@ -70,6 +70,8 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
     if (kernels->packed)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "expected kernels that take weights unpacked, got %s", kernels->name);
+    if (config->int8)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected a config of floats, got int8");
     return model_new(out, config, json, json_size, kernels, why);
 }
 
@@ -104,29 +106,23 @@ const char *vit_model_label(const vit_model *m, size_t index) {
 
 float *vit_parameters(vit_model *m, size_t *count) {
     *count = m->float_count;
-    return m->kernels->packed ? NULL : m->floats;
+    return m->kernels->packed || m->config.int8 ? NULL : m->floats;
 }
 
 size_t vit_tensor_count(const vit_model *m) {
-    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
-    struct param param;
-    size_t n = 0;
-    while (params_next(&walk, &param)) n++;
-    return n;
+    return params_count(&m->config, m->kernels);
 }
 
 vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
-    struct params_walk walk = params_walk_start(&m->config, m->kernels, NULL);
     struct param param = {0};
     vit_tensor out = {0};
-    do {
-        if (!params_next(&walk, &param)) return out;
-    } while (index--);
+    if (!params_at(&m->config, m->kernels, index, &param)) return out;
     memcpy(out.name, param.name, sizeof out.name);
     memcpy(out.shape, param.shape, sizeof out.shape);
     out.rank = param.rank;
     out.offset = param.offset;
     out.count = param.count;
     out.matrix = param.matrices > 0;
+    out.int8 = param.int8;
     return out;
 }

@@ -6,6 +6,7 @@
 #include "kernels/kernels.h"
 #include "params.h"
 #include "safetensors.h"
+#include "team.h"
 #include "vit.h"
 
 struct vit_model {
@@ -26,13 +27,26 @@ struct vit_model {
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
                      const struct vit_kernels *kernels, vit_error *why);
 
-/* weights.c, in this order: the config, what of it only the file shows included; every tensor
- * against it; then the tensors into a new model. */
+/* What becomes of a tensor of the file. */
+struct placement {
+    const struct st_tensor *tensor;
+    enum { PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
+    size_t param;  /* of PLACE_PARAMETER: which, in the table's order */
+    size_t scales; /* where the scales lie that make floats of int8; NO_SCALES: there are none */
+};
+#define NO_SCALES SIZE_MAX
+
+/* weights.c, in this order: the config, what of it only the file shows included; then every
+ * tensor against it, which gives a place to each of st->count. */
 vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
                                size_t json_size, vit_error *why);
-vit_status weights_check(const vit_config *config, const struct vit_kernels *kernels,
-                         const struct safetensors *st, vit_error *why);
-vit_status weights_load(vit_model *model, const struct safetensors *st, vit_error *why);
+vit_status weights_check(struct placement *places, const vit_config *config,
+                         const struct vit_kernels *kernels, const struct safetensors *st,
+                         vit_error *why);
+/* The side of a square grid of learned positions made for another image size, else 0. */
+size_t weights_resized_from(const vit_config *config, const struct st_tensor *position);
+/* Whether a parameter of this name holds an int8 matrix's scales. */
+bool weights_is_scale(const char *name);
 
 /* One block's activations over a batch, B·T rows. While only running, all blocks share
  * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass
@@ -53,57 +67,80 @@ struct activations {
     float *branch2, *sum2, *out;
 };
 
-/* Scratch for one image's attention, and for gradients. */
+/* One thread's scratch for one image's attention; and for gradients. */
 struct scratch {
-    float *keys, *values;          /* packed (T,d) and (d,T) */
-    float *scores;                 /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
-    float *dx, *dbranch, *dnormed; /* (BT,D) */
-    float *dqkv, *dmixed;          /* (BT,3D) (BT,D) */
-    float *dhidden;                /* (BT,M) */
+    float *keys, *values;           /* packed (T,d) and (d,T) */
+    float *scores;                  /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *dx, *dbranch, *dnormed;  /* (BT,D) */
+    float *dqkv, *dmixed;           /* (BT,3D) (BT,D) */
+    float *dhidden;                 /* (BT,M) */
+    struct vit_quantized quantized; /* (BT,max(D,M)): an int8 model's activations */
 };
 enum { ATTENTION_ROWS = 64 };
 
 void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *model, size_t rows);
+/* Room for `rows` rows of activations in int8; all NULL where the model is not in int8. */
+void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_model *model,
+                       size_t rows);
+/* The room of the rows from `row` on, for another thread's share. */
+struct vit_quantized quantized_from(const vit_model *model, const struct vit_quantized *q,
+                                    size_t row);
 
 /* The stages. k: the kernels; rows = B·T. Backward adds to parameter gradients and
  * overwrites activation gradients. */
 
-/* image (C,H,W) → patches (N,C·P·Q) → x (N,D) */
-void patches_forward(const vit_model *m, float *x, float *patches, const float *image);
+/* image (C,H,W) → patches (N,C·P·Q) → x (N,D): a share of the rows. */
+void patches_forward(const vit_model *m, float *x, float *patches, const float *image,
+                     struct rows share);
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
                       const float *patches);
 
-/* x (T,D), its patch rows filled → prefix rows written, positions added. */
-void tokens_forward(const vit_model *m, float *x);
+/* x (T,D), its patch rows filled → prefix rows written, positions added: a share of the rows. */
+void tokens_forward(const vit_model *m, float *x, struct rows share);
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
 /* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
 void tokens_sincos(float *table, const vit_config *config);
 
-/* keep (B, stride L) scales an image's branches; NULL: 1. a->out holds B·queries rows. */
+/* keep (B, stride L) scales an image's branches; NULL: 1. a->out holds B·queries rows. With a
+ * team s has an item for each of its threads, the first with room for all rows in int8, and
+ * neither keep nor what only the backward pass needs is there. */
 void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
-                   const struct scratch *s, const float *keep, size_t batch);
+                   const struct scratch *s, const float *keep, size_t batch, vit_team *team);
 /* s->dx: in, the gradient of a->out; out, of a->x. */
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
                     const struct activations *a, const struct scratch *s, const float *keep,
                     size_t batch);
 
-/* x (BT,D) → a->qkv, a->map, a->mixed. */
-void attention_forward(const vit_model *m, const struct block_params *p, const float *x,
-                       const struct activations *a, const struct scratch *s, size_t batch);
+/* x (rows,D) → a->qkv, of which x and a have this share; no more queries than are needed. */
+void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
+                 const struct activations *a, const struct scratch *s, size_t batch,
+                 struct rows share);
+/* a->qkv of all rows → this part's share of a->map and of the rows of a->mixed. */
+void attention_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
+                       size_t batch, size_t part, size_t parts);
 /* a->mixed (rows,D) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
-                        const float *mixed, size_t rows);
+                        const float *mixed, const struct scratch *s, size_t rows);
 void attention_backward(const vit_model *m, const struct block_params *p,
                         const struct block_params *g, float *dx, const float *dy, const float *x,
                         const struct activations *a, const struct scratch *s, size_t batch);
 
 /* x (rows,D) → a->hidden (rows,M) → y (rows,D), added to y if `add`. */
 void mlp_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
-                 const float *x, const struct activations *a, size_t rows);
+                 const float *x, const struct activations *a, const struct scratch *s, size_t rows);
 void mlp_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
                   float *dx, const float *dy, const float *x, const struct activations *a,
                   const struct scratch *s, size_t rows);
 
+/* A weight (N,K), packed; in int8 where it has a scale (N). bias (N) or NULL. */
+struct linear {
+    const float *weight, *scale, *bias;
+    size_t N, K;
+};
+/* y (M,N) = act(x (M,K) · wᵀ + bias), as kernels->matmul. q: room for x's rows in int8. */
+void linear_forward(const struct vit_kernels *k, float *y, size_t ldy, const float *x, size_t ldx,
+                    const struct linear *w, int act, bool add, size_t M,
+                    const struct vit_quantized *q);
 /* dx = dy·w (NULL: not wanted), dw += dyᵀ·x, dbias += Σ dy. x (M,K) w (N,K) dy (M,N). */
 void linear_backward(const struct vit_kernels *k, float *dx, size_t lddx, float *dw, float *dbias,
                      const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,

@@ -76,52 +76,104 @@ static void write_name(char *out, size_t capacity, bool in_block, size_t block, 
     out[at + n] = '\0';
 }
 
-/* Floats of one tensor: its matrices packed, rounded up to whole cache lines. */
-static size_t tensor_floats(const struct row *row, size_t count,
-                            const struct vit_kernels *kernels) {
-    size_t floats = count;
-    if (row->matrices) {
-        size_t n = row->shape[0] / row->matrices;
-        floats = row->matrices * kernels->packed_size(n, n ? count / row->shape[0] : 0);
-    }
+static size_t whole_lines(size_t floats) {
     return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
 }
 
+size_t matrix_floats(const struct vit_kernels *k, bool int8, size_t N, size_t K) {
+    if (!int8) return k->packed_size(N, K);
+    return whole_lines((k->packed_size_int8(N, K) + sizeof(float) - 1) / sizeof(float));
+}
+
+static struct param describe(const struct row *row, const vit_config *c,
+                             const struct vit_kernels *kernels, bool in_block) {
+    struct param p = {.rank = row->rank, .matrices = row->matrices, .count = 1};
+    memcpy(p.shape, row->shape, sizeof p.shape);
+    for (size_t k = 0; k < row->rank; k++) p.count *= row->shape[k];
+    p.int8 = c->int8 && in_block && row->matrices;
+    size_t floats = p.count;
+    if (p.matrices) {
+        p.N = p.shape[0] / p.matrices;
+        p.K = p.count / p.shape[0];
+        floats = p.matrices * matrix_floats(kernels, p.int8, p.N, p.K);
+    }
+    p.floats = whole_lines(floats);
+    return p;
+}
+
+/* What one of the table's three parts comes to: tensors and floats. */
+struct part {
+    size_t tensors, floats;
+};
+
+static struct part add_up(struct row (*row_of)(const vit_config *, size_t), size_t rows,
+                          const vit_config *c, const struct vit_kernels *kernels) {
+    struct part part = {0, 0};
+    for (size_t i = 0; i < rows; i++) {
+        struct row row = row_of(c, i);
+        if (!row.present) continue;
+        part.tensors++;
+        part.floats += describe(&row, c, kernels, row_of == block_row).floats;
+    }
+    return part;
+}
+
+static const size_t HEAD_START = STEM_ROWS + BLOCK_ROWS;
+
 bool params_next(struct params_walk *walk, struct param *out) {
     const vit_config *c = walk->config;
-    const size_t head_start = STEM_ROWS + BLOCK_ROWS;
-    while (walk->row < head_start + HEAD_ROWS) {
+    while (walk->row < HEAD_START + HEAD_ROWS) {
         size_t i = walk->row++, block = walk->block;
-        bool in_block = i >= STEM_ROWS && i < head_start;
+        bool in_block = i >= STEM_ROWS && i < HEAD_START;
         struct row row = i < STEM_ROWS ? stem_row(c, i)
                          : in_block    ? block_row(c, i - STEM_ROWS)
-                                       : head_row(c, i - head_start);
+                                       : head_row(c, i - HEAD_START);
         char *owner = (char *)walk->params;
         if (in_block && walk->params) owner = (char *)&walk->params->blocks[block];
-        if (walk->row == head_start && ++walk->block < c->depth) walk->row = STEM_ROWS;
+        if (walk->row == HEAD_START && ++walk->block < c->depth) walk->row = STEM_ROWS;
         float **field = owner ? (float **)(void *)(owner + row.field) : NULL;
         if (!row.present) {
             if (field) *field = NULL;
             continue;
         }
-        *out =
-            (struct param){.rank = row.rank, .matrices = row.matrices, .field = field, .count = 1};
-        memcpy(out->shape, row.shape, sizeof out->shape);
-        for (size_t k = 0; k < row.rank; k++) out->count *= row.shape[k];
+        *out = describe(&row, c, walk->kernels, in_block);
         write_name(out->name, sizeof out->name, in_block, block, row.name);
         out->offset = walk->offset;
-        out->floats = tensor_floats(&row, out->count, walk->kernels);
+        out->field = field;
         walk->offset += out->floats;
         return true;
     }
     return false;
 }
 
-size_t params_floats(const vit_config *config, const struct vit_kernels *kernels) {
-    struct params_walk walk = params_walk_start(config, kernels, NULL);
-    struct param param;
-    while (params_next(&walk, &param)) continue;
-    return walk.offset;
+bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t index,
+               struct param *out) {
+    struct params_walk walk = params_walk_start(c, kernels, NULL);
+    struct part stem = add_up(stem_row, STEM_ROWS, c, kernels);
+    struct part block = add_up(block_row, BLOCK_ROWS, c, kernels);
+    if (index >= stem.tensors) { /* blocks are alike: go past them at once */
+        size_t blocks = (index - stem.tensors) / block.tensors;
+        walk.block = blocks < c->depth ? blocks : c->depth;
+        walk.row = walk.block < c->depth ? (size_t)STEM_ROWS : HEAD_START;
+        walk.offset = stem.floats + walk.block * block.floats;
+        index -= stem.tensors + walk.block * block.tensors;
+    }
+    do {
+        if (!params_next(&walk, out)) return false;
+    } while (index--);
+    return true;
+}
+
+size_t params_count(const vit_config *c, const struct vit_kernels *kernels) {
+    return add_up(stem_row, STEM_ROWS, c, kernels).tensors +
+           c->depth * add_up(block_row, BLOCK_ROWS, c, kernels).tensors +
+           add_up(head_row, HEAD_ROWS, c, kernels).tensors;
+}
+
+size_t params_floats(const vit_config *c, const struct vit_kernels *kernels) {
+    return add_up(stem_row, STEM_ROWS, c, kernels).floats +
+           c->depth * add_up(block_row, BLOCK_ROWS, c, kernels).floats +
+           add_up(head_row, HEAD_ROWS, c, kernels).floats;
 }
 
 void params_bind(struct vit_params *params, float *base, const vit_config *config,

@@ -20,19 +20,23 @@
     X(norm1_gain, "norm1.weight", 0, true, D)                                                      \
     X(norm1_bias, "norm1.bias", 0, true, D)                                                        \
     X(qkv_weight, "attn.qkv.weight", per_head ? 3 * h : 1, true, 3 * D, per_head ? d : D)          \
+    X(qkv_scale, "attn.qkv.weight.scale", 0, c->int8, 3 * D)                                       \
     X(qkv_bias, "attn.qkv.bias", 0, c->qkv_bias, 3 * D)                                            \
     X(q_norm_gain, "attn.q_norm.weight", 0, c->qk_norm, d)                                         \
     X(q_norm_bias, "attn.q_norm.bias", 0, c->qk_norm, d)                                           \
     X(k_norm_gain, "attn.k_norm.weight", 0, c->qk_norm, d)                                         \
     X(k_norm_bias, "attn.k_norm.bias", 0, c->qk_norm, d)                                           \
     X(proj_weight, "attn.proj.weight", 1, !per_head, D, D)                                         \
+    X(proj_scale, "attn.proj.weight.scale", 0, c->int8 && !per_head, D)                            \
     X(proj_bias, "attn.proj.bias", 0, !per_head, D)                                                \
     X(ls1, "ls1.gamma", 0, c->layer_scale, D)                                                      \
     X(norm2_gain, "norm2.weight", 0, true, D)                                                      \
     X(norm2_bias, "norm2.bias", 0, true, D)                                                        \
     X(fc1_weight, "mlp.fc1.weight", 1, true, M, D)                                                 \
+    X(fc1_scale, "mlp.fc1.weight.scale", 0, c->int8, M)                                            \
     X(fc1_bias, "mlp.fc1.bias", 0, true, M)                                                        \
     X(fc2_weight, "mlp.fc2.weight", 1, true, D, M)                                                 \
+    X(fc2_scale, "mlp.fc2.weight.scale", 0, c->int8, D)                                            \
     X(fc2_bias, "mlp.fc2.bias", 0, true, D)                                                        \
     X(ls2, "ls2.gamma", 0, c->layer_scale, D)
 
@@ -61,7 +65,9 @@ struct vit_kernels;
 /* One tensor and where it lies: `floats` includes packing and alignment. */
 struct param {
     char name[64];
-    size_t shape[4], rank, count, matrices;
+    size_t shape[4], rank, count;
+    size_t matrices, N, K; /* how many matrices of (N,K); N = K = 0 for what is none */
+    bool int8;             /* those of the blocks, in an int8 model */
     size_t offset, floats;
     float **field; /* in the struct vit_params it was listed for; NULL for none */
 };
@@ -76,7 +82,13 @@ struct params_walk {
 struct params_walk params_walk_start(const vit_config *config, const struct vit_kernels *kernels,
                                      struct vit_params *params);
 bool params_next(struct params_walk *walk, struct param *out);
+/* The parameter number `index`, in file order, without a walk; false past the last. */
+bool params_at(const vit_config *config, const struct vit_kernels *kernels, size_t index,
+               struct param *out);
+size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
 
+/* Floats that one packed matrix (N,K) takes, of floats or of int8. */
+size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);
 /* Floats that all parameters take. */
 size_t params_floats(const vit_config *config, const struct vit_kernels *kernels);
 /* Points every field of params, whose blocks are set, into base; absent ones to NULL. */

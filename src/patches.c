@@ -8,21 +8,23 @@ static size_t patch_values(const vit_config *c) {
 }
 
 /* Patches row by row over the grid; within one, channels, then rows, as Conv2d's weight. */
-static void cut(float *patches, const float *image, const vit_config *c) {
+static void cut(float *patches, const float *image, const vit_config *c, struct rows share) {
     size_t H = c->image_size[0], W = c->image_size[1], P = c->patch_size[0], Q = c->patch_size[1];
-    for (size_t top = 0; top < H; top += P)
-        for (size_t left = 0; left < W; left += Q)
-            for (size_t channel = 0; channel < c->channels; channel++)
-                for (size_t row = 0; row < P; row++, patches += Q)
-                    memcpy(patches, image + (channel * H + top + row) * W + left,
-                           Q * sizeof *patches);
+    for (size_t n = share.first; n < share.first + share.count; n++) {
+        const float *corner = image + n / (W / Q) * P * W + n % (W / Q) * Q;
+        for (size_t channel = 0; channel < c->channels; channel++)
+            for (size_t row = 0; row < P; row++, patches += Q)
+                memcpy(patches, corner + (channel * H + row) * W, Q * sizeof *patches);
+    }
 }
 
-void patches_forward(const vit_model *m, float *x, float *patches, const float *image) {
+void patches_forward(const vit_model *m, float *x, float *patches, const float *image,
+                     struct rows share) {
     size_t K = patch_values(&m->config), D = m->config.width;
-    cut(patches, image, &m->config);
-    m->kernels->matmul(x, D, patches, K, m->params.patch_weight, m->params.patch_bias, VIT_LINEAR,
-                       false, vit_patches(&m->config), D, K);
+    patches += share.first * K;
+    cut(patches, image, &m->config, share);
+    m->kernels->matmul(x + share.first * D, D, patches, K, m->params.patch_weight,
+                       m->params.patch_bias, VIT_LINEAR, false, share.count, D, K);
 }
 
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "json.h"
 
-enum { LENGTH_BYTES = 8, MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
+enum { MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
 
 static const struct {
     const char *name;
@@ -14,16 +14,8 @@ static const struct {
 } TYPES[] = {
     [ST_F32] = {"F32", 4}, [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2}, [ST_I8] = {"I8", 1}};
 
-/* What a tensor's entry says of its place, next to the tensor. */
-struct entry {
-    struct st_tensor tensor;
-    size_t begin, end;
-};
-
-static uint64_t little_endian(const uint8_t *bytes, size_t n) {
-    uint64_t value = 0;
-    for (size_t i = n; i > 0; i--) value = value << 8 | bytes[i - 1];
-    return value;
+static size_t bytes_of(const struct st_tensor *t) {
+    return t->count * TYPES[t->type].bytes;
 }
 
 static vit_status read_type(struct st_tensor *t, const struct json *value, vit_error *why) {
@@ -53,10 +45,9 @@ static vit_status read_shape(struct st_tensor *t, const struct json *value, vit_
                     t->name, t->name_size, value->text, value->size);
 }
 
-static vit_status read_offsets(struct entry *e, const struct json *value, size_t data_size,
+static vit_status read_offsets(struct st_tensor *t, const struct json *value, size_t data_size,
                                vit_error *why) {
-    struct st_tensor *t = &e->tensor;
-    size_t offsets[2] = {0, 0}, n = 0, bytes = t->count * TYPES[t->type].bytes;
+    size_t offsets[2] = {0, 0}, n = 0;
     struct json offset;
     bool good = value->type == JSON_ARRAY && json_length(value) == 2;
     for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &offset);)
@@ -65,24 +56,24 @@ static vit_status read_offsets(struct entry *e, const struct json *value, size_t
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%t\": expected data_offsets [begin,end], got %t", t->name,
                         t->name_size, value->text, value->size);
-    e->begin = offsets[0], e->end = offsets[1];
-    if (e->begin > e->end || e->end > data_size)
+    size_t begin = offsets[0], end = offsets[1];
+    if (begin > end || end > data_size)
         return vit_fail(
             why, VIT_BAD_TENSOR,
             "tensor \"%t\": its bytes %z to %z lie outside the file's %z bytes of data; "
             "is the file truncated?",
-            t->name, t->name_size, e->begin, e->end, data_size);
-    if (e->end - e->begin != bytes)
+            t->name, t->name_size, begin, end, data_size);
+    if (end - begin != bytes_of(t))
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%t\": shape %d of %s needs %z bytes, its offsets hold %z",
-                        t->name, t->name_size, t->shape, t->rank, TYPES[t->type].name, bytes,
-                        e->end - e->begin);
+                        t->name, t->name_size, t->shape, t->rank, TYPES[t->type].name, bytes_of(t),
+                        end - begin);
+    t->begin = begin;
     return VIT_OK;
 }
 
-static vit_status read_entry(struct entry *e, const struct json *value, const uint8_t *data,
-                             size_t data_size, vit_error *why) {
-    struct st_tensor *t = &e->tensor;
+static vit_status read_entry(struct st_tensor *t, const struct json *value, size_t data_size,
+                             vit_error *why) {
     struct json type, shape, offsets;
     if (!json_get(value, "dtype", &type) || !json_get(value, "shape", &shape) ||
         !json_get(value, "data_offsets", &offsets) || json_length(value) != 3)
@@ -91,8 +82,7 @@ static vit_status read_entry(struct entry *e, const struct json *value, const ui
                         t->name_size);
     vit_status status = read_type(t, &type, why);
     if (!status) status = read_shape(t, &shape, why);
-    if (!status) status = read_offsets(e, &offsets, data_size, why);
-    if (!status) t->data = data + e->begin;
+    if (!status) status = read_offsets(t, &offsets, data_size, why);
     return status;
 }
 
@@ -125,9 +115,9 @@ static vit_status read_metadata(struct safetensors *st, const struct json *value
 }
 
 static int by_place(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
+    const struct st_tensor *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+    return (bytes_of(x) > bytes_of(y)) - (bytes_of(x) < bytes_of(y));
 }
 
 static int compare_names(const char *a, size_t a_size, const char *b, size_t b_size) {
@@ -141,27 +131,25 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* The data must be the tensors' bytes, end to end: no holes, no sharing, nothing after. */
-static vit_status check_places(struct entry *entries, size_t count, size_t data_size,
-                               vit_error *why) {
+static vit_status check_places(struct safetensors *st, size_t data_size, vit_error *why) {
     size_t at = 0;
-    qsort(entries, count, sizeof *entries, by_place);
-    for (size_t i = 0; i < count; i++) {
-        const struct st_tensor *t = &entries[i].tensor;
-        if (entries[i].begin != at)
+    qsort(st->tensors, st->count, sizeof *st->tensors, by_place);
+    for (size_t i = 0; i < st->count; i++) {
+        const struct st_tensor *t = &st->tensors[i];
+        if (t->begin != at)
             return vit_fail(
                 why, VIT_BAD_TENSOR,
                 "tensor \"%t\": begins at byte %z of the data, expected %z: tensors must "
                 "not overlap or leave gaps",
-                t->name, t->name_size, entries[i].begin, at);
-        at = entries[i].end;
+                t->name, t->name_size, t->begin, at);
+        at += bytes_of(t);
     }
     if (at != data_size)
         return vit_fail(why, VIT_BAD_FILE, "expected %z bytes of data, got %z", at, data_size);
     return VIT_OK;
 }
 
-static vit_status read_entries(struct safetensors *st, struct entry *entries,
-                               const struct json *header, const uint8_t *data, size_t data_size,
+static vit_status read_entries(struct safetensors *st, const struct json *header, size_t data_size,
                                vit_error *why) {
     char *storage = st->names;
     struct json key, value;
@@ -174,15 +162,14 @@ static vit_status read_entries(struct safetensors *st, struct entry *entries,
             status = read_metadata(st, &value, &storage, why);
             continue;
         }
-        struct entry *e = &entries[st->count++];
-        e->tensor.name = storage;
-        if (!keep_string(&storage, &e->tensor.name_size, &key))
+        struct st_tensor *t = &st->tensors[st->count++];
+        t->name = storage;
+        if (!keep_string(&storage, &t->name_size, &key))
             return vit_fail(why, VIT_BAD_FILE, "tensor name %t: an escape makes no character",
                             key.text, key.size);
-        status = read_entry(e, &value, data, data_size, why);
+        status = read_entry(t, &value, data_size, why);
     }
-    if (!status) status = check_places(entries, st->count, data_size, why);
-    for (size_t i = 0; !status && i < st->count; i++) st->tensors[i] = entries[i].tensor;
+    if (!status) status = check_places(st, data_size, why);
     if (status) return status;
     qsort(st->tensors, st->count, sizeof *st->tensors, by_name);
     for (size_t i = 1; i < st->count; i++)
@@ -192,49 +179,43 @@ static vit_status read_entries(struct safetensors *st, struct entry *entries,
     return VIT_OK;
 }
 
-static vit_status find_header(struct json *header, const uint8_t *bytes, size_t size,
-                              vit_error *why) {
-    if (size < LENGTH_BYTES)
-        return vit_fail(why, VIT_BAD_FILE, "expected a safetensors file, got %z bytes", size);
-    uint64_t length = little_endian(bytes, LENGTH_BYTES);
-    if (length > MAX_HEADER && bytes[0] == '<')
+vit_status st_length(size_t *length, const uint8_t bytes[ST_LENGTH_BYTES], size_t file_size,
+                     vit_error *why) {
+    uint64_t value = 0;
+    for (size_t i = ST_LENGTH_BYTES; i > 0; i--) value = value << 8 | bytes[i - 1];
+    if (value > MAX_HEADER && bytes[0] == '<')
         return vit_fail(
             why, VIT_BAD_FILE,
             "expected a safetensors file, got what looks like an HTML page; check the address");
-    if (length > MAX_HEADER)
+    if (value > MAX_HEADER)
         return vit_fail(
             why, VIT_BAD_FILE,
             "expected a safetensors file, whose first 8 bytes are a header length of at "
             "most %z",
             (size_t)MAX_HEADER);
-    if (length > size - LENGTH_BYTES)
+    *length = (size_t)value;
+    if (*length > file_size - ST_LENGTH_BYTES)
         return vit_fail(why, VIT_BAD_FILE,
                         "the header says %z bytes, the file holds %z more; is it truncated?",
-                        (size_t)length, size - LENGTH_BYTES);
-    if (!json_read(header, (const char *)bytes + LENGTH_BYTES, (size_t)length) ||
-        header->type != JSON_OBJECT)
-        return vit_fail(why, VIT_BAD_FILE, "the header is not a JSON object");
-    if (json_length(header) > MAX_TENSORS)
-        return vit_fail(why, VIT_BAD_FILE, "expected at most %z tensors", (size_t)MAX_TENSORS);
+                        *length, file_size - ST_LENGTH_BYTES);
     return VIT_OK;
 }
 
-vit_status st_open(struct safetensors *st, const void *bytes, size_t size, vit_error *why) {
+vit_status st_open(struct safetensors *st, const char *json, size_t length, size_t data_size,
+                   vit_error *why) {
     *st = (struct safetensors){0};
     struct json header;
-    vit_status status = find_header(&header, bytes, size, why);
-    if (status) return status;
-    size_t length = (size_t)little_endian(bytes, LENGTH_BYTES), count = json_length(&header);
-    const uint8_t *data = (const uint8_t *)bytes + LENGTH_BYTES + length;
-    struct entry *entries = calloc(count + 1, sizeof *entries);
+    if (!json_read(&header, json, length) || header.type != JSON_OBJECT)
+        return vit_fail(why, VIT_BAD_FILE, "the header is not a JSON object");
+    size_t count = json_length(&header);
+    if (count > MAX_TENSORS)
+        return vit_fail(why, VIT_BAD_FILE, "expected at most %z tensors", (size_t)MAX_TENSORS);
     st->tensors = calloc(count + 1, sizeof *st->tensors);
     st->names = malloc(length + 1); /* a quoted string shrinks by two and gains a terminator */
-    if (entries && st->tensors && st->names) {
-        status = read_entries(st, entries, &header, data, size - LENGTH_BYTES - length, why);
-    } else {
-        status = vit_fail(why, VIT_NO_MEMORY, "no memory for a header of %z bytes", length);
-    }
-    free(entries);
+    vit_status status =
+        st->tensors && st->names
+            ? read_entries(st, &header, data_size, why)
+            : vit_fail(why, VIT_NO_MEMORY, "no memory for a header of %z bytes", length);
     if (status) st_close(st);
     return status;
 }
@@ -260,19 +241,19 @@ const struct st_tensor *st_find(const struct safetensors *st, const char *name) 
     return NULL;
 }
 
-/* IEEE 754 binary16 → binary32, exactly: the bits are moved into place and the exponent's
- * bias put right by a multiplication, which also normalises subnormals. */
-static float from_half(uint16_t bits) {
-    uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13;
-    float value;
-    memcpy(&value, &magnitude, sizeof value);
-    value *= 0x1p112f;
-    uint32_t out;
-    memcpy(&out, &value, sizeof out);
-    if ((bits & 0x7c00) == 0x7c00) out |= 0x7f800000;
-    out |= (uint32_t)(bits & 0x8000) << 16;
-    memcpy(&value, &out, sizeof value);
-    return value;
+size_t st_type_bytes(st_type type) {
+    return TYPES[type].bytes;
+}
+
+const char *st_type_name(st_type type) {
+    return TYPES[type].name;
+}
+
+static uint32_t little_16(const uint8_t *p) {
+    return p[0] | (uint32_t)p[1] << 8;
+}
+static uint32_t little_32(const uint8_t *p) {
+    return little_16(p) | little_16(p + 2) << 16;
 }
 
 static float from_bits(uint32_t bits) {
@@ -281,14 +262,29 @@ static float from_bits(uint32_t bits) {
     return value;
 }
 
-void st_floats(float *out, const struct st_tensor *t) {
-    const uint8_t *p = t->data;
-    for (size_t i = 0; i < t->count; i++, p += TYPES[t->type].bytes) {
-        switch (t->type) {
-        case ST_F32: out[i] = from_bits((uint32_t)little_endian(p, 4)); break;
-        case ST_F16: out[i] = from_half((uint16_t)little_endian(p, 2)); break;
-        case ST_BF16: out[i] = from_bits((uint32_t)little_endian(p, 2) << 16); break;
-        case ST_I8: out[i] = (float)(int8_t)*p; break;
-        }
+/* IEEE 754 binary16 → binary32, exactly: the bits are moved into place and the exponent's
+ * bias put right by a multiplication, which also normalises subnormals. */
+static float from_half(uint32_t bits) {
+    float value = from_bits((bits & 0x7fff) << 13) * 0x1p112f;
+    uint32_t out;
+    memcpy(&out, &value, sizeof out);
+    if ((bits & 0x7c00) == 0x7c00) out |= 0x7f800000;
+    return from_bits(out | (bits & 0x8000) << 16);
+}
+
+void st_floats(float *out, st_type type, const uint8_t *p, size_t n) {
+    switch (type) {
+    case ST_F32:
+        for (size_t i = 0; i < n; i++) out[i] = from_bits(little_32(p + 4 * i));
+        break;
+    case ST_F16:
+        for (size_t i = 0; i < n; i++) out[i] = from_half(little_16(p + 2 * i));
+        break;
+    case ST_BF16:
+        for (size_t i = 0; i < n; i++) out[i] = from_bits(little_16(p + 2 * i) << 16);
+        break;
+    case ST_I8:
+        for (size_t i = 0; i < n; i++) out[i] = (float)(int8_t)p[i];
+        break;
     }
 }

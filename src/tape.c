@@ -99,7 +99,8 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
                          size_t batch) {
     size_t need = vit_tape_size(m, batch);
     *out = NULL;
-    if (!memory || need == 0 || size < need || m->kernels->packed) return VIT_BAD_ARGUMENT;
+    if (!memory || need == 0 || size < need) return VIT_BAD_ARGUMENT;
+    if (m->kernels->packed || m->config.int8) return VIT_BAD_ARGUMENT;
     uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     struct arena arena = {.base = (char *)aligned};
     vit_tape *tape = (vit_tape *)(void *)arena_floats(&arena, sizeof *tape, 1);
@@ -121,12 +122,12 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
     tape->keep = keep;
     for (size_t i = 0; i < batch; i++) {
         patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),
-                        images + i * image);
-        tokens_forward(m, x + i * T * D);
+                        images + i * image, (struct rows){0, vit_patches(c)});
+        tokens_forward(m, x + i * T * D, (struct rows){0, T});
     }
     for (size_t layer = 0; layer < c->depth; layer++)
         block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch,
-                      keep ? keep + layer : NULL, batch);
+                      keep ? keep + layer : NULL, batch, NULL);
     logits_forward(m, logits, &tape->head, tape->last, batch, T);
 }
 

@@ -19,19 +19,24 @@ static void prefix_tokens(float *out[PREFIXES], size_t rows[PREFIXES], const str
 
 /* Positions cover all tokens, or only the patches: the last rows either way. */
 static size_t first_position(const vit_config *c) {
-    return (vit_tokens(c) - c->position_rows) * c->width;
+    return vit_tokens(c) - c->position_rows;
 }
 
-void tokens_forward(const vit_model *m, float *x) {
+void tokens_forward(const vit_model *m, float *x, struct rows share) {
     const vit_config *c = &m->config;
     float *prefix[PREFIXES];
-    size_t rows[PREFIXES], D = c->width;
-    float *at = x;
+    size_t rows[PREFIXES], D = c->width, at = 0;
     prefix_tokens(prefix, rows, &m->params, c);
-    for (int i = 0; i < PREFIXES; at += rows[i++] * D)
-        if (rows[i]) memcpy(at, prefix[i], rows[i] * D * sizeof *x);
+    for (int i = 0; i < PREFIXES; at += rows[i++]) {
+        struct rows here = rows_within(share, at, rows[i]);
+        if (here.count)
+            memcpy(x + (at + here.first) * D, prefix[i] + here.first * D,
+                   here.count * D * sizeof *x);
+    }
     const float *position = m->fixed_position ? m->fixed_position : m->params.position;
-    if (position) add(x + first_position(c), position, c->position_rows * D);
+    struct rows here = rows_within(share, first_position(c), c->position_rows);
+    if (position)
+        add(x + (first_position(c) + here.first) * D, position + here.first * D, here.count * D);
 }
 
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx) {
@@ -42,37 +47,64 @@ void tokens_backward(const vit_model *m, const struct vit_params *g, const float
     prefix_tokens(prefix, rows, g, c);
     for (int i = 0; i < PREFIXES; at += rows[i++] * D)
         if (rows[i]) add(prefix[i], at, rows[i] * D);
-    if (g->position) add(g->position, dx + first_position(c), c->position_rows * D);
+    if (g->position) add(g->position, dx + first_position(c) * D, c->position_rows * D);
+}
+
+/* e^x for x in 0…10, and a direction, by their power series: as exact as floats need, while
+ * libm's functions would be a fifth of the wasm module. */
+static double exponential(double x) {
+    double sum = 0, term = 1;
+    for (int k = 0; k < 60; term *= x / ++k) sum += term;
+    return sum;
+}
+
+struct direction {
+    double cosine, sine;
+};
+static struct direction direction(double angle) {
+    const double circle = 6.283185307179586;
+    double x = angle - circle * rint(angle / circle), sums[2] = {0}, term = 1;
+    for (int k = 0; k < 30; term *= x / ++k) sums[k % 2] += k & 2 ? -term : term;
+    return (struct direction){sums[0], sums[1]};
+}
+
+/* The wave of column pair `part` of `whole`: 10000^(part/whole) positions a radian. */
+static double wave(size_t part, size_t whole) {
+    return exponential(9.210340371976184 * (double)part / (double)whole);
 }
 
 /* sin on even, cos on odd columns; Vaswani et al., section 3.5. */
-static void sincos1d(float *row, double position, size_t D) {
-    for (size_t i = 0; i < D; i++) {
-        double angle = position / pow(10000, (double)(i - i % 2) / (double)D);
-        row[i] = (float)(i % 2 ? cos(angle) : sin(angle));
+static void sincos1d(float *table, size_t T, size_t D) {
+    for (size_t i = 0; i < D; i += 2) {
+        double radian = wave(i, D);
+        for (size_t t = 0; t < T; t++) {
+            struct direction at = direction((double)t / radian);
+            table[t * D + i] = (float)at.sine;
+            if (i + 1 < D) table[t * D + i + 1] = (float)at.cosine;
+        }
     }
 }
 
-/* All sines, then all cosines; a half of the width each for column and row. */
-static void sincos_half(float *row, double position, size_t half) {
-    size_t n = half / 2;
-    for (size_t i = 0; i < n; i++) {
-        double angle = position / pow(10000, (double)i / (double)n);
-        row[i] = (float)sin(angle);
-        row[n + i] = (float)cos(angle);
+/* Column and row of N patches have half of the width each: all sines, then all cosines. */
+static void sincos2d(float *table, size_t N, size_t columns, size_t D) {
+    for (size_t i = 0; i < D / 4; i++) {
+        double radian = wave(i, D / 4);
+        for (size_t n = 0; n < N; n++) {
+            struct direction x = direction((double)(n % columns) / radian);
+            struct direction y = direction((double)(n / columns) / radian);
+            float *row = table + n * D + i;
+            row[0] = (float)x.sine, row[D / 4] = (float)x.cosine;
+            row[D / 2] = (float)y.sine, row[D / 2 + D / 4] = (float)y.cosine;
+        }
     }
 }
 
 void tokens_sincos(float *table, const vit_config *c) {
-    size_t D = c->width, columns = c->image_size[1] / c->patch_size[1];
+    size_t prefix = vit_prefix(c) * c->width, columns = c->image_size[1] / c->patch_size[1];
     if (c->position == VIT_SINCOS1D) {
-        for (size_t t = 0; t < vit_tokens(c); t++) sincos1d(table + t * D, (double)t, D);
+        sincos1d(table, vit_tokens(c), c->width);
         return;
     }
-    memset(table, 0, vit_prefix(c) * D * sizeof *table);
-    for (size_t n = 0; n < vit_patches(c); n++) {
-        float *row = table + (vit_prefix(c) + n) * D;
-        sincos_half(row, (double)(n % columns), D / 2);
-        sincos_half(row + D / 2, (double)(n / columns), D / 2);
-    }
+    memset(table, 0, prefix * sizeof *table);
+    sincos2d(table + prefix, vit_patches(c), columns, c->width);
 }

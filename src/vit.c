@@ -5,37 +5,19 @@
 
 #include "arena.h"
 #include "model.h"
-#include "safetensors.h"
+#include "team.h"
 
 /* ---- Opening ------------------------------------------------------------ */
-
-static vit_status open_checked(vit_model **out, const struct safetensors *st, const char *json,
-                               size_t json_size, const struct vit_kernels *kernels,
-                               vit_error *why) {
-    vit_config config;
-    if (!json) json = st->metadata, json_size = st->metadata_size;
-    vit_status status = weights_read_config(&config, st, json, json_size, why);
-    if (!status) status = weights_check(&config, kernels, st, why);
-    if (!status) status = model_new(out, &config, json, json_size, kernels, why);
-    if (!status) status = weights_load(*out, st, why);
-    return status;
-}
 
 vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
                                 size_t json_size, const struct vit_kernels *kernels,
                                 vit_error *why) {
-    struct safetensors st;
+    vit_loader *loader;
     *out = NULL;
-    if (!kernels) kernels = vit_kernels_best();
-    vit_status status = st_open(&st, bytes, size, why);
+    vit_status status = vit_open_begin(&loader, size, json, json_size, kernels, why);
     if (status) return status;
-    status = open_checked(out, &st, json, json_size, kernels, why);
-    st_close(&st);
-    if (status) {
-        vit_close(*out);
-        *out = NULL;
-    }
-    return status;
+    vit_open_feed(loader, bytes, size);
+    return vit_open_end(out, loader, why);
 }
 
 vit_status vit_open(vit_model **out, const void *bytes, size_t size,
@@ -47,28 +29,32 @@ vit_status vit_open(vit_model **out, const void *bytes, size_t size,
 
 struct vit_state {
     const vit_model *model;
-    size_t batch;
+    vit_team *team;
+    size_t batch; /* images that go through the blocks together */
     struct activations block;
-    struct scratch scratch;
+    struct scratch *scratch; /* one a thread */
     struct head_activations head;
-    float *patches, *map;
+    float *patches; /* (batch·N,C·P·Q) */
 };
 
-/* Images go through the blocks together until they fill this many rows: enough to use the
- * packed weights well, few enough to stay in the cache. */
+/* Images go through the blocks together until they fill this many rows for each thread: enough
+ * to use the packed weights well, few enough to stay in the cache. */
 enum { ROWS_AT_ONCE = 256 };
 
-static size_t images_at_once(const vit_model *m, size_t batch) {
-    size_t images = ROWS_AT_ONCE / vit_tokens(&m->config);
-    if (images > batch) images = batch;
-    return images ? images : 1;
+/* Where there are enough, each thread takes whole images. */
+static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
+    size_t images = ROWS_AT_ONCE / vit_tokens(&m->config) * threads;
+    if (images == 0) images = threads;
+    return images < batch ? images : batch;
 }
 
-static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch) {
+static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch,
+                          size_t threads) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width,
            patch = c->channels * c->patch_size[0] * c->patch_size[1];
     size_t rows = batch * T;
+    struct scratch one;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
     struct activations *a = &state->block;
@@ -80,34 +66,41 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
                               .normed1 = normed,
                               .normed2 = normed,
                               .mixed = normed};
-    a->qkv = arena_floats(arena, rows, 3 * D > c->mlp_width ? 3 * D : c->mlp_width);
-    a->hidden = a->qkv; /* one is done with before the other is begun */
+    a->qkv = arena_floats(arena, rows, 3 * D);
+    a->hidden = arena_floats(arena, rows, c->mlp_width);
     if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
-    scratch_attention(&state->scratch, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
+    state->scratch = (void *)arena_floats(arena, threads, sizeof *state->scratch);
+    for (size_t i = 0; i < threads; i++) {
+        struct scratch *s = state->scratch ? &state->scratch[i] : &one;
+        scratch_attention(s, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
+        if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
+    }
     state->head.tokens = normed;
     state->head.pooled = arena_floats(arena, 2 * batch, D);
     state->head.pooled_normed = arena_floats(arena, 2 * batch, D);
-    state->patches = arena_floats(arena, vit_patches(c), patch);
+    state->patches = arena_floats(arena, batch * vit_patches(c), patch);
 }
 
-size_t vit_state_size(const vit_model *m, size_t batch) {
+size_t vit_state_size(const vit_model *m, size_t batch, const vit_team *team) {
     struct arena arena = {0};
     vit_state state;
+    size_t threads = team_size(team);
     arena_floats(&arena, sizeof state, 1); /* at least its bytes */
-    if (batch == 0) return 0;
-    state_lay_out(&state, &arena, m, images_at_once(m, batch));
+    if (batch == 0 || threads == 0) return 0;
+    state_lay_out(&state, &arena, m, images_at_once(m, batch, threads), threads);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
 }
 
 vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *m,
-                          size_t batch) {
-    size_t need = vit_state_size(m, batch);
+                          size_t batch, vit_team *team) {
+    size_t need = vit_state_size(m, batch, team), threads = team_size(team);
     *out = NULL;
     if (!memory || need == 0 || size < need) return VIT_BAD_ARGUMENT;
     uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     struct arena arena = {.base = (char *)aligned};
     vit_state *state = (vit_state *)(void *)arena_floats(&arena, sizeof *state, 1);
-    state_lay_out(state, &arena, m, images_at_once(m, batch));
+    state_lay_out(state, &arena, m, images_at_once(m, batch, threads), threads);
+    state->team = team;
     *out = state;
     return VIT_OK;
 }
@@ -156,9 +149,31 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
         a->map = keeps ? taps->attention + map++ * heat : NULL;
         a->map_stride = maps * heat;
         a->queries = layer + 1 < layers ? T : last_tokens(c, taps);
-        block_forward(m, &m->params.blocks[layer], a, &state->scratch, NULL, batch);
+        block_forward(m, &m->params.blocks[layer], a, state->scratch, NULL, batch, state->team);
         if (taps->hidden && wanted(taps->hidden_layers, layer))
             tap_hidden(taps->hidden, a->out, batch, streams, stream++, T * c->width);
+    }
+}
+
+struct tokens_call {
+    const vit_state *state;
+    const float *images;
+    size_t batch;
+};
+
+/* A share of the tokens, from the pixels on. */
+static void run_tokens(void *context, size_t part, size_t parts) {
+    const struct tokens_call *call = context;
+    const vit_model *m = call->state->model;
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), N = vit_patches(c), prefix = T - N, D = c->width;
+    size_t patch = c->channels * c->patch_size[0] * c->patch_size[1];
+    struct rows share = rows_part(call->batch, T, part, parts);
+    for (size_t i = 0; i < call->batch; i++) {
+        float *x = call->state->block.x + i * T * D;
+        patches_forward(m, x + prefix * D, call->state->patches + i * N * patch,
+                        call->images + i * N * patch, rows_within(share, i * T + prefix, N));
+        tokens_forward(m, x, rows_within(share, i * T, T));
     }
 }
 
@@ -166,18 +181,12 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
 static void run_some(vit_state *state, const float *images, size_t batch, float *logits,
                      const vit_taps *taps) {
     const vit_model *m = state->model;
-    const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, prefix = vit_prefix(c);
-    size_t image = c->channels * c->image_size[0] * c->image_size[1];
-    float *x = state->block.x;
-    for (size_t i = 0; i < batch; i++) {
-        patches_forward(m, x + (i * T + prefix) * D, state->patches, images + i * image);
-        tokens_forward(m, x + i * T * D);
-    }
+    team_run(state->team, run_tokens, &(struct tokens_call){state, images, batch});
     run_blocks(state, batch, taps);
     struct head_activations head = state->head;
     if (taps->tokens) head.tokens = taps->tokens;
-    if (logits || taps->tokens) logits_forward(m, logits, &head, x, batch, last_tokens(c, taps));
+    if (logits || taps->tokens)
+        logits_forward(m, logits, &head, state->block.x, batch, last_tokens(&m->config, taps));
 }
 
 vit_status vit_run(const vit_model *m, vit_state *state, const float *images, size_t batch,

@@ -12,12 +12,12 @@
  *     vit_model *model;
  *     vit_error why;
  *     if (vit_open(&model, bytes, size, NULL, &why) != VIT_OK) puts(why.text);
- *     size_t need = vit_state_size(model, 1);
+ *     size_t need = vit_state_size(model, 1, NULL);
  *     vit_state *state;
- *     vit_state_init(&state, malloc(need), need, model, 1);
+ *     vit_state_init(&state, malloc(need), need, model, 1, NULL);
  *     vit_run(model, state, image, 1, logits, NULL);
  *
- * No global state. Nothing here prints, exits or knows of files; only vit_open,
+ * No global state. Nothing here prints, exits or knows of files; only vit_open…,
  * vit_create and vit_close touch the heap.
  *
  * Vaswani et al., arXiv:1706.03762; Dosovitskiy et al., arXiv:2010.11929. */
@@ -89,6 +89,7 @@ typedef struct vit_config {
     } photo;
     /* Not config keys; seen in the file. */
     bool fc_norm;         /* mean pooling first, then fc_norm, as timm does */
+    bool int8;            /* the blocks' matrices are int8 with a scale for each row */
     size_t position_rows; /* rows of pos_embed: T, or N where the prefix has none */
 } vit_config;
 
@@ -103,7 +104,8 @@ typedef struct vit_model vit_model; /* const after opening: share freely among t
 struct vit_kernels;                 /* kernels/kernels.h; NULL: the best compiled in */
 
 /* Opens a safetensors file, its config in __metadata__.vitrine. Copies what it
- * needs: `bytes` may go afterwards. On failure *out is NULL. */
+ * needs: `bytes` may go afterwards. On failure *out is NULL. A file whose blocks are int8
+ * gives a model whose blocks run in int8. */
 vit_status vit_open(vit_model **out, const void *bytes, size_t size,
                     const struct vit_kernels *kernels, vit_error *why);
 
@@ -112,6 +114,18 @@ vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size,
                                 size_t json_size, const struct vit_kernels *kernels,
                                 vit_error *why);
 void vit_close(vit_model *model); /* NULL is fine */
+
+/* The same while the file comes, which is then never in memory whole: begin, feed all of its
+ * bytes in order, in pieces of any size, end. The header is checked as soon as it is there,
+ * every tensor as it is packed; after a failure, whose status `feed` returns, more is ignored. */
+typedef struct vit_loader vit_loader;
+/* `json` as above, borrowed until the end. On failure *out is NULL. */
+vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, size_t json_size,
+                          const struct vit_kernels *kernels, vit_error *why);
+vit_status vit_open_feed(vit_loader *loader, const void *bytes, size_t size);
+/* Frees the loader, at any time: before all is fed, that is VIT_BAD_FILE. `why`: of the first
+ * failure. */
+vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
 
 const vit_config *vit_model_config(const vit_model *model);
 /* The config as JSON text: `__metadata__.vitrine`, unescaped. Lives as long as the model. */
@@ -123,13 +137,24 @@ size_t vit_model_bytes(const vit_model *model); /* heap the model holds */
 
 /* ---- Running ------------------------------------------------------------ */
 
-typedef struct vit_state vit_state; /* one arena for all that a run needs; one thread at a time */
+/* The caller's threads, which the library knows only as this. run() calls part(context, i, count)
+ * once for every i < count, in any order and at once where it can, for a count from 1 to size of
+ * its own choice, and returns when all of them have. */
+typedef void vit_part(void *context, size_t index, size_t count);
+typedef struct vit_team {
+    size_t size;
+    void (*run)(struct vit_team *team, vit_part *part, void *context);
+} vit_team;
 
-/* Bytes for a state that runs up to `batch` images a call; 0 if that overflows. */
-size_t vit_state_size(const vit_model *model, size_t batch);
-/* Lays a state into caller-owned `memory` (any alignment). */
+typedef struct vit_state vit_state; /* one arena for all that a run needs; one run at a time */
+
+/* Bytes for a state that runs up to `batch` images a call, on `team`; NULL: on the caller's own
+ * thread. 0 if that overflows. */
+size_t vit_state_size(const vit_model *model, size_t batch, const vit_team *team);
+/* Lays a state into caller-owned `memory` (any alignment). Borrows the team, whose size must not
+ * change, as long as the state is run. */
 vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *model,
-                          size_t batch);
+                          size_t batch, vit_team *team);
 
 /* Optional outputs of a run; a NULL pointer is not written. Layer masks have L
  * entries, nonzero where wanted; a NULL mask wants all. l = how many are wanted. */
@@ -142,7 +167,9 @@ typedef struct vit_taps {
 } vit_taps;
 
 /* images (B,C,H,W) → logits (B,K), which may be NULL. Values that are not finite:
- * VIT_BAD_IMAGE, and nothing is run. Batches above the state's own are run in parts. */
+ * VIT_BAD_IMAGE, and nothing is run. Batches above the state's own are run in parts. A team
+ * shares out whole images where it can, else the tokens of each; logits and taps are the same to
+ * the bit for any team, where the kernels' rows do not depend on their number (kernels.h). */
 vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
                    float *logits, const vit_taps *taps);
 
@@ -198,12 +225,13 @@ typedef struct vit_tensor {
     size_t shape[4], rank;
     size_t offset, count; /* in floats, within vit_parameters() */
     bool matrix;          /* a weight of two or more dimensions: decays */
+    bool int8;            /* a matrix of an int8 model */
 } vit_tensor;
 
 size_t vit_tensor_count(const vit_model *model);
 vit_tensor vit_tensor_at(const vit_model *model, size_t index);
-/* All parameters as one array of *count floats. NULL where weights are packed (opened for
- * running only). */
+/* All parameters as one array of *count floats. NULL where weights are packed or int8 (opened
+ * for running only). */
 float *vit_parameters(vit_model *model, size_t *count);
 
 /* The activations of a forward pass kept for the backward pass. */
@@ -230,6 +258,10 @@ double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *lab
  * layout. Returns the bytes needed; writes when `capacity` is enough. */
 size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
                   const char *json, size_t json_size);
+/* The same with the blocks' matrices in int8: each row by its own scale, in `<name>.scale`, so
+ * that its largest number is ±127. 0 where a row is too long for sums of int8. */
+size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
+                       const float *parameters, const char *json, size_t json_size);
 
 #ifdef __cplusplus
 }

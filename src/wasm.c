@@ -8,6 +8,14 @@
 
 #include "error.h"
 #include "kernels/kernels.h"
+#include "team.h"
+
+#ifdef __wasm_atomics__
+extern vit_team wasm_team; /* wasm_team.c */
+#define TEAM &wasm_team
+#else
+#define TEAM NULL
+#endif
 
 /* A state for more images at once is not worth more memory than this. */
 #define STATE_LIMIT ((size_t)64 << 20)
@@ -27,9 +35,10 @@ static struct session {
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
 
+static vit_loader *loader;
 static vit_model *model;
 static vit_state *state;
-static size_t state_batch;
+static size_t state_batch, state_threads;
 static vit_error error;
 
 /* ---- The heap ----------------------------------------------------------- */
@@ -88,13 +97,14 @@ static bool hold_floats(struct buffer *buffer, const size_t shape[4]) {
 }
 
 static bool hold_state(size_t batch) {
-    while (batch > 1 && vit_state_size(model, batch) - 1 >= STATE_LIMIT) batch /= 2;
-    if (batch <= state_batch) return true;
-    size_t size = vit_state_size(model, batch);
+    while (batch > 1 && vit_state_size(model, batch, TEAM) - 1 >= STATE_LIMIT) batch /= 2;
+    if (batch <= state_batch && state_threads == team_size(TEAM)) return true;
+    size_t size = vit_state_size(model, batch, TEAM);
     state_batch = 0;
     if (size == 0 || !hold(&arena, size)) return false;
-    if (vit_state_init(&state, arena.data, size, model, batch) != VIT_OK) return false;
+    if (vit_state_init(&state, arena.data, size, model, batch, TEAM) != VIT_OK) return false;
     state_batch = batch;
+    state_threads = team_size(TEAM);
     return true;
 }
 
@@ -110,9 +120,19 @@ struct session *vitw_session(void) {
     return &session;
 }
 
-/* Opens the one model of this instance. `json` NULL: the file's own config. */
-vit_status vitw_open(const void *bytes, size_t size, const char *json, size_t json_size) {
-    vit_status status = vit_open_with_config(&model, bytes, size, json, json_size, NULL, &error);
+/* Opens the one model of this instance by feeding its file. `json` NULL: the file's own config;
+ * it must stay until the end. After a failure the module is good for nothing but its message,
+ * which `end` brings. */
+vit_status vitw_begin(size_t file_size, const char *json, size_t json_size) {
+    return vit_open_begin(&loader, file_size, json, json_size, NULL, &error);
+}
+
+vit_status vitw_feed(const void *bytes, size_t size) {
+    return vit_open_feed(loader, bytes, size);
+}
+
+vit_status vitw_end(void) {
+    vit_status status = vit_open_end(&model, loader, &error);
     if (status != VIT_OK) return status;
     const vit_config *config = vit_model_config(model);
     session.channels = config->channels;

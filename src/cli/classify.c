@@ -78,13 +78,13 @@ static vit_status classify_file(const struct runner *runner, const char *path, v
 static int classify_all(const vit_model *model, char **paths, int count) {
     const vit_config *config = vit_model_config(model);
     size_t pixels = config->channels * config->image_size[0] * config->image_size[1];
-    size_t need = vit_state_size(model, 1);
+    size_t need = vit_state_size(model, 1, NULL);
     void *memory = malloc(need);
     float *image = malloc((pixels + config->classes) * sizeof *image);
     struct runner runner = {model, NULL, image, image + pixels};
     vit_error why = {"no memory to run this model"};
     int code = EXIT_FINE;
-    if (memory && image && !vit_state_init(&runner.state, memory, need, model, 1)) {
+    if (memory && image && !vit_state_init(&runner.state, memory, need, model, 1, NULL)) {
         for (int i = 0; i < count; i++)
             if (classify_file(&runner, paths[i], &why)) code = fail(&why);
     } else {

@@ -10,6 +10,8 @@ int command_train(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_classify(int argc, char **argv);
 int command_info(int argc, char **argv);
+int command_quantize(int argc, char **argv);
+int command_bench(int argc, char **argv);
 
 /* ---- Options ------------------------------------------------------------ */
 
@@ -40,6 +42,11 @@ int fail(const vit_error *why); /* prints it; returns EXIT_FAILED */
 vit_status model_read(vit_model **model, const char *path, vit_error *why);
 /* The class's label, or its number written into `number` where the model has none. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
+
+/* From now on the first SIGINT or SIGTERM only makes interrupted() true; a second one ends the
+ * process. */
+void interrupts_catch(void);
+bool interrupted(void);
 
 /* ---- Progress of training ----------------------------------------------- */
 

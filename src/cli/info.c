@@ -27,6 +27,13 @@ static void print_json(const char *text, size_t size) {
     printf("\n");
 }
 
+/* The scales of an int8 matrix are part of its parameters. */
+static bool is_scale(const vit_tensor *tensor) {
+    static const char ending[] = ".scale";
+    size_t n = strlen(tensor->name), m = strlen(ending);
+    return n > m && !strcmp(tensor->name + n - m, ending);
+}
+
 static void print_tensors(const vit_model *model) {
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         vit_tensor tensor = vit_tensor_at(model, i);
@@ -34,8 +41,8 @@ static void print_tensors(const vit_model *model) {
         size_t n = 0;
         for (size_t j = 0; j < tensor.rank; j++)
             n += (size_t)snprintf(shape + n, sizeof shape - n, j ? ",%zu" : "%zu", tensor.shape[j]);
-        printf("  %-36s (%s)%*s%zu\n", tensor.name, shape, n < 18 ? (int)(18 - n) : 1, "",
-               tensor.count);
+        printf("  %-36s (%s)%*s%zu%s\n", tensor.name, shape, n < 18 ? (int)(18 - n) : 1, "",
+               tensor.count, tensor.int8 ? " int8" : "");
     }
 }
 
@@ -52,14 +59,18 @@ int command_info(int argc, char **argv) {
     vit_error why = {""};
     if (model_read(&model, path, &why)) return fail(&why);
     const vit_config *config = vit_model_config(model);
-    size_t size, parameters = 0;
+    size_t size, parameters = 0, int8 = 0;
     const char *json = vit_model_json(model, &size);
-    for (size_t i = 0; i < vit_tensor_count(model); i++)
-        parameters += vit_tensor_at(model, i).count;
+    for (size_t i = 0; i < vit_tensor_count(model); i++) {
+        vit_tensor tensor = vit_tensor_at(model, i);
+        if (!is_scale(&tensor)) parameters += tensor.count;
+        if (tensor.int8) int8 += tensor.count;
+    }
     print_json(json, size);
     printf("tokens: %zu (%zu patches)\n", vit_tokens(config), vit_patches(config));
     printf("flops: %.1f million for an image\n", 1e-6 * forward_flops(config));
-    printf("parameters: %zu\n", parameters);
+    printf("parameters: %zu", parameters);
+    printf(int8 ? ", %zu of them int8\n" : "\n", int8);
     printf("tensors: %zu\n", vit_tensor_count(model));
     print_tensors(model);
     vit_close(model);

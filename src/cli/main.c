@@ -14,6 +14,8 @@ static const struct command {
     {"eval", "measure a model's accuracy on a data set", command_eval},
     {"classify", "classify PNG images", command_classify},
     {"info", "print a model's config, parameters and tensors", command_info},
+    {"quantize", "turn a model's blocks into int8", command_quantize},
+    {"bench", "measure the kernels and a whole model", command_bench},
 };
 
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };

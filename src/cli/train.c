@@ -1,25 +1,9 @@
 /* vit train: a recipe and a data set become a model file. */
-#define _POSIX_C_SOURCE 200809L
+#include "../error.h"
 #include "cli.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static volatile sig_atomic_t interrupted;
-
-/* The first Ctrl-C asks; SA_RESETHAND lets a second one end the process. */
-static void interrupt(int signal) {
-    (void)signal;
-    interrupted = 1;
-}
-
-static void catch_interrupts(void) {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 struct session {
     struct progress_bar bar;
@@ -29,7 +13,7 @@ struct session {
 static bool on_step(void *context, const struct train_progress *progress) {
     struct session *session = context;
     progress_draw(&session->bar, progress);
-    return !interrupted;
+    return !interrupted();
 }
 
 static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
@@ -103,8 +87,13 @@ static int train(const struct arguments *a) {
     vit_status status = load_recipe(&recipe, a, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
     if (!status && a->init) status = model_read(&start, a->init, &why);
+    if (start && vit_model_config(start)->int8)
+        status = vit_fail(&why, VIT_BAD_ARGUMENT,
+                          "%s: expected a model of floats to train on, it is int8; start from the "
+                          "model that it was quantised from",
+                          a->init);
     if (!status) {
-        catch_interrupts();
+        interrupts_catch();
         struct train_job job = {
             .recipe = &recipe,
             .data = &data,

@@ -41,13 +41,13 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     struct part *part = &e->parts[thread];
     struct range range = range_part(e->count, thread, threads);
     size_t pixels = e->data->rows * e->data->columns, K = e->classes;
-    size_t need = vit_state_size(e->model, BATCH);
+    size_t need = vit_state_size(e->model, BATCH, NULL);
     void *memory = malloc(need);
     float *images = malloc(BATCH * (pixels + 2 * K) * sizeof *images);
     float *logits = images + BATCH * pixels;
     vit_state *state;
-    part->status =
-        memory && images ? vit_state_init(&state, memory, need, e->model, BATCH) : VIT_NO_MEMORY;
+    part->status = memory && images ? vit_state_init(&state, memory, need, e->model, BATCH, NULL)
+                                    : VIT_NO_MEMORY;
     for (size_t i = range.begin; i < range.end && !part->status; i += BATCH) {
         size_t batch = range.end - i < BATCH ? range.end - i : BATCH, index = e->first + i;
         for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
@@ -95,15 +95,4 @@ vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
     free(counts);
     free(e.parts);
     return status;
-}
-
-double forward_flops(const vit_config *config) {
-    double N = (double)vit_patches(config), T = (double)vit_tokens(config);
-    double D = (double)config->width, M = (double)config->mlp_width;
-    double patch = (double)(config->channels * config->patch_size[0] * config->patch_size[1]);
-    double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * D;
-    double proj = config->attention == VIT_PER_HEAD ? 0 : D * D;
-    double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * D;
-    double head = D * (double)config->classes;
-    return 2 * (N * patch * D + (double)config->depth * block + head);
 }

@@ -51,6 +51,7 @@ struct golden {
     uint8_t *model, *results;
     size_t model_size, results_size;
     struct safetensors st;
+    const uint8_t *data; /* of the results */
 };
 
 static uint8_t *read_file(const char *name, const char *ending, size_t *size) {
@@ -81,12 +82,22 @@ static void golden_close(struct golden *g) {
     free(g->results);
 }
 
+static vit_status results_open(struct golden *g, vit_error *why) {
+    size_t length, begin;
+    vit_status status = st_length(&length, g->results, g->results_size, why);
+    if (status) return status;
+    begin = ST_LENGTH_BYTES + length;
+    g->data = g->results + begin;
+    return st_open(&g->st, (const char *)g->results + ST_LENGTH_BYTES, length,
+                   g->results_size - begin, why);
+}
+
 static bool golden_open(struct golden *g, const char *name) {
     vit_error why = {""};
     *g = (struct golden){.name = name};
     g->model = read_file(name, ".safetensors", &g->model_size);
     g->results = read_file(name, ".golden.safetensors", &g->results_size);
-    if (!g->model || !g->results || st_open(&g->st, g->results, g->results_size, &why)) {
+    if (!g->model || !g->results || results_open(g, &why)) {
         check_failed(__FILE__, __LINE__, "%s.golden.safetensors: %s", name, why.text);
         golden_close(g);
         return false;
@@ -99,7 +110,7 @@ static float *wanted(const struct golden *g, const char *name, size_t count) {
     const struct st_tensor *t = st_find(&g->st, name);
     float *out = floats(count);
     if (t && t->count == count)
-        st_floats(out, t);
+        st_floats(out, t->type, g->data + t->begin, count);
     else
         check_failed(__FILE__, __LINE__, "%s: no %s of %zu numbers", g->name, name, count);
     return out;

@@ -367,24 +367,6 @@ static void mutate(struct file *f, uint64_t *seed) {
     }
 }
 
-/* What opens after all must also run. */
-static bool run_spoiled(const struct file *f) {
-    vit_model *model;
-    vit_error why;
-    if (vit_open(&model, f->bytes, f->size, NULL, &why)) return false;
-    size_t size = vit_state_size(model, 1);
-    if (size < 1 << 24) {
-        const vit_config *c = vit_model_config(model);
-        float *image = floats(image_floats(c)), *logits = floats(c->classes);
-        memset(image, 0, image_floats(c) * sizeof *image);
-        struct owned_state s = new_state(model, 1);
-        vit_run(model, s.state, image, 1, logits, NULL);
-        free(s.memory), free(image), free(logits);
-    }
-    vit_close(model);
-    return true;
-}
-
 TEST("ten thousand spoiled files are refused, or open and run, but never crash") {
     struct file good = file_of(CONFIG);
     uint64_t seed = 1;

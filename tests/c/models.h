@@ -47,6 +47,9 @@ static const struct named_config CONFIGS[] = {
     {"more tokens than are attended at once", {TINY, .image_size = {39, 30}, .depth = 1}},
     {"wide enough for every tile",
      {TINY, .image_size = {15, 15}, .width = 40, .heads = 2, .mlp_width = 70, .classes = 33}},
+    {"as wide as whole panels, two tokens go on",
+     {TINY, .width = 32, .heads = 2, .qk_norm = true, .distillation_tokens = 1}},
+    {"per_head as wide as whole panels", {TINY, .width = 48, .attention = VIT_PER_HEAD}},
 };
 #pragma GCC diagnostic pop
 enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
@@ -182,13 +185,18 @@ struct owned_state {
     void *memory;
 };
 
-static inline struct owned_state new_state(const vit_model *model, size_t batch) {
+static inline struct owned_state new_team_state(const vit_model *model, size_t batch,
+                                                vit_team *team) {
     struct owned_state s = {NULL, NULL};
-    size_t size = vit_state_size(model, batch);
+    size_t size = vit_state_size(model, batch, team);
     s.memory = malloc(size + 1);
-    if (!s.memory || vit_state_init(&s.state, s.memory, size, model, batch))
+    if (!s.memory || vit_state_init(&s.state, s.memory, size, model, batch, team))
         check_failed(__FILE__, __LINE__, "no state of %zu bytes for a batch of %zu", size, batch);
     return s;
+}
+
+static inline struct owned_state new_state(const vit_model *model, size_t batch) {
+    return new_team_state(model, batch, NULL);
 }
 
 /* All that vit_run can give, each between sentinels. */

@@ -361,16 +361,16 @@ TEST("pixels that are not finite are refused before anything runs") {
 }
 
 static void check_state(struct scene *s) {
-    size_t need = vit_state_size(s->model, 2);
+    size_t need = vit_state_size(s->model, 2, NULL);
     char *memory = malloc(need + 65);
     vit_state *state = NULL;
     CHECK(need > 0, "%s: a state of 0 bytes", s->name);
-    vit_status status = vit_state_init(&state, memory, need - 1, s->model, 2);
+    vit_status status = vit_state_init(&state, memory, need - 1, s->model, 2, NULL);
     CHECK(status != VIT_OK && !state, "%s: a state a byte too small is taken", s->name);
     for (size_t shift = 0; shift < 64; shift += 1 + shift % 13) {
         float *logits = guarded(s->all.logits_count);
         char *end = memory + shift + need;
-        status = vit_state_init(&state, memory + shift, need, s->model, 2);
+        status = vit_state_init(&state, memory + shift, need, s->model, 2, NULL);
         REQUIRE(status == VIT_OK, "%s: shifted by %zu: %s", s->name, shift,
                 vit_status_name(status));
         *end = 42;

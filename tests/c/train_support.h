@@ -25,7 +25,7 @@ static const char RECIPE[] =
     " \"drop_path\": 0.1, \"augment\": {\"shift\": 0.5, \"rotation\": 5, \"elastic\": 0.2,"
     " \"thickness\": 0.2}}}";
 
-static struct recipe recipe_of(const char *json) {
+static inline struct recipe recipe_of(const char *json) {
     struct recipe recipe;
     vit_error why = {""};
     if (recipe_read(&recipe, json, strlen(json), &why)) {

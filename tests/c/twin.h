@@ -39,6 +39,24 @@ static inline void twin_linear(double *y, const double *x, const double *w, cons
     }
 }
 
+/* The same as an int8 model computes it: w's rows in steps of their largest number's 127th, x
+ * in 127 steps from its smallest to its largest number, 0 among them. */
+static inline void twin_int8_linear(double *y, const double *x, const double *w, const double *bias,
+                                    size_t N, size_t K) {
+    double low = 0, high = 0;
+    for (size_t k = 0; k < K; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
+    double step = (high - low) / 127, zero = step > 0 ? rint(-low / step) : 0;
+    for (size_t n = 0; n < N; n++) {
+        double most = 0, sum = 0;
+        for (size_t k = 0; k < K; k++) most = fmax(most, fabs(w[n * K + k]));
+        for (size_t k = 0; k < K && step > 0 && most > 0; k++) {
+            double q = fmin(fmax(rint(x[k] / step) + zero, 0), 127) - zero;
+            sum += q * rint(w[n * K + k] / (most / 127));
+        }
+        y[n] = (bias ? bias[n] : 0) + sum * step * (most / 127);
+    }
+}
+
 /* One row; y may be x. */
 static inline void twin_norm(double *y, const double *x, const double *gain, const double *bias,
                              double eps, size_t D) {
@@ -60,6 +78,7 @@ static inline void twin_softmax(double *x, size_t n) {
 struct twin {
     vit_config c;
     size_t N, T, prefix;
+    bool int8; /* compute the blocks as if they were quantised */
     double *p; /* vit_parameters() in double */
     size_t count;
     vit_tensor *tensors; /* where each lies in p */
@@ -96,6 +115,12 @@ twin_tensor(const struct twin *t, const char *format, ...) {
     for (size_t i = 0; i < t->tensors_count; i++)
         if (strcmp(t->tensors[i].name, name) == 0) return t->p + t->tensors[i].offset;
     return NULL;
+}
+
+/* A Linear of a block. */
+static inline void twin_layer(double *y, const struct twin *t, const double *x, const double *w,
+                              const double *bias, size_t N, size_t K) {
+    (t->int8 ? twin_int8_linear : twin_linear)(y, x, w, bias, N, K);
 }
 
 /* image (C,H,W) → patches (N,D): each patch is cut out channel by channel, row by row. */
@@ -168,11 +193,12 @@ static inline void twin_part(double *y, const struct twin *t, size_t layer, size
     const double *shift = twin_tensor(t, "blocks.%zu.attn.%c_norm.bias", layer, "qkv"[part]);
     if (bias) bias += part * D;
     for (size_t a = 0; a < t->T; a++, x += D, y += D) {
-        if (t->c.attention == VIT_STANDARD) twin_linear(y, x, w + part * D * D, bias, D, D);
+        if (t->c.attention == VIT_STANDARD) twin_layer(y, t, x, w + part * D * D, bias, D, D);
         for (size_t head = 0; head < h; head++) {
             size_t at = head * d; /* of the head's slice */
             if (t->c.attention == VIT_PER_HEAD)
-                twin_linear(y + at, x + at, w + (part * D + at) * d, bias ? bias + at : NULL, d, d);
+                twin_layer(y + at, t, x + at, w + (part * D + at) * d, bias ? bias + at : NULL, d,
+                           d);
             if (gain) twin_norm(y + at, y + at, gain, shift, t->c.norm_eps, d);
         }
     }
@@ -201,7 +227,7 @@ static inline void twin_attention(double *y, double *map, const struct twin *t, 
                     mixed[i] += row[b] * part[2][b * D + i];
         }
         if (proj)
-            twin_linear(y + a * D, mixed, proj, bias, D, D);
+            twin_layer(y + a * D, t, mixed, proj, bias, D, D);
         else
             memcpy(y + a * D, mixed, D * sizeof *y);
     }
@@ -217,9 +243,9 @@ static inline void twin_mlp(double *y, const struct twin *t, size_t layer, const
     const double *fc2 = twin_tensor(t, "blocks.%zu.mlp.fc2.weight", layer);
     const double *bias2 = twin_tensor(t, "blocks.%zu.mlp.fc2.bias", layer);
     for (size_t a = 0; a < t->T; a++) {
-        twin_linear(wide, x + a * D, fc1, bias1, M, D);
+        twin_layer(wide, t, x + a * D, fc1, bias1, M, D);
         for (size_t i = 0; i < M; i++) wide[i] = twin_activation(t->c.activation, wide[i]);
-        twin_linear(y + a * D, wide, fc2, bias2, D, M);
+        twin_layer(y + a * D, t, wide, fc2, bias2, D, M);
     }
     free(wide);
 }

@@ -1,0 +1,164 @@
+/* Parameters → a safetensors file, as they are or with the blocks' matrices in int8. */
+#include <math.h>
+#include <string.h>
+
+#include "model.h"
+
+/* Writes as far as there is room, and counts on. */
+struct sink {
+    uint8_t *at, *end;
+    size_t size;
+};
+
+static void put(struct sink *out, const void *bytes, size_t n) {
+    out->size += n;
+    if (n > (size_t)(out->end - out->at)) out->at = out->end = NULL;
+    if (n == 0 || !out->at) return;
+    memcpy(out->at, bytes, n);
+    out->at += n;
+}
+
+static void put_text(struct sink *out, const char *text) {
+    put(out, text, strlen(text));
+}
+
+static void put_number(struct sink *out, size_t value) {
+    char digits[24], *p = digits + sizeof digits;
+    do *--p = (char)('0' + value % 10);
+    while (value /= 10);
+    put(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void put_string(struct sink *out, const char *text, size_t size) {
+    static const char hex[] = "0123456789abcdef";
+    put_text(out, "\"");
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') put_text(out, "\\");
+        if (c >= 0x20)
+            put(out, &text[i], 1);
+        else
+            put(out, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
+    }
+    put_text(out, "\"");
+}
+
+/* ---- int8 --------------------------------------------------------------- */
+
+/* A row's scale: its largest number becomes ±127. */
+static float scale_of(const float *row, size_t K) {
+    float most = 0;
+    for (size_t k = 0; k < K; k++) most = fmaxf(most, fabsf(row[k]));
+    return most / 127;
+}
+
+static void put_scales(struct sink *out, const float *rows, size_t N, size_t K) {
+    for (size_t n = 0; n < N; n++) put(out, &(float){scale_of(rows + n * K, K)}, sizeof(float));
+}
+
+static void put_int8(struct sink *out, const float *row, size_t K) {
+    int8_t some[256];
+    float scale = scale_of(row, K);
+    for (size_t first = 0, n; first < K; first += n) {
+        n = K - first < sizeof some ? K - first : sizeof some;
+        for (size_t i = 0; i < n; i++) {
+            float steps = scale > 0 ? rintf(row[first + i] / scale) : 0;
+            some[i] = (int8_t)fminf(fmaxf(steps, -127), 127);
+        }
+        put(out, some, n);
+    }
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+/* Walks a file's tensors, and beside them the model's, which has no scales. */
+struct walks {
+    struct params_walk file, model;
+    struct param from; /* the model's tensor; for scales, their matrix */
+};
+
+static struct walks walks_start(const vit_model *m, const vit_config *file) {
+    return (struct walks){.file = params_walk_start(file, m->kernels, NULL),
+                          .model = params_walk_start(&m->config, m->kernels, NULL)};
+}
+
+static bool walks_next(struct walks *walks, struct param *param) {
+    if (!params_next(&walks->file, param)) return false;
+    return weights_is_scale(param->name) || params_next(&walks->model, &walks->from);
+}
+
+static void put_entry(struct sink *out, const struct param *param, size_t begin, size_t end) {
+    put_text(out, ",\"");
+    put_text(out, param->name);
+    put_text(out, param->int8 ? "\":{\"dtype\":\"I8\"" : "\":{\"dtype\":\"F32\"");
+    put_text(out, ",\"shape\":[");
+    for (size_t i = 0; i < param->rank; i++) {
+        if (i) put_text(out, ",");
+        put_number(out, param->shape[i]);
+    }
+    put_text(out, "],\"data_offsets\":[");
+    put_number(out, begin);
+    put_text(out, ",");
+    put_number(out, end);
+    put_text(out, "]}");
+}
+
+static void put_header(struct sink *out, const vit_model *m, const vit_config *file,
+                       const char *json, size_t json_size) {
+    struct param param;
+    size_t at = 0;
+    put_text(out, "{\"__metadata__\":{\"vitrine\":");
+    put_string(out, json, json_size);
+    put_text(out, "}");
+    for (int int8 = 0; int8 < 2; int8++)
+        for (struct walks walks = walks_start(m, file); walks_next(&walks, &param);) {
+            if (param.int8 != (bool)int8) continue;
+            size_t bytes = param.count * (int8 ? 1 : sizeof(float));
+            put_entry(out, &param, at, at + bytes);
+            at += bytes;
+        }
+    put_text(out, "}");
+}
+
+/* Floats come first, so that they lie on whole words. */
+static void put_data(struct sink *out, const vit_model *m, const vit_config *file,
+                     const float *parameters) {
+    struct param param;
+    for (int int8 = 0; int8 < 2; int8++)
+        for (struct walks walks = walks_start(m, file); walks_next(&walks, &param);) {
+            if (param.int8 != (bool)int8) continue;
+            const float *from = parameters + walks.from.offset;
+            size_t K = walks.from.K;
+            if (weights_is_scale(param.name))
+                put_scales(out, from, param.count, K);
+            else if (!int8)
+                put(out, from, param.count * sizeof *from);
+            else
+                for (size_t n = 0; n < param.shape[0]; n++) put_int8(out, from + n * K, K);
+        }
+}
+
+static size_t encode(uint8_t *out, size_t capacity, const vit_model *m, const vit_config *file,
+                     const float *parameters, const char *json, size_t json_size) {
+    struct sink count = {0}, sink = {out, out ? out + capacity : NULL, 0};
+    put_header(&count, m, file, json, json_size);
+    size_t padding = (8 - count.size % 8) % 8, length = count.size + padding;
+    for (int i = 0; i < 8; i++) put(&sink, &(uint8_t){(uint8_t)((uint64_t)length >> 8 * i)}, 1);
+    put_header(&sink, m, file, json, json_size);
+    put(&sink, "        ", padding);
+    put_data(&sink, m, file, parameters);
+    return sink.size;
+}
+
+size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *m, const float *parameters,
+                  const char *json, size_t json_size) {
+    return encode(out, capacity, m, &m->config, parameters, json, json_size);
+}
+
+size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *m, const float *parameters,
+                       const char *json, size_t json_size) {
+    vit_config file = m->config;
+    if (file.width > VIT_INT8_K || file.mlp_width > VIT_INT8_K) return 0;
+    file.int8 = true;
+    return encode(out, capacity, m, &file, parameters, json, json_size);
+}

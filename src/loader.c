@@ -1,0 +1,317 @@
+/* A model from its file's bytes as they come. The header is checked against the config before
+ * the model's memory is asked for; then tensors are converted and packed a few rows at a time,
+ * so that there is never a second copy of the weights. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "model.h"
+#include "resample.h"
+
+/* Rows that are packed at once: whole groups of every table, of floats and of int8. */
+enum { GROUP_ROWS = 48 };
+
+struct vit_loader {
+    const struct vit_kernels *kernels;
+    const char *json; /* borrowed; NULL: the file's own */
+    size_t json_size, file_size, fed;
+
+    uint8_t *header; /* its length's 8 bytes, then it whole; NULL once it is read */
+    size_t header_size, header_held;
+    struct safetensors st;
+    struct placement *places; /* (st.count) in the file's order */
+    vit_model *model;
+    float *scales; /* of the int8 matrices that become floats */
+
+    size_t index;       /* the tensor that comes in: */
+    struct param param; /* where it goes, if anywhere; */
+    size_t row;         /* matrix rows packed so far; */
+    void *unit;         /* some of its rows, or all of it, as float or int8_t; */
+    size_t count, held; /* numbers in that unit, and how many of them are here; */
+    uint8_t split[4];   /* a number of which the last piece held only these bytes */
+    size_t split_size;
+
+    vit_status status;
+    vit_error why;
+};
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- Tensors ------------------------------------------------------------ */
+
+static bool all_finite(const float *x, size_t n) {
+    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
+static bool any_negative(const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (x[i] < 0) return true;
+    return false;
+}
+
+/* A learned grid for another image size: bicubic and antialiased, as timm does it. */
+static vit_status resize_positions(float *out, const float *in, const vit_config *c, size_t side,
+                                   vit_error *why) {
+    size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
+    size_t rows = c->image_size[0] / c->patch_size[0],
+           columns = c->image_size[1] / c->patch_size[1];
+    size_t size = resample_size(side, side, rows, columns, D, VIT_BICUBIC);
+    void *scratch = size ? malloc(size) : NULL;
+    if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "no memory to resize pos_embed");
+    memcpy(out, in, extra * sizeof *out);
+    resample(out + extra, in + extra, side, side, rows, columns, D, VIT_BICUBIC, scratch);
+    free(scratch);
+    return VIT_OK;
+}
+
+/* Numbers in the unit that begins at matrix row `row`: rows of one matrix, or a whole tensor. */
+static size_t unit_count(const struct placement *place, const struct param *param, size_t row) {
+    if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
+    return least(param->N - row % param->N, GROUP_ROWS) * param->K;
+}
+
+/* Goes to the next tensor that has any numbers. */
+static void begin_tensor(vit_loader *l) {
+    while (l->index < l->st.count && l->places[l->index].tensor->count == 0) l->index++;
+    if (l->index == l->st.count) return;
+    const struct placement *place = &l->places[l->index];
+    if (place->where == PLACE_PARAMETER)
+        params_at(&l->model->config, l->kernels, place->param, &l->param);
+    l->row = 0;
+    l->held = 0;
+    l->count = unit_count(place, &l->param, 0);
+}
+
+static void pack_rows(vit_loader *l) {
+    const struct vit_kernels *k = l->kernels;
+    const struct param *p = &l->param;
+    size_t N = p->N, K = p->K, rows = l->count / K, row = l->row % N;
+    float *matrix = l->model->floats + p->offset + l->row / N * matrix_floats(k, p->int8, N, K);
+    if (p->int8)
+        k->pack_int8(matrix, l->unit, row, rows, N, K);
+    else
+        k->pack(matrix + k->packed_size(row, K), l->unit, K, 1, rows, K);
+}
+
+/* int8 that becomes floats. */
+static void scale_rows(vit_loader *l, const struct placement *place) {
+    float *unit = l->unit;
+    for (size_t i = 0; i < l->count; i++)
+        unit[i] *= l->scales[place->scales + l->row + i / l->param.K];
+}
+
+static vit_status check_floats(vit_loader *l, const struct st_tensor *t, bool scales) {
+    if (!all_finite(l->unit, l->count))
+        return vit_fail(&l->why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": expected finite numbers, got NaN or infinity", t->name,
+                        t->name_size);
+    if (scales && any_negative(l->unit, l->count))
+        return vit_fail(&l->why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": expected scales from 0 up, got a negative one", t->name,
+                        t->name_size);
+    return VIT_OK;
+}
+
+/* A unit that is a whole tensor, not a matrix. */
+static vit_status place_floats(vit_loader *l, const struct placement *place) {
+    bool parameter = place->where == PLACE_PARAMETER;
+    float *out = parameter ? l->model->floats + l->param.offset : l->scales + place->scales;
+    if (parameter && l->param.count != l->count)
+        return resize_positions(out, l->unit, &l->model->config,
+                                weights_resized_from(&l->model->config, place->tensor), &l->why);
+    memcpy(out, l->unit, l->count * sizeof *out);
+    return VIT_OK;
+}
+
+/* The unit, now whole, into the model. */
+static vit_status place_unit(vit_loader *l, const struct placement *place) {
+    const struct st_tensor *t = place->tensor;
+    bool parameter = place->where == PLACE_PARAMETER, matrix = parameter && l->param.matrices;
+    bool scales = place->where == PLACE_SCALES || (parameter && weights_is_scale(l->param.name));
+    vit_status status = VIT_OK;
+    if (place->where == PLACE_NOWHERE) return VIT_OK;
+    if (matrix && t->type == ST_I8 && !l->param.int8) scale_rows(l, place);
+    if (!(matrix && l->param.int8)) status = check_floats(l, t, scales);
+    if (status) return status;
+    if (!matrix) return place_floats(l, place);
+    pack_rows(l);
+    return VIT_OK;
+}
+
+static void end_unit(vit_loader *l) {
+    const struct placement *place = &l->places[l->index];
+    l->status = place_unit(l, place);
+    if (place->where == PLACE_PARAMETER && l->param.matrices) {
+        l->row += l->count / l->param.K;
+        l->held = 0;
+        if (l->row < l->param.matrices * l->param.N) {
+            l->count = unit_count(place, &l->param, l->row);
+            return;
+        }
+    }
+    l->index++;
+    begin_tensor(l);
+}
+
+static void convert(vit_loader *l, const struct placement *place, const uint8_t *bytes, size_t n) {
+    if (place->where == PLACE_PARAMETER && l->param.int8)
+        memcpy((int8_t *)l->unit + l->held, bytes, n);
+    else if (place->where != PLACE_NOWHERE)
+        st_floats((float *)l->unit + l->held, place->tensor->type, bytes, n);
+    l->held += n;
+}
+
+/* Takes what belongs to this unit; returns how many bytes that were. */
+static size_t feed_data(vit_loader *l, const uint8_t *bytes, size_t size) {
+    const struct placement *place = &l->places[l->index];
+    size_t each = st_type_bytes(place->tensor->type), used = 0;
+    if (l->split_size) {
+        used = least(each - l->split_size, size);
+        memcpy(l->split + l->split_size, bytes, used);
+        l->split_size += used;
+        if (l->split_size < each) return used;
+        convert(l, place, l->split, 1);
+        l->split_size = 0;
+    }
+    size_t missing = l->count - l->held, n = least((size - used) / each, missing);
+    convert(l, place, bytes + used, n);
+    used += n * each;
+    if (n == missing) {
+        end_unit(l);
+        return used;
+    }
+    l->split_size = size - used;
+    memcpy(l->split, bytes + used, l->split_size);
+    return size;
+}
+
+/* ---- The header --------------------------------------------------------- */
+
+static int by_begin(const void *a, const void *b) {
+    const struct placement *x = a, *y = b;
+    return (x->tensor->begin > y->tensor->begin) - (x->tensor->begin < y->tensor->begin);
+}
+
+/* Room for the largest unit and for the scales. */
+static bool hold_units(vit_loader *l, const vit_config *config) {
+    size_t most = 0, scales = 0;
+    struct param param = {0};
+    for (size_t i = 0; i < l->st.count; i++) {
+        const struct placement *place = &l->places[i];
+        if (place->where == PLACE_NOWHERE) continue;
+        if (place->where == PLACE_SCALES) scales += place->tensor->count;
+        if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
+        size_t count = unit_count(place, &param, 0);
+        if (count > most) most = count;
+    }
+    l->unit = malloc((most + 1) * sizeof(float));
+    l->scales = malloc((scales + 1) * sizeof *l->scales);
+    return l->unit && l->scales;
+}
+
+/* What passes on the way lies below the model on the heap, whose top is then the model's. */
+static vit_status open_model(vit_loader *l) {
+    vit_config config;
+    vit_error *why = &l->why;
+    const char *json = l->json ? l->json : l->st.metadata;
+    size_t size = l->json ? l->json_size : l->st.metadata_size;
+    vit_status status = weights_read_config(&config, &l->st, json, size, why);
+    if (status) return status;
+    l->places = malloc((l->st.count + 1) * sizeof *l->places);
+    if (!l->places) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z tensors", l->st.count);
+    status = weights_check(l->places, &config, l->kernels, &l->st, why);
+    if (status) return status;
+    qsort(l->places, l->st.count, sizeof *l->places, by_begin);
+    if (!hold_units(l, &config))
+        return vit_fail(why, VIT_NO_MEMORY, "no memory for a tensor on its way");
+    return model_new(&l->model, &config, json, size, l->kernels, why);
+}
+
+static void end_header(vit_loader *l) {
+    const char *json = (const char *)l->header + ST_LENGTH_BYTES;
+    l->status = st_open(&l->st, json, l->header_size - ST_LENGTH_BYTES,
+                        l->file_size - l->header_size, &l->why);
+    free(l->header);
+    l->header = NULL;
+    if (!l->status) l->status = open_model(l);
+    if (!l->status) begin_tensor(l);
+}
+
+static size_t feed_header(vit_loader *l, const uint8_t *bytes, size_t size) {
+    size_t n = least(l->header_size - l->header_held, size), length;
+    memcpy(l->header + l->header_held, bytes, n);
+    l->header_held += n;
+    if (l->header_held < l->header_size) return n;
+    if (l->header_size == ST_LENGTH_BYTES) {
+        l->status = st_length(&length, l->header, l->file_size, &l->why);
+        if (l->status) return n;
+        uint8_t *grown = realloc(l->header, ST_LENGTH_BYTES + length);
+        if (!grown)
+            l->status =
+                vit_fail(&l->why, VIT_NO_MEMORY, "no memory for a header of %z bytes", length);
+        else
+            l->header = grown;
+        l->header_size += length;
+        if (l->status || length) return n;
+    }
+    end_header(l);
+    return n;
+}
+
+/* ---- Begin, feed, end --------------------------------------------------- */
+
+vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, size_t json_size,
+                          const struct vit_kernels *kernels, vit_error *why) {
+    *out = NULL;
+    if (file_size < ST_LENGTH_BYTES)
+        return vit_fail(why, VIT_BAD_FILE, "expected a safetensors file, got %z bytes", file_size);
+    vit_loader *l = calloc(1, sizeof *l);
+    if (l) l->header = malloc(ST_LENGTH_BYTES);
+    if (!l || !l->header) {
+        free(l);
+        return vit_fail(why, VIT_NO_MEMORY, "no memory to open a model");
+    }
+    l->kernels = kernels ? kernels : vit_kernels_best();
+    l->json = json;
+    l->json_size = json_size;
+    l->file_size = file_size;
+    l->header_size = ST_LENGTH_BYTES;
+    *out = l;
+    return VIT_OK;
+}
+
+vit_status vit_open_feed(vit_loader *l, const void *bytes, size_t size) {
+    const uint8_t *at = bytes;
+    if (!l->status && size > l->file_size - l->fed)
+        l->status =
+            vit_fail(&l->why, VIT_BAD_FILE, "expected a file of %z bytes, got more", l->file_size);
+    while (!l->status && size > 0) {
+        size_t used = l->header ? feed_header(l, at, size) : feed_data(l, at, size);
+        at += used;
+        size -= used;
+        l->fed += used;
+    }
+    return l->status;
+}
+
+vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
+    if (!l->status && l->fed < l->file_size)
+        l->status =
+            vit_fail(&l->why, VIT_BAD_FILE, "expected a file of %z bytes, got %z; is it truncated?",
+                     l->file_size, l->fed);
+    vit_status status = l->status;
+    *out = status ? NULL : l->model;
+    if (status) vit_close(l->model);
+    if (status && why) *why = l->why;
+    st_close(&l->st);
+    free(l->header);
+    free(l->places);
+    free(l->unit);
+    free(l->scales);
+    free(l);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* Does relaxed SIMD compute right in this engine, and is it fast? A small module by itself, which
+ * the build puts into vit.js; web/probe.ts asks it. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <wasm_simd128.h>
+
+enum { K = 64, NR = 8, PLAIN_ROWS = 4, FUSED_ROWS = 6, DOTS = 4 };
+#define EACH _Pragma("unroll") for
+#define ROLLED _Pragma("nounroll") for
+
+/* Not static, or the compiler knows what they hold. */
+float x[FUSED_ROWS * K], panel[K * NR], y[FUSED_ROWS * NR];
+int8_t a[DOTS * K], b[K];
+
+/* Sums of dots as the tiles of kernels/relaxed.c make them, in one step and in two, beside plain
+ * arithmetic. V8 11's baseline compiler, in Node 20 and 21, gets them wrong. */
+static bool dots_right(void) {
+    ROLLED(int i = 0; i < DOTS * K; i++) a[i] = (int8_t)(i < 2 * K ? -128 : i * 83);
+    ROLLED(int k = 0; k < K; k++) b[k] = (int8_t)(k < K / 2 ? 127 : k * 31 & 127);
+    v128_t sum[DOTS];
+    EACH(int i = 0; i < DOTS; i++) sum[i] = wasm_i32x4_splat(i);
+    ROLLED(int k = 0; k < K; k += 16) {
+        v128_t vb = wasm_v128_load(b + k);
+        EACH(int i = 0; i < DOTS; i++) {
+            v128_t va = wasm_v128_load(a + i * K + k);
+            if (i % 2) {
+                v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(va, vb);
+                sum[i] = wasm_i32x4_add(sum[i], wasm_i32x4_extadd_pairwise_i16x8(pairs));
+            } else {
+                sum[i] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(va, vb, sum[i]);
+            }
+        }
+    }
+    int32_t got[DOTS * 4];
+    EACH(int i = 0; i < DOTS; i++) wasm_v128_store(got + i * 4, sum[i]);
+    bool right = true;
+    ROLLED(int i = 0; i < DOTS * 4; i++) {
+        int32_t want = i / 4;
+        ROLLED(int k = 0; k < K; k++)
+        if (k / 4 % 4 == i % 4) want += a[i / 4 * K + k] * b[k];
+        right &= got[i] == want;
+    }
+    return right;
+}
+
+/* 0: something is wrong; 1: right, multiply-add rounds twice; 2: right, it rounds once. */
+__attribute__((export_name("check"))) int check(void) {
+    const float e = 0x1p-12f; /* (1+e)² - (1+2e) = e², which rounding the square first loses */
+    float got[4];
+    wasm_v128_store(got, wasm_f32x4_relaxed_madd(wasm_f32x4_make(1 + e, -1 - e, 3, 3),
+                                                 wasm_f32x4_make(1 + e, 1 + e, 5, -5),
+                                                 wasm_f32x4_make(-1 - 2 * e, 1 + 2 * e, 7, 7)));
+    bool fused = got[0] == e * e;
+    bool right = (fused || got[0] == 0) && got[1] == -got[0] && got[2] == 22 && got[3] == -8;
+    return right && dots_right() ? 1 + fused : 0;
+}
+
+#define ADD_PRODUCT(a, b, c) wasm_f32x4_add(c, wasm_f32x4_mul(a, b))
+#define TILE(ROWS, STEP)                                                                           \
+    EACH(int i = 0; i < ROWS; i++) sum[i][0] = sum[i][1] = wasm_f32x4_splat(0);                    \
+    ROLLED(int k = 0; k < K; k++) {                                                                \
+        v128_t b0 = wasm_v128_load(panel + k * NR), b1 = wasm_v128_load(panel + k * NR + 4);       \
+        EACH(int i = 0; i < ROWS; i++) {                                                           \
+            v128_t v = wasm_v128_load32_splat(x + i * K + k);                                      \
+            sum[i][0] = STEP(v, b0, sum[i][0]);                                                    \
+            sum[i][1] = STEP(v, b1, sum[i][1]);                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    EACH(int i = 0; i < ROWS; i++) {                                                               \
+        wasm_v128_store(y + i * NR, sum[i][0]);                                                    \
+        wasm_v128_store(y + i * NR + 4, sum[i][1]);                                                \
+    }
+
+/* The tile of kernels/relaxed.c or of kernels/simd128.c, some times over: as often as makes the
+ * work the same. Both are in one function: an engine that optimises in steps takes them in the
+ * same step. */
+__attribute__((export_name("tile"))) void tile(bool fused, int times) {
+    v128_t sum[FUSED_ROWS][2];
+    for (times *= fused ? PLAIN_ROWS : FUSED_ROWS; times > 0; times--) {
+        __asm__ volatile("" ::: "memory"); /* else one time would do for all */
+        if (fused) {
+            TILE(FUSED_ROWS, wasm_f32x4_relaxed_madd)
+        } else {
+            TILE(PLAIN_ROWS, ADD_PRODUCT)
+        }
+    }
+}

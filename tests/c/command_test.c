@@ -1,0 +1,208 @@
+/* The native command as a user meets it: what it writes, says and returns. */
+#define _GNU_SOURCE
+#include "train_support.h"
+
+#include "models.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- Running it --------------------------------------------------------- */
+
+static const char MODEL[] = GOLDEN_DIR "/pre_gelu_learned.safetensors";
+
+/* scratch_path, which every call may keep. */
+static const char *file_at(const char *name) {
+    static char paths[8][256];
+    static size_t next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s", scratch_path(name));
+    return path;
+}
+
+/* Runs `vit …`; what it prints, output and errors, is in `said` until the next run. */
+static char said[4096];
+
+__attribute__((format(printf, 1, 2))) static int vit(const char *format, ...) {
+    char command[2048] = VIT " ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(command + strlen(command), 1024, format, arguments);
+    va_end(arguments);
+    strcat(command, " 2>&1");
+    FILE *output = popen(command, "r");
+    if (!output) exit(EXIT_FAILURE);
+    said[fread(said, 1, sizeof said - 1, output)] = '\0';
+    while (fgetc(output) != EOF) continue; /* the rest is not kept, but taken */
+    int status = pclose(output);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static vit_model *read_model(const char *path) {
+    uint8_t *bytes;
+    size_t size;
+    vit_error why = {""};
+    vit_model *model = NULL;
+    if (read_file(&bytes, &size, path, &why) || vit_open(&model, bytes, size, NULL, &why))
+        check_failed(__FILE__, __LINE__, "%s: %s", path, why.text);
+    free(bytes);
+    return model;
+}
+
+static bool exists(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+static bool same_files(const char *a, const char *b) {
+    uint8_t *x, *y;
+    size_t n, m;
+    vit_error why;
+    bool read = !read_file(&x, &n, a, &why) && !read_file(&y, &m, b, &why);
+    bool same = read && n == m && memcmp(x, y, n) == 0;
+    if (read) free(x), free(y);
+    return same;
+}
+
+static off_t size_of(const char *path) {
+    struct stat file = {0};
+    stat(path, &file);
+    return file.st_size;
+}
+
+/* ---- vit quantize ------------------------------------------------------- */
+
+TEST("vit quantize writes an int8 model that keeps its config, and says the sizes") {
+    const char *out = file_at("int8.safetensors");
+    int code = vit("quantize --model %s --out %s", MODEL, out);
+    REQUIRE(code == 0, "exit code %d: %s", code, said);
+    char sizes[128];
+    snprintf(sizes, sizeof sizes, "%lld bytes in place of %lld", (long long)size_of(out),
+             (long long)size_of(MODEL));
+    CHECK(strstr(said, sizes), "expected %s in: %s", sizes, said);
+    CHECK(!exists(file_at("int8.safetensors.part")), "a part is left");
+    vit_model *model = read_model(out), *origin = read_model(MODEL);
+    size_t size, origin_size;
+    const char *json = model ? vit_model_json(model, &size) : "";
+    const char *before = origin ? vit_model_json(origin, &origin_size) : "";
+    REQUIRE(model && origin, "no models");
+    CHECK(vit_model_config(model)->int8, "it is not int8");
+    CHECK(size > origin_size && !memcmp(json, before, origin_size - 1) &&
+              strstr(json, "\"quantized\":\"int8"),
+          "its config: %s", json);
+    vit_close(model);
+    vit_close(origin);
+}
+
+TEST("vit quantize writes the same bytes every time, also in place of the model") {
+    const char *out = file_at("again.safetensors"), *self = file_at("self.safetensors");
+    vit("quantize --model %s --out %s", MODEL, file_at("int8.safetensors"));
+    int code = vit("quantize --model=%s --out=%s", MODEL, out);
+    CHECK(code == 0 && same_files(out, file_at("int8.safetensors")), "%d: %s", code, said);
+    uint8_t *bytes;
+    size_t size;
+    vit_error why = {""};
+    REQUIRE(!read_file(&bytes, &size, MODEL, &why), "%s", why.text);
+    put_file(self, bytes, size);
+    free(bytes);
+    code = vit("quantize --model %s --out %s", self, self);
+    CHECK(code == 0 && same_files(out, self), "in place: %d: %s", code, said);
+}
+
+TEST("the shipped int8 model is what vit quantize makes of the shipped one") {
+    static const char WEIGHTS[] = GOLDEN_DIR "/../../weights/digits";
+    char want[sizeof WEIGHTS + 32];
+    const char *out = file_at("digits.safetensors");
+    snprintf(want, sizeof want, "%s-int8.safetensors", WEIGHTS);
+    int code = vit("quantize --model %s.safetensors --out %s", WEIGHTS, out);
+    CHECK(code == 0 && same_files(out, want), "%d: %s", code, said);
+}
+
+TEST("vit quantize refuses what it cannot do, in words, and writes nothing") {
+    const char *out = file_at("refused.safetensors"), *int8 = file_at("int8.safetensors");
+    vit("quantize --model %s --out %s", MODEL, int8);
+    int code = vit("quantize --model %s --out %s", int8, out);
+    CHECK(code == 1 && strstr(said, "int8 already"), "int8 again: %d: %s", code, said);
+    code = vit("quantize --model %s.not --out %s", MODEL, out);
+    CHECK(code == 1 && strstr(said, "No such file"), "no file: %d: %s", code, said);
+    code = vit("quantize --model %s/make.py --out %s", GOLDEN_DIR, out);
+    CHECK(code == 1 && strstr(said, "safetensors"), "another file: %d: %s", code, said);
+    code = vit("quantize --model %s --out %s/none/x", MODEL, scratch_path(""));
+    CHECK(code == 1 && strstr(said, "cannot be written"), "no folder: %d: %s", code, said);
+    code = vit("quantize --model %s", MODEL);
+    CHECK(code == 2 && strstr(said, "--out"), "no --out: %d: %s", code, said);
+    code = vit("quantize --help");
+    CHECK(code == 0 && strstr(said, "vit quantize --model MODEL --out MODEL"), "%d: %s", code,
+          said);
+    CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
+}
+
+/* The command reads from a pipe, so it is known to be at work when the signal comes. */
+TEST("vit quantize that is interrupted writes nothing") {
+    const char *pipe = file_at("pipe"), *out = file_at("never.safetensors");
+    uint8_t *bytes;
+    size_t size;
+    vit_error why = {""};
+    int status = 0;
+    REQUIRE(!read_file(&bytes, &size, MODEL, &why), "%s", why.text);
+    REQUIRE(mkfifo(pipe, 0600) == 0, "no pipe");
+    pid_t child = fork();
+    if (child == 0) {
+        freopen("/dev/null", "w", stderr);
+        execl(VIT, VIT, "quantize", "--model", pipe, "--out", out, (char *)NULL);
+        _exit(99);
+    }
+    FILE *feed = fopen(pipe, "wb"); /* waits until the command opens its end */
+    kill(child, SIGINT);
+    fwrite(bytes, 1, size, feed);
+    fclose(feed);
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %x", status);
+    CHECK(!exists(out) && !exists(file_at("never.safetensors.part")), "something is written");
+    free(bytes);
+}
+
+/* ---- int8 models in other commands -------------------------------------- */
+
+TEST("vit info tells what is int8, and counts parameters without their scales") {
+    const char *int8 = file_at("int8.safetensors");
+    vit("info --model %s", MODEL);
+    const char *count = strstr(said, "parameters: ");
+    size_t parameters = count ? strtoul(count + strlen("parameters: "), NULL, 10) : 0;
+    CHECK(!strstr(said, "int8"), "a model of floats: %s", said);
+    vit("quantize --model %s --out %s", MODEL, int8);
+    int code = vit("info --model %s", int8);
+    char line[64];
+    snprintf(line, sizeof line, "parameters: %zu, ", parameters);
+    CHECK(code == 0 && parameters && strstr(said, line) && strstr(said, "of them int8\n"),
+          "%d: %s in: %s", code, line, said);
+}
+
+static void put_idx(const char *name, const uint8_t *header, size_t header_size, size_t size) {
+    uint8_t *bytes = calloc(header_size + size, 1);
+    memcpy(bytes, header, header_size);
+    for (size_t i = 0; i < size; i++) bytes[header_size + i] = (uint8_t)(i % 3);
+    put_file(file_at(name), bytes, header_size + size);
+    free(bytes);
+}
+
+TEST("vit train does not start from an int8 model") {
+    static const char *const SETS[] = {"train", "t10k"};
+    const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 90, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    const uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 90};
+    for (size_t i = 0; i < 2; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s-images-idx3-ubyte", SETS[i]);
+        put_idx(name, images, sizeof images, 90 * PIXELS);
+        snprintf(name, sizeof name, "%s-labels-idx1-ubyte", SETS[i]);
+        put_idx(name, labels, sizeof labels, 90);
+    }
+    const char *recipe = file_at("recipe.json"), *int8 = file_at("int8.safetensors");
+    put_file(recipe, RECIPE, strlen(RECIPE));
+    vit("quantize --model %s --out %s", MODEL, int8);
+    int code = vit("train --data %s --recipe %s --init %s --out %s --epochs 1", scratch_path(""),
+                   recipe, int8, file_at("trained.safetensors"));
+    CHECK(code == 1 && strstr(said, "it is int8"), "%d: %s", code, said);
+    CHECK(!exists(file_at("trained.safetensors")), "it trained");
+}

@@ -1,0 +1,274 @@
+/* A model opened from its file in pieces is the model opened from the file at once, and says
+ * the same of a bad one. */
+#include "hostile.h"
+#include "model.h"
+
+/* ---- Good files --------------------------------------------------------- */
+
+/* A model from f's bytes in pieces of `piece`. */
+static vit_model *open_in_pieces(const uint8_t *bytes, size_t size, size_t piece,
+                                 const struct vit_kernels *k, vit_status *status, vit_error *why) {
+    vit_loader *loader = NULL;
+    vit_model *model = NULL;
+    *status = vit_open_begin(&loader, size, NULL, 0, k, why);
+    if (*status) return NULL;
+    for (size_t at = 0; at < size; at += piece) {
+        size_t n = size - at < piece ? size - at : piece;
+        uint8_t *copy = malloc(n); /* of its own, so that a sanitizer sees any step past */
+        memcpy(copy, bytes + at, n);
+        vit_status fed = vit_open_feed(loader, copy, n);
+        free(copy);
+        if (fed) break;
+    }
+    *status = vit_open_end(&model, loader, why);
+    return model;
+}
+
+static void check_same_model(const char *name, size_t piece, const vit_model *got,
+                             const vit_model *want) {
+    char what[128];
+    snprintf(what, sizeof what, "%s, %s, pieces of %zu", name, want->kernels->name, piece);
+    CHECK(got->float_count == want->float_count, "%s: another size", what);
+    if (got->float_count == want->float_count)
+        CHECK_SAME_BITS(got->floats, want->floats, want->float_count, what);
+}
+
+static void check_pieces(const char *name, const uint8_t *bytes, size_t size) {
+    static const size_t PIECES[] = {1, 7, 61, 4096};
+    EACH_KERNELS(k) {
+        vit_error why = {""};
+        vit_model *whole = NULL;
+        vit_status status = vit_open(&whole, bytes, size, k, &why);
+        CHECK(whole, "%s, %s: %s", name, k->name, why.text);
+        for (size_t i = 0; whole && i < sizeof PIECES / sizeof *PIECES; i++) {
+            vit_model *model = open_in_pieces(bytes, size, PIECES[i], k, &status, &why);
+            CHECK(model, "%s, %s, pieces of %zu: %s", name, k->name, PIECES[i], why.text);
+            if (model) check_same_model(name, PIECES[i], model, whole);
+            vit_close(model);
+        }
+        vit_close(whole);
+    }
+}
+
+TEST("a file in pieces of any size gives the bits that it gives at once") {
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+        vit_model *origin = random_model(&CONFIGS[i].config, unpacked_kernels(), i);
+        const char *json = config_json(vit_model_config(origin));
+        size_t size, int8_size;
+        uint8_t *bytes = encode_model(origin, &size);
+        const float *p = parameters_of(origin);
+        int8_size = vit_encode_int8(NULL, 0, origin, p, json, strlen(json));
+        uint8_t *int8 = malloc(int8_size);
+        vit_encode_int8(int8, int8_size, origin, p, json, strlen(json));
+        check_pieces(CONFIGS[i].name, bytes, size);
+        check_pieces(CONFIGS[i].name, int8, int8_size);
+        free(int8);
+        free(bytes);
+        vit_close(origin);
+    }
+}
+
+TEST("halves, and positions for another image size, come in pieces too") {
+    static const char *const NAMES[] = {"half", "bfloat", "positions_enlarged", "positions_reduced",
+                                        "patch_positions"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s.safetensors", GOLDEN_DIR, NAMES[i]);
+        FILE *file = fopen(path, "rb");
+        REQUIRE(file, "cannot read %s", path);
+        fseek(file, 0, SEEK_END);
+        struct file f = new_file((size_t)ftell(file));
+        rewind(file);
+        CHECK(fread(f.bytes, 1, f.size, file) == f.size, "cannot read %s", path);
+        fclose(file);
+        check_pieces(NAMES[i], f.bytes, f.size);
+        free(f.bytes);
+    }
+}
+
+/* The packed matrices are those that `pack` makes of a whole matrix at once. */
+TEST("rows packed as they come are a matrix packed whole") {
+    const vit_config wide = {.image_size = {4, 4},
+                             .patch_size = {2, 2},
+                             .channels = 3,
+                             .width = 148, /* three groups of rows and some */
+                             .depth = 1,
+                             .heads = 2,
+                             .mlp_width = 101,
+                             .classes = 50,
+                             .norm_eps = 1e-6f,
+                             .final_norm = true,
+                             .position = VIT_LEARNED,
+                             .qkv_bias = true,
+                             .class_tokens = 1};
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    vit_model *origin = random_model(&wide, unpacked_kernels(), 9);
+    const float *p = parameters_of(origin);
+    EACH_KERNELS(k) {
+        vit_model *model = reopen(origin, k);
+        struct params_walk walk = params_walk_start(&model->config, k, NULL);
+        struct param to;
+        for (size_t i = 0; params_next(&walk, &to); i++) {
+            if (!to.matrices) continue;
+            size_t n = k->packed_size(to.N, to.K);
+            float *packed = floats(n);
+            memset(packed, 0, n * sizeof *packed); /* what is between rows, as in a model */
+            k->pack(packed, p + vit_tensor_at(origin, i).offset, to.K, 1, to.N, to.K);
+            CHECK_SAME_BITS(model->floats + to.offset, packed, n, to.name);
+            free(packed);
+        }
+        vit_close(model);
+    }
+    vit_close(origin);
+}
+
+/* The good file with its tensors in another order, every number telling where it belongs. */
+static struct file reordered(bool backwards) {
+    char header[TEXT_MAX] = "{\"__metadata__\":{\"vitrine\":\"";
+    size_t begin[TENSORS_COUNT], at = 0;
+    for (const char *p = CONFIG; *p; p++) put(header, *p == '"' ? "\\%c" : "%c", *p);
+    put(header, "\"}");
+    for (size_t i = 0; i < TENSORS_COUNT; i++) {
+        size_t k = backwards ? TENSORS_COUNT - 1 - i : i;
+        begin[k] = at;
+        put(header, ",\"%s\":{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+            TENSORS[k].name, TENSORS[k].shape, at, at + 4 * TENSORS[k].count);
+        at += 4 * TENSORS[k].count;
+    }
+    put(header, "}");
+    struct file f = pack_file(header, at);
+    uint8_t *data = f.bytes + f.size - at;
+    for (size_t i = 0; i < TENSORS_COUNT; i++)
+        for (size_t k = 0; k < TENSORS[i].count; k++)
+            memcpy(data + begin[i] + 4 * k, &(float){(float)(100 * i + k)}, sizeof(float));
+    return f;
+}
+
+TEST("a tensor found by its number is the one that a walk comes to") {
+    EACH_KERNELS(k)
+    for (size_t i = 0; i < 2 * CONFIGS_COUNT; i++) {
+        vit_config c = CONFIGS[i / 2].config;
+        c.int8 = i % 2;
+        c.depth += 2;
+        struct params_walk walk = params_walk_start(&c, k, NULL);
+        struct param walked, found;
+        size_t n = 0;
+        for (; params_next(&walk, &walked); n++)
+            CHECK(params_at(&c, k, n, &found) && strcmp(found.name, walked.name) == 0 &&
+                      found.offset == walked.offset && found.floats == walked.floats,
+                  "%s, %s: number %zu is %s, not %s", CONFIGS[i / 2].name, k->name, n, found.name,
+                  walked.name);
+        CHECK(params_count(&c, k) == n && !params_at(&c, k, n, &found) &&
+                  !params_at(&c, k, SIZE_MAX, &found),
+              "%s, %s: there are more than %zu", CONFIGS[i / 2].name, k->name, n);
+        CHECK(params_floats(&c, k) == walk.offset, "%s, %s: %zu floats, not %zu",
+              CONFIGS[i / 2].name, k->name, params_floats(&c, k), walk.offset);
+    }
+}
+
+TEST("tensors may lie in any order in the file") {
+    struct file forwards = reordered(false), backwards = reordered(true);
+    check_pieces("backwards", backwards.bytes, backwards.size);
+    EACH_KERNELS(k) {
+        vit_model *a = NULL, *b = NULL;
+        vit_open(&a, forwards.bytes, forwards.size, k, NULL);
+        vit_open(&b, backwards.bytes, backwards.size, k, NULL);
+        CHECK(a && b, "%s: one does not open", k->name);
+        if (a && b) check_same_model("backwards", 0, b, a);
+        vit_close(a);
+        vit_close(b);
+    }
+    free(forwards.bytes);
+    free(backwards.bytes);
+}
+
+TEST("a fixed encoding written out is passed over") {
+    char config[TEXT_MAX];
+    strcpy(config, replaced(CONFIG, "\"learned\"", "\"sincos1d\""));
+    struct file f = file_of(config);
+    check_pieces("sincos1d", f.bytes, f.size);
+    free(f.bytes);
+}
+
+/* ---- Bad files ---------------------------------------------------------- */
+
+TEST("a file that ends early or late is told from a whole one") {
+    struct file f = file_of(CONFIG);
+    for (size_t size = 0; size <= f.size + 1; size++) {
+        vit_loader *loader;
+        vit_model *model = (vit_model *)&size;
+        vit_error why = {""};
+        uint8_t *bytes = calloc(f.size + 1, 1);
+        memcpy(bytes, f.bytes, f.size);
+        vit_status status = vit_open_begin(&loader, f.size, NULL, 0, NULL, &why);
+        REQUIRE(status == VIT_OK, "begin: %s", why.text);
+        vit_status fed = vit_open_feed(loader, bytes, size);
+        status = vit_open_end(&model, loader, &why);
+        if (size == f.size)
+            CHECK(!fed && !status && model, "a whole file: %s", why.text);
+        else
+            CHECK((fed != VIT_OK) == (size > f.size) && status == VIT_BAD_FILE && !model &&
+                      strstr(why.text, size > f.size ? "got more" : "truncated"),
+                  "%zu of %zu bytes: %s: %s", size, f.size, vit_status_name(status), why.text);
+        if (model != (vit_model *)&size) vit_close(model);
+        free(bytes);
+    }
+    free(f.bytes);
+}
+
+TEST("what is too short for any header is refused before a byte comes") {
+    for (size_t size = 0; size < 8; size++) {
+        vit_loader *loader = (vit_loader *)&size;
+        vit_error why = {""};
+        vit_status status = vit_open_begin(&loader, size, NULL, 0, NULL, &why);
+        CHECK(status == VIT_BAD_FILE && !loader && strstr(why.text, "safetensors"),
+              "%zu bytes: %s: %s", size, vit_status_name(status), why.text);
+    }
+}
+
+TEST("the header is judged as soon as it is there, and what follows a failure is ignored") {
+    char header[TEXT_MAX];
+    size_t data = write_header(header, CONFIG, SIZE_MAX);
+    struct file f = pack_file(replaced(header, "cls_token", "cls_taken"), data);
+    vit_loader *loader;
+    vit_model *model;
+    vit_error why = {""};
+    REQUIRE(!vit_open_begin(&loader, f.size, NULL, 0, NULL, &why), "begin: %s", why.text);
+    vit_status fed = vit_open_feed(loader, f.bytes, f.size - data - 1);
+    CHECK(fed == VIT_OK, "all but its last byte: %s", vit_status_name(fed));
+    fed = vit_open_feed(loader, f.bytes + f.size - data - 1, 1);
+    CHECK(fed == VIT_BAD_TENSOR, "its last byte: %s", vit_status_name(fed));
+    for (size_t i = 0; i < 3; i++) {
+        fed = vit_open_feed(loader, f.bytes, f.size);
+        CHECK(fed == VIT_BAD_TENSOR, "more: %s", vit_status_name(fed));
+    }
+    vit_status status = vit_open_end(&model, loader, &why);
+    CHECK(status == VIT_BAD_TENSOR && !model && strstr(why.text, "cls_token"), "end: %s", why.text);
+    free(f.bytes);
+}
+
+TEST("a bad file says the same in pieces as at once") {
+    uint64_t seed = 3;
+    struct file good = file_of(CONFIG);
+    size_t refused = 0;
+    for (size_t i = 0; i < 2000; i++) {
+        struct file f = new_file(good.size);
+        memcpy(f.bytes, good.bytes, good.size);
+        for (size_t k = 0; k < 2; k++)
+            f.bytes[random_below(&seed, f.size)] = (uint8_t)random_bits(&seed);
+        vit_error at_once = {""}, pieces = {""};
+        vit_model *a = NULL;
+        vit_status want = vit_open(&a, f.bytes, f.size, NULL, &at_once), status;
+        vit_model *b =
+            open_in_pieces(f.bytes, f.size, 1 + random_below(&seed, 100), NULL, &status, &pieces);
+        CHECK(status == want && strcmp(pieces.text, at_once.text) == 0, "%s: %s, %s: %s",
+              vit_status_name(want), at_once.text, vit_status_name(status), pieces.text);
+        refused += want != VIT_OK;
+        vit_close(a);
+        vit_close(b);
+        free(f.bytes);
+    }
+    CHECK(refused > 500, "only %zu refused: too few to show much", refused);
+    free(good.bytes);
+}

@@ -1,0 +1,218 @@
+/* A team of threads gives what one thread gives, to the bit. */
+#include "models.h"
+#include "team.h"
+#ifndef __wasm__
+#include "train/train.h"
+#endif
+
+enum { MOST_IMAGES = 5 };
+
+/* As for the golden vectors: a share of the tensor's largest value. */
+static const double CLOSE = 2e-5;
+
+/* ---- Teams -------------------------------------------------------------- */
+
+/* Runs its parts one after the other, each time in another order and in another number. */
+struct orderly {
+    vit_team team;
+    uint64_t seed;
+    size_t most_parts; /* seen so far */
+};
+
+static void run_in_turn(vit_team *team, vit_part *part, void *context) {
+    struct orderly *orderly = (struct orderly *)team;
+    size_t count =
+        random_below(&orderly->seed, 4) ? team->size : 1 + random_below(&orderly->seed, team->size);
+    size_t start = random_below(&orderly->seed, count);
+    for (size_t i = 0; i < count; i++) part(context, (start + i) % count, count);
+    if (count > orderly->most_parts) orderly->most_parts = count;
+}
+
+#ifndef __wasm__
+struct threaded {
+    vit_team team;
+    struct pool *pool;
+};
+
+static void run_at_once(vit_team *team, vit_part *part, void *context) {
+    pool_run(((struct threaded *)team)->pool, part, context);
+}
+#endif
+
+/* ---- Runs --------------------------------------------------------------- */
+
+/* What a run is asked for besides the logits. Without hidden or final tokens the last block
+ * carries only what feeds the head; its map is of all tokens even so. */
+enum { NOTHING, MAPS, LAST_MAP, TOKENS, ALL, WANTS };
+static const char *const WANTED[] = {"nothing", "maps", "the last map", "tokens", "all"};
+
+struct subject {
+    const char *name;
+    const vit_model *model;
+    float *images; /* MOST_IMAGES */
+};
+
+static struct outputs run(const struct subject *s, size_t batch, size_t state_batch, int wants,
+                          vit_team *team) {
+    const vit_config *c = vit_model_config(s->model);
+    struct outputs o = new_outputs(c, batch);
+    struct owned_state state = new_team_state(s->model, state_batch, team);
+    uint8_t *last = calloc(c->depth, 1);
+    last[c->depth - 1] = 1;
+    vit_taps taps = {0};
+    if (wants == MAPS || wants == LAST_MAP || wants == ALL) taps.attention = o.attention;
+    if (wants == LAST_MAP) taps.attention_layers = last;
+    if (wants == TOKENS || wants == ALL) taps.hidden = o.hidden, taps.tokens = o.tokens;
+    vit_status status = vit_run(s->model, state.state, s->images, batch, o.logits, &taps);
+    CHECK(!status, "%s: vit_run: %s", s->name, vit_status_name(status));
+    CHECK(outputs_intact(&o), "%s: vit_run wrote past an output", s->name);
+    free(last);
+    free(state.memory);
+    /* From here on only what was asked for counts. */
+    if (wants == LAST_MAP) o.attention_count /= c->depth;
+    if (!taps.attention) o.attention_count = 0;
+    if (!taps.tokens) o.hidden_count = o.tokens_count = 0;
+    return o;
+}
+
+static void same(const struct subject *s, const float *got, const float *want, size_t n,
+                 const char *what) {
+    if (rows_keep_bits(vit_model_kernels(s->model)))
+        CHECK_SAME_BITS(got, want, n, what);
+    else if (n)
+        CHECK_CLOSE(got, want, n, CLOSE * largest(want, n), what);
+}
+
+/* `team` against `alone`, which is what one thread gave. */
+static void check_team(const struct subject *s, const struct outputs *alone, size_t batch,
+                       size_t state_batch, int wants, vit_team *team) {
+    char what[160];
+    struct outputs shared = run(s, batch, state_batch, wants, team);
+    snprintf(what, sizeof what, "%s, %s%s, %zu images of %zu, %s, %zu threads", s->name,
+             vit_model_kernels(s->model)->name, vit_model_config(s->model)->int8 ? " int8" : "",
+             batch, state_batch, WANTED[wants], team->size);
+    same(s, shared.logits, alone->logits, alone->logits_count, what);
+    same(s, shared.attention, alone->attention, alone->attention_count, what);
+    same(s, shared.hidden, alone->hidden, alone->hidden_count, what);
+    same(s, shared.tokens, alone->tokens, alone->tokens_count, what);
+    outputs_free(&shared);
+}
+
+/* The same weights in int8, opened with other kernels. */
+static vit_model *reopen_int8(vit_model *model, const struct vit_kernels *k) {
+    const char *json = config_json(vit_model_config(model));
+    const float *p = parameters_of(model);
+    size_t size = vit_encode_int8(NULL, 0, model, p, json, strlen(json));
+    uint8_t *bytes = malloc(size);
+    vit_model *other = NULL;
+    vit_error why = {""};
+    vit_encode_int8(bytes, size, model, p, json, strlen(json));
+    if (vit_open(&other, bytes, size, k, &why)) check_failed(__FILE__, __LINE__, "%s", why.text);
+    free(bytes);
+    return other;
+}
+
+static void check_config(size_t config, const struct vit_kernels *k, bool int8,
+                         void (*check)(const struct subject *)) {
+    uint64_t seed = 100 + config;
+    vit_model *origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
+    vit_model *model = !origin ? NULL : int8 ? reopen_int8(origin, k) : reopen(origin, k);
+    REQUIRE(model, "%s: no model", CONFIGS[config].name);
+    float *images = random_floats(MOST_IMAGES * image_floats(vit_model_config(model)), 1, &seed);
+    check(&(struct subject){CONFIGS[config].name, model, images});
+    free(images);
+    vit_close(model);
+    vit_close(origin);
+}
+
+static void each_subject(void (*check)(const struct subject *)) {
+    if (!TEAMS) SKIP("a module without atomics asks no team");
+    EACH_KERNELS(k) {
+        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+            check_config(i, k, false, check);
+            if (rows_keep_bits(k)) check_config(i, k, true, check);
+        }
+    }
+}
+
+/* ---- The tests ---------------------------------------------------------- */
+
+static void check_run(const struct subject *s, size_t batch, size_t state_batch, int wants) {
+    static const size_t SIZES[] = {1, 2, 3, 8, 200};
+    struct outputs alone = run(s, batch, state_batch, wants, NULL);
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        struct orderly o = {{SIZES[i], run_in_turn}, i + batch, 0};
+        check_team(s, &alone, batch, state_batch, wants, &o.team);
+        CHECK(SIZES[i] == 1 || o.most_parts > 1, "%s: the team had nothing to do", s->name);
+    }
+    outputs_free(&alone);
+}
+
+static void check_parts(const struct subject *s) {
+    for (size_t batch = 1; batch <= MOST_IMAGES; batch++)
+        for (int wants = 0; wants < WANTS; wants++) {
+            check_run(s, batch, batch, wants);
+            if (batch == MOST_IMAGES) check_run(s, batch, 2, wants);
+        }
+}
+
+TEST("however many parts a run is cut into, in any order, the bits are those of one") {
+    each_subject(check_parts);
+}
+
+#ifndef __wasm__
+static void check_threads(const struct subject *s) {
+    static const size_t SIZES[] = {1, 2, 3, 5, 8};
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        struct threaded t = {.team = {SIZES[i], run_at_once}};
+        vit_error why = {""};
+        REQUIRE(!pool_open(&t.pool, SIZES[i], &why), "no threads: %s", why.text);
+        for (size_t batch = 1; batch <= MOST_IMAGES; batch += 2)
+            for (int wants = MAPS; wants <= ALL; wants += ALL - MAPS) {
+                struct outputs alone = run(s, batch, batch, wants, NULL);
+                check_team(s, &alone, batch, batch, wants, &t.team);
+                outputs_free(&alone);
+            }
+        pool_close(t.pool);
+    }
+}
+
+TEST("1, 2, 3, 5 and 8 threads at once give the bits of one") {
+    each_subject(check_threads);
+}
+#endif
+
+TEST("a team of none is refused") {
+    if (!TEAMS) SKIP("a module without atomics asks no team");
+    vit_model *model = random_model(&CONFIGS[0].config, unpacked_kernels(), 1);
+    REQUIRE(model, "no model");
+    vit_team none = {0, run_in_turn};
+    vit_state *state;
+    char memory[64];
+    CHECK(vit_state_size(model, 1, &none) == 0, "a state for no thread has a size");
+    CHECK(vit_state_init(&state, memory, sizeof memory, model, 1, &none) == VIT_BAD_ARGUMENT,
+          "a state for no thread was made");
+    vit_close(model);
+}
+
+TEST("shares of rows follow one another, as even as whole tiles or whole images allow") {
+    if (!TEAMS) SKIP("a module without atomics asks no team");
+    for (size_t parts = 1; parts <= 9; parts++)
+        for (size_t batch = 1; batch <= 9; batch++)
+            for (size_t each = 1; each <= 200; each += each < 9 ? 1 : 47) {
+                size_t next = 0, most = 0;
+                for (size_t i = 0; i < parts; i++) {
+                    struct rows share = rows_part(batch, each, i, parts);
+                    CHECK(share.first == next, "%zu of %zu begins at %zu, not at %zu", i, parts,
+                          share.first, next);
+                    next = share.first + share.count;
+                    most = share.count > most ? share.count : most;
+                }
+                CHECK(next == batch * each, "%zu of %zu rows", next, batch * each);
+                CHECK(most <= (batch * each + parts - 1) / parts + 4, "%zu of %zu rows for one",
+                      most, batch * each);
+            }
+    struct rows first = rows_part(1, 197, 0, 2), image = rows_part(4, 50, 1, 2);
+    CHECK(first.count == 100, "%zu of 197 rows", first.count);
+    CHECK(image.first == 100 && image.count == 100, "an image is cut");
+}
