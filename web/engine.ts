@@ -1,17 +1,19 @@
 import { fullConfig, type VitConfig } from "./config.js";
 import { VitError } from "./errors.js";
+import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
-import type { Variant } from "./module.js";
+import type { CompiledModule, Variant } from "./module.js";
 import { type Result, Session, type Shape, type Wants } from "./wasm.js";
 
-/** All that it takes to open a model; it can be sent to a worker. */
-export interface EngineSource {
-  readonly module: WebAssembly.Module;
-  readonly weights: ArrayBuffer;
+/** A model whose file is about to come; it can be sent to a worker. */
+export interface ModelSource {
+  readonly module: CompiledModule;
+  /** For a build for threads. */
+  readonly memory: WebAssembly.Memory | undefined;
+  /** Of the file, in bytes. */
+  readonly size: number;
   /** JSON, in place of the file's own. */
   readonly config: string | undefined;
-  /** In place of the config's own, as JSON too. */
-  readonly prepare: string | undefined;
 }
 
 /** What is known of an open model. */
@@ -21,6 +23,12 @@ export interface Model {
   readonly shape: Shape;
 }
 
+export interface Opened {
+  readonly model: Model;
+  /** For helpers to work on. */
+  readonly stacks: readonly number[];
+}
+
 export type Output = Result & { readonly milliseconds: number };
 
 /** Where a model runs: this thread's Engine, or a Remote one in a worker. */
@@ -28,26 +36,24 @@ export interface Backend {
   readonly model: Model;
   /** False once it trapped, died or was closed: time for another. */
   readonly alive: boolean;
+  /** The file's bytes, in order. */
+  feed(piece: Piece): void | Promise<void>;
+  /** After all of them; `threads` counts the one it runs in. */
+  end(threads: number): Promise<Opened>;
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]>;
   close(): void;
 }
 
 /** A model open in this thread. */
 export class Engine implements Backend {
-  readonly model: Model;
+  model!: Model;
   #session: Session | undefined;
 
-  static async open({ module, weights, config, prepare }: EngineSource): Promise<Engine> {
-    const open = (json?: string) => trapped(() => Session.open(module, weights, json));
-    const session = await open(config);
-    if (prepare === undefined) return new Engine(session);
-    const merged = { ...JSON.parse(session.config), prepare: JSON.parse(prepare) } as object;
-    return new Engine(await open(JSON.stringify(merged)));
+  static begin({ module, memory, size, config }: ModelSource): Promise<Engine> {
+    return trapped(async () => new Engine(await Session.begin(module, memory, size, config)));
   }
 
   private constructor(session: Session) {
-    const { variant, shape } = session;
-    this.model = { config: fullConfig(session.config), variant, shape };
     this.#session = session;
   }
 
@@ -55,9 +61,22 @@ export class Engine implements Backend {
     return this.#session !== undefined;
   }
 
+  feed(piece: Piece): Promise<void> {
+    return trapped(() => this.#open().feed(piece));
+  }
+
+  end(threads: number): Promise<Opened> {
+    return trapped(() => {
+      const session = this.#open();
+      session.end();
+      const { config, variant, shape } = session;
+      this.model = { config: fullConfig(config), variant, shape };
+      return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
+    });
+  }
+
   async run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
-    const session = this.#session;
-    if (!session) throw closed();
+    const session = this.#open();
     const timed = () => {
       const start = performance.now();
       const results = session.run(pictures, wants);
@@ -73,6 +92,11 @@ export class Engine implements Backend {
   /** The module's memory goes with its instance, once nobody holds it. */
   close(): void {
     this.#session = undefined;
+  }
+
+  #open(): Session {
+    if (!this.#session) throw closed();
+    return this.#session;
   }
 }
 

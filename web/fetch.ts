@@ -1,5 +1,5 @@
 import { reason, VitError } from "./errors.js";
-import { isNode, readFile } from "./node.js";
+import { isNode, openFile } from "./node.js";
 
 /** Where bytes come from. In Node a string may also be a path, and a URL a `file:` one. */
 export type Source =
@@ -11,6 +11,19 @@ export interface ReadOptions {
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
 
+/** Some bytes, in order. */
+export type Piece = Uint8Array<ArrayBuffer>;
+
+/** A source that was opened, to be read once. */
+export interface Opened {
+  /** 0 while unknown. */
+  readonly size: number;
+  readonly body: ReadableStream<Piece>;
+  readonly response?: Response;
+  /** What to say when reading fails after so many bytes. */
+  lost(cause: unknown, loaded: number): VitError;
+}
+
 /** What often arrives in place of the file that was meant, by its first bytes. */
 const IMPOSTORS: readonly [RegExp, string][] = [
   [/^\s*<(!doctype html|!--|html|head|body)/i, "an HTML page; check the address"],
@@ -18,6 +31,10 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   [/^version https:\/\/git-lfs/, "a Git LFS pointer; fetch the file that it stands for"],
   [/^PK\x03\x04/, "a zip archive, perhaps a PyTorch checkpoint; save it as safetensors"],
 ];
+const IMPOSTOR_BYTES = 256;
+
+/** So many pieces are asked for before anybody takes them: 16 MB as browsers cut them. */
+const PIECES_AHEAD = 256;
 
 /** Rejects with the signal's reason as soon as it aborts, whatever `promise` does. */
 export function abortable<Value>(
@@ -33,10 +50,11 @@ export function abortable<Value>(
   });
 }
 
-/** Anything but a download is bytes already; a download is a Response, not yet read. */
-export async function open(source: Source, signal?: AbortSignal): Promise<Response | Blob> {
-  if (source instanceof Response || source instanceof Blob) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBytes(source);
+/** @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
+export async function open(source: Source, signal?: AbortSignal): Promise<Opened> {
+  if (source instanceof Response) return fromResponse(source);
+  if (source instanceof Blob) return fromBlob(source);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBlob(copy(source));
   if (!(typeof source === "string" || source instanceof URL || source instanceof Request)) {
     throw new VitError(
       "bad_argument",
@@ -46,9 +64,9 @@ export async function open(source: Source, signal?: AbortSignal): Promise<Respon
   try {
     if (isNode && !(source instanceof Request)) {
       const file = localFile(source);
-      if (file !== undefined) return await openFile(file);
+      if (file !== undefined) return await fromFile(file);
     }
-    return await fetch(source, signal ? { signal } : {});
+    return fromResponse(await fetch(source, signal ? { signal } : {}));
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     if (cause instanceof VitError) throw cause;
@@ -61,32 +79,171 @@ export async function open(source: Source, signal?: AbortSignal): Promise<Respon
   }
 }
 
-/** The bytes of a source. Every failure may be tried again with the same source. */
-export async function read(source: Source, options: ReadOptions = {}): Promise<Blob> {
-  const { signal, onProgress } = options;
-  signal?.throwIfAborted();
-  const opened = await abortable(open(source, signal), signal);
-  const blob = opened instanceof Blob ? opened : await download(opened, options);
-  if (opened instanceof Blob) onProgress?.(blob.size, blob.size);
-  const start = new TextDecoder().decode(await bytesOf(blob.slice(0, 256)));
-  const impostor = IMPOSTORS.find(([pattern]) => pattern.test(start));
-  if (!impostor) return blob;
-  const from = opened instanceof Response && opened.url ? ` from ${opened.url}` : "";
-  throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
+/** What can be opened again later: a Response can be read once, and bytes may change. */
+export function lasting(source: Source, options: ReadOptions): Source | Promise<Source> {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return copy(source);
+  if (!(source instanceof Response)) return source;
+  return Incoming.open(source, options).then(rest).then((pieces) => new Blob(pieces));
 }
 
-/** What a Blob holds: one may stand for a file that has changed or gone since. */
-export async function bytesOf(blob: Blob): Promise<ArrayBuffer> {
-  try {
-    return await blob.arrayBuffer();
-  } catch (cause) {
-    const what = `expected ${blob.size} readable bytes: ${reason(cause)}; choose the file again`;
-    throw new VitError("bad_file", what, { cause });
+/** All bytes of a source. Every failure may be tried again with the same source. */
+export async function read(source: Source, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return bytesOf(await Incoming.open(source, { signal }));
+}
+
+export async function bytesOf(file: Incoming): Promise<ArrayBuffer> {
+  return new Blob(await rest(file)).arrayBuffer();
+}
+
+/** A file while it arrives. It goes on arriving, up to a limit, while nobody takes any of it. */
+export class Incoming {
+  readonly size: number;
+  readonly #opened: Opened;
+  readonly #reader: ReadableStreamDefaultReader<Piece>;
+  readonly #options: ReadOptions;
+  readonly #asked: Promise<Piece | undefined>[] = [];
+  #loaded = 0;
+
+  static async open(source: Source, options: ReadOptions = {}): Promise<Incoming> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    return Incoming.from(await abortable(open(source, signal), signal), options);
+  }
+
+  static async from(opened: Opened, options: ReadOptions = {}): Promise<Incoming> {
+    const incoming = new Incoming(opened, options);
+    try {
+      const start = new TextDecoder().decode(await incoming.peek(IMPOSTOR_BYTES));
+      const impostor = IMPOSTORS.find(([pattern]) => pattern.test(start));
+      if (impostor) {
+        const from = opened.response?.url ? ` from ${opened.response.url}` : "";
+        throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
+      }
+      if (incoming.size > 0) return incoming;
+      // Not before the end is the size known.
+      return new Incoming(fromBlob(new Blob(await rest(incoming))), {});
+    } catch (error) {
+      incoming.cancel();
+      throw error;
+    }
+  }
+
+  private constructor(opened: Opened, options: ReadOptions) {
+    this.size = opened.size;
+    this.#opened = opened;
+    this.#options = options;
+    this.#reader = opened.body.getReader();
+    this.#ask(PIECES_AHEAD);
+  }
+
+  /** The first `count` bytes, or all if there are fewer. They are still to be taken. */
+  async peek(count: number): Promise<Piece> {
+    const bytes = new Uint8Array(count);
+    let size = 0;
+    for (let index = 0; size < count; index++) {
+      this.#ask(index + 1);
+      const piece = await this.#asked[index];
+      if (!piece) break;
+      bytes.set(piece.subarray(0, count - size), size);
+      size += Math.min(piece.length, count - size);
+    }
+    return bytes.subarray(0, size);
+  }
+
+  /** The next piece, or undefined at the end. */
+  take(): Promise<Piece | undefined> {
+    this.#ask(PIECES_AHEAD);
+    return this.#asked.shift()!;
+  }
+
+  /** Nobody wants the rest. */
+  cancel(): void {
+    void this.#reader.cancel().catch(() => {});
+  }
+
+  #ask(count: number): void {
+    while (this.#asked.length < count) {
+      const piece = abortable(this.#next(), this.#options.signal);
+      piece.catch(() => this.cancel()); // whoever takes it hears why
+      this.#asked.push(piece);
+    }
+  }
+
+  async #next(): Promise<Piece | undefined> {
+    const { size, lost } = this.#opened;
+    const { signal, onProgress } = this.#options;
+    const { done, value } = await this.#reader.read().catch((cause: unknown) => {
+      throw signal?.aborted ? signal.reason : lost(cause, this.#loaded);
+    });
+    if (done) {
+      if (this.#loaded < size) throw lost("the download ended early", this.#loaded);
+      return undefined;
+    }
+    this.#loaded += value.length;
+    onProgress?.(this.#loaded, this.#loaded > size ? 0 : size);
+    return value;
   }
 }
 
-/** A copy: Blob takes no shared, resizable or detached memory by itself. */
-function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Blob {
+async function rest(file: Incoming): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  for (let piece; (piece = await file.take()); ) pieces.push(piece);
+  return pieces;
+}
+
+function fromResponse(response: Response): Opened {
+  const where = response.url || "the response";
+  if (!response.ok) {
+    const status = `${response.status} ${response.statusText}`.trim();
+    throw new VitError(
+      "network",
+      `expected 200 OK from ${where}, got ${status}; check the address`,
+    );
+  }
+  const { body, headers } = response;
+  if (response.bodyUsed || !body || body.locked) {
+    throw new VitError(
+      "bad_argument",
+      `expected a body to read in ${where}, got none or one locked or used up`,
+    );
+  }
+  const size = headers.has("content-encoding") ? 0 : Number(headers.get("content-length") ?? 0);
+  return {
+    size,
+    body,
+    response,
+    lost: (cause, loaded) =>
+      new VitError(
+        "network",
+        `expected ${size || "all"} bytes from ${where}, got ${loaded} (${reason(cause)}); try again`,
+        { cause },
+      ),
+  };
+}
+
+/** One may stand for a file that has changed or gone since. */
+function fromBlob(blob: Blob): Opened {
+  return { size: blob.size, body: blob.stream(), lost: unreadable(blob.size) };
+}
+
+const unreadable = (size: number) => (cause: unknown) =>
+  new VitError(
+    "bad_file",
+    `expected ${size} readable bytes: ${reason(cause)}; choose the file again`,
+    { cause },
+  );
+
+async function fromFile(path: string | URL): Promise<Opened> {
+  try {
+    const { size, body } = await openFile(path);
+    return { size, body, lost: unreadable(size) };
+  } catch (cause) {
+    throw new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
+  }
+}
+
+/** Blob takes no shared, resizable or detached memory by itself. */
+function copy(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Blob {
   try {
     const view = ArrayBuffer.isView(source)
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
@@ -103,54 +260,4 @@ function localFile(source: string | URL): string | URL | undefined {
   if (typeof source === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
   const url = new URL(source);
   return url.protocol === "file:" ? url : undefined;
-}
-
-async function openFile(path: string | URL): Promise<Blob> {
-  try {
-    return new Blob([await readFile(path)]);
-  } catch (cause) {
-    throw new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
-  }
-}
-
-async function download(response: Response, { signal, onProgress }: ReadOptions): Promise<Blob> {
-  const where = response.url || "the response";
-  if (!response.ok) {
-    const status = `${response.status} ${response.statusText}`.trim();
-    throw new VitError(
-      "network",
-      `expected 200 OK from ${where}, got ${status}; check the address`,
-    );
-  }
-  if (response.bodyUsed || !response.body || response.body.locked) {
-    throw new VitError(
-      "bad_argument",
-      `expected a body to read in ${where}, got none or one locked or used up`,
-    );
-  }
-  const packed = response.headers.has("content-encoding");
-  const total = packed ? 0 : Number(response.headers.get("content-length") ?? 0);
-  const reader = response.body.getReader();
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let loaded = 0;
-  const lost = (cause: unknown) => {
-    if (signal?.aborted) return signal.reason;
-    const what = `expected ${total || "all"} bytes from ${where}, got ${loaded} (${reason(cause)})`;
-    return new VitError("network", `${what}; try again`, { cause });
-  };
-  try {
-    for (;;) {
-      const { done, value } = await abortable(reader.read(), signal).catch((cause: unknown) => {
-        throw lost(cause);
-      });
-      if (done) break;
-      parts.push(value);
-      loaded += value.byteLength;
-      onProgress?.(loaded, loaded > total ? 0 : total);
-    }
-  } finally {
-    void reader.cancel().catch(() => {});
-  }
-  if (loaded < total) throw lost("the download ended early");
-  return new Blob(parts);
 }

@@ -101,11 +101,11 @@ function fromValues(values: Float32Array, shape: ImageShape, name: string): Pict
         `got ${values.length}; pass pixels as {data, width, height} to have them prepared`,
     );
   }
-  const bad = values.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0) {
+  for (let index = 0; index < count; index++) {
+    if (Number.isFinite(values[index])) continue;
     throw new VitError(
       "bad_image",
-      `${name}: expected finite values, got ${values[bad]} at ${bad}; check how it was made`,
+      `${name}: expected finite values, got ${values[index]} at ${index}; check how it was made`,
     );
   }
   return { name, values: values.slice() };

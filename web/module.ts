@@ -1,6 +1,7 @@
 /** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
 import { reason, VitError } from "./errors.js";
-import { open, read, type Source } from "./fetch.js";
+import { bytesOf, Incoming, open, type Source } from "./fetch.js";
+import { Probe, tinyModule } from "./probe.js";
 
 /** Builds of the core, by the instructions they use. */
 export type Variant = "relaxed" | "simd128" | "scalar";
@@ -16,10 +17,25 @@ export type CompiledModule = typeof globalThis extends {
 export type WasmSource = Source | CompiledModule;
 
 /** Each spelt out, so that bundlers find the file and take it along. */
-const FILES: Readonly<Partial<Record<Variant, () => URL>>> = {
+const FILES = {
+  relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
   simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
   scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
 };
+const THREADS_FILES = {
+  relaxed: () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
+  simd128: () => new URL("./vit.simd128-threads.wasm", import.meta.url),
+};
+
+export interface Choice {
+  readonly variant: Variant | "auto";
+  /** In place of a file of ours. */
+  readonly wasm: WasmSource | undefined;
+  /** A build whose memory threads can share. */
+  readonly threads: boolean;
+  /** Whether the model's weights are int8; asked for when it matters. */
+  int8(): Promise<boolean>;
+}
 
 /** A module whose f() is lane 3 of splat(6) · splat(7). To validate it is not yet to compute. */
 const SIMD_PROBE = Uint8Array.of(
@@ -28,59 +44,73 @@ const SIMD_PROBE = Uint8Array.of(
   ...[65, 6, 253, 17, 65, 7, 253, 17, 253, 181, 1, 253, 27, 3, 11],
 );
 
-/** @throws {VitError} code `no_wasm`, `no_simd`, `unsupported` or `bad_option`. */
-export function chooseVariant(wanted: Variant | "auto"): Variant {
-  if (wanted === "relaxed") {
-    throw new VitError("unsupported", 'variant: "relaxed" is not built yet; use "auto"');
-  }
-  if (wanted !== "auto" && !Object.hasOwn(FILES, wanted)) {
+/**
+ * @throws {VitError} code `no_wasm`, `no_simd`, `unsupported`, `bad_option`, `network` or
+ *   `bad_wasm`.
+ */
+export async function loadModule(choice: Choice): Promise<CompiledModule> {
+  const { variant, wasm, threads } = choice;
+  if (variant !== "auto" && !Object.hasOwn(FILES, variant)) {
     throw new VitError(
       "bad_option",
-      `variant: expected "auto", "relaxed", "simd128" or "scalar", got ${JSON.stringify(wanted)}`,
+      `variant: expected "auto", "relaxed", "simd128" or "scalar", got ${JSON.stringify(variant)}`,
     );
   }
-  const simd = hasSimd();
-  if (wanted === "simd128" && !simd) {
-    throw new VitError("no_simd", 'this engine has no WebAssembly SIMD; use variant "auto"');
-  }
-  return wanted === "auto" ? (simd ? "simd128" : "scalar") : wanted;
-}
-
-function hasSimd(): boolean {
   if (typeof WebAssembly !== "object") {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
-  if (!WebAssembly.validate(SIMD_PROBE)) return false;
-  try {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(SIMD_PROBE));
-    return (exports["f"] as () => number)() === 42;
-  } catch (cause) {
+  const probe = variant === "auto" || variant === "relaxed" ? relaxedSimd() : undefined;
+  const simd = probe !== undefined || hasSimd();
+  if (variant === "simd128" && !simd) {
+    throw new VitError("no_simd", 'this engine has no WebAssembly SIMD; use variant "auto"');
+  }
+  if (variant === "relaxed" && !probe) {
     throw new VitError(
-      "no_wasm",
-      `this page may not compile WebAssembly (${reason(cause)}); ` +
-        "its Content-Security-Policy needs 'wasm-unsafe-eval' in script-src",
-      { cause },
+      "unsupported",
+      'this engine has no relaxed SIMD, or computes it wrong; use variant "auto"',
     );
   }
+  if (wasm !== undefined) return compiled(wasm);
+  const files = threads ? { ...FILES, ...THREADS_FILES } : FILES;
+  const file = (name: Variant) => compiled(files[name]());
+  if (variant !== "auto") return file(variant);
+  if (!probe) return file(simd ? "simd128" : "scalar");
+  if (faster === undefined && probe.fused) {
+    // The likely choice arrives, and the engine optimises the probe, in the meantime.
+    const likely = file("relaxed");
+    probe.warm();
+    await likely;
+    faster ??= probe.faster();
+  }
+  return file(probe.right && (faster || (await choice.int8())) ? "relaxed" : "simd128");
+}
+
+/** Opened once, measured once. */
+let opened: Probe | undefined | null = null;
+let faster: boolean | undefined;
+
+/** Undefined where there is no relaxed SIMD that computes right. */
+function relaxedSimd(): Probe | undefined {
+  if (opened === null) opened = Probe.open();
+  return opened?.right ? opened : undefined;
+}
+
+function hasSimd(): boolean {
+  const exports = tinyModule<{ f(): number }>(SIMD_PROBE);
+  return exports?.f() === 42;
 }
 
 /** Compiled modules by address. A failed one is forgotten, so that it can be tried again. */
-const compiled = new Map<string, Promise<WebAssembly.Module>>();
+const modules = new Map<string, Promise<CompiledModule>>();
 
-/** @throws {VitError} also codes `network` and `bad_wasm`. */
-export function loadModule(
-  variant: Variant | "auto",
-  source?: WasmSource,
-): Promise<CompiledModule> {
-  const chosen = chooseVariant(variant);
-  const from = source ?? FILES[chosen]!();
+function compiled(from: WasmSource): Promise<CompiledModule> {
   if (!(typeof from === "string" || from instanceof URL)) return compile(from);
   const key = String(from);
-  let module = compiled.get(key);
+  let module = modules.get(key);
   if (!module) {
     module = compile(from);
-    compiled.set(key, module);
-    module.catch(() => compiled.delete(key));
+    modules.set(key, module);
+    module.catch(() => modules.delete(key));
   }
   return module;
 }
@@ -89,12 +119,11 @@ async function compile(source: WasmSource): Promise<CompiledModule> {
   if (source instanceof WebAssembly.Module) return source;
   const opened = await open(source);
   try {
-    if (opened instanceof Response && opened.ok && isWasm(opened)) {
-      return await WebAssembly.compileStreaming(opened);
+    if (opened.response && isWasm(opened.response)) {
+      return await WebAssembly.compileStreaming(opened.response);
     }
     // A server that names another type is forgiven; one that sends another file is not.
-    const bytes = await (await read(opened)).arrayBuffer();
-    return await WebAssembly.compile(bytes);
+    return await WebAssembly.compile(await bytesOf(await Incoming.from(opened)));
   } catch (cause) {
     if (cause instanceof VitError) throw cause;
     const wrong = cause instanceof WebAssembly.CompileError;

@@ -9,14 +9,46 @@ export const isNode =
   typeof (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node ===
   "string";
 
-export async function readFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
-  const files = await builtin<{
-    readFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>>;
-  }>("node:fs/promises");
-  return files.readFile(path);
+/** How many threads run at once. */
+export async function cores(): Promise<number> {
+  if (globalThis.navigator?.hardwareConcurrency) return navigator.hardwareConcurrency;
+  const { availableParallelism } = await builtin<{ availableParallelism(): number }>("node:os");
+  return availableParallelism();
 }
 
-/** The part of node:worker_threads that remote.ts and worker.ts use. */
+interface FileHandle {
+  stat(): Promise<{ size: number }>;
+  read(into: Uint8Array<ArrayBuffer>): Promise<{ bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+const PIECE_BYTES = 2 ** 16;
+
+export async function openFile(
+  path: string | URL,
+): Promise<{ size: number; body: ReadableStream<Uint8Array<ArrayBuffer>> }> {
+  const files = await builtin<{ open(path: string | URL): Promise<FileHandle> }>(
+    "node:fs/promises",
+  );
+  const file = await files.open(path);
+  const { size } = await file.stat();
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const { bytesRead } = await file.read(piece).catch(async (error: unknown) => {
+        await file.close();
+        throw error;
+      });
+      if (bytesRead > 0) return controller.enqueue(piece.subarray(0, bytesRead));
+      await file.close();
+      controller.close();
+    },
+    cancel: () => file.close(),
+  });
+  return { size, body };
+}
+
+/** The part of node:worker_threads that this package uses. */
 export interface NodePort {
   postMessage(message: unknown, transfer: readonly Transferable[]): void;
   on(event: string, listener: (value: unknown) => void): void;

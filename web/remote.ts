@@ -1,136 +1,60 @@
 /** An engine in a worker, with the same face as one in this thread. */
-import { type Backend, closed, type EngineSource, type Model, type Output } from "./engine.js";
-import { reason, VitError, type VitErrorCode } from "./errors.js";
+import {
+  type Backend, closed, type Model, type ModelSource, type Opened, type Output,
+} from "./engine.js";
+import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
-import { isNode, workerThreads } from "./node.js";
+import { Thread } from "./thread.js";
 import type { Wants } from "./wasm.js";
 
-/** What the worker can be asked. */
-type Question =
-  | { readonly open: EngineSource }
-  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } };
-
-export type Request = Question & { readonly id: number };
-
-export type Reply =
-  | { readonly id: number; readonly value: Model | Output[] }
-  | { readonly id: number; readonly error: { code: VitErrorCode; message: string } };
-
-/** A browser's Worker or a Node thread. */
-interface Channel {
-  post(request: Request, transfer: Transferable[]): void;
-  /** A busy thread keeps the Node process alive, an idle one does not. */
-  busy(is: boolean): void;
-  terminate(): void;
-}
-
-type Waiting = { resolve(value: never): void; reject(error: VitError): void };
+/** So many pieces of the file may be on their way to the worker. */
+const PIECES_UNDERWAY = 64;
 
 export class Remote implements Backend {
   model!: Model;
-  readonly #waiting = new Map<number, Waiting>();
-  #channel: Channel | undefined;
-  #lost: VitError | undefined;
-  #nextId = 0;
+  readonly #thread: Thread;
+  /** Pieces that the worker has not yet confirmed. */
+  readonly #underway: Promise<unknown>[] = [];
 
-  static async open(source: EngineSource): Promise<Remote> {
-    const remote = new Remote();
-    try {
-      remote.#channel = await (isNode ? nodeChannel : browserChannel)(
-        (reply) => remote.#answer(reply),
-        (why) =>
-          remote.#lose(new VitError("worker_lost", `${why}; the next call starts a new one`)),
-      );
-    } catch (cause) {
-      throw new VitError(
-        "worker_lost",
-        `expected a worker, got none (${reason(cause)}); serve vitrine from the page's own ` +
-          "origin, or load without worker: true",
-        { cause },
-      );
-    }
-    try {
-      remote.model = await remote.#ask<Model>({ open: source }, [source.weights]);
-      return remote;
-    } catch (error) {
-      remote.close();
-      throw error;
-    }
+  static async start(): Promise<Remote> {
+    return new Remote(await Thread.start());
+  }
+
+  private constructor(thread: Thread) {
+    this.#thread = thread;
   }
 
   get alive(): boolean {
-    return this.#lost === undefined;
+    return !this.#thread.lost;
+  }
+
+  async begin(source: ModelSource): Promise<this> {
+    await this.#thread.ask({ begin: source });
+    return this;
+  }
+
+  async feed(piece: Piece): Promise<void> {
+    const whole = piece.length === piece.buffer.byteLength;
+    const own = whole ? piece : piece.slice();
+    const fed = this.#thread.ask({ feed: own }, [own.buffer]);
+    fed.catch(() => {}); // it is told when its turn comes
+    this.#underway.push(fed);
+    if (this.#underway.length > PIECES_UNDERWAY) await this.#underway.shift();
+  }
+
+  async end(threads: number): Promise<Opened> {
+    await Promise.all(this.#underway.splice(0));
+    const opened = await this.#thread.ask<Opened>({ end: threads });
+    this.model = opened.model;
+    return opened;
   }
 
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
     const memory = pictures.map((one) => ("values" in one ? one.values : one.pixels).buffer);
-    return this.#ask<Output[]>({ run: { pictures, wants } }, memory);
+    return this.#thread.ask({ run: { pictures, wants } }, memory);
   }
 
   close(): void {
-    this.#lose(closed());
-  }
-
-  #ask<Value>(question: Question, transfer: Transferable[]): Promise<Value> {
-    const channel = this.#channel;
-    return new Promise((resolve, reject) => {
-      if (this.#lost || !channel) return reject(this.#lost);
-      const id = this.#nextId++;
-      channel.post({ id, ...question }, transfer);
-      channel.busy(true);
-      this.#waiting.set(id, { resolve, reject });
-    });
-  }
-
-  #answer(reply: Reply): void {
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if (this.#waiting.size === 0) this.#channel?.busy(false);
-    if ("value" in reply) return waiting?.resolve(reply.value as never);
-    const error = new VitError(reply.error.code, reply.error.message);
-    waiting?.reject(error);
-    if (error.code === "internal") this.#lose(error);
-  }
-
-  #lose(error: VitError): void {
-    if (this.#lost) return;
-    this.#lost = error;
-    this.#channel?.terminate();
-    for (const { reject } of this.#waiting.values()) reject(error);
-    this.#waiting.clear();
+    this.#thread.end(closed());
   }
 }
-
-type Start = (
-  onReply: (reply: Reply) => void,
-  onLost: (why: string) => void,
-) => Channel | Promise<Channel>;
-
-const browserChannel: Start = (onReply, onLost) => {
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  worker.addEventListener("message", ({ data }) => onReply(data as Reply));
-  worker.addEventListener("messageerror", () => onLost("a message from the worker was lost"));
-  worker.addEventListener("error", ({ message }) =>
-    onLost(`the worker died or did not start (${message || "is worker.js beside vit.js?"})`),
-  );
-  return {
-    post: (request, transfer) => worker.postMessage(request, transfer),
-    busy: () => {},
-    terminate: () => worker.terminate(),
-  };
-};
-
-const nodeChannel: Start = async (onReply, onLost) => {
-  const { Worker: Thread } = await workerThreads();
-  const here = import.meta.url; // apart from the URL, or bundlers take this for a browser's worker
-  const worker = new Thread(new URL("./worker.js", here), { execArgv: [] });
-  worker.on("message", (reply) => onReply(reply as Reply));
-  worker.on("messageerror", () => onLost("a message from the worker was lost"));
-  worker.on("error", (error) => onLost(`the worker died (${String(error)})`));
-  worker.on("exit", (code) => onLost(`the worker ended with code ${String(code)}`));
-  return {
-    post: (request, transfer) => worker.postMessage(request, transfer),
-    busy: (is) => (is ? worker.ref() : worker.unref()),
-    terminate: () => void worker.terminate(),
-  };
-};

@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Attention } from "./attention.js";
 import type { Prepare, VitConfig } from "./config.js";
-import { type Backend, closed, Engine, type Model, type Output } from "./engine.js";
+import { closed, type Model, type Output } from "./engine.js";
 import { checkOptions, reason, VitError } from "./errors.js";
-import { abortable, bytesOf, read, type Source } from "./fetch.js";
+import { abortable, lasting, read, type Source } from "./fetch.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
-import { loadModule, type Variant, type WasmSource } from "./module.js";
-import { Remote } from "./remote.js";
+import { type Plan, type Running, start } from "./load.js";
+import type { Variant, WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
 
 export { Attention, type Head, type RolloutOptions } from "./attention.js";
@@ -32,7 +32,11 @@ export interface LoadOptions {
   variant?: Variant | "auto";
   /** Run in a worker, so that the page stays responsive. */
   worker?: boolean;
-  /** Not used yet: one thread runs, whatever is asked for. */
+  /**
+   * How many threads share the work, at most as many as there are cores; 1 by default. In a page
+   * they need cross-origin isolation. Where they cannot be had one thread runs, and a warning on
+   * the console says why.
+   */
   threads?: number;
   /** Aborts the loading; `load` then rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -104,9 +108,11 @@ export class Vit {
   readonly config: Readonly<VitConfig>;
   /** The build that runs. */
   readonly variant: Variant;
+  /** How many threads share the work. */
+  readonly threads: number;
   readonly #model: Model;
-  readonly #start: () => Promise<Backend>;
-  #backend: Backend | undefined;
+  readonly #plan: Plan;
+  #running: Running | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
   /** How to reject the calls under way. */
@@ -136,32 +142,25 @@ export class Vit {
     const parts = isWeightsSource(source) ? source : { weights: source };
     checkOptions("load", parts, ["weights", "config", "prepare"]);
     const { weights, config, prepare } = parts as WeightsSource;
-    const ways = prepare && toJson("prepare", prepare);
     let failed = false; // a download may go on after the load has failed: it is not told of
     const progress = onProgress && ((now: number, all: number) => void (failed || onProgress(now, all)));
-    const [module, bytes, given] = await Promise.all([
-      abortable(loadModule(variant, wasm), signal),
-      read(weights, { signal, onProgress: progress }),
-      readConfig(config, signal),
-    ]).catch((error: unknown) => {
-      failed = true;
-      throw error;
-    });
-    // The weights stay at hand as a Blob, which a browser may keep on disk, so that a lost
-    // worker or a trapped module can be replaced.
-    const start = async () =>
-      (worker ? Remote : Engine).open({
-        module,
-        weights: await bytesOf(bytes),
-        config: given,
-        prepare: ways,
-      });
-    const opening = start();
+    const asked = { signal, onProgress: progress };
+    const plan: Plan = {
+      weights: lasting(weights, asked),
+      config: readConfig(config, signal),
+      prepare: prepare && toJson("prepare", prepare),
+      wasm,
+      variant,
+      worker,
+      threads,
+    };
+    const opening = start(plan, weights instanceof Response ? { signal } : asked);
     const backend = await abortable(opening, signal).catch((error: unknown) => {
+      failed = true;
       void opening.then((unwanted) => unwanted.close()).catch(() => {});
       throw error;
     });
-    if (variant === "auto" || variant === backend.model.variant) return new Vit(start, backend);
+    if (variant === "auto" || variant === backend.model.variant) return new Vit(plan, backend);
     backend.close();
     throw new VitError(
       "bad_option",
@@ -169,12 +168,13 @@ export class Vit {
     );
   }
 
-  private constructor(start: () => Promise<Backend>, backend: Backend) {
-    this.config = backend.model.config;
-    this.variant = backend.model.variant;
-    this.#start = start;
-    this.#backend = backend;
-    this.#model = backend.model;
+  private constructor(plan: Plan, running: Running) {
+    this.config = running.model.config;
+    this.variant = running.model.variant;
+    this.threads = running.threads;
+    this.#plan = plan;
+    this.#running = running;
+    this.#model = running.model;
   }
 
   /**
@@ -241,8 +241,8 @@ export class Vit {
   /** Lets the memory and the worker go; twice is fine. Calls under way, and later ones, reject. */
   dispose(): void {
     this.#disposed = true;
-    this.#backend?.close();
-    this.#backend = undefined;
+    this.#running?.close();
+    this.#running = undefined;
     for (const reject of this.#waiting) reject(closed());
   }
 
@@ -295,9 +295,12 @@ export class Vit {
     const ready = await pictures;
     const turn = this.#queue.then(async () => {
       this.#checkUsable(signal);
-      if (!this.#backend?.alive) this.#backend = await this.#start();
-      this.#checkUsable(signal);
-      return this.#backend.run(ready, wants);
+      if (!this.#running?.alive) {
+        this.#running?.close();
+        this.#running = await start(this.#plan);
+        this.#checkUsable(signal);
+      }
+      return this.#running.run(ready, wants);
     });
     this.#queue = turn.catch(() => {});
     return turn;
@@ -313,7 +316,7 @@ export class Vit {
   #checkUsable(signal: AbortSignal | undefined): void {
     signal?.throwIfAborted();
     if (!this.#disposed) return;
-    this.#backend?.close(); // one that was still starting
+    this.#running?.close(); // one that was still starting
     throw closed();
   }
 
@@ -344,7 +347,7 @@ async function readConfig(
   if (typeof config === "string" && config.trimStart().startsWith("{")) return config;
   const plain = Object.getPrototypeOf(config) as unknown;
   if (plain === Object.prototype || plain === null) return toJson("config", config);
-  return new TextDecoder().decode(await bytesOf(await read(config as Source, { signal })));
+  return new TextDecoder().decode(await read(config as Source, signal));
 }
 
 function toJson(name: string, value: unknown): string {
@@ -371,12 +374,17 @@ function keptLayers(attention: boolean | readonly number[], depth: number): numb
 
 /** softmax(logits) in double precision, named and sorted. */
 function rank(logits: Float32Array, labels: readonly string[]): Class[] {
-  const max = logits.reduce((a, b) => Math.max(a, b), -Infinity);
-  const weights = Array.from(logits, (logit) => Math.exp(logit - max));
-  const sum = weights.reduce((a, b) => a + b, 0);
-  return weights
-    .map((weight, index) => ({ label: labels[index]!, index, p: weight / sum }))
-    .sort((a, b) => b.p - a.p);
+  const classes: Class[] = [];
+  let max = -Infinity;
+  let sum = 0;
+  for (const logit of logits) if (logit > max) max = logit;
+  for (let index = 0; index < logits.length; index++) {
+    const p = Math.exp(logits[index]! - max);
+    sum += p;
+    classes.push({ label: labels[index]!, index, p });
+  }
+  for (const one of classes) one.p /= sum;
+  return classes.sort((a, b) => b.p - a.p);
 }
 
 function meanRow(matrix: Float32Array, width: number): Float32Array {

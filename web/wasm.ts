@@ -10,7 +10,9 @@ export const EXPORTS = [
   "vitw_allocations",
   "vitw_variant",
   "vitw_session",
-  "vitw_open",
+  "vitw_begin",
+  "vitw_feed",
+  "vitw_end",
   "vitw_reserve",
   "vitw_pixels",
   "vitw_prepare",
@@ -41,16 +43,31 @@ export const WORDS = [
   "why",
 ] as const;
 
-type Exports = Record<(typeof EXPORTS)[number], (...words: number[]) => number> & {
-  readonly memory: WebAssembly.Memory;
-  readonly _initialize?: () => void;
-};
+/** What builds for threads export besides. */
+const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help"] as const;
 
-/** Its -sINITIAL_MEMORY. */
+type Functions<Names extends readonly string[]> = Record<
+  Names[number],
+  (...words: number[]) => number
+>;
+type Exports = Functions<typeof EXPORTS> &
+  Functions<typeof THREAD_EXPORTS> & {
+    readonly memory: WebAssembly.Memory;
+    readonly __stack_pointer: WebAssembly.Global;
+    readonly _initialize?: () => void;
+  };
+
+/** Its -sINITIAL_MEMORY, and what memory is counted in. */
 const INITIAL_BYTES = 2 ** 20;
+const PAGE_BYTES = 2 ** 16;
 
-/** What the module may ask of us. */
-const IMPORTS = { env: { emscripten_notify_memory_growth: () => {} } };
+/** A file goes to the module in pieces of at most this size… */
+const PIECE_BYTES = 2 ** 16;
+/** …and is at most as large as its addresses go. */
+const MAX_FILE_BYTES = 2 ** 32 - 1;
+
+/** What the module may ask of us; a build for threads asks for their memory too. */
+const ENV = { emscripten_notify_memory_growth: () => {} };
 
 /** The letters C, H, W, L, h, D, K of src/vit.h, by name. */
 export interface Shape {
@@ -85,42 +102,120 @@ export interface Result {
   readonly tokens?: Float32Array<ArrayBuffer>;
 }
 
-/** One instance of the module with one model open in it. */
+/** Whether a module is a build for threads. */
+export function isThreaded(module: WebAssembly.Module): boolean {
+  return WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+}
+
+/** Memory that threads share, which may grow to so many bytes; undefined where there is none. */
+export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
+  const initial = INITIAL_BYTES / PAGE_BYTES;
+  const pages = Math.min(Math.ceil(maximum / PAGE_BYTES), 2 ** 16);
+  try {
+    return new WebAssembly.Memory({ initial, maximum: pages, shared: true });
+  } catch {
+    return undefined;
+  }
+}
+
+async function instantiate(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory | undefined,
+): Promise<Exports> {
+  const env = memory ? { ...ENV, memory } : ENV;
+  const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
+    throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : cause;
+  });
+  return { ...instance.exports, ...(memory && { memory }) } as unknown as Exports;
+}
+
+/** Another thread's instance, which works for a session's. */
+export class Helper {
+  readonly #exports: Exports;
+
+  static async join(module: WebAssembly.Module, memory: WebAssembly.Memory): Promise<Helper> {
+    return new Helper(await instantiate(module, memory));
+  }
+
+  private constructor(exports: Exports) {
+    this.#exports = exports;
+  }
+
+  /** Works on the stack that the session gave, and waits for work, until it is dismissed. */
+  help(index: number, stack: number): void {
+    this.#exports.__stack_pointer.value = stack;
+    this.#exports.vitw_help(index);
+  }
+}
+
+/** One instance of the module with one model in it: begun, fed, ended, then run. */
 export class Session {
   readonly variant: Variant;
   /** The config as JSON. */
-  readonly config: string;
-  readonly shape: Shape;
+  config!: string;
+  shape!: Shape;
   readonly #exports: Exports;
   /** Where `struct session` lies, which never moves. */
   readonly #session: number;
+  #words: Uint32Array | undefined;
+  /** While the file comes: room for a piece of it, and the config in place of its own. */
+  #piece = 0;
+  #json = 0;
 
-  /** @throws {VitError} code `bad_wasm`, `no_memory`, or what the core says of the file. */
-  static async open(
+  /** @throws {VitError} code `bad_wasm`, `no_memory`, or what the core says of the config. */
+  static async begin(
     module: WebAssembly.Module,
-    weights: ArrayBuffer,
+    memory: WebAssembly.Memory | undefined,
+    size: number,
     config?: string,
   ): Promise<Session> {
     checkModule(module);
-    const instance = await WebAssembly.instantiate(module, IMPORTS).catch((cause: unknown) => {
-      throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : cause;
-    });
-    return new Session(instance.exports as unknown as Exports, weights, config);
+    const session = new Session(await instantiate(module, memory));
+    session.#begin(size, config);
+    return session;
   }
 
-  private constructor(exports: Exports, weights: ArrayBuffer, config?: string) {
+  private constructor(exports: Exports) {
     this.#exports = exports;
     exports._initialize?.();
     this.#session = exports.vitw_session() >>> 0;
     this.variant = this.#text(exports.vitw_variant()) as Variant;
-    const file = this.#put(new Uint8Array(weights));
+  }
+
+  #begin(size: number, config?: string): void {
+    if (size > MAX_FILE_BYTES) throw noMemory(size, "the weights");
+    this.#piece = this.#alloc(PIECE_BYTES, "the weights");
     const json = new TextEncoder().encode(config);
-    const text = config === undefined ? 0 : this.#put(json);
-    this.#check(exports.vitw_open(file, weights.byteLength, text, json.length));
-    exports.vitw_free(file);
-    exports.vitw_free(text);
+    if (config !== undefined) this.#json = this.#alloc(json.length, "the config");
+    this.#bytes(this.#json, json.length).set(json);
+    this.#check(this.#exports.vitw_begin(size, this.#json, json.length));
+  }
+
+  /** The next bytes of the file, so that the heap, which never shrinks, never holds it whole. */
+  feed(bytes: Uint8Array): void {
+    const { vitw_feed, vitw_end } = this.#exports;
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const part = bytes.subarray(at, at + PIECE_BYTES);
+      this.#bytes(this.#piece, part.length).set(part);
+      if (vitw_feed(this.#piece, part.length) !== 0) this.#check(vitw_end()); // it says why
+    }
+  }
+
+  /** After all bytes. */
+  end(): void {
+    const exports = this.#exports;
+    this.#check(exports.vitw_end());
+    exports.vitw_free(this.#piece);
+    exports.vitw_free(this.#json);
     this.config = this.#text(this.#word("json"), this.#word("json_size"));
     this.shape = this.#shape();
+  }
+
+  /** Lets helpers take part: the stacks for them. `threads` counts this one too. */
+  team(threads: number): number[] {
+    const { vitw_team, vitw_stack } = this.#exports;
+    this.#check(vitw_team(threads, Number(maySleep())));
+    return Array.from({ length: threads - 1 }, (_, helper) => vitw_stack(helper + 1) >>> 0);
   }
 
   /** Runs a batch of pictures at once. */
@@ -133,7 +228,7 @@ export class Session {
     const mask = this.#bytes(this.#word("layers"), this.shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
-    return pictures.map((_, index) => this.#result(index, wants));
+    return pictures.map((picture, index) => this.#result(index, picture, wants));
   }
 
   #fill(index: number, picture: Picture): void {
@@ -151,7 +246,7 @@ export class Session {
     this.#check(status, `${picture.name}: `);
   }
 
-  #result(index: number, wants: Wants): Result {
+  #result(index: number, picture: Picture, wants: Wants): Result {
     const { channels, rows, columns, classes, tokens: T, heads, width } = this.shape;
     const copy = (word: "images" | "logits" | "attention" | "tokens", count: number) =>
       this.#floats(
@@ -160,7 +255,7 @@ export class Session {
       ).slice();
     const layers = wants.attention.length;
     return {
-      input: copy("images", channels * rows * columns),
+      input: "values" in picture ? picture.values : copy("images", channels * rows * columns),
       logits: copy("logits", classes),
       ...(layers > 0 && { attention: copy("attention", layers * heads * T * T) }),
       ...(wants.tokens && { tokens: copy("tokens", T * width) }),
@@ -184,7 +279,7 @@ export class Session {
     };
   }
 
-  // Memory may grow in any call, which detaches every view: each is made anew and used at once.
+  // Memory may grow in any call, which detaches every view: none is used across one.
 
   #bytes(address: number, count: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#exports.memory.buffer, address, count);
@@ -195,24 +290,25 @@ export class Session {
   }
 
   #word(name: (typeof WORDS)[number]): number {
-    const words = new Uint32Array(this.#exports.memory.buffer, this.#session, WORDS.length);
-    return words[WORDS.indexOf(name)]!;
+    const { buffer } = this.#exports.memory;
+    if (this.#words?.buffer !== buffer) {
+      this.#words = new Uint32Array(buffer, this.#session, WORDS.length);
+    }
+    return this.#words[WORDS.indexOf(name)]!;
   }
 
   /** UTF-8 of the given size, or up to the first zero. */
   #text(address: number, size?: number): string {
     const start = address >>> 0;
     const all = new Uint8Array(this.#exports.memory.buffer);
-    return new TextDecoder().decode(
-      all.subarray(start, size === undefined ? all.indexOf(0, start) : start + size),
-    );
+    const end = size === undefined ? all.indexOf(0, start) : start + size;
+    return new TextDecoder().decode(all.slice(start, end)); // it takes no shared memory
   }
 
-  /** A copy on the wasm heap, to be freed. */
-  #put(bytes: Uint8Array): number {
-    const address = this.#exports.vitw_alloc(bytes.length) >>> 0;
-    if (address === 0) throw noMemory(bytes.length, "the weights");
-    this.#bytes(address, bytes.length).set(bytes);
+  /** Room on the wasm heap, to be freed. */
+  #alloc(size: number, what: string): number {
+    const address = this.#exports.vitw_alloc(size) >>> 0;
+    if (address === 0) throw noMemory(size, what);
     return address;
   }
 
@@ -231,15 +327,27 @@ function noMemory(size: number, what: string): VitError {
   );
 }
 
+/** Whether this thread may sleep: a page's own may not. */
+function maySleep(): boolean {
+  try {
+    return Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1) === "not-equal";
+  } catch {
+    return false;
+  }
+}
+
 /** Says what differs where a module is not one of ours, before the engine does it in riddles. */
 function checkModule(module: WebAssembly.Module): void {
+  const threads = isThreaded(module);
+  const known = [...Object.keys(ENV), ...(threads ? ["memory"] : [])];
+  const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
   const wrong =
     WebAssembly.Module.imports(module)
-      .filter(({ module: space, name }) => space !== "env" || !Object.hasOwn(IMPORTS.env, name))
+      .filter(({ module: space, name }) => space !== "env" || !known.includes(name))
       .map(({ module: space, name }) => `it imports ${space}.${name}`)[0] ??
-    EXPORTS.filter(
-      (name) => !WebAssembly.Module.exports(module).some((given) => given.name === name),
-    ).map((name) => `it does not export ${name}`)[0];
+    [...EXPORTS, ...(threads ? THREAD_EXPORTS : [])]
+      .filter((name) => !exported.has(name))
+      .map((name) => `it does not export ${name}`)[0];
   if (wrong === undefined) return;
   throw new VitError(
     "bad_wasm",

@@ -1,21 +1,39 @@
-/** The worker's side of remote.ts: one engine, asked by messages, in a browser or in Node. */
-import { Engine, type Model, type Output } from "./engine.js";
+/** What a thread of thread.ts runs: an engine, or a helper of one elsewhere. */
+import { Engine, type ModelSource } from "./engine.js";
 import { VitError } from "./errors.js";
+import type { Piece } from "./fetch.js";
+import type { Picture } from "./images.js";
 import { isNode, type NodePort, workerThreads } from "./node.js";
-import type { Reply, Request } from "./remote.js";
+import type { CompiledModule } from "./module.js";
+import type { Reply, Request } from "./thread.js";
+import { Helper, type Wants } from "./wasm.js";
+
+/** What a thread can be asked, one after the other. */
+export type Question =
+  | { readonly begin: ModelSource }
+  | { readonly feed: Piece }
+  | { readonly end: number }
+  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } }
+  | { readonly join: { readonly module: CompiledModule; readonly memory: WebAssembly.Memory } }
+  | { readonly help: { readonly index: number; readonly stack: number } };
 
 let engine: Engine;
+let helper: Helper;
 
-async function answer(request: Request): Promise<Model | Output[]> {
-  if ("run" in request) return engine.run(request.run.pictures, request.run.wants);
-  engine = await Engine.open(request.open);
-  return engine.model;
+async function answer(request: Request): Promise<unknown> {
+  if ("begin" in request) engine = await Engine.begin(request.begin);
+  else if ("feed" in request) await engine.feed(request.feed);
+  else if ("end" in request) return engine.end(request.end);
+  else if ("run" in request) return engine.run(request.run.pictures, request.run.wants);
+  else if ("join" in request) helper = await Helper.join(request.join.module, request.join.memory);
+  else helper.help(request.help.index, request.help.stack); // until it is dismissed
+  return undefined;
 }
 
 /** Results are handed over, not copied again. */
-function memory(value: Model | Output[]): Transferable[] {
-  if (!Array.isArray(value)) return [];
-  return value
+function memory(request: Request, value: unknown): Transferable[] {
+  if (!("run" in request)) return [];
+  return (value as Awaited<ReturnType<Engine["run"]>>)
     .flatMap(({ input, logits, attention, tokens }) => [input, logits, attention, tokens])
     .flatMap((array) => (array ? [array.buffer] : []));
 }
@@ -26,7 +44,7 @@ async function serve(
 ): Promise<void> {
   try {
     const value = await answer(request);
-    post({ id: request.id, value }, memory(value));
+    post({ id: request.id, value }, memory(request, value));
   } catch (thrown) {
     const { code, message } =
       thrown instanceof VitError ? thrown : new VitError("internal", String(thrown));
@@ -34,9 +52,13 @@ async function serve(
   }
 }
 
+let turn = Promise.resolve();
+
 function listen(port: NodePort | null): void {
   port?.on("message", (request) => {
-    void serve(request as Request, (reply, transfer) => port.postMessage(reply, transfer));
+    turn = turn.then(() =>
+      serve(request as Request, (reply, transfer) => port.postMessage(reply, transfer)),
+    );
   });
 }
 
@@ -44,6 +66,6 @@ if (isNode) {
   void workerThreads().then(({ parentPort }) => listen(parentPort));
 } else {
   addEventListener("message", ({ data }: MessageEvent<Request>) => {
-    void serve(data, (reply, transfer) => postMessage(reply, { transfer }));
+    turn = turn.then(() => serve(data, (reply, transfer) => postMessage(reply, { transfer })));
   });
 }

@@ -54,7 +54,7 @@ export async function openBrowser() {
   const address = `http://127.0.0.1:${server.address().port}/`;
   return {
     address,
-    visit: (options) => visit(browser, address, options),
+    visit: (options) => visit(browser, { address, ...options }),
     async close() {
       await browser.close();
       server.close();
@@ -63,7 +63,7 @@ export async function openBrowser() {
 }
 
 /** Opens the page; `trouble` collects what it complains of. `before` may prepare the page. */
-async function visit(browser, address, { before, ready = true, ...options } = {}) {
+async function visit(browser, { address, before, ready = true, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   const trouble = [];

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { preview } from "vite";
+import { pageConfig } from "../../web/scripts/build.mjs";
 import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
 
 const WEIGHTS = "**/*.safetensors";
@@ -144,22 +146,18 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("a worker that dies is replaced", async () => {
-    const { page, close } = await browser.visit();
-    await draw(page, DIGITS[1]);
-    const [worker] = page.workers();
-    await worker.evaluate(() => {
-      setTimeout(() => {
-        throw new Error("out of memory");
-      });
+  test("npm start's server isolates the page from others", async () => {
+    const server = await preview({
+      ...pageConfig,
+      preview: { host: "127.0.0.1", port: 0 },
+      logLevel: "silent",
     });
-    await page.click("#clear");
-    await draw(page, DIGITS[7]);
-    if (await page.locator("#retry").isVisible()) await page.click("#retry");
-    await page.locator("#status.ready").waitFor();
-    await settled(page);
-    assert.notEqual((await prediction(page)).label, "");
+    const { page, close } = await browser.visit({
+      address: `http://127.0.0.1:${server.httpServer.address().port}/`,
+    });
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
     await close();
+    await server.close();
   });
 
   for (const width of [320, 360, 768]) {

@@ -1,30 +1,43 @@
 // The package: one export list, only what a user needs, small, and typed with or without a DOM.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { EXPORTS, WORDS } from "../../dist/wasm.js";
-import { variants } from "./support.mjs";
+import { variants as here } from "./support.mjs";
+
+/** The package's modules: by variant, and of those the ones for threads. */
+const variants = ["scalar", "simd128", "relaxed"];
+const threaded = ["simd128-threads", "relaxed-threads"];
 
 const root = new URL("../../", import.meta.url);
 const read = (path) => readFileSync(new URL(path, root));
+const lines = (path) => read(path).toString().trim().split("\n");
 const run = (file, ...given) => promisify(execFile)(file, given, { cwd: fileURLToPath(root) });
 
+/** The strings of a list in web/wasm.ts. */
+function listed(name) {
+  const body = read("web/wasm.ts").toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
+  return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
+}
+
 test("src/wasm.exports, the modules and wasm.ts name the same functions", async () => {
-  const listed = read("src/wasm.exports").toString().trim().split("\n");
+  const exports = listed("EXPORTS");
   assert.deepEqual(
-    listed,
-    EXPORTS.map((name) => `_${name}`),
+    lines("src/wasm.exports"),
+    exports.map((name) => `_${name}`),
   );
-  for (const variant of variants) {
-    const module = await WebAssembly.compile(read(`dist/vit.${variant}.wasm`));
+  for (const build of [...variants, ...threaded]) {
+    if (!here.includes(build.split("-")[0])) continue; // the engine cannot even list it
+    const module = await WebAssembly.compile(read(`dist/vit.${build}.wasm`));
     const given = WebAssembly.Module.exports(module).map(({ name }) => name);
-    for (const name of [...EXPORTS, "memory"]) assert.ok(given.includes(name), name);
+    const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS"), "__stack_pointer"] : ["memory"];
+    for (const name of [...exports, ...more]) assert.ok(given.includes(name), `${build}: ${name}`);
     const wanted = WebAssembly.Module.imports(module).map(({ name }) => name);
-    assert.deepEqual(wanted, ["emscripten_notify_memory_growth"]);
+    const memory = threaded.includes(build) ? ["memory"] : [];
+    assert.deepEqual(wanted.sort(), ["emscripten_notify_memory_growth", ...memory], build);
   }
 });
 
@@ -39,16 +52,17 @@ test("wasm.ts reads the words of the C session in their order", () => {
       .map((part) => part.match(/(\w+)\s*$/)?.[1])
       .filter(Boolean),
   );
-  assert.deepEqual(fields, [...WORDS]);
+  assert.deepEqual(fields, listed("WORDS"));
 });
 
 test("npm pack holds only what a user needs", async () => {
   const { stdout } = await run("npm", "pack", "--dry-run", "--json", "--ignore-scripts");
   const [{ files }] = JSON.parse(stdout);
   const allowed = [
-    /^dist\/\w+\.(js|d\.ts)$/,
-    /^dist\/vit\.(simd128|scalar)\.wasm$/,
-    /^weights\/digits\.safetensors$/,
+    /^dist\/\w+\.d\.ts$/,
+    /^dist\/(vit|worker)\.js(\.map)?$/,
+    /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
+    /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   ];
   for (const { path } of files)
@@ -57,22 +71,28 @@ test("npm pack holds only what a user needs", async () => {
       path,
     );
   const paths = files.map(({ path }) => path);
-  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/vit.simd128.wasm"]) {
+  const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
+  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
 
+test("every file that the package exports is there", async () => {
+  for (const target of Object.values(JSON.parse(read("package.json")).exports)) {
+    for (const path of typeof target === "string" ? [target] : Object.values(target)) {
+      assert.ok(read(path).length > 0, path);
+    }
+  }
+});
+
 test("all JavaScript and one module weigh at most 60 KB, gzipped", async (t) => {
-  const { stdout } = await run("npm", "pack", "--dry-run", "--json", "--ignore-scripts");
-  const scripts = JSON.parse(stdout)[0]
-    .files.map(({ path }) => path)
-    .filter((path) => path.endsWith(".js"));
-  const weigh = (path) => gzipSync(read(path), { level: 9 }).length;
-  const javascript = scripts.reduce((sum, path) => sum + weigh(path), 0);
-  for (const variant of variants) {
-    const total = javascript + weigh(`dist/vit.${variant}.wasm`);
-    t.diagnostic(`${variant}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 60_000, `${variant}: ${total} bytes, ${javascript} of them JavaScript`);
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => name.endsWith(".js"));
+  const weigh = (name) => gzipSync(read(`dist/${name}`), { level: 9 }).length;
+  const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
+  for (const build of [...variants, ...threaded]) {
+    const total = javascript + weigh(`vit.${build}.wasm`);
+    t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
+    assert.ok(total <= 60_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 

@@ -21,6 +21,8 @@ const undo = element<HTMLButtonElement>("undo");
 const clear = element<HTMLButtonElement>("clear");
 const prediction = element("prediction");
 
+void start(); // the model is on its way while the page is put together
+
 // ---- Drawing the state ------------------------------------------------------
 
 let scheduled = false;
@@ -305,4 +307,3 @@ function invite(): void {
 }
 
 invite();
-void start();

@@ -5,9 +5,9 @@ import type { Reading, State } from "./state.ts";
 
 declare const WEIGHTS_BYTES: number; // see vite.config.ts
 
+/** In the page's own thread: a digit takes less time than a worker to start. */
 export function loadModel(onProgress: (loaded: number, total: number) => void): Promise<Vit> {
   return Vit.load(new URL(weights, document.baseURI), {
-    worker: true,
     onProgress: (loaded, total) => onProgress(loaded, total || WEIGHTS_BYTES),
   });
 }

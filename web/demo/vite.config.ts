@@ -4,13 +4,20 @@ import { defineConfig } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** The page is isolated from others, as threads and the finest clock want it. */
+const headers = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
 export default defineConfig({
   root: here("."),
   base: "./",
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
   define: { WEIGHTS_BYTES: statSync(here("../../weights/digits.safetensors")).size },
-  server: { fs: { allow: [here("../..")] } },
+  server: { headers, fs: { allow: [here("../..")] } },
+  preview: { headers },
   worker: { format: "es" },
   build: {
     outDir: here("../../build/page"),

@@ -1,0 +1,87 @@
+// The wasm heap: a model's weights, once, and one state.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { instancesOf, load, variants } from "./support.mjs";
+
+const shape = {
+  image_size: [64, 64],
+  patch_size: [16, 16],
+  channels: 3,
+  width: 384,
+  depth: 8,
+  heads: 6,
+  mlp_width: 1536,
+  classes: 10,
+};
+
+/** A file of random weights of this shape, the blocks' matrices as I8 or F32. */
+function randomFile({ width: D, depth, mlp_width: M, classes: K, channels: C }, blocks) {
+  const [P, Q] = shape.patch_size;
+  const tensors = [];
+  const linear = (name, rows, columns, dtype = "F32") => {
+    tensors.push([`${name}.weight`, dtype, [rows, columns].flat()], [`${name}.bias`, "F32", [rows]]);
+    if (dtype === "I8") tensors.push([`${name}.weight.scale`, "F32", [rows]]);
+  };
+  const norm = (name) => tensors.push([`${name}.weight`, "F32", [D]], [`${name}.bias`, "F32", [D]]);
+  tensors.push(["cls_token", "F32", [1, 1, D]], ["pos_embed", "F32", [1, tokens, D]]);
+  linear("patch_embed.proj", D, [C, P, Q]);
+  for (let layer = 0; layer < depth; layer++) {
+    norm(`blocks.${layer}.norm1`);
+    linear(`blocks.${layer}.attn.qkv`, 3 * D, D, blocks);
+    linear(`blocks.${layer}.attn.proj`, D, D, blocks);
+    norm(`blocks.${layer}.norm2`);
+    linear(`blocks.${layer}.mlp.fc1`, M, D, blocks);
+    linear(`blocks.${layer}.mlp.fc2`, D, M, blocks);
+  }
+  norm("norm");
+  linear("head", K, D);
+
+  const bytes = (dtype, sizes) => sizes.reduce((a, b) => a * b) * (dtype === "I8" ? 1 : 4);
+  const header = { __metadata__: { vitrine: JSON.stringify(shape) } };
+  let end = 0;
+  for (const [name, dtype, sizes] of tensors) {
+    header[name] = { dtype, shape: sizes, data_offsets: [end, (end += bytes(dtype, sizes))] };
+  }
+  let text = JSON.stringify(header);
+  text += " ".repeat((8 - (text.length % 8)) % 8);
+  const file = new Uint8Array(8 + text.length + end);
+  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
+  file.set(new TextEncoder().encode(text), 8);
+  let random = 1;
+  for (const [name, dtype] of tensors) {
+    const [from, to] = header[name].data_offsets.map((offset) => 8 + text.length + offset);
+    const view = new DataView(file.buffer);
+    for (let at = from; at < to; at += dtype === "I8" ? 1 : 4) {
+      random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+      if (dtype === "I8") view.setInt8(at, random >>> 24);
+      else view.setFloat32(at, name.endsWith(".scale") ? 2e-4 : (random / 2 ** 32 - 0.5) / 8, true);
+    }
+  }
+  return file;
+}
+
+const patches = 16;
+const tokens = 1 + patches;
+
+/** Bytes of what one image's run keeps: tokens twice, the widest layer between them, patches. */
+const state = 4 * (tokens * (2 * shape.width + shape.mlp_width) + patches * 3 * 16 * 16);
+
+for (const variant of variants) {
+  describe(variant, () => {
+    for (const dtype of ["F32", "I8"]) {
+      test(`the heap holds ${dtype} weights and one state, and at most a fifth more`, async () => {
+        const file = randomFile(shape, dtype);
+        const [instances, vit] = await instancesOf(() => load(file, { variant }));
+        const heap = () => instances.at(-1).memory.buffer.byteLength;
+        const limit = 1.2 * (file.length + state);
+        assert.ok(file.length > (dtype === "I8" ? 14e6 : 56e6), `a model of ${file.length} bytes`);
+        assert.ok(heap() >= file.length, `${heap()} bytes do not hold ${file.length}`);
+        assert.ok(heap() <= limit, `loaded: ${heap()} bytes for a file of ${file.length}`);
+        const image = Float32Array.from({ length: 3 * 64 * 64 }, (_, index) => Math.sin(index));
+        const { logits } = await vit.classify(image);
+        assert.ok(logits.every(Number.isFinite) && logits[0] !== logits[1]);
+        assert.ok(heap() <= limit, `run: ${heap()} bytes for a file of ${file.length}`);
+      });
+    }
+  });
+}

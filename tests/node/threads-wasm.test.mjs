@@ -1,0 +1,173 @@
+// The modules with shared memory, without the API over them: a leader, and helpers in workers.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, describe, test } from "node:test";
+import { Worker } from "node:worker_threads";
+
+const dist = new URL("../../dist/", import.meta.url);
+const digits = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
+const bytes = (name) => readFileSync(new URL(`vit.${name}.wasm`, dist));
+
+/** What src/wasm.c's `struct session` has at these words. */
+const CHANNELS = 0, ROWS = 1, COLUMNS = 2, WIDTH = 7, DEPTH = 8, CLASSES = 9;
+const IMAGES = 12, LOGITS = 13, ATTENTION = 14, TOKENS = 15, LAYERS = 16;
+const PAGE = 2 ** 16;
+
+const helper = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { module, memory, stack, index } = workerData;
+  const env = { memory, emscripten_notify_memory_growth() {} };
+  const { exports } = new WebAssembly.Instance(module, { env });
+  exports.__stack_pointer.value = stack;
+  parentPort.postMessage("ready");
+  exports.vitw_help(index);
+`;
+
+/** The digits model open in a module; `pages` of memory to begin with. */
+class Leader {
+  constructor(module, pages = 16) {
+    const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+    const memory = shared && new WebAssembly.Memory({ initial: pages, maximum: 4096, shared });
+    const env = { memory, emscripten_notify_memory_growth() {} };
+    this.module = module;
+    this.exports = new WebAssembly.Instance(module, { env }).exports;
+    this.memory = memory || this.exports.memory;
+    this.exports._initialize();
+    this.session = this.exports.vitw_session();
+    this.helpers = [];
+    const file = this.exports.vitw_alloc(digits.length);
+    new Uint8Array(this.memory.buffer, file).set(digits);
+    assert.equal(this.exports.vitw_begin(digits.length, 0, 0), 0);
+    assert.equal(this.exports.vitw_feed(file, digits.length), 0);
+    assert.equal(this.exports.vitw_end(), 0);
+    this.exports.vitw_free(file);
+  }
+
+  word(index) {
+    return new Uint32Array(this.memory.buffer, this.session)[index];
+  }
+
+  copy(word, count) {
+    return new Float32Array(this.memory.buffer, this.word(word), count).slice();
+  }
+
+  team(threads, maySleep) {
+    assert.equal(this.exports.vitw_team(threads, Number(maySleep)), 0);
+  }
+
+  async help(index) {
+    const { module, memory, exports } = this;
+    const workerData = { module, memory, index, stack: exports.vitw_stack(index) };
+    const worker = new Worker(helper, { eval: true, workerData });
+    this.helpers.push(worker);
+    await new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject));
+    return worker;
+  }
+
+  async dismiss() {
+    const ended = this.helpers.map((worker) => new Promise((resolve) => worker.once("exit", resolve)));
+    this.exports.vitw_dismiss();
+    return Promise.all(ended);
+  }
+
+  /** Logits, maps and tokens of `batch` images, always the same ones. */
+  run(batch) {
+    const depth = this.word(DEPTH);
+    assert.equal(this.exports.vitw_reserve(batch, depth, 1), 0);
+    const pixels = this.word(CHANNELS) * this.word(ROWS) * this.word(COLUMNS);
+    const images = new Float32Array(this.memory.buffer, this.word(IMAGES), batch * pixels);
+    images.forEach((_, i) => (images[i] = ((i * 7919) % 1000) / 1000));
+    new Uint8Array(this.memory.buffer, this.word(LAYERS), depth).fill(1);
+    assert.equal(this.exports.vitw_run(batch, 1, 1), 0);
+    const T = 1 + pixels / 16;
+    return {
+      logits: this.copy(LOGITS, batch * this.word(CLASSES)),
+      attention: this.copy(ATTENTION, batch * depth * 4 * T * T),
+      tokens: this.copy(TOKENS, batch * T * this.word(WIDTH)),
+    };
+  }
+}
+
+const batches = [1, 2, 3, 64];
+
+for (const variant of ["simd128", "relaxed"]) {
+  const skip = !WebAssembly.validate(bytes(variant)) && "this engine has no such instructions";
+  describe(`${variant}-threads`, { skip }, () => {
+    if (skip) return;
+    const module = new WebAssembly.Module(bytes(`${variant}-threads`));
+    const alone = new Leader(new WebAssembly.Module(bytes(variant)));
+    const expected = batches.map((batch) => alone.run(batch));
+    const check = (leader) =>
+      batches.forEach((batch, i) => assert.deepEqual(leader.run(batch), expected[i]));
+    const leaders = [];
+    const lead = (...given) => (leaders.push(new Leader(module, ...given)), leaders.at(-1));
+    after(() => leaders.forEach(({ helpers }) => helpers.forEach((worker) => worker.terminate())));
+
+    test("one thread gives the bits of the module without threads", () => check(lead()));
+
+    for (const threads of [2, 3, 5]) {
+      for (const maySleep of [true, false]) {
+        const leader = maySleep ? "sleeps" : "spins";
+        test(`${threads} threads give the same bits, while the leader ${leader}`, async () => {
+          const leader = lead();
+          leader.team(threads, maySleep);
+          for (let i = 1; i < threads; i++) await leader.help(i);
+          for (let round = 0; round < 5; round++) check(leader);
+          assert.deepEqual(await leader.dismiss(), Array(threads - 1).fill(0));
+        });
+      }
+    }
+
+    test("helpers that sleep wake up", async () => {
+      const leader = lead();
+      leader.team(2, true);
+      await leader.help(1);
+      for (let i = 0; i < 5; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        check(leader);
+      }
+      await leader.dismiss();
+    });
+
+    test("helpers that never come, that come late and that die are done without", async () => {
+      const leader = lead();
+      leader.team(4, false);
+      check(leader);
+      const worker = await leader.help(2);
+      check(leader);
+      await worker.terminate();
+      check(leader);
+      await leader.help(3);
+      check(leader);
+      leader.exports.vitw_dismiss();
+      check(leader);
+    });
+
+    test("a team that is formed after a run is heeded", async () => {
+      const leader = lead();
+      check(leader);
+      leader.team(3, false);
+      await leader.help(1);
+      check(leader);
+      await leader.dismiss();
+    });
+
+    test("memory that grows is the helpers' too", async () => {
+      const leader = lead();
+      leader.team(2, false);
+      await leader.help(1);
+      const before = leader.memory.buffer.byteLength;
+      assert.deepEqual(leader.run(64), expected[3]);
+      assert.ok(leader.memory.buffer.byteLength > before + 10 * PAGE);
+      check(leader);
+      await leader.dismiss();
+    });
+
+    test("a second team, and one of no or of too many threads, is refused", () => {
+      const leader = lead();
+      for (const threads of [0, 1, 65]) assert.notEqual(leader.exports.vitw_team(threads, 0), 0);
+      leader.team(2, false);
+      assert.notEqual(leader.exports.vitw_team(2, 0), 0);
+    });
+  });
+}

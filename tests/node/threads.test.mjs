@@ -1,0 +1,200 @@
+// Threads: the same answers by several, and one thread with a word of why where there can be no more.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createRequire, syncBuiltinESMExports } from "node:module";
+import { availableParallelism } from "node:os";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { golden, modelBytes, modelPath, names } from "./golden.mjs";
+import { during, load, rejects, variants, wasmBytes } from "./support.mjs";
+
+const name = "per_head";
+const weights = modelBytes(name);
+const [{ image }] = golden(name);
+const cores = availableParallelism();
+const skip = cores > 1 ? false : "one core here";
+const fast = variants.filter((variant) => variant !== "scalar");
+
+/** What `work` warns of. */
+async function warnings(work) {
+  const warned = [];
+  await during(console, "warn", (text) => warned.push(text), work);
+  return warned;
+}
+
+/** The workers that `work` starts, each of a class made from Node's. */
+async function workersOf(work, make = (Worker) => Worker) {
+  const threads = createRequire(import.meta.url)("node:worker_threads");
+  const { Worker } = threads;
+  const workers = [];
+  threads.Worker = class extends make(Worker) {
+    constructor(...given) {
+      super(...given);
+      workers.push(this);
+    }
+  };
+  syncBuiltinESMExports();
+  try {
+    await work(workers);
+  } finally {
+    threads.Worker = Worker;
+    syncBuiltinESMExports();
+  }
+}
+
+for (const variant of fast) {
+  for (const worker of [false, true]) {
+    const where = `${variant}${worker ? " in a worker" : ""}`;
+
+    test(`${where}: several threads answer as one does, to the bit`, { skip }, async () => {
+      for (const model of names) {
+        const one = await load(modelPath(model), { variant, worker });
+        const many = await load(modelPath(model), { variant, worker, threads: 3 });
+        assert.equal(one.threads, 1);
+        assert.equal(many.threads, Math.min(3, cores));
+        assert.equal(many.variant, variant);
+        const images = golden(model).map((one) => one.image);
+        const batch = Array.from({ length: 67 }, (_, index) => images[index % images.length]);
+        for (const given of [images.slice(0, 1), images, batch]) {
+          const want = await one.classifyAll(given, { attention: true });
+          const got = await many.classifyAll(given, { attention: true });
+          for (const [index, { logits, attention }] of got.entries()) {
+            assert.deepEqual(logits, want[index].logits, model);
+            assert.deepEqual(attention.rollout(), want[index].attention.rollout(), model);
+          }
+        }
+        assert.deepEqual(await many.embed(images[0]), await one.embed(images[0]));
+      }
+    });
+  }
+}
+
+test("no more threads run than there are cores, and one needs none of it", async () => {
+  const warned = await warnings(async () => {
+    assert.equal((await load(weights, { threads: 1000 })).threads, Math.min(cores, 64));
+    assert.equal((await load(weights)).threads, 1);
+    await during(globalThis, "SharedArrayBuffer", undefined, async () =>
+      assert.equal((await load(weights)).threads, 1),
+    );
+  });
+  assert.deepEqual(warned, []);
+});
+
+/** Loads with two threads wanted: one runs, it answers, and the warning matches. */
+async function alone(message, options = {}) {
+  const want = (await (await load(weights, { variant: options.variant ?? "auto" })).classify(image)).logits;
+  const warned = await warnings(async () => {
+    const vit = await load(weights, { threads: 2, ...options });
+    assert.equal(vit.threads, 1);
+    if (!options.wasm) assert.deepEqual((await vit.classify(image)).logits, want);
+  });
+  assert.equal(warned.length, 1);
+  assert.match(warned[0], /^vitrine: one thread in place of 2: /);
+  assert.match(warned[0], message);
+}
+
+test("a page that is not isolated gets one thread", { skip }, async () => {
+  await during(globalThis, "SharedArrayBuffer", undefined, () => alone(/not cross-origin isolated/));
+  await during(globalThis, "crossOriginIsolated", false, () => alone(/Embedder-Policy/));
+});
+
+test("the scalar build, and a module of one's own for one thread, run one", { skip }, async () => {
+  await alone(/scalar/, { variant: "scalar" });
+  await alone(/the module given/, { wasm: wasmBytes("simd128") });
+});
+
+test("an engine that refuses shared memory gives one thread; a smaller one is tried", { skip }, async () => {
+  const asked = [];
+  const { Memory } = WebAssembly;
+  const refusing = (bytes) =>
+    new Proxy(Memory, {
+      construct(_, [limits]) {
+        asked.push(limits.maximum * 65536);
+        if (limits.maximum * 65536 > bytes) throw new RangeError("could not allocate memory");
+        return new Memory(limits);
+      },
+    });
+  await during(WebAssembly, "Memory", refusing(0), () => alone(/no shared memory/));
+  assert.ok(asked.length > 1 && asked.every((size, index) => index === 0 || size < asked[index - 1]));
+  await during(WebAssembly, "Memory", refusing(asked.at(-1)), async () => {
+    const vit = await load(weights, { threads: 2 });
+    assert.equal(vit.threads, 2);
+    await vit.classify(image);
+  });
+});
+
+test("the most that a model's memory may grow to is little more than it needs", { skip }, async () => {
+  const asked = [];
+  const { Memory } = WebAssembly;
+  const watching = new Proxy(Memory, {
+    construct: (_, [limits]) => (asked.push(limits), new Memory(limits)),
+  });
+  await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
+  assert.equal(asked.length, 1);
+  assert.ok(asked[0].shared && asked[0].maximum * 65536 <= 2 ** 28 + 2 * weights.length + 2 ** 16);
+});
+
+test("a build for threads given as wasm runs with one and with several", { skip }, async () => {
+  const wasm = wasmBytes("simd128-threads");
+  const want = (await (await load(weights, { variant: "simd128" })).classify(image)).logits;
+  for (const threads of [1, 2]) {
+    const vit = await load(weights, { wasm, threads });
+    assert.equal(vit.threads, threads);
+    assert.deepEqual((await vit.classify(image)).logits, want);
+  }
+  await during(globalThis, "SharedArrayBuffer", undefined, () =>
+    during(WebAssembly, "Memory", function () { throw new TypeError("no shared memory"); }, () =>
+      rejects(() => load(weights, { wasm }), "unsupported", /shared memory/)),
+  );
+});
+
+test("a helper that does not start leaves one thread", { skip }, async () => {
+  const broken = (Worker) =>
+    class extends Worker {
+      constructor(url, options) {
+        super(new URL("data:text/javascript,throw new Error('no helper today')"), options);
+      }
+    };
+  await workersOf(async (workers) => {
+    await alone(/no helper today/);
+    assert.equal(workers.length, 1);
+  }, broken);
+});
+
+test("dispose ends the helpers, and so does a load that fails", { skip }, async () => {
+  for (const worker of [false, true]) {
+    await workersOf(async (workers) => {
+      const cut = weights.subarray(0, weights.length - 4);
+      await rejects(() => load(cut, { worker, threads: 2 }), "bad_tensor", /truncated/);
+      const vit = await load(weights, { worker, threads: 2 });
+      await vit.classify(image);
+      vit.dispose();
+      for (const one of workers) if (one.threadId !== -1) await once(one, "exit");
+      assert.equal(workers.length, 2 * (1 + worker));
+    });
+  }
+});
+
+test("a helper that dies while idle is replaced without a word", { skip }, async () => {
+  await workersOf(async (workers) => {
+    const vit = await load(weights, { threads: 2 });
+    const want = (await vit.classify(image)).logits;
+    await workers[0].terminate();
+    assert.deepEqual((await vit.classify(image)).logits, want);
+    assert.equal(workers.length, 2);
+  });
+});
+
+test("idle helpers do not keep the process alive", { skip }, async () => {
+  for (const worker of [false, true]) {
+    const script = `
+      import { Vit } from "./dist/vit.js";
+      const vit = await Vit.load(${JSON.stringify(modelPath(name))}, { worker: ${worker}, threads: 2 });
+      console.log(vit.threads, (await vit.classify(new Float32Array(784))).classes.length);`;
+    const options = { cwd: new URL("../..", import.meta.url), timeout: 20_000 };
+    const given = ["--input-type=module", "-e", script];
+    const { stdout } = await promisify(execFile)(process.execPath, given, options);
+    assert.equal(stdout.trim(), "2 10");
+  }
+});

@@ -1,0 +1,132 @@
+// Which build "auto" takes: by what the probe (src/probe.c) computes, and how fast.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { modelBytes } from "./golden.mjs";
+import { during, fresh, variants, wasmBytes } from "./support.mjs";
+
+const builds = ["relaxed", "simd128", "scalar", "relaxed-threads", "simd128-threads"];
+const bytesOf = new Map(builds.map((build) => [build, wasmBytes(build)]));
+const weights = modelBytes("per_head");
+
+/** A file that says that it is int8, and no more. */
+function int8File() {
+  const json = Buffer.from('{"a": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}');
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  return Buffer.concat([length, json, Buffer.alloc(1)]);
+}
+
+/**
+ * The builds that `Vit.load(file)` compiles, in order, and the milliseconds that the probe took,
+ * on an engine whose probe checks and runs as given: a tile of one call takes `plain` or `fused`
+ * milliseconds of a clock that ticks every `tick`.
+ */
+async function chosen({
+  knows = true,
+  check = () => 2,
+  plain = 0.01,
+  fused = 0.01,
+  tick = 0.001,
+  file = weights,
+  loads = 1,
+  variant = "auto",
+}) {
+  const { Vit } = await fresh();
+  let time = 0;
+  const fake = {
+    check: () => ((time += 0.002), check()),
+    tile: (isFused) => (time += isFused ? fused : plain),
+  };
+  const { Module, Instance, compile, validate } = WebAssembly;
+  const isProbe = (bytes) => bytes.length > 500; // the other, for plain SIMD, is tiny
+  const fakes = {
+    validate: (bytes) => (isProbe(bytes) ? knows : validate(bytes)),
+    Module: new Proxy(Module, {
+      construct: (_, [bytes]) => (isProbe(bytes) ? fake : new Module(bytes)),
+    }),
+    Instance: new Proxy(Instance, {
+      construct: (_, [module, imports]) =>
+        module === fake ? { exports: fake } : new Instance(module, imports),
+    }),
+    compile: (bytes) => {
+      compiled.push(builds.find((build) => bytesOf.get(build).equals(Buffer.from(bytes))));
+      return compile(bytesOf.get("scalar")); // which every engine takes
+    },
+  };
+  const compiled = [];
+  const now = () => Math.floor(time / tick) * tick;
+  const codes = [];
+  const load = async () => {
+    for (let count = 0; count < loads; count++) {
+      await Vit.load(file, { variant }).then(
+        (vit) => vit.dispose(),
+        ({ code }) => codes.push(code),
+      );
+    }
+  };
+  const work = Object.entries(fakes).reduce(
+    (inner, [name, value]) => () => during(WebAssembly, name, value, inner),
+    () => during(performance, "now", now, load),
+  );
+  await work();
+  return { compiled, measured: time, codes };
+}
+
+test("an engine that knows no relaxed SIMD takes plain SIMD", async () => {
+  assert.deepEqual((await chosen({ knows: false })).compiled, ["simd128"]);
+});
+
+test("relaxed SIMD that computes wrong is never taken", async () => {
+  for (const file of [weights, int8File()]) {
+    assert.deepEqual((await chosen({ check: () => 0, file })).compiled, ["simd128"]);
+    let calls = 0;
+    const wrongLater = () => (calls++ < 5 ? 2 : 0); // as code optimised later might
+    const { compiled } = await chosen({ check: wrongLater, file });
+    assert.deepEqual(compiled, ["relaxed", "simd128"]);
+  }
+});
+
+test("relaxed SIMD is taken where its tile is at least as fast", async () => {
+  assert.deepEqual((await chosen({ plain: 0.012, fused: 0.01 })).compiled, ["relaxed"]);
+  assert.deepEqual((await chosen({ plain: 0.01, fused: 0.012 })).compiled, ["relaxed", "simd128"]);
+  assert.deepEqual((await chosen({ plain: 0.01, fused: 0.03 })).compiled, ["relaxed", "simd128"]);
+});
+
+test("a multiply-add that rounds twice gains nothing, and is not measured", async () => {
+  const { compiled, measured } = await chosen({ check: () => 1, fused: 0.001 });
+  assert.deepEqual(compiled, ["simd128"]);
+  assert.ok(measured < 0.1, `${measured} ms`);
+});
+
+test("an int8 model takes the relaxed dot wherever it is right", async () => {
+  const file = int8File();
+  assert.deepEqual((await chosen({ file, check: () => 1 })).compiled, ["relaxed"]);
+  assert.deepEqual((await chosen({ file, fused: 0.03 })).compiled, ["relaxed"]);
+});
+
+test("the measurement takes at most 5 ms, once, whatever the clock", async () => {
+  for (const tick of [0.001, 0.005, 0.1, 1]) {
+    for (const fused of [0.005, 0.05]) {
+      const { compiled, measured } = await chosen({ tick, fused, plain: 0.02, loads: 3 });
+      assert.ok(measured > 1 && measured <= 5, `${measured} ms with a tick of ${tick}`);
+      const slow = tick < 1 && fused > 0.02; // a clock of milliseconds cannot tell
+      assert.deepEqual(compiled, slow ? ["relaxed", "simd128"] : ["relaxed"]);
+    }
+  }
+});
+
+test("relaxed SIMD is refused by name where there is none that is right", async () => {
+  for (const engine of [{ knows: false }, { check: () => 0 }]) {
+    const { compiled, codes } = await chosen({ ...engine, variant: "relaxed" });
+    assert.deepEqual([compiled, codes], [[], ["unsupported"]]);
+  }
+  // The other refusals are of the loaded module, which here is always the scalar one.
+  const { compiled } = await chosen({ check: () => 1, variant: "relaxed" });
+  assert.deepEqual(compiled, ["relaxed"]);
+});
+
+test("this engine's own probe lets it load what it chooses", async () => {
+  const vit = await (await fresh()).Vit.load(weights);
+  assert.ok(variants.includes(vit.variant));
+  vit.dispose();
+});

@@ -1,0 +1,178 @@
+/** From a source of weights to a model that runs. Every step starts as soon as it can. */
+import { type Backend, Engine, type Model, type Output } from "./engine.js";
+import { reason, VitError } from "./errors.js";
+import { Incoming, type ReadOptions, type Source } from "./fetch.js";
+import type { Picture } from "./images.js";
+import { type CompiledModule, loadModule, type Variant, type WasmSource } from "./module.js";
+import { cores } from "./node.js";
+import { Remote } from "./remote.js";
+import { Team } from "./team.js";
+import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
+
+export interface Plan {
+  /** Can be opened again: a model that is lost is loaded anew. */
+  readonly weights: Source | Promise<Source>;
+  /** JSON, in place of the file's own. */
+  readonly config: Promise<string | undefined>;
+  /** In place of the config's own, as JSON too. */
+  readonly prepare: string | undefined;
+  readonly wasm: WasmSource | undefined;
+  readonly variant: Variant | "auto";
+  readonly worker: boolean;
+  readonly threads: number;
+}
+
+/** An open model, and the helpers that it works with. */
+export class Running {
+  readonly #backend: Backend;
+  readonly #team: Team | undefined;
+  readonly threads: number;
+
+  constructor(backend: Backend, team: Team | undefined, threads: number) {
+    this.#backend = backend;
+    this.#team = team;
+    this.threads = threads;
+  }
+
+  get model(): Model {
+    return this.#backend.model;
+  }
+
+  /** False once something trapped, died or was closed: time for another. */
+  get alive(): boolean {
+    return this.#backend.alive && this.#team?.alive !== false;
+  }
+
+  run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
+    return this.#backend.run(pictures, wants);
+  }
+
+  close(): void {
+    this.#backend.close();
+    this.#team?.close();
+  }
+}
+
+export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
+  const open = (source: Source) => Incoming.open(source, options);
+  const opening = plan.weights instanceof Promise ? plan.weights.then(open) : open(plan.weights);
+  const remote = plan.worker ? Remote.start() : undefined;
+  let helpers: Promise<Team | undefined> | undefined;
+  try {
+    const [build, file, given] = await Promise.all([
+      chooseBuild(plan, opening),
+      opening,
+      plan.config,
+      remote,
+    ]);
+    const { module, memory, threads } = build;
+    if (memory && threads > 1) {
+      helpers = Team.gather(module, memory, threads - 1).catch((error: unknown) => {
+        warn(plan, reason(error));
+        return undefined;
+      });
+    }
+    const config = plan.prepare ? await withPrepare(plan.prepare, given, file) : given;
+    const source = { module, memory, size: file.size, config };
+    const engine: Backend = await (remote
+      ? remote.then((worker) => worker.begin(source))
+      : Engine.begin(source));
+    for (let piece; (piece = await file.take()); ) await engine.feed(piece);
+    const team = await helpers;
+    const { stacks } = await engine.end(team ? threads : 1);
+    team?.help(stacks);
+    return new Running(engine, team, team ? threads : 1);
+  } catch (error) {
+    const ignore = () => {};
+    void opening.then((file) => file.cancel(), ignore);
+    void remote?.then((worker) => worker.close(), ignore);
+    void helpers?.then((team) => team?.close());
+    throw error;
+  }
+}
+
+// ---- The build, and its memory ----------------------------------------------
+
+/** As src/wasm_team.c has it. */
+const MOST_THREADS = 64;
+
+interface Build {
+  readonly module: CompiledModule;
+  /** Where the module is one for threads. */
+  readonly memory: WebAssembly.Memory | undefined;
+  readonly threads: number;
+}
+
+/** A build for threads where they are wanted and can be had, else one for one thread. */
+async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
+  const choose = (threads: boolean) => {
+    const int8 = async () => /"dtype"\s*:\s*"I8"/.test(await readHeader(await opening));
+    return loadModule({ ...plan, threads, int8 });
+  };
+  const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
+  const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
+  const module = await choose(wanted > 1 && !why);
+  if (!isThreaded(module)) {
+    if (wanted > 1) warn(plan, why ?? "the module given is a build for one");
+    return { module, memory: undefined, threads: 1 };
+  }
+  const memory = await memoryFor(await opening);
+  if (memory) return { module, memory, threads: wanted };
+  const none = "there is no shared memory of the size that the model needs";
+  if (plan.wasm) throw new VitError("unsupported", `wasm: a build for threads, and ${none}`);
+  warn(plan, none);
+  return { module: await choose(false), memory: undefined, threads: 1 };
+}
+
+function whyAlone(variant: Variant | "auto"): string | undefined {
+  if (variant === "scalar") return "the scalar build runs one";
+  if (typeof SharedArrayBuffer === "function" && globalThis.crossOriginIsolated !== false) return;
+  return (
+    "the page is not cross-origin isolated; serve it with Cross-Origin-Opener-Policy: " +
+    "same-origin and Cross-Origin-Embedder-Policy: require-corp"
+  );
+}
+
+function warn({ threads }: Plan, why: string): void {
+  console.warn(`vitrine: one thread in place of ${threads}: ${why}`);
+}
+
+/** Phones refuse a large maximum: no more than the model takes, and what images may. */
+async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined> {
+  const halves = /"dtype"\s*:\s*"B?F16"/.test(await readHeader(file)); // they become floats
+  const weights = file.size * (halves ? 2 : 1) * 1.2;
+  for (const room of [2 ** 28, 2 ** 27, 2 ** 26]) {
+    const memory = sharedMemory(weights + room);
+    if (memory) return memory;
+  }
+  return undefined;
+}
+
+// ---- What the file says, ahead of the core, which checks it -----------------
+
+/** As src/safetensors.c has it. */
+const MAX_HEADER_BYTES = 1e8;
+
+/** The JSON at the start of a safetensors file; empty where there is none. */
+async function readHeader(file: Incoming): Promise<string> {
+  const start = await file.peek(8);
+  if (start.length < 8) return "";
+  const length = Number(new DataView(start.buffer).getBigUint64(0, true));
+  if (length > Math.min(file.size, MAX_HEADER_BYTES)) return "";
+  return new TextDecoder().decode((await file.peek(8 + length)).subarray(8));
+}
+
+/** The config with another `prepare`. Where there is no good one, the core will say so. */
+async function withPrepare(
+  prepare: string,
+  given: string | undefined,
+  file: Incoming,
+): Promise<string | undefined> {
+  try {
+    const config = given ?? JSON.parse(await readHeader(file)).__metadata__.vitrine;
+    return JSON.stringify({ ...JSON.parse(config), prepare: JSON.parse(prepare) });
+  } catch (error) {
+    if (error instanceof VitError) throw error;
+    return given;
+  }
+}
