@@ -1,120 +1,218 @@
-// One model, two engines, in turn: the same code times them in Node and in a browser.
-import { drawings, flops } from "./models.mjs";
-import { forms, toOnnx } from "./onnx.mjs";
-import { readSafetensors } from "./safetensors.mjs";
+// One model against its peers, in turn: the same code times them in Node and in a browser.
+import { cosine, largestDifference, median } from "./figures.mjs";
+import { heapOf } from "./heap.mjs";
+import { limit } from "./limit.mjs";
+import { drawings, flops, isSmall, quantized, weightBytes } from "./models.mjs";
+import { writeSafetensors } from "./safetensors.mjs";
+import { ortSides, oursSide, tfjsSides } from "./sides.mjs";
+import { missing } from "./tfjs.mjs";
 
-const TOLERANCE = 1e-4; // between the two sides' logits, of the largest
+// What two sides' logits may differ by: in float32 the largest difference, of the largest logit;
+// in int8 the cosine of each with its own library's float32.
+const TOLERANCE = 1e-4;
+const COSINE = { ours: 0.999, peer: 0.99 };
+
+/** What can be timed of a model in the one precision and in the other. */
+export const contestRows = { f32: ["f32", "maps", "threads"], int8: ["int8", "maps"] };
+
+const LARGE = 1e10; // operations an image, from where a single call takes long
+const BATCH = 64;
+const THREADS = 2;
 
 /**
- * Times classify (batch 1) and classifyAll of `Vit` against `ort`, which is onnxruntime-web,
- * one thread each.
- * @param {Uint8Array} file the model's safetensors
- * @param {{ batches: number[], rounds: number, slice: number }} plan each of the rounds gives
- *   every side `slice` milliseconds, after one round that only warms up
- * @returns {Promise<object[]>} two rows a batch size, the whole call and the engine alone:
- *   medians and bests in milliseconds
- * @throws where the two sides' logits differ: then there is nothing to compare
+ * Times our calls against those of `engines`, { Vit, ort, tf, limits }.
+ * @param {{ config, tensors }} model in float32
+ * @param {object} plan { precision, rows, rounds, slice, variant }: in each of the rounds, after
+ *   one that only warms up, every side runs once and on until `slice` milliseconds are over
+ * @returns {Promise<{ rows: object[], notes: string[], limit: number }>} medians and bests in
+ *   milliseconds, memory in megabytes; why a row is missing; GFLOP/s
+ * @throws where two sides' answers differ: then there is nothing to compare
  */
-export async function contest(Vit, ort, file, plan) {
-  ort.env.wasm.numThreads = 1;
-  const model = readSafetensors(file);
-  const vit = await Vit.load(file);
+export async function contest(engines, model, plan) {
+  const before = await limit(engines.limits);
+  const arena = new Arena(engines, model, plan);
+  await arena.open();
   const rows = [];
-  for (const batch of plan.batches) rows.push(...(await match(vit, ort, model, batch, plan)));
-  vit.dispose();
-  return rows;
+  for (const batch of isSmall(model.config) ? [1, BATCH] : [1]) rows.push(...(await arena.match(batch)));
+  arena.close();
+  const after = await limit(engines.limits);
+  return { rows, notes: [...arena.notes], limit: Math.max(before, after) };
 }
 
-async function match(vit, ort, model, batch, { rounds, slice }) {
-  const images = drawings(batch, model.config);
-  const ours = ourSide(vit, images);
-  const peers = [];
-  for (const form of forms) peers.push(await peerSide(ort, model, images, form));
-  await agree(ours, peers, batch);
+class Arena {
+  /** Megabytes: the weights, and each side's WebAssembly memory once it has run. */
+  heap = {};
+  /** Why a row is missing. */
+  notes = new Set();
 
-  for (let round = 0; round <= rounds; round++) {
-    for (const side of [ours, ...peers]) {
-      if (round === 1) side.times.length = side.engineTimes.length = 0;
-      await time(side, slice);
+  constructor(engines, model, plan) {
+    Object.assign(this, engines, { model, plan });
+    this.own = plan.precision === "int8" ? quantized(model) : model;
+    this.file = writeSafetensors(this.own);
+    this.large = flops(model.config) > LARGE;
+    this.rounds = plan.rounds ?? (this.large ? 5 : 10);
+  }
+
+  async open() {
+    const [vit, bytes] = await heapOf(() => this.load(this.file));
+    await vit.classify(drawings(1, this.model.config)[0]);
+    this.vit = vit;
+    this.heap.weights_mb = weightBytes(this.own) / 1e6;
+    this.heap.ours_heap_mb = bytes() / 1e6;
+  }
+
+  close() {
+    this.vit.dispose();
+  }
+
+  load(file, options) {
+    return this.Vit.load(file, { variant: this.plan.variant, ...options });
+  }
+
+  /** Rows of one batch size, all of whose sides run in turn. */
+  async match(batch) {
+    const { rows: wanted, precision, slice } = this.plan;
+    const images = drawings(batch, this.model.config);
+    const ours = await answered(oursSide(this.vit, images));
+    const pairs = [];
+    const peers = { f32: this.f32Peers, int8: this.int8Peers }[precision];
+    if (wanted.includes(precision)) pairs.push(...(await peers.call(this, ours, images)));
+    if (wanted.includes("maps")) pairs.push(await this.maps(ours, images));
+    const threaded = precision === "f32" && (this.large || batch > 1);
+    if (wanted.includes("threads") && threaded) pairs.push(...(await this.threads(ours, images)));
+
+    const sides = [...new Set(pairs.flatMap(({ side, peer }) => [side, peer]))];
+    for (let round = 0; round <= this.rounds; round++) {
+      for (const side of sides) {
+        if (round <= 1) side.times = [];
+        await time(side, slice);
+      }
     }
+    for (const side of sides) await side.close();
+    return pairs.map((pair) => this.row(pair, batch));
   }
-  for (const { session } of peers) await session.release();
 
-  const [peer] = peers.toSorted((a, b) => median(a.times) - median(b.times));
-  const row = (timed, times) => ({
-    timed,
-    batch,
-    variant: vit.variant,
-    ours_ms: median(times),
-    ours_best_ms: Math.min(...times),
-    peer_form: peer.form,
-    peer_ms: median(peer.times),
-    peer_best_ms: Math.min(...peer.times),
-    ratio: median(peer.times) / median(times),
-    gflops: (batch * flops(model.config)) / median(times) / 1e6,
-  });
-  return [row(ours.call, ours.times), row("engine alone", ours.engineTimes)];
-}
-
-// A side: `run` is what a user calls; `logits` and `engine`, its milliseconds, read the answer.
-
-function ourSide(vit, images) {
-  const one = images.length === 1;
-  return {
-    call: one ? "classify" : "classifyAll",
-    run: one ? async () => [await vit.classify(images[0])] : () => vit.classifyAll(images),
-    logits: (answer) => answer.flatMap(({ logits }) => [...logits]),
-    engine: (answer) => answer.reduce((sum, { milliseconds }) => sum + milliseconds, 0),
-    times: [],
-    engineTimes: [],
-  };
-}
-
-async function peerSide(ort, model, images, form) {
-  const { channels, image_size } = model.config;
-  const session = await ort.InferenceSession.create(toOnnx(model, { batch: images.length, form }), {
-    executionProviders: ["wasm"],
-    graphOptimizationLevel: "all",
-  });
-  const pixels = Float32Array.from(images.flatMap((image) => [...image]));
-  const image = new ort.Tensor("float32", pixels, [images.length, channels, ...image_size]);
-  return {
-    form,
-    session,
-    run: () => session.run({ image }),
-    logits: (answer) => [...answer.logits.data],
-    times: [],
-    engineTimes: [],
-  };
-}
-
-async function agree(ours, peers, batch) {
-  const logits = ours.logits(await ours.run());
-  for (const peer of peers) {
-    const difference = largestDifference(logits, peer.logits(await peer.run()));
-    if (difference <= TOLERANCE) continue;
-    throw new Error(`batch ${batch}: our logits and those of onnxruntime-web (${peer.form} ONNX) ` +
-      `differ by ${difference} of the largest; expected at most ${TOLERANCE}`);
+  async f32Peers(ours, images) {
+    const peers = { "onnxruntime-web": ortSides(this.ort, this.model, images) };
+    const why = missing(this.model.config);
+    if (why) this.notes.add(why);
+    else peers["tfjs-backend-wasm"] = tfjsSides(this.tf, this.model, images);
+    const pairs = [];
+    for (const [against, makers] of Object.entries(peers)) {
+      const peer = await this.fastest(makers);
+      for (const { form, answer } of peer.forms) same(ours.answer, answer, `${against} (${form})`);
+      pairs.push({ row: "f32", side: ours, peer, against });
+    }
+    if (images.length === 1) Object.assign(pairs[0], this.heap);
+    return pairs;
   }
+
+  async int8Peers(ours, images) {
+    const { variant } = this.plan;
+    const f32 = await this.Vit.load(writeSafetensors(this.model), { variant });
+    const reference = await answered(oursSide(f32, images));
+    f32.dispose();
+    const quantised = await this.fastest(ortSides(this.ort, this.own, images));
+    const float = await this.fastest(ortSides(this.ort, this.model, images));
+    for (const { form, answer } of float.forms) {
+      same(reference.answer, answer, `onnxruntime-web (${form})`);
+    }
+    const near = {
+      cosine: this.alike(reference.answer, ours.answer, COSINE.ours, "our int8"),
+      peer_cosine: Math.min(...quantised.forms.map(({ form, answer }) =>
+        this.alike(float.answer, answer, COSINE.peer, `onnxruntime-web's int8 (${form})`))),
+    };
+    const pairs = [
+      { row: "int8", side: ours, peer: quantised, against: "onnxruntime-web int8", ...near },
+      { row: "int8", side: ours, peer: float, against: "onnxruntime-web f32", cosine: near.cosine },
+    ];
+    if (images.length === 1) Object.assign(pairs[0], this.heap);
+    return pairs;
+  }
+
+  /** The fastest of a peer's forms, with the answers of all in `forms`. */
+  async fastest(makers) {
+    const sides = [];
+    for (const make of makers) {
+      const [side, bytes] = await heapOf(async () => answered(await make()));
+      sides.push(side);
+      if (bytes() > 0) this.heap.peer_heap_mb ??= bytes() / 1e6;
+    }
+    for (const side of sides) await time(side, 2 * this.plan.slice);
+    const best = (side) => Math.min(...side.times);
+    const [winner, ...losers] = sides.toSorted((a, b) => best(a) - best(b));
+    for (const side of losers) await side.close();
+    return Object.assign(winner, { forms: sides.map(({ form, answer }) => ({ form, answer })) });
+  }
+
+  /** The least cosine of any image's logits. */
+  alike(want, got, least, whose) {
+    const { classes } = this.model.config;
+    const image = (logits, i) => logits.slice(i * classes, (i + 1) * classes);
+    const cosines = Array.from({ length: want.length / classes }, (_, i) =>
+      cosine(image(want, i), image(got, i)));
+    const found = Math.min(...cosines);
+    if (found >= least) return found;
+    throw new Error(`${whose} and its float32 have logits of cosine ${found}; expected at least ${least}`);
+  }
+
+  async maps(ours, images) {
+    const side = await answered(oursSide(this.vit, images, { attention: true }));
+    same(ours.answer, side.answer, "vitrine with attention maps");
+    return { row: "maps", side, peer: ours, against: "vitrine without maps" };
+  }
+
+  async threads(ours, images) {
+    const vit = await this.load(this.file, { threads: THREADS });
+    if (vit.threads < THREADS) {
+      this.notes.add("no more than 1 thread here");
+      vit.dispose();
+      return [];
+    }
+    const side = await answered(oursSide(vit, images));
+    same(ours.answer, side.answer, `vitrine with ${THREADS} threads`);
+    side.close = () => vit.dispose();
+    return [{ row: "threads", side, peer: ours, against: "vitrine, one thread", threads: THREADS }];
+  }
+
+  row({ row, side, peer, against, threads = 1, ...more }, batch) {
+    const ms = median(side.times);
+    return {
+      row,
+      precision: this.plan.precision,
+      batch,
+      threads,
+      variant: this.vit.variant,
+      ours_ms: ms,
+      ours_best_ms: Math.min(...side.times),
+      peer: against,
+      ...(peer.form && { peer_form: peer.form }),
+      peer_ms: median(peer.times),
+      peer_best_ms: Math.min(...peer.times),
+      ratio: median(peer.times) / ms,
+      gflops: (batch * flops(this.model.config)) / ms / 1e6,
+      ...more,
+    };
+  }
+}
+
+async function answered(side) {
+  side.answer = side.logits(await side.run());
+  return side;
 }
 
 async function time(side, slice) {
   const end = performance.now() + slice;
   do {
     const start = performance.now();
-    const answer = await side.run();
+    await side.run();
     side.times.push(performance.now() - start);
-    if (side.engine) side.engineTimes.push(side.engine(answer));
   } while (performance.now() < end);
 }
 
-function median(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-}
-
-/** The largest |got - want| over the largest |want|; NaN where any number is. */
-export function largestDifference(got, want) {
-  const largest = (values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  return largest(got.map((value, i) => value - want[i])) / largest(want);
+function same(want, got, whose) {
+  const difference = largestDifference(got, want);
+  if (difference <= TOLERANCE) return;
+  throw new Error(`the logits of ${whose} differ from ours by ${difference} of the largest; ` +
+    `expected at most ${TOLERANCE}`);
 }

@@ -1,52 +1,106 @@
-// The browser side of the bench: a page of our own server in headless Chromium.
+// The bench in headless Chromium, on pages of our own server. Each contest and each start has a
+// fresh browser context.
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { extname } from "node:path";
+import { basename, extname } from "node:path";
 import { chromium } from "playwright-core";
+import { modelOf } from "./models.mjs";
+import { writeSafetensors } from "./safetensors.mjs";
+import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 
 const root = new URL("../../", import.meta.url);
-const served = /^\/(dist|tests\/bench|node_modules\/onnxruntime-web\/dist)\/[\w.-]+$/;
+const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm";
+const served = new RegExp(`^/(dist|tests/bench|node_modules/(${packages})/dist)/[\\w.-]+$`);
 const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const args = [
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+];
 
-/** { where, rows of contest() } in the Chromium at `executablePath`. */
-export async function inChromium(executablePath, file, plan) {
-  const server = await serve(file);
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+/** A place to bench in, as inNode gives one, in the Chromium at `executablePath`. */
+export async function inChromium(executablePath, limits) {
+  const pages = new Map(); // path → [type, bytes], of what is no file
+  for (const file of limits) pages.set(`/${basename(file)}`, [types[".wasm"], readFileSync(file)]);
+  const limitUrls = [...pages.keys()];
+  pages.set("/", ["text/html", "<!doctype html><title>bench</title>"]);
+  const server = await serve(pages);
+  const origin = `http://localhost:${server.address().port}`;
   const browser = await chromium.launch({ executablePath, args });
-  try {
-    const page = await browser.newPage();
-    await page.goto(`http://localhost:${server.address().port}/`);
-    const rows = await page.evaluate(async (plan) => {
-      const [{ contest }, { Vit }, ort, response] = await Promise.all([
-        import("/tests/bench/contest.mjs"),
-        import("/dist/vit.js"),
-        import("/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs"),
-        fetch("/model"),
-      ]);
-      return contest(Vit, ort, new Uint8Array(await response.arrayBuffer()), plan);
-    }, plan);
-    return { where: `Chromium ${browser.version()}`, rows };
-  } finally {
-    await browser.close();
-    server.close();
-  }
+
+  const inPage = async (path, work) => {
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      await page.goto(`${origin}/`);
+      if (path !== "/") await page.goto(origin + path);
+      return await work(page);
+    } finally {
+      await context.close();
+    }
+  };
+  return {
+    where: `Chromium ${browser.version()}`,
+    contest: async (name, plan) => {
+      if (!name.startsWith("random:")) pages.set("/model", ["application/octet-stream", await readFile(name)]);
+      return inPage("/", (page) => page.evaluate(async (options) => {
+        const { contestHere } = await import("/tests/bench/in-page.mjs");
+        return contestHere(...options);
+      }, [name, plan, limitUrls]));
+    },
+    startUp: async (name, plan) => {
+      const model = await modelOf(name, () => readFile(name));
+      const files = { "model.safetensors": writeSafetensors(model), ...onnxFiles(model) };
+      for (const [file, bytes] of Object.entries(files)) {
+        pages.set(`/files/${file}`, ["application/octet-stream", bytes]);
+      }
+      const urls = {
+        vitrine: "/dist/vit.js",
+        onnx: "/node_modules/onnxruntime-web/dist/ort.wasm.bundle.min.mjs",
+        model: "/files/model.safetensors",
+        folder: "/files/",
+      };
+      const run = (script, options) => {
+        pages.set("/start", ["text/html", startPage(script, options)]);
+        return inPage("/start", (page) => page.evaluate(() => globalThis.answer));
+      };
+      return startUp(model, urls, run, plan);
+    },
+    close: async () => {
+      await browser.close();
+      server.close();
+    },
+  };
 }
 
-/** An isolated origin: a browser gives its finest clock, 5 µs, to no other. */
-async function serve(file) {
+/** A method's text needs an object around it. */
+function startPage(script, options) {
+  return `<!doctype html><title>bench</title><script type="module">
+const { ${JSON.stringify(script)}: start } = { ${scripts[script]} };
+globalThis.answer = start(${JSON.stringify(options)});
+</script>`;
+}
+
+/** An isolated origin: a browser gives its finest clock, and shared memory, to no other. */
+async function serve(pages) {
   const isolation = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
   };
   const answer = async (path) => {
-    if (path === "/") return ["text/html", "<!doctype html><title>bench</title>"];
-    if (path === "/model") return ["application/octet-stream", file];
+    if (pages.has(path)) return pages.get(path);
     if (served.test(path)) return [types[extname(path)], await readFile(new URL(`.${path}`, root))];
     throw new Error(`not served: ${path}`);
   };
   const server = createServer((request, response) => {
     answer(new URL(request.url, "http://localhost").pathname).then(
-      ([type, body]) => response.writeHead(200, { "Content-Type": type, ...isolation }).end(body),
+      ([type, body]) => {
+        const about = { "Content-Type": type, "Content-Length": Buffer.byteLength(body) };
+        response.writeHead(200, { ...about, ...isolation }).end(body);
+      },
       () => response.writeHead(404).end(),
     );
   });

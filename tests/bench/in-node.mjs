@@ -1,14 +1,53 @@
-// The Node side of the bench, a process of its own so that any Node can run it:
-// node in-node.mjs MODEL PLAN, PLAN as JSON, with an IPC channel for the answer.
-import * as ort from "onnxruntime-web/wasm";
-import { Vit } from "../../dist/vit.js";
-import { contest } from "./contest.mjs";
-import { modelBytes } from "./models.mjs";
+// The bench in Node. Each contest and each start is a process of its own, of any Node.
+import { execFileSync, fork } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { modelOf } from "./models.mjs";
+import { writeSafetensors } from "./safetensors.mjs";
+import { onnxFiles, startUp } from "./start-up.mjs";
 
-const [model, plan] = process.argv.slice(2);
-try {
-  const rows = await contest(Vit, ort, await modelBytes(model), JSON.parse(plan));
-  process.send({ where: `Node ${process.versions.node}`, rows });
-} catch (error) {
-  process.send({ error: error.message });
+const root = new URL("../../", import.meta.url);
+const dist = new URL("dist/vit.js", root).href;
+const onnxruntime = import.meta.resolve("onnxruntime-web/wasm");
+
+/** A place to bench in: `where` names it; `limits` are the files of limit.c's builds. */
+export function inNode(execPath, limits) {
+  const child = (script, ...options) => answerOf(execPath, script, options);
+  return {
+    where: `Node ${execFileSync(execPath, ["--version"], { encoding: "utf8" }).trim().slice(1)}`,
+    contest: (name, plan) =>
+      child("in-node-contest.mjs", name, JSON.stringify(plan), JSON.stringify(limits)),
+    startUp: async (name, plan) => {
+      const model = await modelOf(name, () => readFileSync(name));
+      const folder = fileURLToPath(new URL("build/bench/", root));
+      mkdirSync(folder, { recursive: true });
+      const files = { "model.safetensors": writeSafetensors(model), ...onnxFiles(model) };
+      for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, file), bytes);
+      const file = join(folder, "model.safetensors");
+      const urls = { vitrine: dist, onnx: onnxruntime, model: file, folder, fs: "node:fs/promises" };
+      const run = (script, options) => child("in-node-start-up.mjs", script, JSON.stringify(options));
+      return startUp(model, urls, run, plan);
+    },
+    close: () => {},
+  };
+}
+
+function answerOf(execPath, script, options) {
+  return new Promise((resolve, reject) => {
+    const path = fileURLToPath(new URL(script, import.meta.url));
+    const stdio = ["ignore", 2, 2, "ipc"]; // the standard output is the table's alone
+    const child = fork(path, options, { execPath, stdio });
+    let answer;
+    child.on("message", (message) => {
+      answer = message;
+      child.kill(); // tfjs's or our threads need not run out
+    });
+    child.on("error", (error) => reject(new Error(`cannot run ${execPath}: ${error.message}`)));
+    child.on("close", (code) => {
+      if (!answer) return reject(new Error(`${execPath} ended with exit code ${code}`));
+      if (answer.error) return reject(new Error(answer.error));
+      resolve(answer);
+    });
+  });
 }

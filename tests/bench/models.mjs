@@ -1,5 +1,5 @@
 // Models to time: a file's, or random weights of a shape worth timing; and what to show them.
-import { writeSafetensors } from "./safetensors.mjs";
+import { readSafetensors } from "./safetensors.mjs";
 
 const shared = {
   norm: "pre",
@@ -15,6 +15,8 @@ const shared = {
   attention: "standard",
 };
 
+const photo = { image_size: [224, 224], patch_size: [16, 16], channels: 3, depth: 12, classes: 1000 };
+
 export const shapes = {
   // The shipped digits model.
   digits: {
@@ -27,25 +29,47 @@ export const shapes = {
     mlp_width: 128,
     classes: 10,
   },
-  // ViT-Ti/16 of Touvron et al., arXiv:2012.12877.
-  tiny: {
-    image_size: [224, 224],
-    patch_size: [16, 16],
-    channels: 3,
-    width: 192,
-    depth: 12,
-    heads: 3,
-    mlp_width: 768,
-    classes: 1000,
-  },
+  // DeiT-Ti/16 of Touvron et al., arXiv:2012.12877.
+  tiny: { ...photo, width: 192, heads: 3, mlp_width: 768 },
+  // ViT-B/16 of Dosovitskiy et al., arXiv:2010.11929.
+  base: { ...photo, width: 768, heads: 12, mlp_width: 3072 },
 };
 
-/** The safetensors bytes of a file, or of `random:SHAPE`. */
-export async function modelBytes(name) {
-  const [, random] = name.match(/^random:(.*)/) ?? [];
-  if (random === undefined) return (await import("node:fs/promises")).readFile(name);
-  if (random in shapes) return writeSafetensors(randomModel(shapes[random]));
-  throw new Error(`random: expected one of ${Object.keys(shapes).join(", ")}, got "${random}"`);
+const titles = { tiny: "DeiT-Ti/16 224", base: "ViT-B/16 224" };
+
+/** { config, tensors } of `random:SHAPE`, or of a file that `read` gets. */
+export async function modelOf(name, read) {
+  const shape = randomShape(name);
+  return shape === undefined ? floatModel(await read()) : randomModel(shapes[shape]);
+}
+
+/** The config alone. */
+export async function configOf(name, read) {
+  const shape = randomShape(name);
+  return shape === undefined ? floatModel(await read()).config : { ...shared, ...shapes[shape] };
+}
+
+function floatModel(bytes) {
+  const model = readSafetensors(bytes);
+  for (const [name, { data }] of model.tensors) {
+    if (data instanceof Float32Array) continue;
+    throw new Error(`${name}: expected float32, of which int8 is made here; the file holds I8`);
+  }
+  return model;
+}
+
+/** SHAPE of `random:SHAPE`; undefined for a file. */
+export function randomShape(name) {
+  const [, shape] = name.match(/^random:(.*)/) ?? [];
+  if (shape === undefined || shape in shapes) return shape;
+  throw new Error(`random: expected one of ${Object.keys(shapes).join(", ")}, got "${shape}"`);
+}
+
+/** What a reader calls the model: `DeiT-Ti/16 224 (random)`, `digits`. */
+export function titleOf(name) {
+  const shape = randomShape(name);
+  if (shape !== undefined) return `${titles[shape] ?? shape} (random)`;
+  return name.replace(/^.*[\\/]/, "").replace(/\.safetensors$/, "");
 }
 
 /** { config, tensors } of this shape: matrices of standard deviation 1/√columns, so that
@@ -59,7 +83,8 @@ export function randomModel(shape, seed = 1) {
   const tensors = new Map();
   const product = (sizes) => sizes.reduce((a, b) => a * b);
   const random = (name, shape, deviation, mean = 0) => {
-    const data = Float32Array.from({ length: product(shape) }, () => mean + deviation * normal());
+    const data = new Float32Array(product(shape));
+    for (let i = 0; i < data.length; i++) data[i] = mean + deviation * normal();
     tensors.set(name, { shape, data });
   };
   const linear = (name, rows, ...columns) => {
@@ -86,6 +111,38 @@ export function randomModel(shape, seed = 1) {
   return { config, tensors };
 }
 
+/** The same model with the linear layers of its blocks in int8: each row q·scale, its largest
+ *  number 127. What `vit quantize` writes. */
+export function quantized({ config, tensors }) {
+  const all = new Map();
+  for (const [name, tensor] of tensors) {
+    if (!/^blocks\.\d+\.(attn\.(qkv|proj)|mlp\.fc[12])\.weight$/.test(name)) {
+      all.set(name, tensor);
+      continue;
+    }
+    const { shape, data } = tensor;
+    const [rows, columns] = shape;
+    const q = new Int8Array(data.length);
+    const scale = new Float32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      const from = data.subarray(row * columns, (row + 1) * columns);
+      let largest = 0;
+      for (const value of from) largest = Math.max(largest, Math.abs(value));
+      scale[row] = largest / 127;
+      const steps = scale[row] > 0 ? 1 / scale[row] : 0;
+      for (let i = 0; i < columns; i++) q[row * columns + i] = Math.round(from[i] * steps);
+    }
+    all.set(name, { shape, data: q });
+    all.set(`${name.slice(0, -".weight".length)}.weight.scale`, { shape: [rows], data: scale });
+  }
+  return { config, tensors: all };
+}
+
+/** Bytes of all the numbers. */
+export function weightBytes({ tensors }) {
+  return [...tensors.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+}
+
 /** Floating-point operations for one image: two for every multiply-add of the linear
  *  layers and of attention's two products; nothing else is counted. */
 export function flops(config) {
@@ -96,6 +153,9 @@ export function flops(config) {
   const blocks = L * T * (3 * D * D + D * D + 2 * D * M + 2 * T * D);
   return 2 * (N * C * patchRows * patchColumns * D + blocks + D * K);
 }
+
+/** A model that starts in no time, and of which one runs batches. */
+export const isSmall = (config) => flops(config) < 1e9;
 
 function patchCount({ image_size: [rows, columns], patch_size: [patchRows, patchColumns] }) {
   return (rows / patchRows) * (columns / patchColumns);
@@ -125,11 +185,12 @@ function distance(x, y, [ax, ay], [bx, by]) {
   return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }
 
-/** Normal numbers by Box and Muller's transform of a linear congruential generator. */
+/** Normal numbers, picked by a linear congruential generator from a pool that Box and Muller's
+ *  transform fills: a logarithm for each of a large model's 86 million would take seconds. */
 function normals(seed) {
-  const uniform = () => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return (seed + 0.5) / 2 ** 32;
-  };
-  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  const next = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0);
+  const uniform = () => (next() + 0.5) / 2 ** 32;
+  const pool = Float64Array.from({ length: 2 ** 16 }, () =>
+    Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()));
+  return () => pool[next() >>> 16];
 }

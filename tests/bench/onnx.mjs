@@ -1,9 +1,8 @@
 // A model of ours as an ONNX file, so that ONNX Runtime runs the same weights.
-import { encode } from "./protobuf.mjs";
+import { Graph, MICROSOFT, types } from "./onnx-graph.mjs";
 
-const MICROSOFT = "com.microsoft"; // ONNX Runtime's own operators
-
-/** How attention is written: `standard` operators only, or ONNX Runtime's one fused operator. */
+/** What the graph is written in: `standard` operators only, as exporters and quantize_dynamic
+ *  write it, or ONNX Runtime's own fused ones for attention and for int8 products. */
 export const forms = ["standard", "fused"];
 
 // Values of the config that can be exported; a key not named here is exported whatever it says.
@@ -23,7 +22,8 @@ const activations = {
 };
 
 /** A model, as readSafetensors gives it, as the bytes of an ONNX file:
- *  `image` (batch,C,H,W) → `logits` (batch,K), for this batch only. */
+ *  `image` (batch,C,H,W) → `logits` (batch,K), for this batch only. Where a weight is int8, its
+ *  input is quantised as the model runs, in 8 bits with one scale a tensor. */
 export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {}) {
   for (const [key, values] of Object.entries(exported)) {
     if (key in config && !values.includes(config[key])) {
@@ -60,7 +60,7 @@ function tokens(graph, { image_size, patch_size, width, position }, batch) {
 function block(graph, config, x, name, batch, form) {
   const legs = [
     ["norm1", "ls1", (y) => attention(graph, config, y, `${name}.attn`, batch, form)],
-    ["norm2", "ls2", (y) => mlp(graph, config, y, `${name}.mlp`)],
+    ["norm2", "ls2", (y) => mlp(graph, config, y, `${name}.mlp`, form)],
   ];
   for (const [norm, scale, leg] of legs) {
     const normed = (y) => layerNorm(graph, config, y, `${name}.${norm}`);
@@ -78,13 +78,18 @@ function attention(graph, { width, heads }, x, name, batch, form) {
   const mixed = form === "fused"
     ? fusedAttention(graph, heads, x, `${name}.qkv`)
     : standardAttention(graph, [batch, -1, heads, width / heads], x, `${name}.qkv`);
-  return linear(graph, mixed, `${name}.proj`);
+  return linear(graph, mixed, `${name}.proj`, form);
 }
 
 function fusedAttention(graph, num_heads, x, name) {
-  const [weight, ...bias] = graph.weights(`${name}.weight`, `${name}.bias`);
-  const inputs = [x, graph.op("Transpose", [weight], { perm: [1, 0] }), ...bias];
-  return graph.op("Attention", inputs, { num_heads }, { domain: MICROSOFT });
+  const weight = graph.transposed(`${name}.weight`);
+  const bias = optional(graph, `${name}.bias`);
+  if (!graph.isInt8(`${name}.weight`)) {
+    return graph.op("Attention", [x, weight, bias], { num_heads }, { domain: MICROSOFT });
+  }
+  const [q, scale, zero] = quantize(graph, x);
+  const inputs = [q, weight, bias, scale, ...graph.weights(`${name}.weight.scale`), "", zero];
+  return graph.op("QAttention", inputs, { num_heads }, { domain: MICROSOFT });
 }
 
 function standardAttention(graph, split, x, name) {
@@ -102,9 +107,9 @@ function standardAttention(graph, split, x, name) {
   return graph.op("Reshape", [mixed, graph.ints([batch, -1, heads * size])]);
 }
 
-function mlp(graph, { activation }, x, name) {
-  const hidden = activations[activation](graph, linear(graph, x, `${name}.fc1`));
-  return linear(graph, hidden, `${name}.fc2`);
+function mlp(graph, { activation }, x, name, form) {
+  const hidden = activations[activation](graph, linear(graph, x, `${name}.fc1`, form));
+  return linear(graph, hidden, `${name}.fc2`, form);
 }
 
 /** tokens (B,T,D) → `logits` (B,K) */
@@ -127,11 +132,31 @@ function logits(graph, config, x) {
   graph.op("Identity", [scores], {}, { output: "logits" });
 }
 
-/** y = x Wᵀ + b; the transposition is a constant that ONNX Runtime folds on loading. */
-function linear(graph, x, name) {
-  const [weight, ...bias] = graph.weights(`${name}.weight`, `${name}.bias`);
-  const product = graph.op("MatMul", [x, graph.op("Transpose", [weight], { perm: [1, 0] })]);
-  return bias.reduce((y, b) => graph.op("Add", [y, b]), product);
+/** y = x Wᵀ + b */
+function linear(graph, x, name, form = "standard") {
+  const weight = graph.transposed(`${name}.weight`);
+  const bias = optional(graph, `${name}.bias`);
+  const biased = (y) => (bias ? graph.op("Add", [y, bias]) : y);
+  if (!graph.isInt8(`${name}.weight`)) return biased(graph.op("MatMul", [x, weight]));
+
+  const scales = graph.weights(`${name}.weight.scale`);
+  if (form === "fused") {
+    const inputs = [x, weight, ...scales, "", bias];
+    return graph.op("DynamicQuantizeMatMul", inputs, {}, { domain: MICROSOFT });
+  }
+  const [q, scale, zero] = quantize(graph, x);
+  const sums = graph.op("Cast", [graph.op("MatMulInteger", [q, weight, zero])], { to: types.FLOAT });
+  return biased(graph.op("Mul", [sums, graph.op("Mul", [scale, ...scales])]));
+}
+
+/** [uint8 values, their scale, what stands for 0] */
+function quantize(graph, x) {
+  return graph.op("DynamicQuantizeLinear", [x], {}, { outputs: 3 });
+}
+
+/** An input that may be missing: ONNX writes that as "". */
+function optional(graph, name) {
+  return graph.weights(name)[0] ?? "";
 }
 
 function layerNorm(graph, { norm_eps }, x, name) {
@@ -139,87 +164,3 @@ function layerNorm(graph, { norm_eps }, x, name) {
   return graph.op("LayerNormalization", inputs, { axis: -1, epsilon: Float32Array.of(norm_eps) });
 }
 
-const types = { FLOAT: 1, INT64: 7 }; // TensorProto.DataType
-
-// An attribute's value decides its type: text, list of integers, float in a Float32Array, integer.
-const attribute = (name, value) =>
-  typeof value === "string"
-    ? { name, s: value, type: 3 }
-    : Array.isArray(value)
-     ? { name, ints: value, type: 7 }
-     : value instanceof Float32Array
-      ? { name, f: value[0], type: 1 }
-      : { name, i: value, type: 2 };
-
-/** Nodes and constants as they are asked for; every value is named by its number. */
-class Graph {
-  #tensors;
-  #nodes = [];
-  #constants = new Map();
-  #count = 0;
-
-  constructor(tensors) {
-    this.#tensors = tensors;
-  }
-
-  /** Adds a node; returns its output's name, a list of them where `outputs` says how many. */
-  op(type, input, attributes = {}, { domain = "", output: name, outputs } = {}) {
-    const output = Array.from({ length: outputs ?? 1 }, () => name ?? String(this.#count++));
-    const list = Object.entries(attributes).map(([key, value]) => attribute(key, value));
-    this.#nodes.push({ input, output, op_type: type, attribute: list, domain });
-    return outputs ? output : output[0];
-  }
-
-  shape(name) {
-    return this.#tensors.get(name)?.shape;
-  }
-
-  /** Those of the model's tensors that it has. */
-  weights(...names) {
-    return names
-      .filter((name) => this.#tensors.has(name))
-      .map((name) => {
-        const { shape, data } = this.#tensors.get(name);
-        return this.#constant(name, types.FLOAT, shape, data);
-      });
-  }
-
-  scalar(value) {
-    return this.#constant(`float ${value}`, types.FLOAT, [], Float32Array.of(value));
-  }
-
-  /** A list of integers, or one as a scalar. */
-  ints(values) {
-    const data = BigInt64Array.from([values].flat(), BigInt);
-    const shape = Array.isArray(values) ? [data.length] : [];
-    return this.#constant(`int ${JSON.stringify(values)}`, types.INT64, shape, data);
-  }
-
-  #constant(name, data_type, dims, data) {
-    const raw_data = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    this.#constants.set(name, { name, data_type, dims, raw_data });
-    return name;
-  }
-
-  encode(imageShape, logitsShape) {
-    const value = (name, shape) => {
-      const dim = shape.map((dim_value) => ({ dim_value }));
-      return { name, type: { tensor_type: { elem_type: types.FLOAT, shape: { dim } } } };
-    };
-    return encode("ModelProto", {
-      ir_version: 9,
-      producer_name: "vitrine",
-      graph: {
-        name: "vit",
-        node: this.#nodes,
-        initializer: [...this.#constants.values()],
-        input: [value("image", imageShape)],
-        output: [value("logits", logitsShape)],
-      },
-      opset_import: [
-        { domain: "", version: 20 },
-        { domain: MICROSOFT, version: 1 },
-      ],
-    });
-  }
-}

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as ort from "onnxruntime-web/wasm";
-import { largestDifference } from "./contest.mjs";
-import { randomModel, shapes } from "./models.mjs";
+import { cosine, largestDifference } from "./figures.mjs";
+import { drawings, quantized, randomModel, shapes } from "./models.mjs";
 import { forms, toOnnx } from "./onnx.mjs";
-import { readSafetensors, writeSafetensors } from "./safetensors.mjs";
+import { readSafetensors } from "./safetensors.mjs";
 
 ort.env.wasm.numThreads = 1;
 
@@ -22,27 +22,37 @@ const cases = [
   "one_block_one_head",
 ];
 
+async function run(file, pixels, shape) {
+  const session = await ort.InferenceSession.create(file);
+  const { logits } = await session.run({ image: new ort.Tensor("float32", pixels, shape) });
+  await session.release();
+  return logits;
+}
+
 for (const name of cases) {
   for (const form of forms) {
     test(`${name} as ${form} ONNX gives PyTorch's logits in onnxruntime-web`, async () => {
       const { tensors } = golden(`${name}.golden`);
       const [images, logits] = ["images", "logits"].map((key) => tensors.get(key));
       const file = toOnnx(golden(name), { batch: images.shape[0], form });
-      const session = await ort.InferenceSession.create(file);
-      const image = new ort.Tensor("float32", images.data, images.shape);
-      const result = (await session.run({ image })).logits;
-      await session.release();
+      const result = await run(file, images.data, images.shape);
       assert.deepEqual([...result.dims], logits.shape);
       assert.ok(largestDifference(result.data, logits.data) <= 2e-5);
     });
   }
 }
 
+for (const form of forms) {
+  test(`int8 weights as ${form} ONNX give nearly the logits of float32`, async () => {
+    const model = randomModel({ ...shapes.digits, depth: 3 });
+    const [pixels] = drawings(1, model.config);
+    const logits = async (model) => (await run(toOnnx(model, { form }), pixels, [1, 1, 28, 28])).data;
+    const [f32, int8] = [await logits(model), await logits(quantized(model))];
+    assert.ok(cosine(int8, f32) >= 0.9995, `cosine ${cosine(int8, f32)}`);
+    assert.notDeepEqual(int8, f32);
+  });
+}
+
 test("what has no export says which config key it is", () => {
   assert.throws(() => toOnnx(golden("per_head")), /no ONNX export for position sincos1d/);
-});
-
-test("a written safetensors file reads back as it was", () => {
-  const model = randomModel({ ...shapes.digits, depth: 1 });
-  assert.deepEqual(readSafetensors(writeSafetensors(model)), model);
 });

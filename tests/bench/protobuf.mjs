@@ -49,26 +49,48 @@ const VARINT = 0, LENGTH = 2, FIXED32 = 5; // wire types
 
 /** `value` (an object with the keys above; an array repeats its field) as bytes. */
 export function encode(message, value) {
-  const parts = [];
+  const { parts, size } = measured(message, value);
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** The same in parts, so that bytes deep in a message are copied once. */
+function measured(message, value) {
+  const all = { parts: [], size: 0 };
+  const add = (parts, size) => {
+    for (const part of parts) all.parts.push(part);
+    all.size += size;
+  };
+  const put = (bytes) => add([bytes], bytes.length);
   for (const [key, content] of Object.entries(value)) {
     const [field, type] = messages[message][key];
-    const tag = (wire) => parts.push(varint((field << 3) | wire));
+    const tag = (wire) => put(varint((field << 3) | wire));
     for (const item of Array.isArray(content) ? content : [content]) {
       if (type === "int") {
         tag(VARINT);
-        parts.push(varint(item));
+        put(varint(item));
       } else if (type === "float") {
         tag(FIXED32);
-        parts.push(new Uint8Array(Float32Array.of(item).buffer));
+        put(new Uint8Array(Float32Array.of(item).buffer));
       } else {
-        const bytes =
-          type === "text" ? utf8.encode(item) : type === "bytes" ? item : encode(type, item);
+        const { parts, size } = type in messages ? measured(type, item) : leaf(type, item);
         tag(LENGTH);
-        parts.push(varint(bytes.length), bytes);
+        put(varint(size));
+        add(parts, size);
       }
     }
   }
-  return concat(parts);
+  return all;
+}
+
+function leaf(type, item) {
+  const bytes = type === "text" ? utf8.encode(item) : item;
+  return { parts: [bytes], size: bytes.length };
 }
 
 /** Seven bits a byte, lowest first; a negative number is its 64-bit two's complement. */
@@ -76,15 +98,5 @@ function varint(number) {
   let rest = BigInt.asUintN(64, BigInt(number));
   const bytes = [];
   for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
-  return [...bytes, Number(rest)];
-}
-
-function concat(parts) {
-  const all = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return Uint8Array.of(...bytes, Number(rest));
 }

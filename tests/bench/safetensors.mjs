@@ -1,4 +1,6 @@
-// safetensors in plain JavaScript, independent of the C reader: float32 only.
+// safetensors in plain JavaScript, independent of the C reader: float32 and int8.
+
+const types = { F32: Float32Array, I8: Int8Array };
 
 /** bytes → { config, tensors: Map of name → { shape, data } }; data is a copy, and config is
  *  undefined where the file has none. */
@@ -10,28 +12,32 @@ export function readSafetensors(bytes) {
   );
   const tensors = new Map();
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-    if (dtype !== "F32") throw new Error(`${name}: expected F32, the file holds ${dtype}`);
+    if (!(dtype in types)) throw new Error(`${name}: expected F32 or I8, the file holds ${dtype}`);
     const [from, to] = data_offsets.map((offset) => byteOffset + start + offset);
-    tensors.set(name, { shape, data: new Float32Array(buffer.slice(from, to)) });
+    tensors.set(name, { shape, data: new types[dtype](buffer.slice(from, to)) });
   }
   return { config: metadata && JSON.parse(metadata.vitrine), tensors };
 }
 
-/** The inverse of readSafetensors. */
+/** The inverse of readSafetensors. The wider type comes first, so that all of it is aligned. */
 export function writeSafetensors({ config, tensors }) {
   const header = { __metadata__: { vitrine: JSON.stringify(config) } };
+  const placed = [];
   let size = 0;
-  for (const [name, { shape, data }] of tensors) {
-    header[name] = { dtype: "F32", shape, data_offsets: [size, size += data.byteLength] };
+  for (const [dtype, type] of Object.entries(types)) {
+    for (const [name, { shape, data }] of tensors) {
+      if (!(data instanceof type)) continue;
+      placed.push([data, size]);
+      header[name] = { dtype, shape, data_offsets: [size, (size += data.byteLength)] };
+    }
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const start = 8 + Math.ceil(text.length / 8) * 8;
   const bytes = new Uint8Array(start + size).fill(0x20, 8, start);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(start - 8), true);
   bytes.set(text, 8);
-  for (const [name, { data: { buffer, byteOffset, byteLength } }] of tensors) {
-    const [from] = header[name].data_offsets;
-    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), start + from);
+  for (const [{ buffer, byteOffset, byteLength }, at] of placed) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), start + at);
   }
   return bytes;
 }

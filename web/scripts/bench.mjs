@@ -1,100 +1,128 @@
-// npm run bench: our speed beside its peer's, measured in one run, in Node and in Chromium.
-import { fork } from "node:child_process";
-import { readFileSync } from "node:fs";
+// npm run bench: our speed beside our peers', measured in one run, in Node and in Chromium.
+import { mkdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, main, root, run } from "./lib.mjs";
+import { Trouble, main, root, run, step } from "./lib.mjs";
 import * as setup from "./setup.mjs";
+
+const DIGITS = join(root, "weights", "digits.safetensors");
+const ROWS = ["f32", "int8", "maps", "threads", "start-up"];
+const PLACES = ["node", "chromium"];
 
 const help = `npm run bench [-- OPTIONS]
 
-Times one digit, alone and in a batch of 64, against onnxruntime-web on the same weights,
-one thread each, after checking that both give the same logits. Installs and builds what
-is missing, as npm test does.
+Times each model against onnxruntime-web and tfjs-backend-wasm on the same weights, in Node and in
+headless Chromium: all sides in turn in one run, one thread each, after checking that their
+answers agree. Installs and builds what is missing, as npm test does. Takes about ten minutes.
 
-  --json         the standard output holds a JSON array and nothing else
-  --only PLACE   node or chromium (default: both)
-  --model MODEL  a safetensors file, or random weights of a shape: random:digits, random:tiny
-                 (default: weights/digits.safetensors)
-  --rounds N     both sides in turn, N times (default: 10)
-  --node PATH    another Node for Node's part
-  --help         this text`;
+  --json           the standard output holds a JSON array and nothing else
+  --only PLACE     node or chromium (default: both)
+  --model MODELS   some of: a safetensors file; random weights of a shape, random:digits,
+                   random:tiny (DeiT-Ti/16 224), random:base (ViT-B/16 224)
+                   (default: the shipped digits, random:tiny, random:base)
+  --rows ROWS      some of (default: all):
+                     f32       against onnxruntime-web and tfjs-backend-wasm
+                     int8      weights in int8, against onnxruntime-web in int8 and in float32
+                     maps      with attention maps against without: at 0.87 it is 15 % slower
+                     threads   two threads against one: large models and batches
+                     start-up  script's start to first prediction, against onnxruntime-web's:
+                               small models
+  --rounds N       all sides in turn, N times (default: 10, large models 5)
+  --variant NAME   our build: auto, relaxed, simd128, scalar (default: auto)
+  --node PATH      another Node for Node's part
+  --help           this text
+
+Lists are comma-separated. A row of the JSON: name, model, batch, threads, ours_ms, peer, peer_ms,
+ratio (peer_ms / ours_ms), gflops (null for start-up), and where, row, precision, variant,
+ours_best_ms, peer_best_ms, peer_form, limit_gflops, share_of_limit, for int8 also cosine and
+peer_cosine with float32's logits, for one image against onnxruntime-web also weights_mb,
+ours_heap_mb and peer_heap_mb. Times are medians, MB are 1,000,000 bytes.`;
 
 const optionTypes = {
   json: { type: "boolean" },
   only: { type: "string" },
-  model: { type: "string", default: join(root, "weights", "digits.safetensors") },
-  rounds: { type: "string", default: "10" },
+  model: { type: "string", multiple: true },
+  rows: { type: "string" },
+  rounds: { type: "string" },
+  variant: { type: "string", default: "auto" },
   node: { type: "string", default: process.execPath },
   help: { type: "boolean" },
 };
 
-const places = { node: inNode, chromium: inChromium };
+const START_UPS = 10;
+const SLICE = 250; // milliseconds
 
-/** In a process of its own, for `--node` may name another Node than this one. */
-function inNode(plan, { model, node }) {
-  return new Promise((resolve, reject) => {
-    const script = join(root, "tests", "bench", "in-node.mjs");
-    const stdio = ["ignore", 2, 2, "ipc"]; // the standard output is the table's alone
-    const child = fork(script, [model, JSON.stringify(plan)], { execPath: node, stdio });
-    const fail = (text) => reject(new Trouble(text));
-    child.on("message", (answer) => (answer.error ? fail(answer.error) : resolve(answer)));
-    child.on("error", (error) => fail(`cannot run ${node}: ${error.message}`));
-    child.on("close", (code) => fail(`${node} ended with exit code ${code}`));
-  });
+/** What is chosen of `all`, in their order. */
+function chosen(option, text, all) {
+  if (text === undefined) return all;
+  const wanted = text.split(",");
+  const unknown = wanted.find((name) => !all.includes(name));
+  if (unknown === undefined) return all.filter((name) => wanted.includes(name));
+  throw new Trouble(`--${option}: expected some of ${all.join(",")}, got "${unknown}"`);
 }
 
-async function inChromium(plan, { model }) {
-  const executable = await setup.chromium();
-  if (!executable) {
-    console.error("– Chromium's part is skipped: install Chromium, or name one in $CHROMIUM");
-    return { rows: [] };
+function positive(option, text) {
+  if (text === undefined || /^[1-9]\d{0,3}$/.test(text)) return text && Number(text);
+  throw new Trouble(`--${option}: expected a number from 1 to 9999, got "${text}"`);
+}
+
+/** limit.c, built as our own modules are: resolves to the files. */
+async function limits() {
+  const { limitBuilds, limitFile } = await import("../../tests/bench/limit.mjs");
+  const { folder, version } = await setup.emscripten();
+  mkdirSync(join(root, "build", "bench"), { recursive: true });
+  const files = [];
+  for (const [variant, flags] of Object.entries(limitBuilds)) {
+    const source = join("tests", "bench", "limit.c");
+    const file = join("build", "bench", limitFile(variant));
+    const link = ["-sSTANDALONE_WASM", "--no-entry", "-sEXPORTED_FUNCTIONS=_run,_operations_a_step"];
+    const args = [source, "-std=c11", "-O3", ...flags, ...link, "-o", file];
+    const fresh = { inputs: [source], key: `${folder} ${version} ${args}`, outputs: [file] };
+    await step(`limit of ${variant}`, fresh, () => run(join(folder, "emcc"), args));
+    files.push(join(root, file));
   }
-  const { inChromium } = await import("../../tests/bench/in-chromium.mjs");
-  const { modelBytes } = await import("../../tests/bench/models.mjs");
-  return inChromium(executable, await modelBytes(model), plan);
+  return files;
 }
 
-/** A row as the JSON holds it. */
-function named(row, place, where, model, peer) {
-  const rounded = Object.entries(row).map(([key, value]) =>
-    [key, typeof value === "number" ? Number(value.toPrecision(4)) : value]);
-  const name = `${model}, batch ${row.batch}, ${place}, ${row.timed}`;
-  return { name, model, threads: 1, peer, where, ...Object.fromEntries(rounded) };
+async function openPlace(place, { node }, limitFiles) {
+  if (place === "node") return (await import("../../tests/bench/in-node.mjs")).inNode(node, limitFiles);
+  const executable = await setup.chromium();
+  if (executable) {
+    return (await import("../../tests/bench/in-chromium.mjs")).inChromium(executable, limitFiles);
+  }
+  console.error("– Chromium's part is skipped: install Chromium, or name one in $CHROMIUM");
 }
 
-// Title, key, width, and for measured numbers their digits. A negative width: to the left.
-const columns = [
-  ["where", "where", -23],
-  ["batch", "batch", 5],
-  ["timed", "timed", -12],
-  ["variant", "variant", -8],
-  ["ours ms", "ours_ms", 8, 4],
-  ["best", "ours_best_ms", 8, 4],
-  ["GFLOP/s", "gflops", 8, 3],
-  ["peer ms", "peer_ms", 8, 4],
-  ["best", "peer_best_ms", 8, 4],
-  ["ratio", "ratio", 6, 3],
-];
-
-function table(rows) {
-  const align = (text, width) => (width < 0 ? text.padEnd(-width) : text.padStart(width));
-  const line = (text) => columns.map((column) => align(text(column), column[2])).join("  ");
-  const lines = rows.map((row) => line(([, key, , digits]) => significant(row[key], digits)));
-  return [line(([title]) => title), ...lines].join("\n");
+/** A contest a precision, and a start-up: what there is to time of a model, by what it is called. */
+async function jobs(model, rows, plan) {
+  const { contestRows } = await import("../../tests/bench/contest.mjs");
+  const { configOf, isSmall, titleOf } = await import("../../tests/bench/models.mjs");
+  const config = await configOf(model, () => readFileSync(model)).catch((error) => {
+    throw new Trouble(`--model ${model}: ${error.message}`);
+  });
+  const title = titleOf(model);
+  const all = Object.entries(contestRows)
+    .map(([precision, known]) => [precision, known.filter((row) => rows.includes(row))])
+    .filter(([, wanted]) => wanted.length > 0)
+    .map(([precision, wanted]) => ({
+      title,
+      name: `${title}, ${precision}`,
+      work: (place) => place.contest(model, { ...plan, precision, rows: wanted }),
+    }));
+  if (!isSmall(config) || !rows.includes("start-up")) return all;
+  const work = async (place) => ({ rows: [await place.startUp(model, plan)] });
+  return [...all, { title, name: `${title}, start-up`, work }];
 }
 
-function significant(value, digits) {
-  if (digits === undefined) return String(value);
-  const exactly = { minimumSignificantDigits: digits, maximumSignificantDigits: digits };
-  return value.toLocaleString("en", exactly);
-}
-
-function peerVersion() {
-  const text = readFileSync(join(root, "node_modules", "onnxruntime-web", "package.json"), "utf8");
-  return `onnxruntime-web ${JSON.parse(text).version}`;
+function versions() {
+  const version = (name) =>
+    JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
+  return {
+    "onnxruntime-web": version("onnxruntime-web"),
+    "tfjs-backend-wasm": version("@tensorflow/tfjs-backend-wasm"),
+  };
 }
 
 async function surroundings() {
@@ -106,16 +134,9 @@ async function surroundings() {
   return `${machine}; ${new Date().toISOString()}; ${commit}`;
 }
 
-function positive(text) {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new Trouble(`--rounds: expected a number from 1 to 9999, got "${text}"`);
-}
-
-function chosen(only) {
-  if (only === undefined) return Object.keys(places);
-  if (only in places) return [only];
-  throw new Trouble(`--only: expected ${Object.keys(places).join(" or ")}, got "${only}"`);
-}
+const notes = `Medians of milliseconds a call, all sides in turn, on the same weights, after their answers were
+compared; each peer in the fastest of its forms. Ratio: the peer's median over ours. Limit: 128-bit
+multiply-add on registers alone, on one core. Heap: WebAssembly memory once one image has run.`;
 
 await main(async () => {
   const { values: options } = parseArgs({ options: optionTypes });
@@ -123,27 +144,42 @@ await main(async () => {
   if (options.help) return print(help);
   if (options.json) console.log = console.error; // what the set-up says
 
-  const plan = { batches: [1, 64], rounds: positive(options.rounds), slice: 250 };
-  const wanted = chosen(options.only);
+  const places = chosen("only", options.only, PLACES);
+  const wanted = chosen("rows", options.rows, ROWS);
+  const { variant } = options;
+  const plan = { rounds: positive("rounds", options.rounds), slice: SLICE, startUps: START_UPS, variant };
+  const models = options.model?.flatMap((list) => list.split(",")) ?? [DIGITS, "random:tiny", "random:base"];
+  const work = (await Promise.all(models.map((model) => jobs(model, wanted, plan)))).flat();
   await build.packages();
   await build.wasm();
   await build.dist();
+  const limitFiles = await limits();
 
-  const peer = peerVersion();
-  const model = basename(options.model, ".safetensors");
-  const rows = [];
-  for (const place of wanted) {
-    console.log(`▸ ${model} in ${place}`);
-    const answer = await places[place](plan, options);
-    rows.push(...answer.rows.map((row) => named(row, place, answer.where, model, peer)));
+  const { named, tables } = await import("../../tests/bench/report.mjs");
+  const all = [];
+  let failed = 0;
+  for (const name of places) {
+    const place = await openPlace(name, options, limitFiles);
+    if (!place) continue;
+    const done = [];
+    for (const job of work) {
+      console.error(`▸ ${job.name}, ${place.where}`);
+      await job.work(place).then(
+        (answer) => {
+          for (const note of answer.notes ?? []) console.error(`– ${note}`);
+          done.push({ title: job.title, ...answer });
+        },
+        (error) => {
+          failed++;
+          console.error(`✗ ${error.message}`);
+        },
+      );
+    }
+    await place.close();
+    all.push(named(name, place.where, done, versions()));
   }
-  if (options.json) return print(JSON.stringify(rows, null, 2));
-  print(`
-${model} against ${peer}, one thread each, the same logits from both
-
-${table(rows)}
-
-Medians and bests of milliseconds a call, ${plan.rounds} rounds in turn; the peer with the faster of
-two ONNX files, of standard operators or of its fused attention; ratio: its median over ours.
-${await surroundings()}`);
+  const parts = all.filter((rows) => rows.length > 0);
+  if (options.json) print(JSON.stringify(parts.flat(), null, 2));
+  else print(["", ...parts.map(tables), notes, await surroundings()].join("\n\n"));
+  if (failed > 0) throw new Trouble(`${failed} of ${work.length * places.length} failed, as said above`);
 });

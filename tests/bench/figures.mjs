@@ -1,0 +1,17 @@
+// What is made of many numbers.
+
+export function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
+}
+
+/** The largest |got - want| over the largest |want|; NaN where any number is. */
+export function largestDifference(got, want) {
+  const largest = (values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  return largest(got.map((value, i) => value - want[i])) / largest(want);
+}
+
+export function cosine(a, b) {
+  const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
+  return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}

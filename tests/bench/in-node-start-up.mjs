@@ -1,0 +1,8 @@
+// One start in a fresh process: node in-node-start-up.mjs SCRIPT OPTIONS, the options as JSON.
+import { scripts } from "./start-up.mjs";
+
+const [script, options] = process.argv.slice(2);
+scripts[script](JSON.parse(options)).then(
+  (answer) => process.send(answer),
+  (error) => process.send({ error: error.message }),
+);

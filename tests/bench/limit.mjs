@@ -1,0 +1,27 @@
+// This core's limit: GFLOP/s of limit.c, built with plain SIMD and with relaxed.
+
+/** The builds, beside each other as limit.VARIANT.wasm, and their flags. */
+export const limitBuilds = { simd128: ["-msimd128"], relaxed: ["-msimd128", "-mrelaxed-simd"] };
+export const limitFile = (variant) => `limit.${variant}.wasm`;
+
+const SLICES = 40;
+const STEPS = 2 ** 19; // about a millisecond
+
+/** `modules`: the bytes of each build. The best of many short slices of any of them; a build
+ *  that the engine refuses does not count. */
+export async function limit(modules) {
+  let best = 0;
+  for (const bytes of modules.filter((bytes) => WebAssembly.validate(bytes))) {
+    const { exports } = (await WebAssembly.instantiate(bytes)).instance;
+    const operations = STEPS * exports.operations_a_step();
+    for (let slice = 0; slice < SLICES; slice++) {
+      const start = performance.now();
+      const sum = exports.run(STEPS, 1, 1);
+      const seconds = (performance.now() - start) / 1000;
+      if (!Number.isFinite(sum)) throw new Error(`limit.c: expected a number, got ${sum}`);
+      best = Math.max(best, operations / seconds / 1e9);
+      await new Promise((resolve) => setTimeout(resolve)); // an optimised build may be waiting
+    }
+  }
+  return best;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { largestDifference, median } from "./figures.mjs";
+import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf } from "./models.mjs";
+import { transpose } from "./onnx-graph.mjs";
+import { encode } from "./protobuf.mjs";
+import { readSafetensors, writeSafetensors } from "./safetensors.mjs";
+
+const small = { ...shapes.digits, depth: 1, width: 12, heads: 2, mlp_width: 9 };
+
+test("a written safetensors file reads back as it was, in float32 and in int8", () => {
+  for (const model of [randomModel(small), quantized(randomModel(small))]) {
+    assert.deepEqual(readSafetensors(writeSafetensors(model)), model);
+  }
+});
+
+test("int8 weights are the float32 ones within half a step, and use all 127", () => {
+  const { tensors } = randomModel(small);
+  const int8 = quantized({ tensors }).tensors;
+  const names = ["attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"].map((name) => `blocks.0.${name}.weight`);
+  assert.deepEqual([...int8].filter(([, { data }]) => data instanceof Int8Array).map(([name]) => name), names);
+  assert.equal(int8.size, tensors.size + names.length);
+  for (const name of names) {
+    const { shape: [rows, columns], data } = tensors.get(name);
+    const [q, scale] = [int8.get(name).data, int8.get(`${name}.scale`).data];
+    assert.equal(scale.length, rows);
+    data.forEach((weight, i) => {
+      const step = scale[Math.floor(i / columns)];
+      assert.ok(Math.abs(weight - q[i] * step) <= 0.50001 * step);
+    });
+    for (let row = 0; row < rows; row++) {
+      const largest = q.subarray(row * columns, (row + 1) * columns).map(Math.abs);
+      assert.equal(Math.max(...largest), 127);
+    }
+  }
+});
+
+test("random weights are the same each time, with the deviation they should have", () => {
+  const [a, b] = [randomModel(small), randomModel(small)];
+  assert.deepEqual(a, b);
+  const { shape: [, columns], data } = a.tensors.get("blocks.0.attn.qkv.weight");
+  const square = data.reduce((sum, weight) => sum + weight * weight, 0) / data.length;
+  assert.ok(Math.abs(square * columns - 1) < 0.2, `variance ${square * columns} of 1`);
+});
+
+test("ViT-B/16 has 86.6 million parameters and 35 billion operations", async () => {
+  assert.equal(Math.round(flops(await configOf("random:base")) / 1e8), 351);
+  const { width: D, depth: L, mlp_width: M, classes: K } = shapes.base;
+  const block = 4 * D + 4 * (D * D + D) + 2 * D * M + D + M;
+  const parameters = D + 197 * D + (768 + 1) * D + L * block + 2 * D + K * (D + 1);
+  assert.equal(Math.round(parameters / 1e5), 866);
+});
+
+test("a model is called by its file or its shape, and an unknown shape is refused", async () => {
+  assert.equal(titleOf("some/folder/digits.safetensors"), "digits");
+  assert.equal(titleOf("random:base"), "ViT-B/16 224 (random)");
+  await assert.rejects(modelOf("random:huge"), /expected one of digits, tiny, base, got "huge"/);
+});
+
+test("a file in float32 is taken, one in int8 is refused", async () => {
+  const model = randomModel(small);
+  const [f32, int8] = [model, quantized(model)].map(writeSafetensors);
+  assert.deepEqual(await modelOf("some.safetensors", () => f32), model);
+  assert.deepEqual(await configOf("some.safetensors", async () => f32), model.config);
+  await assert.rejects(modelOf("some.safetensors", () => int8), /blocks\.0\..*expected float32/);
+});
+
+test("a transposed matrix is transposed, at sizes that are no multiple of the strip", () => {
+  for (const [rows, columns] of [[1, 1], [3, 5], [16, 2], [17, 33]]) {
+    const data = Float32Array.from({ length: rows * columns }, (_, i) => i);
+    const turned = transpose(data, rows, columns);
+    turned.forEach((value, i) => assert.equal(value, data[(i % rows) * columns + Math.floor(i / rows)]));
+  }
+});
+
+test("a protocol buffer holds nested messages, lists and a number of two bytes", () => {
+  const value = { name: "w", dims: [2, 300], raw_data: Uint8Array.of(7, 8) };
+  const tensor = [66, 1, 119, 8, 2, 8, 172, 2, 74, 2, 7, 8];
+  assert.deepEqual([...encode("TensorProto", value)], tensor);
+  assert.deepEqual([...encode("GraphProto", { initializer: [value] })], [42, tensor.length, ...tensor]);
+});
+
+test("figures: a median of even and odd counts; a difference that is NaN where a number is", () => {
+  assert.deepEqual([median([3, 1, 2]), median([4, 1, 2, 3])], [2, 2.5]);
+  assert.equal(largestDifference([1, 2], [1, 4]), 0.5);
+  assert.ok(Number.isNaN(largestDifference([1, NaN], [1, 2])));
+});

@@ -1,0 +1,70 @@
+// The sides of a contest. Each is { form, run, logits, close, times }: `run` is what a user calls,
+// `logits` reads its answer, `times` collects milliseconds.
+import { forms as onnxForms, toOnnx } from "./onnx.mjs";
+import { forms as tfjsForms, tfjsVit } from "./tfjs.mjs";
+
+/** classify of one image, classifyAll of more; `options` are theirs. */
+export function oursSide(vit, images, options = {}) {
+  const one = images.length === 1;
+  return {
+    run: one
+      ? async () => [await vit.classify(images[0], options)]
+      : () => vit.classifyAll(images, options),
+    logits: (answer) => answer.flatMap(({ logits }) => [...logits]),
+    close: () => {},
+    times: [],
+  };
+}
+
+/** onnxruntime-web on the weights as they are, float32 or int8: one side a form. */
+export function ortSides(ort, model, images) {
+  const batch = images.length;
+  return onnxForms.map((form) => async () => {
+    const session = await ort.InferenceSession.create(toOnnx(model, { batch, form }), {
+      executionProviders: ["wasm"],
+      graphOptimizationLevel: "all",
+    });
+    const { channels, image_size } = model.config;
+    const image = new ort.Tensor("float32", joined(images), [batch, channels, ...image_size]);
+    return {
+      form,
+      run: () => session.run({ image }),
+      logits: (answer) => [...answer.logits.data],
+      close: () => session.release(),
+      times: [],
+    };
+  });
+}
+
+/** tfjs-backend-wasm: one side a form. */
+export function tfjsSides(tf, model, images) {
+  const { channels, image_size } = model.config;
+  return tfjsForms(images.length).map((form) => async () => {
+    const vit = tfjsVit(tf, model, { batch: images.length, form });
+    const image = tf.tidy(() => {
+      const rows = tf.tensor(joined(images), [images.length, channels, ...image_size]);
+      return tf.transpose(rows, [0, 2, 3, 1]);
+    });
+    return {
+      form,
+      run: async () => {
+        const logits = vit.run(image);
+        const answer = await logits.data();
+        logits.dispose();
+        return answer;
+      },
+      logits: (answer) => [...answer],
+      close: () => {
+        vit.dispose();
+        image.dispose();
+      },
+      times: [],
+    };
+  });
+}
+
+function joined(images) {
+  const pixels = new Float32Array(images.length * images[0].length);
+  images.forEach((image, i) => pixels.set(image, i * image.length));
+  return pixels;
+}

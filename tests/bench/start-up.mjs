@@ -1,0 +1,78 @@
+// From a script's first statement to its first prediction, the library's import included.
+import { largestDifference, median } from "./figures.mjs";
+import { drawings } from "./models.mjs";
+import { forms, toOnnx } from "./onnx.mjs";
+
+const TOLERANCE = 1e-4; // between the two sides' logits, of the largest
+
+/** What a user writes; `fs` is there in Node, whose files this peer does not read itself. Each
+ *  stands alone, since its text becomes a page's script. */
+export const scripts = {
+  async vitrine({ library, model, image, variant }) {
+    const start = performance.now();
+    const { Vit } = await import(library);
+    const vit = await Vit.load(model, { variant });
+    const { logits } = await vit.classify(Float32Array.from(image));
+    return { ms: performance.now() - start, logits: [...logits] };
+  },
+
+  async "onnxruntime-web"({ library, model, image, shape, fs }) {
+    const start = performance.now();
+    const ort = await import(library);
+    ort.env.wasm.numThreads = 1;
+    const source = fs ? await (await import(fs)).readFile(model) : model;
+    const session = await ort.InferenceSession.create(source, { executionProviders: ["wasm"] });
+    const input = new ort.Tensor("float32", Float32Array.from(image), shape);
+    const { logits } = await session.run({ image: input });
+    return { ms: performance.now() - start, logits: [...logits.data] };
+  },
+};
+
+/** The ONNX files that the peer starts from, by name. */
+export function onnxFiles(model) {
+  return Object.fromEntries(forms.map((form) => [`${form}.onnx`, toOnnx(model, { form })]));
+}
+
+/**
+ * Starts each side anew, in turn.
+ * @param {{ config }} model of `urls`
+ * @param {object} urls { vitrine, onnx: the two libraries, model, folder: of the onnxFiles, fs }
+ * @param {(script: string, options: object) => Promise<{ ms, logits }>} run a fresh start
+ * @param {object} plan { startUps, variant }
+ * @returns {Promise<object>} a row, as contest gives them
+ */
+export async function startUp({ config }, urls, run, { startUps, variant }) {
+  const [pixels] = drawings(1, config);
+  const shape = [1, config.channels, ...config.image_size];
+  const shared = { image: [...pixels], shape, variant, fs: urls.fs };
+  const side = (script, options, form) =>
+    ({ form, times: [], start: () => run(script, { ...shared, ...options }) });
+  const ours = side("vitrine", { library: urls.vitrine, model: urls.model });
+  const peers = forms.map((form) =>
+    side("onnxruntime-web", { library: urls.onnx, model: `${urls.folder}${form}.onnx` }, form));
+  for (let round = 0; round <= startUps; round++) {
+    let wanted;
+    for (const { start, times } of [ours, ...peers]) {
+      const { ms, logits } = await start();
+      wanted ??= logits;
+      const difference = largestDifference(logits, wanted);
+      if (!(difference <= TOLERANCE)) throw new Error(`start-up: logits differ by ${difference}`);
+      if (round > 0) times.push(ms);
+    }
+  }
+  const [peer] = peers.toSorted((a, b) => median(a.times) - median(b.times));
+  return {
+    row: "start-up",
+    precision: "f32",
+    batch: 1,
+    threads: 1,
+    ours_ms: median(ours.times),
+    ours_best_ms: Math.min(...ours.times),
+    peer: "onnxruntime-web",
+    peer_form: peer.form,
+    peer_ms: median(peer.times),
+    peer_best_ms: Math.min(...peer.times),
+    ratio: median(peer.times) / median(ours.times),
+    gflops: null,
+  };
+}
