@@ -12,8 +12,17 @@ enum { K = 64, NR = 8, PLAIN_ROWS = 4, FUSED_ROWS = 6, DOTS = 4 };
 float x[FUSED_ROWS * K], panel[K * NR], y[FUSED_ROWS * NR];
 int8_t a[DOTS * K], b[K];
 
-/* Sums of dots as the tiles of kernels/relaxed.c make them, in one step and in two, beside plain
- * arithmetic. V8 11's baseline compiler, in Node 20 and 21, gets them wrong. */
+/* Four products a lane, in one step and in two: both dots of kernels/relaxed.c. */
+static inline v128_t dot(v128_t va, v128_t vb, v128_t sum) {
+    return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(va, vb, sum);
+}
+static inline v128_t dot_in_pairs(v128_t va, v128_t vb, v128_t sum) {
+    v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(va, vb);
+    return wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(pairs));
+}
+
+/* Sums as a tile makes them, beside plain arithmetic. V8 11's baseline compiler, in Node 20 and
+ * 21, gets them wrong. */
 static bool dots_right(void) {
     ROLLED(int i = 0; i < DOTS * K; i++) a[i] = (int8_t)(i < 2 * K ? -128 : i * 83);
     ROLLED(int k = 0; k < K; k++) b[k] = (int8_t)(k < K / 2 ? 127 : k * 31 & 127);
@@ -23,12 +32,7 @@ static bool dots_right(void) {
         v128_t vb = wasm_v128_load(b + k);
         EACH(int i = 0; i < DOTS; i++) {
             v128_t va = wasm_v128_load(a + i * K + k);
-            if (i % 2) {
-                v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(va, vb);
-                sum[i] = wasm_i32x4_add(sum[i], wasm_i32x4_extadd_pairwise_i16x8(pairs));
-            } else {
-                sum[i] = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(va, vb, sum[i]);
-            }
+            sum[i] = i % 2 ? dot_in_pairs(va, vb, sum[i]) : dot(va, vb, sum[i]);
         }
     }
     int32_t got[DOTS * 4];
@@ -55,7 +59,11 @@ __attribute__((export_name("check"))) int check(void) {
     return right && dots_right() ? 1 + fused : 0;
 }
 
+/* ---- Tiles to be timed: each kernel's, over and over ------------------------ */
+
 #define ADD_PRODUCT(a, b, c) wasm_f32x4_add(c, wasm_f32x4_mul(a, b))
+#define DOT(a, b, c) dot(b, a, c)
+#define DOT_IN_PAIRS(a, b, c) dot_in_pairs(b, a, c)
 #define TILE(ROWS, STEP)                                                                           \
     EACH(int i = 0; i < ROWS; i++) sum[i][0] = sum[i][1] = wasm_f32x4_splat(0);                    \
     ROLLED(int k = 0; k < K; k++) {                                                                \
@@ -70,18 +78,31 @@ __attribute__((export_name("check"))) int check(void) {
         wasm_v128_store(y + i * NR, sum[i][0]);                                                    \
         wasm_v128_store(y + i * NR + 4, sum[i][1]);                                                \
     }
+#define BARRIER __asm__ volatile("" ::: "memory") /* else one time would do for all */
 
-/* The tile of kernels/relaxed.c or of kernels/simd128.c, some times over: as often as makes the
- * work the same. Both are in one function: an engine that optimises in steps takes them in the
- * same step. */
+/* The tile of kernels/simd128.c or of relaxed.c, as often as makes the work the same. Both are in
+ * one function: an engine that optimises in steps takes them in the same step. */
 __attribute__((export_name("tile"))) void tile(bool fused, int times) {
     v128_t sum[FUSED_ROWS][2];
     for (times *= fused ? PLAIN_ROWS : FUSED_ROWS; times > 0; times--) {
-        __asm__ volatile("" ::: "memory"); /* else one time would do for all */
+        BARRIER;
         if (fused) {
             TILE(FUSED_ROWS, wasm_f32x4_relaxed_madd)
         } else {
             TILE(PLAIN_ROWS, ADD_PRODUCT)
+        }
+    }
+}
+
+/* relaxed.c's int8 tile by the one dot or the other. */
+__attribute__((export_name("tile_int8"))) void tile_int8(bool in_pairs, int times) {
+    v128_t sum[PLAIN_ROWS][2];
+    for (; times > 0; times--) {
+        BARRIER;
+        if (in_pairs) {
+            TILE(PLAIN_ROWS, DOT_IN_PAIRS)
+        } else {
+            TILE(PLAIN_ROWS, DOT)
         }
     }
 }

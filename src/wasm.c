@@ -121,10 +121,17 @@ struct session *vitw_session(void) {
 }
 
 /* Opens the one model of this instance by feeding its file. `json` NULL: the file's own config;
- * it must stay until the end. After a failure the module is good for nothing but its message,
- * which `end` brings. */
-vit_status vitw_begin(size_t file_size, const char *json, size_t json_size) {
-    return vit_open_begin(&loader, file_size, json, json_size, NULL, &error);
+ * it must stay until the end. `in_pairs`: products of int8 in two steps, in a module that has
+ * the choice. After a failure the module is good for nothing but its message, which `end`
+ * brings. */
+vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool in_pairs) {
+#ifdef __wasm_relaxed_simd__
+    const struct vit_kernels *kernels = in_pairs ? &vit_relaxed_pairs : &vit_relaxed;
+#else
+    const struct vit_kernels *kernels = NULL;
+    (void)in_pairs;
+#endif
+    return vit_open_begin(&loader, file_size, json, json_size, kernels, &error);
 }
 
 vit_status vitw_feed(const void *bytes, size_t size) {

@@ -14,6 +14,8 @@ export interface ModelSource {
   readonly size: number;
   /** JSON, in place of the file's own. */
   readonly config: string | undefined;
+  /** Take int8 products in two steps, where the module can. */
+  readonly inPairs: boolean;
 }
 
 /** What is known of an open model. */
@@ -49,8 +51,8 @@ export class Engine implements Backend {
   model!: Model;
   #session: Session | undefined;
 
-  static begin({ module, memory, size, config }: ModelSource): Promise<Engine> {
-    return trapped(async () => new Engine(await Session.begin(module, memory, size, config)));
+  static begin(source: ModelSource): Promise<Engine> {
+    return trapped(async () => new Engine(await Session.begin(source)));
   }
 
   private constructor(session: Session) {

@@ -33,6 +33,9 @@ const IMPOSTORS: readonly [RegExp, string][] = [
 ];
 const IMPOSTOR_BYTES = 256;
 
+/** Pieces of memory are of this size, as browsers cut a download. */
+const PIECE_BYTES = 2 ** 16;
+
 /** So many pieces are asked for before anybody takes them: 16 MB as browsers cut them. */
 const PIECES_AHEAD = 256;
 
@@ -54,7 +57,7 @@ export function abortable<Value>(
 export async function open(source: Source, signal?: AbortSignal): Promise<Opened> {
   if (source instanceof Response) return fromResponse(source);
   if (source instanceof Blob) return fromBlob(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBlob(copy(source));
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBytes(source);
   if (!(typeof source === "string" || source instanceof URL || source instanceof Request)) {
     throw new VitError(
       "bad_argument",
@@ -81,7 +84,7 @@ export async function open(source: Source, signal?: AbortSignal): Promise<Opened
 
 /** What can be opened again later: a Response can be read once, and bytes may change. */
 export function lasting(source: Source, options: ReadOptions): Source | Promise<Source> {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return copy(source);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Uint8Array(viewOf(source));
   if (!(source instanceof Response)) return source;
   return Incoming.open(source, options).then(rest).then((pieces) => new Blob(pieces));
 }
@@ -242,13 +245,24 @@ async function fromFile(path: string | URL): Promise<Opened> {
   }
 }
 
-/** Blob takes no shared, resizable or detached memory by itself. */
-function copy(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Blob {
+/** Not by way of a Blob: a browser may have no room for one of some hundred megabytes. */
+function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Opened {
+  const view = viewOf(source);
+  let at = 0;
+  const body = new ReadableStream<Piece>({
+    pull(controller) {
+      if (at < view.length) controller.enqueue(view.slice(at, (at += PIECE_BYTES)));
+      else controller.close();
+    },
+  });
+  return { size: view.length, body, lost: unreadable(view.length) };
+}
+
+function viewOf(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Piece {
   try {
-    const view = ArrayBuffer.isView(source)
+    return ArrayBuffer.isView(source)
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
       : new Uint8Array(source);
-    return new Blob([new Uint8Array(view)]);
   } catch (cause) {
     const what = `source: expected bytes, got memory that is not to be read (${reason(cause)})`;
     throw new VitError("bad_argument", what, { cause });

@@ -3,7 +3,9 @@ import { type Backend, Engine, type Model, type Output } from "./engine.js";
 import { reason, VitError } from "./errors.js";
 import { Incoming, type ReadOptions, type Source } from "./fetch.js";
 import type { Picture } from "./images.js";
-import { type CompiledModule, loadModule, type Variant, type WasmSource } from "./module.js";
+import {
+  type CompiledModule, dotInPairs, loadModule, type Variant, type WasmSource,
+} from "./module.js";
 import { cores } from "./node.js";
 import { Remote } from "./remote.js";
 import { Team } from "./team.js";
@@ -65,7 +67,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
       plan.config,
       remote,
     ]);
-    const { module, memory, threads } = build;
+    const { module, memory, threads, inPairs } = build;
     if (memory && threads > 1) {
       helpers = Team.gather(module, memory, threads - 1).catch((error: unknown) => {
         warn(plan, reason(error));
@@ -73,7 +75,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
       });
     }
     const config = plan.prepare ? await withPrepare(plan.prepare, given, file) : given;
-    const source = { module, memory, size: file.size, config };
+    const source = { module, memory, size: file.size, config, inPairs };
     const engine: Backend = await (remote
       ? remote.then((worker) => worker.begin(source))
       : Engine.begin(source));
@@ -101,27 +103,29 @@ interface Build {
   /** Where the module is one for threads. */
   readonly memory: WebAssembly.Memory | undefined;
   readonly threads: number;
+  /** See {@link dotInPairs}. */
+  readonly inPairs: boolean;
 }
 
 /** A build for threads where they are wanted and can be had, else one for one thread. */
 async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
-  const choose = (threads: boolean) => {
-    const int8 = async () => /"dtype"\s*:\s*"I8"/.test(await readHeader(await opening));
-    return loadModule({ ...plan, threads, int8 });
-  };
+  const int8 = async () => /"dtype"\s*:\s*"I8"/.test(await readHeader(await opening));
+  const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
   const module = await choose(wanted > 1 && !why);
+  const inPairs = (await int8()) && dotInPairs();
+  const alone = { module, memory: undefined, threads: 1, inPairs };
   if (!isThreaded(module)) {
     if (wanted > 1) warn(plan, why ?? "the module given is a build for one");
-    return { module, memory: undefined, threads: 1 };
+    return alone;
   }
   const memory = await memoryFor(await opening);
-  if (memory) return { module, memory, threads: wanted };
+  if (memory) return { module, memory, threads: wanted, inPairs };
   const none = "there is no shared memory of the size that the model needs";
   if (plan.wasm) throw new VitError("unsupported", `wasm: a build for threads, and ${none}`);
   warn(plan, none);
-  return { module: await choose(false), memory: undefined, threads: 1 };
+  return { ...alone, module: await choose(false) };
 }
 
 function whyAlone(variant: Variant | "auto"): string | undefined {

@@ -33,7 +33,7 @@ export interface Choice {
   readonly wasm: WasmSource | undefined;
   /** A build whose memory threads can share. */
   readonly threads: boolean;
-  /** Whether the model's weights are int8; asked for when it matters. */
+  /** Whether the model's weights are int8; asked for where it matters. */
   int8(): Promise<boolean>;
 }
 
@@ -75,24 +75,34 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   const file = (name: Variant) => compiled(files[name]());
   if (variant !== "auto") return file(variant);
   if (!probe) return file(simd ? "simd128" : "scalar");
-  if (faster === undefined && probe.fused) {
-    // The likely choice arrives, and the engine optimises the probe, in the meantime.
-    const likely = file("relaxed");
-    probe.warm();
-    await likely;
-    faster ??= probe.faster();
+  if (!probe.fused || faster === false) {
+    return file((await choice.int8()) ? "relaxed" : "simd128");
   }
-  return file(probe.right && (faster || (await choice.int8())) ? "relaxed" : "simd128");
+  // The likely choice arrives, and the engine optimises the probe, while the weights begin.
+  const likely = file("relaxed");
+  probe.warm();
+  await likely;
+  const int8 = await choice.int8();
+  if (int8) dotInPairs();
+  else faster ??= probe.faster();
+  return file(probe.right && (int8 || faster) ? "relaxed" : "simd128");
 }
 
 /** Opened once, measured once. */
 let opened: Probe | undefined | null = null;
 let faster: boolean | undefined;
+let inPairs: boolean | undefined;
 
 /** Undefined where there is no relaxed SIMD that computes right. */
 function relaxedSimd(): Probe | undefined {
   if (opened === null) opened = Probe.open();
   return opened?.right ? opened : undefined;
+}
+
+/** Whether a relaxed build had better take int8 products in two steps. */
+export function dotInPairs(): boolean {
+  inPairs ??= relaxedSimd()?.inPairs() ?? false;
+  return inPairs;
 }
 
 function hasSimd(): boolean {

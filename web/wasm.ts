@@ -1,4 +1,5 @@
 /** The only file that touches the wasm heap: src/wasm.c's exports, as values and copies. */
+import type { ModelSource } from "./engine.js";
 import { VitError, type VitErrorCode } from "./errors.js";
 import type { Picture } from "./images.js";
 import type { Variant } from "./module.js";
@@ -163,15 +164,10 @@ export class Session {
   #json = 0;
 
   /** @throws {VitError} code `bad_wasm`, `no_memory`, or what the core says of the config. */
-  static async begin(
-    module: WebAssembly.Module,
-    memory: WebAssembly.Memory | undefined,
-    size: number,
-    config?: string,
-  ): Promise<Session> {
-    checkModule(module);
-    const session = new Session(await instantiate(module, memory));
-    session.#begin(size, config);
+  static async begin(source: ModelSource): Promise<Session> {
+    checkModule(source.module);
+    const session = new Session(await instantiate(source.module, source.memory));
+    session.#begin(source);
     return session;
   }
 
@@ -182,13 +178,13 @@ export class Session {
     this.variant = this.#text(exports.vitw_variant()) as Variant;
   }
 
-  #begin(size: number, config?: string): void {
+  #begin({ size, config, inPairs }: ModelSource): void {
     if (size > MAX_FILE_BYTES) throw noMemory(size, "the weights");
     this.#piece = this.#alloc(PIECE_BYTES, "the weights");
     const json = new TextEncoder().encode(config);
     if (config !== undefined) this.#json = this.#alloc(json.length, "the config");
     this.#bytes(this.#json, json.length).set(json);
-    this.#check(this.#exports.vitw_begin(size, this.#json, json.length));
+    this.#check(this.#exports.vitw_begin(size, this.#json, json.length, Number(inPairs)));
   }
 
   /** The next bytes of the file, so that the heap, which never shrinks, never holds it whole. */

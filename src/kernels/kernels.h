@@ -27,7 +27,9 @@ struct vit_kernels {
     const char *name;
     bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing */
 
-    /* Floats that a packed (N,K) matrix takes. */
+    /* Floats that a packed (N,K) matrix takes. What is packed of rows 0 to n-1, n a multiple of
+     * VIT_INT8_ROWS, ends at packed_size(n,K), where the rest can be packed or used alone; so it
+     * is with packed_size_int8. */
     size_t (*packed_size)(size_t N, size_t K);
     /* b(n,k) = b[n*n_stride + k*k_stride] → packed. A Linear's weight (N,K) has strides K,1. */
     void (*pack)(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,

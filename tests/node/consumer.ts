@@ -6,10 +6,12 @@ const digits = import.meta.resolve("vitrine/weights/digits.safetensors");
 export async function classify(image: ImageInput, signal: AbortSignal): Promise<string> {
   using vit = await Vit.load(digits, {
     worker: true,
-    variant: "auto",
+    variant: "relaxed",
+    threads: 2,
     signal,
     onProgress: (loaded: number, total: number) => console.log(loaded / total),
   });
+  console.log(vit.threads satisfies number, vit.variant);
   const result: Classification = await vit.classify(image, { topK: 3, attention: [0, 1] });
   const { attention } = result;
   if (attention instanceof Attention) {

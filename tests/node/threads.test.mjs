@@ -29,9 +29,14 @@ async function workersOf(work, make = (Worker) => Worker) {
   const { Worker } = threads;
   const workers = [];
   threads.Worker = class extends make(Worker) {
+    sent = [];
     constructor(...given) {
       super(...given);
       workers.push(this);
+    }
+    postMessage(message, transfer) {
+      this.sent.push(message);
+      super.postMessage(message, transfer);
     }
   };
   syncBuiltinESMExports();
@@ -69,6 +74,23 @@ for (const variant of fast) {
     });
   }
 }
+
+test("helpers take part: their stacks are used", { skip }, async () => {
+  const { Memory } = WebAssembly;
+  let memory;
+  const watching = new Proxy(Memory, {
+    construct: (_, [limits]) => (memory = new Memory(limits)),
+  });
+  await workersOf(async (workers) => {
+    const vit = await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
+    const { index, stack } = workers[0].sent.find((message) => "help" in message).help;
+    assert.equal(index, 1);
+    const used = () => new Uint8Array(memory.buffer, stack - 4096, 4096).some((byte) => byte > 0);
+    const end = performance.now() + 20_000;
+    while (!used() && performance.now() < end) await vit.classifyAll(Array(64).fill(image));
+    assert.ok(used());
+  });
+});
 
 test("no more threads run than there are cores, and one needs none of it", async () => {
   const warned = await warnings(async () => {

@@ -1,6 +1,6 @@
 // npm run build: the wasm modules, the package in dist/, the page in build/page. The other
 // scripts import these steps.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -104,12 +104,17 @@ async function bundle(name) {
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: { define: { PROBE_WASM: JSON.stringify(readFileSync(join(root, probeFile), "base64")) } },
   });
-  await bundled.write({
+  const { output } = await bundled.generate({
     file: join(root, "dist", `${name}.js`),
     minify: { mangle: { keepNames: { class: true, function: false } } },
     sourcemap: true,
     comments: false,
   });
+  for (const { fileName, code, source } of output) {
+    // Users' bundlers look for new URL("…", import.meta.url), not all of them for other quotes.
+    const text = code?.replace(/(new URL\()`([^`$]+)`/g, '$1"$2"') ?? source;
+    writeFileSync(join(root, "dist", fileName), text);
+  }
 }
 
 /** build/page: web/demo with the package and the model, by Vite. */
