@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { basename, extname } from "node:path";
+import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 import { modelOf } from "./models.mjs";
 import { writeSafetensors } from "./safetensors.mjs";
@@ -27,7 +28,8 @@ export async function inChromium(executablePath, limits) {
   for (const file of limits) pages.set(`/${basename(file)}`, [types[".wasm"], readFileSync(file)]);
   const limitUrls = [...pages.keys()];
   pages.set("/", ["text/html", "<!doctype html><title>bench</title>"]);
-  const server = await serve(pages);
+  const post = {}; // take: who waits for what a page posts
+  const server = await serve(pages, post);
   const origin = `http://localhost:${server.address().port}`;
   const browser = await chromium.launch({ executablePath, args });
 
@@ -63,9 +65,13 @@ export async function inChromium(executablePath, limits) {
         model: "/files/model.safetensors",
         folder: "/files/",
       };
-      const run = (script, options) => {
+      const run = async (script, options) => {
         pages.set("/start", ["text/html", startPage(script, options)]);
-        return inPage("/start", (page) => page.evaluate(() => globalThis.answer));
+        // Nothing is asked of the page while it starts: that would take its time.
+        const posted = new Promise((resolve) => { post.take = resolve; });
+        const { error, ...answer } = await inPage("/start", () => posted);
+        if (error) throw new Error(`start-up: ${error}`);
+        return answer;
       };
       return startUp(model, urls, run, plan);
     },
@@ -80,12 +86,13 @@ export async function inChromium(executablePath, limits) {
 function startPage(script, options) {
   return `<!doctype html><title>bench</title><script type="module">
 const { ${JSON.stringify(script)}: start } = { ${scripts[script]} };
-globalThis.answer = start(${JSON.stringify(options)});
+const answer = await start(${JSON.stringify(options)}).catch((error) => ({ error: String(error) }));
+await fetch("/answer", { method: "POST", body: JSON.stringify(answer) });
 </script>`;
 }
 
 /** An isolated origin: a browser gives its finest clock, and shared memory, to no other. */
-async function serve(pages) {
+async function serve(pages, post) {
   const isolation = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
@@ -96,6 +103,10 @@ async function serve(pages) {
     throw new Error(`not served: ${path}`);
   };
   const server = createServer((request, response) => {
+    if (request.method === "POST") {
+      response.end();
+      return void text(request).then((body) => post.take(JSON.parse(body)));
+    }
     answer(new URL(request.url, "http://localhost").pathname).then(
       ([type, body]) => {
         const about = { "Content-Type": type, "Content-Length": Buffer.byteLength(body) };
