@@ -59,11 +59,6 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   if (typeof WebAssembly !== "object") {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
-  const files = threads ? { ...FILES, ...THREADS_FILES } : FILES;
-  const file = (name: Variant) => compiled(files[name]());
-  if (variant === "auto" && wasm === undefined && opened === null && Probe.isKnown()) {
-    file("relaxed").catch(() => {}); // the likely choice sets out; whoever asks next gets it
-  }
   const probe = variant === "auto" || variant === "relaxed" ? relaxedSimd() : undefined;
   const simd = probe !== undefined || hasSimd();
   if (variant === "simd128" && !simd) {
@@ -76,6 +71,8 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
     );
   }
   if (wasm !== undefined) return compiled(wasm);
+  const files = threads ? { ...FILES, ...THREADS_FILES } : FILES;
+  const file = (name: Variant) => compiled(files[name]());
   if (variant !== "auto") return file(variant);
   if (!probe) return file(simd ? "simd128" : "scalar");
   if (!probe.fused || faster === false) {

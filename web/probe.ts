@@ -31,14 +31,10 @@ export class Probe {
   /** Whether all that was computed is right, which code optimised later may change. */
   right: boolean;
 
-  /** Whether the engine knows relaxed SIMD, which is told sooner than whether it is right. */
-  static isKnown(): boolean {
-    return WebAssembly.validate(moduleBytes());
-  }
-
   /** Undefined where relaxed SIMD is unknown. */
   static open(): Probe | undefined {
-    const exports = tinyModule<Exports>(moduleBytes());
+    const bytes = Uint8Array.from(atob(PROBE_WASM), (letter) => letter.charCodeAt(0));
+    const exports = tinyModule<Exports>(bytes);
     return exports && new Probe(exports);
   }
 
@@ -102,10 +98,6 @@ export class Probe {
     }
     return calls / time;
   }
-}
-
-function moduleBytes(): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(PROBE_WASM), (letter) => letter.charCodeAt(0));
 }
 
 /** A module's exports, compiled on the spot; undefined where the engine does not know it. */
