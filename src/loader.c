@@ -41,12 +41,6 @@ static size_t least(size_t a, size_t b) {
 
 /* ---- Tensors ------------------------------------------------------------ */
 
-static bool all_finite(const float *x, size_t n) {
-    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
-    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
-    return sum == 0;
-}
-
 static bool any_negative(const float *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (x[i] < 0) return true;

@@ -86,6 +86,9 @@ void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_m
 struct vit_quantized quantized_from(const vit_model *model, const struct vit_quantized *q,
                                     size_t row);
 
+/* Neither NaN nor infinity among x (n). */
+bool all_finite(const float *x, size_t n);
+
 /* The stages. k: the kernels; rows = B·T. Backward adds to parameter gradients and
  * overwrites activation gradients. */
 

@@ -107,7 +107,7 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 
 /* ---- Running ------------------------------------------------------------ */
 
-static bool all_finite(const float *x, size_t n) {
+bool all_finite(const float *x, size_t n) {
     float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
     for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
     return sum == 0;

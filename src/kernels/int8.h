@@ -1,7 +1,10 @@
 /* int8 matrix products in 128-bit vectors, after tiles.h: define STEP, quantized, load_weights
- * and load_step, include. One panel of 8 columns is, zeros past N and K:
+ * and store_steps, include, and define TILE for each INT8_MATMUL. A panel of 8 columns, zeros
+ * past N and K, is
+ *
  *     the sums of the columns' weights (8 int32), then
  *     for each STEP k: for each of the columns: STEP weights
+ *
  * The tile is 4×8, and its sums start at -zero·(sum of the weights), so that what they end
  * with is the product with x.q - x.zero. */
 #ifndef VIT_INT8_H

@@ -2,41 +2,25 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { createRequire, syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { Vit } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
-import { during, instancesOf, load, rejects, stroke } from "./support.mjs";
+import { during, instancesOf, load, rejects, stroke, workersOf as startedBy } from "./support.mjs";
 
 const name = "per_head";
 const images = golden(name).map(({ image }) => image);
 const [image] = images;
-const threads = createRequire(import.meta.url)("node:worker_threads");
 
 /** The workers that `work` starts; each can be told to die on its next run. */
-async function workersOf(work) {
-  const workers = [];
-  class Mortal extends threads.Worker {
+function workersOf(work) {
+  return startedBy(work, (Worker) => class extends Worker {
     doomed = false;
-    constructor(...given) {
-      super(...given);
-      workers.push(this);
-    }
     postMessage(message, transfer) {
       if (this.doomed && "run" in message) this.terminate();
       else super.postMessage(message, transfer);
     }
-  }
-  const { Worker } = threads;
-  threads.Worker = Mortal;
-  syncBuiltinESMExports();
-  try {
-    await work(workers);
-  } finally {
-    threads.Worker = Worker;
-    syncBuiltinESMExports();
-  }
+  });
 }
 
 for (const worker of [false, true]) {

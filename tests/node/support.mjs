@@ -1,6 +1,7 @@
 // What several tests of the API need.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createRequire, syncBuiltinESMExports } from "node:module";
 import { afterEach } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { modelPath } from "./golden.mjs";
@@ -58,6 +59,26 @@ export async function during(object, name, value, work) {
   } finally {
     if (before) Object.defineProperty(object, name, before);
     else delete object[name];
+  }
+}
+
+/** The workers that `work` starts, each of the class that `classOf` makes from Node's. */
+export async function workersOf(work, classOf) {
+  const threads = createRequire(import.meta.url)("node:worker_threads");
+  const { Worker } = threads;
+  const workers = [];
+  threads.Worker = class extends classOf(Worker) {
+    constructor(...given) {
+      super(...given);
+      workers.push(this);
+    }
+  };
+  syncBuiltinESMExports();
+  try {
+    await work(workers);
+  } finally {
+    threads.Worker = Worker;
+    syncBuiltinESMExports();
   }
 }
 

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { createRequire, syncBuiltinESMExports } from "node:module";
 import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { golden, modelBytes, modelPath, names } from "./golden.mjs";
-import { during, load, rejects, variants, wasmBytes } from "./support.mjs";
+import {
+  during, load, rejects, variants, wasmBytes, workersOf as startedBy,
+} from "./support.mjs";
 
 const name = "per_head";
 const weights = modelBytes(name);
@@ -23,29 +24,15 @@ async function warnings(work) {
   return warned;
 }
 
-/** The workers that `work` starts, each of a class made from Node's. */
-async function workersOf(work, make = (Worker) => Worker) {
-  const threads = createRequire(import.meta.url)("node:worker_threads");
-  const { Worker } = threads;
-  const workers = [];
-  threads.Worker = class extends make(Worker) {
+/** The workers that `work` starts, which know what they were `sent`. */
+function workersOf(work, make = (Worker) => Worker) {
+  return startedBy(work, (Worker) => class extends make(Worker) {
     sent = [];
-    constructor(...given) {
-      super(...given);
-      workers.push(this);
-    }
     postMessage(message, transfer) {
       this.sent.push(message);
       super.postMessage(message, transfer);
     }
-  };
-  syncBuiltinESMExports();
-  try {
-    await work(workers);
-  } finally {
-    threads.Worker = Worker;
-    syncBuiltinESMExports();
-  }
+  });
 }
 
 for (const variant of fast) {
