@@ -1,6 +1,6 @@
 /* 128-bit wasm SIMD with relaxed instructions. The fused tile is 6×8: 12 sums, 2 vectors of b
  * and one splat, all of the 15 registers that V8 leaves free on x86. It needs 12 multiply-adds
- * for 8 loads, and so is bound by the multiply-adds: 94 to 99 % of what they allow, where
+ * for 8 loads, and so is bound by the multiply-adds: 91 to 99 % of what they allow, where
  * 4×8 reaches 90, 5×8 94 and 4×12, which is spilled, 50. */
 #include <wasm_simd128.h>
 
