@@ -6,7 +6,7 @@ import { reason, VitError } from "./errors.js";
 declare const PROBE_WASM: string;
 
 /** The measurement takes at most 5 ms: slices to warm up, then pairs of slices. */
-const WARM_MS = 0.4;
+const WARM_MS = 1.2;
 const SLICE_MS = 0.5;
 const PAIRS_MS = 2;
 
@@ -48,40 +48,60 @@ export class Probe {
   /** Brings an engine that compiles in steps to begin its best, once; that takes it a while. */
   warm(): void {
     if (this.#tick < Infinity) return;
-    const { check, tile } = this.#exports;
-    this.#rate(WARM_MS, () => tile(false, TIMES));
-    this.#rate(WARM_MS, () => tile(true, TIMES));
-    this.#rate(WARM_MS, check);
-  }
-
-  /** Whether the fused tile keeps up with the plain one. */
-  faster(): boolean {
-    const { tile } = this.#exports;
-    return this.#keepsUp(() => tile(true, TIMES), () => tile(false, TIMES), MAKES_UP);
-  }
-
-  /** Whether the int8 dot is faster in two steps than in one. */
-  inPairs(): boolean {
-    const { tile_int8 } = this.#exports;
-    return this.#keepsUp(() => tile_int8(true, TIMES), () => tile_int8(false, TIMES), 1);
+    const all = [...this.#tiles(), ...this.#dots(), this.#exports.check];
+    this.#rate(WARM_MS, () => all.forEach((work) => work()));
   }
 
   /**
-   * Whether `work` takes at most `share` of the time of `other`, each at its best. Where the clock
-   * is too coarse to tell it is taken to: so it was in every engine on x86 with a finer one.
-   * Sees whether all is still right.
+   * Whether the fused tile, at its best, keeps up with the plain one at its own. So it did in
+   * every engine on x86, and is taken to where the clock can't tell.
    */
-  #keepsUp(work: () => void, other: () => void, share: number): boolean {
-    this.right &&= this.#exports.check() > 0;
-    if (this.#tick > SLICE_MS) return true;
+  faster(): boolean {
+    if (!this.#tells()) return true;
+    const [fused, plain] = this.#tiles();
+    const makesUp = MAKES_UP + this.#tick / SLICE_MS;
     let best = 0;
     let others = 0;
     const end = performance.now() + PAIRS_MS;
     do {
-      others = Math.max(others, this.#rate(SLICE_MS, other));
-      best = Math.max(best, this.#rate(SLICE_MS, work));
-    } while (best < others && performance.now() < end);
-    return best * (share + this.#tick / SLICE_MS) >= others;
+      others = Math.max(others, this.#rate(SLICE_MS, plain));
+      best = Math.max(best, this.#rate(SLICE_MS, fused));
+    } while (best * makesUp < others && performance.now() < end);
+    return best * makesUp >= others;
+  }
+
+  /**
+   * Whether the int8 dot is faster in two steps than in one, in most of several trials: the
+   * engine's next, better code may come in the midst of one.
+   */
+  inPairs(): boolean {
+    if (!this.#tells()) return false;
+    const [two, one] = this.#dots();
+    let wins = 0;
+    const end = performance.now() + PAIRS_MS;
+    do {
+      const rate = this.#rate(SLICE_MS / 2, one);
+      wins += Math.sign(this.#rate(SLICE_MS / 2, two) - rate);
+    } while (performance.now() < end);
+    return wins > 0;
+  }
+
+  /** The tile of the relaxed kernels and that of the plain ones. */
+  #tiles(): [fused: () => void, plain: () => void] {
+    const { tile } = this.#exports;
+    return [() => tile(true, TIMES), () => tile(false, TIMES)];
+  }
+
+  /** The relaxed kernels' int8 tile in two steps, and in one. */
+  #dots(): [two: () => void, one: () => void] {
+    const { tile_int8 } = this.#exports;
+    return [() => tile_int8(true, TIMES), () => tile_int8(false, TIMES)];
+  }
+
+  /** Whether the clock is fine enough for a slice. Sees whether all is still right. */
+  #tells(): boolean {
+    this.right &&= this.#exports.check() > 0;
+    return this.#tick <= SLICE_MS;
   }
 
   /** Calls a millisecond, of `work` done over and over for a slice of time. */

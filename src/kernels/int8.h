@@ -5,12 +5,12 @@
  *     the sums of the columns' weights (8 int32), then
  *     for each STEP k: for each of the columns: STEP weights
  *
- * The tile is 4×8, and its sums start at -zero·(sum of the weights), so that what they end
- * with is the product with x.q - x.zero. */
+ * A tile's sums start at -zero·(sum of the weights), so that what they end with is the product
+ * with x.q - x.zero. */
 #ifndef VIT_INT8_H
 #define VIT_INT8_H
 
-enum { INT8_MR = 4, SUMS = NR * sizeof(int32_t) };
+enum { INT8_MR = 6, SUMS = NR * sizeof(int32_t) };
 
 static size_t panel_size_int8(size_t K) {
     return SUMS + (K + STEP - 1) / STEP * STEP * NR;
@@ -101,21 +101,20 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
         }
 }
 
-/* A matmul by this dot. */
-#define INT8_HEIGHTS(X) X(1) X(2) X(3) X(4)
+/* A matmul by this dot in tiles of `most` rows, at most INT8_MR. */
 #define TILE_INT8(dot_add, n)                                                                      \
     {                                                                                              \
         tile_int8(y, ldy, &row, panel, scale, start, add, K, n, dot_add);                          \
         M -= n, row.q += n * vit_quantized_row(K), row.scale += n, row.zero += n, y += n * ldy;    \
     }
-#define INT8_MATMUL(name, dot_add)                                                                 \
+#define INT8_MATMUL(name, dot_add, most, each_height)                                              \
     static void name##_panel(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,    \
                              size_t m, const char *restrict panel, const float *restrict scale,    \
                              const float *restrict start, bool add, size_t M, size_t K) {          \
         struct vit_quantized row = *(const struct vit_quantized *)x;                               \
         row.q += m * vit_quantized_row(K), row.scale += m, row.zero += m;                          \
         (void)ldx;                                                                                 \
-        ALL_TILES(INT8_MR, INT8_HEIGHTS)                                                           \
+        ALL_TILES(most, each_height)                                                               \
     }                                                                                              \
     static void name(float *restrict y, size_t ldy, const struct vit_quantized *x,                 \
                      const void *restrict packed, const float *restrict scale,                     \

@@ -7,7 +7,7 @@
 #include "lanes.h"
 
 #define MR 4
-#define EACH_HEIGHT(X) X(1) X(2) X(3) X(4)
+#define EACH_HEIGHT UP_TO_4
 #include "tiles.h"
 
 /* int8 by the exact widening multiply: x as 16-bit numbers, weights widened as they are
@@ -28,7 +28,7 @@ INLINE v128_t widening_dot_add(v128_t weights, v128_t x, v128_t sum) {
     return wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(weights, x));
 }
 #define TILE(n) TILE_INT8(widening_dot_add, n)
-INT8_MATMUL(matmul_int8, widening_dot_add)
+INT8_MATMUL(matmul_int8, widening_dot_add, 4, UP_TO_4)
 
 const struct vit_kernels vit_simd128 = {
     .name = "simd128",

@@ -84,6 +84,9 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
     }
 }
 
+#define UP_TO_4(X) X(1) X(2) X(3) X(4)
+#define UP_TO_6(X) UP_TO_4(X) X(5) X(6)
+
 /* The tiles of M rows: MR each, but the last two share theirs evenly, for a tile of one or two
  * rows is slow. TILE(n) does n rows and goes on to the next ones. */
 #define ALL_TILES(MR, EACH_HEIGHT)                                                                 \
