@@ -5,7 +5,7 @@
  *   T tokens = prefix + N  L blocks   h heads   d = D / h   M MLP width   K classes
  *
  * One image's journey, and the file that tells each leg of it:
- *   pixels.c (bytes → C,H,W)  patches.c (→ N,D)  tokens.c (→ T,D)
+ *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  patches.c (→ N,D)  tokens.c (→ T,D)
  *   blocks.c attention.c mlp.c norm.c (L × T,D → T,D)  logits.c (→ K)
  *   overlay.c (L,h,T,T → heat maps)
  *
@@ -191,6 +191,19 @@ typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
                          size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse);
 
+/* ---- Drawing ------------------------------------------------------------ */
+
+/* Where a pen was, in pixels from the upper left corner, and how wide it was there. */
+typedef struct vit_point {
+    float x, y, width;
+} vit_point;
+
+/* Adds a stroke to `ink` (rows,columns), 0 none … 255 full: quadratic curves through the
+ * midpoints of its points, round ends, one point a dot. What lies outside is not drawn; the
+ * points are finite. */
+void vit_draw_stroke(uint8_t *ink, size_t rows, size_t columns, const vit_point *points,
+                     size_t count);
+
 /* ---- Pixels ------------------------------------------------------------- */
 
 /* Bytes of one image, `channels` interleaved: 1 grey, 2 grey+alpha, 3 RGB, 4 RGBA. */
@@ -249,7 +262,8 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
                   float *gradient);
 
 /* Mean cross-entropy of softmax(logits) against labels smoothed by `smoothing`
- * (Szegedy et al., arXiv:1512.00567, section 7); dlogits is its gradient times
+ * (Szegedy et al., arXiv:1512.00567, section 7), against all classes alike where a label is none
+ * of them (Hendrycks et al., arXiv:1812.04606, section 3); dlogits is its gradient times
  * `scale`. Returns the sum of the losses over the batch. */
 double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *labels, size_t batch,
                          size_t classes, float smoothing, float scale);

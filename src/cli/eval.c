@@ -1,11 +1,13 @@
 /* vit eval: a model's loss, accuracy and confusion on a data set. */
+#include "../error.h"
 #include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arguments {
-    const char *model, *images, *labels;
+    const char *model, *images, *labels, *strokes, *writers;
     size_t threads;
     bool confusion;
 };
@@ -42,12 +44,63 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     return status;
 }
 
+/* The part of the writers that --writers names; false where it is none. */
+static bool read_writers(unsigned *writers, const char *name) {
+    static const struct {
+        const char *name;
+        unsigned writers;
+    } parts[] = {{"all", WRITERS_TRAINING | WRITERS_VALIDATION | WRITERS_HELD_OUT},
+                 {"training", WRITERS_TRAINING},
+                 {"validation", WRITERS_VALIDATION},
+                 {"held-out", WRITERS_HELD_OUT}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(name, parts[i].name)) {
+            *writers = parts[i].writers;
+            return true;
+        }
+    return false;
+}
+
+/* Drawn with the page's pen, prepared as the page's drawings are. */
+static vit_status open_strokes(struct data_set *data, const struct arguments *a,
+                               const vit_config *config, vit_error *why) {
+    struct drawings drawings;
+    unsigned writers;
+    if (!read_writers(&writers, a->writers))
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "--writers: expected all, training, validation or held-out, got %s",
+                        a->writers);
+    if (config->prepare != VIT_PREPARE_DIGIT || config->channels != 1)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "%s: expected a model of digits", a->model);
+    vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
+    if (status) return status;
+    status =
+        drawings_data(data, &drawings, writers, config->image_size[0], config->image_size[1], why);
+    drawings_close(&drawings);
+    if (!status && data->count == 0)
+        status =
+            vit_fail(why, VIT_BAD_FILE, "%s: no drawings by %s writers", a->strokes, a->writers);
+    return status;
+}
+
+static vit_status open_data(struct data_set *data, const struct arguments *a,
+                            const vit_config *config, vit_error *why) {
+    if (a->strokes && !a->images && !a->labels) return open_strokes(data, a, config, why);
+    if (a->images && a->labels && !a->strokes)
+        return data_open(data, a->images, a->labels, config, why);
+    return vit_fail(why, VIT_BAD_ARGUMENT, "expected either --images and --labels or --strokes");
+}
+
 int command_eval(int argc, char **argv) {
-    struct arguments a = {.threads = cpu_count()};
+    struct arguments a = {.threads = cpu_count(), .writers = "all"};
     const struct option options[] = {
         {"--model", OPTION_TEXT, &a.model, true, "MODEL", "safetensors"},
-        {"--images", OPTION_TEXT, &a.images, true, "IDX", "IDX images, gzipped or not"},
-        {"--labels", OPTION_TEXT, &a.labels, true, "IDX", "IDX labels, gzipped or not"},
+        {"--images", OPTION_TEXT, &a.images, false, "IDX", "IDX images, gzipped or not"},
+        {"--labels", OPTION_TEXT, &a.labels, false, "IDX", "IDX labels, gzipped or not"},
+        {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
+         "instead: pen drawings, a line of JSON each, gzipped or not"},
+        {"--writers", OPTION_TEXT, &a.writers, false, "PART",
+         "of them: training, validation or held-out (default: all)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
         {"--confusion", OPTION_FLAG, &a.confusion, false, NULL, "print the confusion matrix too"},
     };
@@ -59,7 +112,7 @@ int command_eval(int argc, char **argv) {
     struct data_set data = {0};
     vit_error why = {""};
     vit_status status = model_read(&model, a.model, &why);
-    if (!status) status = data_open(&data, a.images, a.labels, vit_model_config(model), &why);
+    if (!status) status = open_data(&data, &a, vit_model_config(model), &why);
     if (!status) status = measure(&a, model, &data, &why);
     data_close(&data);
     vit_close(model);

@@ -26,6 +26,7 @@ static void on_epoch(void *context, size_t epoch, size_t epochs, const struct ep
         printf("validation loss %.4f  accuracy %.4f", r->validation_loss, r->validation_accuracy);
     else
         printf("validation -");
+    if (r->drawings_accuracy >= 0) printf("  drawings %.4f", r->drawings_accuracy);
     printf("  rate %.3g  %.0f images/s  %.1f GFLOP/s\n", r->learning_rate, r->images_per_second,
            r->gflops);
     fflush(stdout);
@@ -38,7 +39,7 @@ static void on_resumed(void *context, size_t epoch, size_t epochs) {
 }
 
 struct arguments {
-    const char *data, *recipe, *out, *init;
+    const char *data, *strokes, *recipe, *out, *init;
     size_t epochs, threads;
     uint64_t seed;
     bool fresh;
@@ -80,12 +81,15 @@ static int report(const struct arguments *a, const struct recipe *recipe, bool f
 static int train(const struct arguments *a) {
     struct recipe recipe = {0};
     struct data_set data = {0};
+    struct drawings drawings = {0};
     vit_model *start = NULL;
     vit_error why = {""};
     struct session session = {progress_open(), 0};
     bool finished = false;
     vit_status status = load_recipe(&recipe, a, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
+    if (!status && a->strokes)
+        status = drawings_open(&drawings, a->strokes, recipe.config.classes, &why);
     if (!status && a->init) status = model_read(&start, a->init, &why);
     if (start && vit_model_config(start)->int8)
         status = vit_fail(&why, VIT_BAD_ARGUMENT,
@@ -97,6 +101,7 @@ static int train(const struct arguments *a) {
         struct train_job job = {
             .recipe = &recipe,
             .data = &data,
+            .drawings = a->strokes ? &drawings : NULL,
             .out = a->out,
             .start = start,
             .threads = a->threads,
@@ -108,6 +113,7 @@ static int train(const struct arguments *a) {
     }
     int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
     vit_close(start);
+    drawings_close(&drawings);
     data_close(&data);
     recipe_close(&recipe);
     return code;
@@ -117,6 +123,8 @@ int command_train(int argc, char **argv) {
     struct arguments a = {.threads = cpu_count(), .seed = SEED_OF_RECIPE};
     const struct option options[] = {
         {"--data", OPTION_TEXT, &a.data, true, "DIR", "IDX files under MNIST's names, .gz or not"},
+        {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
+         "pen drawings, a line of JSON each, gzipped or not"},
         {"--recipe", OPTION_TEXT, &a.recipe, true, "FILE", "JSON: the model and its training"},
         {"--out", OPTION_TEXT, &a.out, true, "MODEL",
          "safetensors to write; beside it MODEL.log.tsv"},

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum rng_purpose { RNG_INIT, RNG_SHUFFLE, RNG_AUGMENT, RNG_DROP_PATH };
+enum rng_purpose { RNG_INIT, RNG_SHUFFLE, RNG_AUGMENT, RNG_DROP_PATH, RNG_DRAW };
 
 struct rng {
     uint64_t state;

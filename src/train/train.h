@@ -3,6 +3,9 @@
  *   idx.c       data sets in MNIST's own format
  *   recipe.c    what to train and how, as JSON
  *   augment.c   one warp per image: affine, elastic, stroke thickness
+ *   strokes.c   drawings of pens, and pens to draw them with
+ *   negatives.c drawings of no digit
+ *   samples.c   what an epoch consists of
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   pool.c      threads
@@ -40,6 +43,44 @@ void data_image(float *image, const struct data_set *data, size_t index);
 /* `n` values in 0..1 → what a photo model's `prepare` makes of them; others stay. */
 void data_standardise(float *image, size_t n, const vit_config *config);
 
+/* ---- Drawings ----------------------------------------------------------- */
+
+struct drawings {
+    struct drawing {
+        uint8_t label;
+        size_t writer;
+        size_t first_stroke, strokes, first_point, points;
+    } * list;
+    size_t count, most_points; /* most_points: of one drawing */
+    size_t *lengths;           /* (stroke_count): points of each stroke */
+    float (*points)[2];        /* x right, y down, in the file's unit */
+    size_t stroke_count, point_count;
+};
+
+vit_status drawings_open(struct drawings *drawings, const char *path, size_t classes,
+                         vit_error *why);
+void drawings_close(struct drawings *drawings);
+
+/* A fifth of the writers is never trained on, nor chosen by; a tenth is for choices. */
+enum writers { WRITERS_TRAINING = 1, WRITERS_VALIDATION = 2, WRITERS_HELD_OUT = 4 };
+enum writers writers_part(size_t writer);
+
+/* How a drawing is drawn, in pixels. */
+struct pen {
+    float width;
+    float size;           /* of the longer side */
+    float stretch, slant; /* x → stretch·x + slant·(height above the foot) */
+    float x, y;           /* the centre */
+};
+
+/* Adds drawing `index` to `ink` (rows,columns). `scratch`: most_points of them. */
+void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
+                   const struct drawings *drawings, size_t index, const struct pen *pen);
+
+/* The drawings by these `writers`, drawn with the page's pen and prepared as the page does. */
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
+                         size_t rows, size_t columns, vit_error *why);
+
 /* ---- Recipe ------------------------------------------------------------- */
 
 enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM };
@@ -65,6 +106,8 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
+    size_t drawings;            /* times that an epoch draws each drawing */
+    double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
     struct augment augment;
 };
@@ -91,6 +134,37 @@ size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a th
  * (seed, epoch, index). */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, uint64_t seed, size_t epoch, size_t index);
+
+/* ---- Samples: images, drawings, drawings of no digit -------------------- */
+
+enum { NO_CLASS = 255 };
+
+struct samples { /* const after opening, shared by threads */
+    const struct recipe *recipe;
+    const struct data_set *data;
+    const struct drawings *drawings; /* may be NULL */
+    struct augmenter *augmenter;
+    size_t *list;  /* (listed): drawings to train on */
+    size_t images; /* of the data set, to train on */
+    size_t listed, negatives, count;
+};
+
+struct sample_room { /* what a thread brings */
+    uint8_t *ink, *bytes;
+    vit_point *points;
+    void *prepare;
+    float *augment;
+};
+
+vit_status samples_open(struct samples *samples, const struct recipe *recipe,
+                        const struct data_set *data, const struct drawings *drawings,
+                        vit_error *why);
+void samples_close(struct samples *samples);
+bool sample_room_open(struct sample_room *room, const struct samples *samples);
+void sample_room_close(struct sample_room *room);
+/* Sample `index` of an epoch → image (rows, columns) in 0..1; returns its class or NO_CLASS. */
+uint8_t sample_draw(float *image, struct sample_room *room, const struct samples *samples,
+                    size_t epoch, size_t index);
 
 /* ---- Parameters --------------------------------------------------------- */
 
@@ -156,7 +230,8 @@ double forward_flops(const vit_config *config);
 
 struct epoch_record {
     double learning_rate, train_loss, train_accuracy;
-    double validation_loss, validation_accuracy; /* negative: not measured */
+    /* Negative: not measured. */
+    double validation_loss, validation_accuracy, drawings_accuracy;
     double images_per_second, gflops;
 };
 
@@ -217,6 +292,7 @@ struct train_watch {
 struct train_job {
     const struct recipe *recipe;
     const struct data_set *data;
+    const struct drawings *drawings; /* NULL: none */
     const char *out;  /* the model; with .checkpoint and .log.tsv appended, the others */
     vit_model *start; /* fine-tune from it; NULL: from random parameters */
     size_t threads;

@@ -21,20 +21,22 @@ struct lane { /* what one thread works with */
     vit_tape *tape;
     void *tape_memory;
     float *gradient; /* laid out as the parameters */
-    float *images, *logits, *dlogits, *keep, *scratch;
+    float *images, *logits, *dlogits, *keep;
+    struct sample_room room;
     uint8_t labels[MICRO_BATCH];
-    double loss; /* sums over the batch */
-    size_t correct;
-    double square; /* of this thread's range of the summed gradient */
+    double loss;            /* sums over the batch */
+    size_t correct, digits; /* digits: those with a class */
+    double square;          /* of this thread's range of the summed gradient */
 };
 
 struct trainer {
     const struct train_job *job;
     const struct recipe *recipe;
     const struct data_set *data;
-    size_t images, steps; /* of an epoch */
+    struct samples samples;
+    struct data_set drawn; /* drawings to validate with */
+    size_t steps;          /* of an epoch */
     vit_model *model, *average;
-    struct augmenter *augmenter;
     struct pool *pool;
     struct lane *lanes;
     vit_tensor *tensors;
@@ -72,10 +74,9 @@ static void micro_batch(struct trainer *t, struct lane *lane, const uint32_t *in
     size_t depth = recipe->config.depth;
     for (size_t i = 0; i < n; i++) {
         size_t index = indices[i];
-        augmenter_apply(lane->images + i * pixels, lane->scratch, t->augmenter,
-                        t->data->images + index * pixels, recipe->seed, t->epoch, index);
+        lane->labels[i] =
+            sample_draw(lane->images + i * pixels, &lane->room, &t->samples, t->epoch, index);
         draw_keep(lane->keep + i * depth, t, index);
-        lane->labels[i] = t->data->labels[index];
     }
     data_standardise(lane->images, n * pixels, &recipe->config);
     const float *keep = recipe->drop_path > 0 ? lane->keep : NULL;
@@ -84,8 +85,10 @@ static void micro_batch(struct trainer *t, struct lane *lane, const uint32_t *in
     lane->loss += vit_cross_entropy(lane->dlogits, lane->logits, lane->labels, n, K,
                                     (float)recipe->label_smoothing, scale);
     vit_backward(t->model, lane->tape, n, lane->dlogits, lane->gradient);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         lane->correct += largest_logit(lane->logits + i * K, K) == lane->labels[i];
+        lane->digits += lane->labels[i] != NO_CLASS;
+    }
 }
 
 static void compute_gradient(void *context, size_t thread, size_t threads) {
@@ -94,7 +97,7 @@ static void compute_gradient(void *context, size_t thread, size_t threads) {
     struct range share = range_part(t->batch.end - t->batch.begin, thread, threads);
     memset(lane->gradient, 0, t->state.count * sizeof *lane->gradient);
     lane->loss = 0;
-    lane->correct = 0;
+    lane->correct = lane->digits = 0;
     for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
         size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
         micro_batch(t, lane, t->order + t->batch.begin + i, n);
@@ -162,8 +165,8 @@ static bool train_step(struct trainer *t) {
 /* Fisher & Yates's shuffle in Durstenfeld's form, anew for each epoch. */
 static void shuffle(struct trainer *t) {
     struct rng rng = rng_stream(t->recipe->seed, RNG_SHUFFLE, t->epoch, 0);
-    for (size_t i = 0; i < t->images; i++) t->order[i] = (uint32_t)i;
-    for (size_t i = t->images; i > 1; i--) {
+    for (size_t i = 0; i < t->samples.count; i++) t->order[i] = (uint32_t)i;
+    for (size_t i = t->samples.count; i > 1; i--) {
         size_t j = rng_below(&rng, i);
         uint32_t swap = t->order[i - 1];
         t->order[i - 1] = t->order[j];
@@ -177,10 +180,10 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
     const struct train_watch *watch = &t->job->watch;
     double begin = now(), loss = 0, seconds = 0;
     double flops = 3 * forward_flops(&t->recipe->config); /* backward: twice the forward */
-    size_t correct = 0, batch = t->recipe->batch;
+    size_t correct = 0, digits = 0, batch = t->recipe->batch;
     *go = true;
-    for (size_t done = 0; done < t->images && *go; done = t->batch.end) {
-        size_t left = t->images - done;
+    for (size_t done = 0; done < t->samples.count && *go; done = t->batch.end) {
+        size_t left = t->samples.count - done;
         t->batch = (struct range){done, done + (left < batch ? left : batch)};
         if (!train_step(t))
             return vit_fail(why, VIT_BAD_ARGUMENT,
@@ -190,6 +193,7 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
         for (size_t i = 0; i < pool_threads(t->pool); i++) {
             loss += t->lanes[i].loss;
             correct += t->lanes[i].correct;
+            digits += t->lanes[i].digits;
         }
         seconds = now() - begin;
         double n = (double)t->batch.end;
@@ -197,21 +201,22 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
             .epoch = t->epoch + 1,
             .epochs = t->recipe->epochs,
             .done = t->batch.end,
-            .images = t->images,
+            .images = t->samples.count,
             .seconds = seconds,
             .loss = loss / n,
-            .accuracy = (double)correct / n,
+            .accuracy = digits ? (double)correct / (double)digits : 0,
             .gflops = n * flops / seconds * 1e-9,
         };
         if (watch->step) *go = watch->step(watch->context, &progress);
     }
-    double n = (double)t->images;
+    double n = (double)t->samples.count;
     *record = (struct epoch_record){
         .learning_rate = t->adamw.learning_rate,
         .train_loss = loss / n,
-        .train_accuracy = (double)correct / n,
+        .train_accuracy = digits ? (double)correct / (double)digits : 0,
         .validation_loss = -1,
         .validation_accuracy = -1,
+        .drawings_accuracy = -1,
         .images_per_second = n / seconds,
         .gflops = n * flops / seconds * 1e-9,
     };
@@ -221,30 +226,36 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
 static vit_status validate(struct trainer *t, struct epoch_record *record, vit_error *why) {
     struct score score;
     if (!t->recipe->validation) return VIT_OK;
-    vit_status status =
-        evaluate(&score, NULL, t->pool, t->average, t->data, t->images, t->recipe->validation, why);
+    vit_status status = evaluate(&score, NULL, t->pool, t->average, t->data, t->samples.images,
+                                 t->recipe->validation, why);
     record->validation_loss = score.loss;
     record->validation_accuracy = (double)score.correct / (double)score.count;
+    if (status || !t->drawn.count) return status;
+    status = evaluate(&score, NULL, t->pool, t->average, &t->drawn, 0, t->drawn.count, why);
+    record->drawings_accuracy = (double)score.correct / (double)score.count;
     return status;
 }
 
 static vit_status write_log(const struct trainer *t, vit_error *why) {
-    static const char head[] = "epoch\tlearning_rate\ttrain_loss\ttrain_accuracy\tvalidation_loss\t"
-                               "validation_accuracy\timages_per_second\tgflops\n";
-    enum { LINE = 384 }; /* even for losses near the largest float */
+    static const char head[] =
+        "epoch\tlearning_rate\ttrain_loss\ttrain_accuracy\tvalidation_loss\t"
+        "validation_accuracy\tdrawings_accuracy\timages_per_second\tgflops\n";
+    enum { LINE = 448 }; /* even for losses near the largest float */
     size_t room = sizeof head + LINE * t->state.epoch, n = sizeof head - 1;
     char *text = malloc(room);
     if (!text) return vit_fail(why, VIT_NO_MEMORY, "no memory for the log");
     memcpy(text, head, sizeof head);
     for (size_t i = 0; i < t->state.epoch; i++) {
         const struct epoch_record *r = &t->state.records[i];
-        char validation[128] = "-\t-";
+        char validation[128] = "-\t-", drawings[32] = "-";
         if (r->validation_accuracy >= 0)
             snprintf(validation, sizeof validation, "%.6f\t%.6f", r->validation_loss,
                      r->validation_accuracy);
-        n += (size_t)snprintf(text + n, room - n, "%zu\t%.6g\t%.6f\t%.6f\t%s\t%.1f\t%.2f\n", i + 1,
-                              r->learning_rate, r->train_loss, r->train_accuracy, validation,
-                              r->images_per_second, r->gflops);
+        if (r->drawings_accuracy >= 0)
+            snprintf(drawings, sizeof drawings, "%.6f", r->drawings_accuracy);
+        n += (size_t)snprintf(text + n, room - n, "%zu\t%.6g\t%.6f\t%.6f\t%s\t%s\t%.1f\t%.2f\n",
+                              i + 1, r->learning_rate, r->train_loss, r->train_accuracy, validation,
+                              drawings, r->images_per_second, r->gflops);
     }
     vit_status status = write_file(t->log_path, text, n, why);
     free(text);
@@ -290,6 +301,16 @@ static uint64_t hash_text(const char *text) {
     return hash_bytes(0, text, strlen(text));
 }
 
+static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
+    for (size_t i = 0; i < drawings->count; i++) {
+        const struct drawing *d = &drawings->list[i];
+        const uint64_t what[] = {d->label, d->writer, d->strokes};
+        hash = hash_bytes(hash, what, sizeof what);
+    }
+    hash = hash_bytes(hash, drawings->lengths, drawings->stroke_count * sizeof *drawings->lengths);
+    return hash_bytes(hash, drawings->points, drawings->point_count * sizeof *drawings->points);
+}
+
 static vit_status identify(struct trainer *t, vit_error *why) {
     const struct data_set *data = t->data;
     struct recipe recipe = *t->recipe; /* epochs and seed count apart */
@@ -305,6 +326,7 @@ static vit_status identify(struct trainer *t, vit_error *why) {
     identity[RUN_MODEL] = hash_text(t->recipe->model);
     identity[RUN_START] = start ? hash_bytes(0, start, start_count * sizeof *start) : 0;
     identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
+    if (t->job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], t->job->drawings);
     identity[RUN_EPOCHS] = t->recipe->epochs;
     identity[RUN_SEED] = t->recipe->seed;
     identity[RUN_THREADS] = pool_threads(t->pool);
@@ -315,16 +337,16 @@ static vit_status identify(struct trainer *t, vit_error *why) {
 static bool open_lane(struct trainer *t, struct lane *lane) {
     const vit_config *config = &t->recipe->config;
     size_t pixels = t->data->rows * t->data->columns, K = config->classes;
-    size_t scratch = augmenter_scratch(t->augmenter), need = vit_tape_size(t->model, MICRO_BATCH);
-    size_t floats = MICRO_BATCH * (pixels + 2 * K + config->depth) + scratch;
+    size_t need = vit_tape_size(t->model, MICRO_BATCH);
+    size_t floats = MICRO_BATCH * (pixels + 2 * K + config->depth);
     lane->tape_memory = malloc(need);
     lane->gradient = malloc(t->state.count * sizeof *lane->gradient);
     lane->images = malloc(floats * sizeof *lane->images);
     if (!lane->tape_memory || !lane->gradient || !lane->images) return false;
+    if (!sample_room_open(&lane->room, &t->samples)) return false;
     lane->logits = lane->images + MICRO_BATCH * pixels;
     lane->dlogits = lane->logits + MICRO_BATCH * K;
     lane->keep = lane->dlogits + MICRO_BATCH * K;
-    lane->scratch = lane->keep + MICRO_BATCH * config->depth;
     return !vit_tape_init(&lane->tape, lane->tape_memory, need, t->model, MICRO_BATCH);
 }
 
@@ -355,7 +377,7 @@ static vit_status open_buffers(struct trainer *t, vit_error *why) {
     t->state.records = calloc(t->state.epochs, sizeof *t->state.records);
     t->state.arrays[MOMENT1] = calloc(t->state.count, sizeof(float));
     t->state.arrays[MOMENT2] = calloc(t->state.count, sizeof(float));
-    t->order = malloc(t->images * sizeof *t->order);
+    t->order = malloc(t->samples.count * sizeof *t->order);
     t->checkpoint_path = join(t->job->out, ".checkpoint");
     t->log_path = join(t->job->out, ".log.tsv");
     t->lanes = calloc(threads, sizeof *t->lanes);
@@ -382,11 +404,15 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
     if (!stat(job->out, &out) && S_ISDIR(out.st_mode))
         return vit_fail(why, VIT_BAD_ARGUMENT, "%s: expected a file to write, got a directory",
                         job->out);
-    t->images = data->count - recipe->validation;
-    t->steps = (t->images + recipe->batch - 1) / recipe->batch;
-    vit_status status = open_models(t, why);
-    if (!status)
-        status = augmenter_open(&t->augmenter, &recipe->augment, data->rows, data->columns, why);
+    vit_status status = samples_open(&t->samples, recipe, data, job->drawings, why);
+    t->steps = (t->samples.count + recipe->batch - 1) / recipe->batch;
+    if (!status && recipe->drawings && !job->drawings)
+        status = vit_fail(why, VIT_BAD_ARGUMENT,
+                          "training key drawings: expected a file of them (--strokes)");
+    if (!status && job->drawings && recipe->validation)
+        status = drawings_data(&t->drawn, job->drawings, WRITERS_VALIDATION, data->rows,
+                               data->columns, why);
+    if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
     if (!status) status = pool_open(&t->pool, job->threads, why);
     if (!status) status = identify(t, why);
@@ -399,6 +425,7 @@ static void trainer_close(struct trainer *t) {
         free(t->lanes[i].tape_memory);
         free(t->lanes[i].gradient);
         free(t->lanes[i].images);
+        sample_room_close(&t->lanes[i].room);
     }
     free(t->lanes);
     free(t->tensors);
@@ -408,7 +435,8 @@ static void trainer_close(struct trainer *t) {
     free(t->state.arrays[MOMENT1]);
     free(t->state.arrays[MOMENT2]);
     free(t->state.records);
-    augmenter_close(t->augmenter);
+    data_close(&t->drawn);
+    samples_close(&t->samples);
     vit_close(t->average);
     vit_close(t->model);
 }

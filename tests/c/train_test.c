@@ -140,13 +140,13 @@ static vit_status run(const struct recipe *recipe, const char *name, size_t thre
     char out[256];
     if (!bars.images) bars = make_bars(460);
     strcpy(out, scratch_path(name));
-    struct train_job job = {recipe,
-                            &bars,
-                            out,
-                            start,
-                            threads,
-                            fresh,
-                            {watcher, watch_step, watch_epoch, watch_resumed}};
+    struct train_job job = {.recipe = recipe,
+                            .data = &bars,
+                            .out = out,
+                            .start = start,
+                            .threads = threads,
+                            .fresh = fresh,
+                            .watch = {watcher, watch_step, watch_epoch, watch_resumed}};
     return train_run(&job, finished, why);
 }
 

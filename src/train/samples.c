@@ -1,0 +1,107 @@
+/* What an epoch consists of: each image of the data set, each drawing by the writers to train on
+ * several times, and drawings of no digit; each changed by the chances of (seed, epoch, index). */
+#include "../error.h"
+#include "negatives.h"
+#include "rng.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Drawings are prepared from a plane of this side; about what a digit fills of the page's pad. */
+enum { SIDE = 180 };
+
+vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
+                        const struct drawings *drawings, vit_error *why) {
+    *s = (struct samples){.recipe = recipe, .data = data, .drawings = drawings};
+    s->images = data->count - recipe->validation;
+    unsigned writers = WRITERS_TRAINING | (recipe->validation ? 0 : WRITERS_VALIDATION);
+    s->list = malloc((drawings ? drawings->count : 0) * sizeof *s->list + 1);
+    if (!s->list) return vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
+    for (size_t i = 0; drawings && i < drawings->count; i++)
+        if (writers & writers_part(drawings->list[i].writer)) s->list[s->listed++] = i;
+    s->negatives = (size_t)(recipe->negatives * (double)s->images);
+    s->count = s->images + s->listed * recipe->drawings + s->negatives;
+    if (s->count > UINT32_MAX)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "training key drawings: an epoch of %z images is "
+                        "too long",
+                        s->count);
+    return augmenter_open(&s->augmenter, &recipe->augment, data->rows, data->columns, why);
+}
+
+void samples_close(struct samples *s) {
+    augmenter_close(s->augmenter);
+    free(s->list);
+    *s = (struct samples){0};
+}
+
+bool sample_room_open(struct sample_room *room, const struct samples *s) {
+    size_t points = s->drawings ? s->drawings->most_points : 0, others = negative_points();
+    vit_config digit = {.prepare = VIT_PREPARE_DIGIT,
+                        .image_size = {s->data->rows, s->data->columns},
+                        .channels = 1};
+    room->ink = malloc(SIDE * SIDE);
+    room->points = malloc((points > others ? points : others) * sizeof *room->points);
+    room->prepare = malloc(vit_prepare_size(&digit, SIDE, SIDE, 1));
+    room->bytes = malloc(s->data->rows * s->data->columns);
+    room->augment = malloc(augmenter_scratch(s->augmenter) * sizeof *room->augment);
+    return room->ink && room->points && room->prepare && room->bytes && room->augment;
+}
+
+void sample_room_close(struct sample_room *room) {
+    free(room->ink);
+    free(room->points);
+    free(room->prepare);
+    free(room->bytes);
+    free(room->augment);
+    *room = (struct sample_room){0};
+}
+
+/* A drawing by any pen: hair to felt, leaning either way, narrow or wide, large or small. */
+static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
+                         struct rng *rng) {
+    float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
+    struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
+    pen.stretch = (float)exp(rng_within(rng, log(1.3)));
+    pen.slant = (float)tan(rng_within(rng, 0.44)); /* 25° */
+    drawings_draw(room->ink, SIDE, SIDE, room->points, s->drawings, drawing, &pen);
+}
+
+static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *side, size_t index,
+                    struct rng *rng) {
+    *side = SIDE;
+    memset(room->ink, 0, SIDE * SIDE);
+    index -= s->images;
+    if (index < s->listed * s->recipe->drawings) {
+        size_t drawing = s->list[index % s->listed];
+        draw_drawing(room, s, drawing, rng);
+        return s->drawings->list[drawing].label;
+    }
+    size_t pair = 2 * s->data->columns + 2;
+    if (pair <= SIDE && s->data->rows <= s->data->columns && rng_unit(rng) < 0.35)
+        negative_pair(room->ink, *side = pair, s->data, s->images, rng);
+    else
+        negative_draw(room->ink, SIDE, room->points, rng);
+    return NO_CLASS;
+}
+
+uint8_t sample_draw(float *image, struct sample_room *room, const struct samples *s, size_t epoch,
+                    size_t index) {
+    uint64_t seed = s->recipe->seed;
+    size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
+    if (index < s->images) {
+        augmenter_apply(image, room->augment, s->augmenter, s->data->images + index * pixels, seed,
+                        epoch, index);
+        return s->data->labels[index];
+    }
+    struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
+    uint8_t label = draw(room, s, &side, index, &rng);
+    vit_pixels plane = {room->ink, side, side, 1};
+    vit_error why;
+    memset(room->bytes, 0, pixels);
+    if (vit_prepare_digit(image, room->prepare, &plane, rows, columns, &why) == VIT_OK)
+        for (size_t i = 0; i < pixels; i++) room->bytes[i] = (uint8_t)(255 * image[i] + 0.5f);
+    augmenter_apply(image, room->augment, s->augmenter, room->bytes, seed, epoch, index);
+    return label;
+}

@@ -1,0 +1,222 @@
+/* Pen drawings: a line of JSON each, {"label": 7, "writer": 12, "strokes": [[[x,y], …], …]}, x to
+ * the right and y up, in any unit; plain or gzipped. So are the pen digits of Alimoglu & Alpaydin
+ * (UCI, CC BY 4.0) given in strokes. */
+#include "../error.h"
+#include "../json.h"
+#include "train.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30 };
+static const double FARTHEST = 1e6;
+
+struct reader {
+    struct drawings *to;
+    size_t list_room, length_room, point_room, line;
+    const char *path;
+    vit_error *why;
+};
+
+static vit_status complain(const struct reader *r, const char *expected) {
+    return vit_fail(r->why, VIT_BAD_FILE, "%s: line %z: expected %s", r->path, r->line, expected);
+}
+
+/* Room for one more of `size` bytes at the end of `count`. */
+static bool grow(void **list, size_t *room, size_t count, size_t size) {
+    if (count < *room) return true;
+    size_t more = *room ? 2 * *room : 1024;
+    void *grown = realloc(*list, more * size);
+    if (!grown) return false;
+    *list = grown;
+    *room = more;
+    return true;
+}
+
+static vit_status no_memory(const struct reader *r) {
+    return vit_fail(r->why, VIT_NO_MEMORY, "%s: no memory for it", r->path);
+}
+
+static vit_status read_point(struct reader *r, const struct json *pair) {
+    static const char expected[] = "points of two numbers, at most 1e6 from 0";
+    struct drawings *to = r->to;
+    struct json value;
+    double at[2];
+    if (pair->type != JSON_ARRAY || json_length(pair) != 2) return complain(r, expected);
+    struct json_walk walk = json_walk(pair);
+    for (size_t i = 0; json_next(&walk, NULL, &value); i++) {
+        at[i] = value.type == JSON_NUMBER ? json_number(&value) : 2 * FARTHEST;
+        if (!(fabs(at[i]) <= FARTHEST)) return complain(r, expected);
+    }
+    if (!grow((void **)&to->points, &r->point_room, to->point_count, sizeof *to->points))
+        return no_memory(r);
+    float *point = to->points[to->point_count++];
+    point[0] = (float)at[0];
+    point[1] = (float)-at[1]; /* as pixels go */
+    return VIT_OK;
+}
+
+static vit_status read_stroke(struct reader *r, const struct json *stroke) {
+    struct drawings *to = r->to;
+    struct json point;
+    size_t before = to->point_count;
+    if (stroke->type != JSON_ARRAY) return complain(r, "each stroke to be an array of points");
+    for (struct json_walk walk = json_walk(stroke); json_next(&walk, NULL, &point);) {
+        vit_status status = read_point(r, &point);
+        if (status) return status;
+    }
+    if (to->point_count == before) return complain(r, "a point or more in each stroke");
+    if (!grow((void **)&to->lengths, &r->length_room, to->stroke_count, sizeof *to->lengths))
+        return no_memory(r);
+    to->lengths[to->stroke_count++] = to->point_count - before;
+    return VIT_OK;
+}
+
+static vit_status read_drawing(struct reader *r, const char *text, size_t size, size_t classes) {
+    struct drawings *to = r->to;
+    struct json whole, label, writer, strokes, stroke;
+    struct drawing drawing = {.first_stroke = to->stroke_count, .first_point = to->point_count};
+    size_t number, by = 0;
+    if (!json_read(&whole, text, size) || whole.type != JSON_OBJECT)
+        return complain(r, "a JSON object");
+    if (!json_get(&whole, "label", &label) || !json_size(&label, classes - 1, &number))
+        return vit_fail(r->why, VIT_BAD_FILE,
+                        "%s: line %z: expected a `label` below the model's %z classes", r->path,
+                        r->line, classes);
+    if (json_get(&whole, "writer", &writer) && !json_size(&writer, MOST_WRITERS, &by))
+        return complain(r, "`writer` to be a whole number");
+    if (!json_get(&whole, "strokes", &strokes) || strokes.type != JSON_ARRAY)
+        return complain(r, "an array `strokes`");
+    for (struct json_walk walk = json_walk(&strokes); json_next(&walk, NULL, &stroke);) {
+        vit_status status = read_stroke(r, &stroke);
+        if (status) return status;
+    }
+    drawing.label = (uint8_t)number;
+    drawing.writer = by;
+    drawing.strokes = to->stroke_count - drawing.first_stroke;
+    drawing.points = to->point_count - drawing.first_point;
+    if (drawing.strokes == 0) return complain(r, "a stroke or more");
+    if (!grow((void **)&to->list, &r->list_room, to->count, sizeof *to->list)) return no_memory(r);
+    if (drawing.points > to->most_points) to->most_points = drawing.points;
+    to->list[to->count++] = drawing;
+    return VIT_OK;
+}
+
+static vit_status read_lines(struct reader *r, gzFile file, char *line, size_t classes) {
+    while (gzgets(file, line, LINE)) {
+        size_t size = strlen(line);
+        r->line++;
+        if (size + 1 == LINE) return complain(r, "a line of less than a mebibyte");
+        if (strspn(line, " \t\r\n") == size) continue;
+        vit_status status = read_drawing(r, line, size, classes);
+        if (status) return status;
+    }
+    int code;
+    gzerror(file, &code);
+    if (code != Z_OK || !gzeof(file))
+        return vit_fail(r->why, VIT_BAD_FILE, "%s: the file is cut short or damaged", r->path);
+    if (r->to->count == 0)
+        return vit_fail(r->why, VIT_BAD_FILE, "%s: expected a drawing or more, it is empty",
+                        r->path);
+    return VIT_OK;
+}
+
+vit_status drawings_open(struct drawings *drawings, const char *path, size_t classes,
+                         vit_error *why) {
+    struct reader reader = {.to = drawings, .path = path, .why = why};
+    *drawings = (struct drawings){0};
+    gzFile file = gzopen(path, "rb");
+    if (!file) return vit_fail(why, VIT_BAD_FILE, "%s: cannot be opened for reading", path);
+    char *line = malloc(LINE);
+    vit_status status = line ? read_lines(&reader, file, line, classes) : no_memory(&reader);
+    free(line);
+    gzclose(file);
+    if (status) drawings_close(drawings);
+    return status;
+}
+
+void drawings_close(struct drawings *drawings) {
+    free(drawings->list);
+    free(drawings->lengths);
+    free(drawings->points);
+    *drawings = (struct drawings){0};
+}
+
+enum writers writers_part(size_t writer) {
+    if (writer % 5 == 0) return WRITERS_HELD_OUT;
+    return writer % 10 == 4 ? WRITERS_VALIDATION : WRITERS_TRAINING;
+}
+
+struct box {
+    float low[2], high[2];
+};
+
+static struct box find_box(const vit_point *points, size_t count) {
+    struct box box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    for (size_t i = 0; i < count; i++) {
+        box.low[0] = fminf(box.low[0], points[i].x);
+        box.low[1] = fminf(box.low[1], points[i].y);
+        box.high[0] = fmaxf(box.high[0], points[i].x);
+        box.high[1] = fmaxf(box.high[1], points[i].y);
+    }
+    return box;
+}
+
+void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
+                   const struct drawings *drawings, size_t index, const struct pen *pen) {
+    const struct drawing *drawing = &drawings->list[index];
+    float(*from)[2] = drawings->points + drawing->first_point;
+    for (size_t i = 0; i < drawing->points; i++) {
+        float x = from[i][0] * pen->stretch - from[i][1] * pen->slant;
+        scratch[i] = (vit_point){x, from[i][1], pen->width};
+    }
+    struct box box = find_box(scratch, drawing->points);
+    float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
+    float longer = fmaxf(wide, high), scale = longer > 0 ? pen->size / longer : 0;
+    for (size_t i = 0; i < drawing->points; i++) {
+        scratch[i].x = pen->x + scale * (scratch[i].x - box.low[0] - wide / 2);
+        scratch[i].y = pen->y + scale * (scratch[i].y - box.low[1] - high / 2);
+    }
+    for (size_t i = 0; i < drawing->strokes; i++) {
+        size_t points = drawings->lengths[drawing->first_stroke + i];
+        vit_draw_stroke(ink, rows, columns, scratch, points);
+        scratch += points;
+    }
+}
+
+/* The page's pad and pen, and a digit of the size that most people draw. */
+enum { PAD = 280 };
+static const struct pen PAGE_PEN = {.width = 23, .size = 196, .stretch = 1, .x = 140, .y = 140};
+
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
+                         size_t rows, size_t columns, vit_error *why) {
+    size_t count = 0, pixels = rows * columns;
+    for (size_t i = 0; i < drawings->count; i++)
+        count += (writers & writers_part(drawings->list[i].writer)) != 0;
+    vit_config digit = {.prepare = VIT_PREPARE_DIGIT, .image_size = {rows, columns}, .channels = 1};
+    uint8_t *ink = malloc(PAD * PAD), *scratch = malloc(vit_prepare_size(&digit, PAD, PAD, 1));
+    vit_point *points = malloc(drawings->most_points * sizeof *points);
+    float *image = malloc(pixels * sizeof *image);
+    *data = (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, rows, columns};
+    vit_status status = VIT_OK;
+    if (!ink || !scratch || !points || !image || !data->images || !data->labels)
+        status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
+    for (size_t i = 0, n = 0; i < drawings->count && !status; i++) {
+        if (!(writers & writers_part(drawings->list[i].writer))) continue;
+        memset(ink, 0, PAD * PAD);
+        drawings_draw(ink, PAD, PAD, points, drawings, i, &PAGE_PEN);
+        status =
+            vit_prepare_digit(image, scratch, &(vit_pixels){ink, PAD, PAD, 1}, rows, columns, why);
+        for (size_t j = 0; j < pixels && !status; j++)
+            data->images[n * pixels + j] = (uint8_t)(255 * image[j] + 0.5f);
+        data->labels[n++] = drawings->list[i].label;
+    }
+    free(image);
+    free(points);
+    free(scratch);
+    free(ink);
+    if (status) data_close(data);
+    return status;
+}

@@ -1,0 +1,338 @@
+/* Pen drawings: the file, the writers' parts, the pens, and what an epoch makes of them. */
+#define _GNU_SOURCE
+#include "train_support.h"
+
+#include <zlib.h>
+
+/* ---- The file ----------------------------------------------------------- */
+
+static const char TWO[] =
+    "{\"label\": 1, \"writer\": 7, \"sample\": 3, \"strokes\": [[[0, 0], [0, 100.5]], [[5, -5]]]}\n"
+    "\n"
+    "{\"strokes\": [[[1, 2], [3, 4], [5, 6]]], \"label\": 0}";
+
+static vit_status open_text(struct drawings *drawings, const char *text, vit_error *why) {
+    const char *path = scratch_path("strokes.jsonl");
+    put_file(path, text, strlen(text));
+    return drawings_open(drawings, path, 3, why);
+}
+
+static void check_two(const struct drawings *d) {
+    REQUIRE(d->count == 2 && d->stroke_count == 3 && d->point_count == 6, "%zu drawings, %zu, %zu",
+            d->count, d->stroke_count, d->point_count);
+    CHECK(d->list[0].label == 1 && d->list[0].writer == 7 && d->list[0].strokes == 2, "the first");
+    CHECK(d->list[1].label == 0 && d->list[1].writer == 0 && d->list[1].points == 3, "the second");
+    CHECK(d->list[1].first_stroke == 2 && d->list[1].first_point == 3, "where the second begins");
+    CHECK(d->lengths[0] == 2 && d->lengths[1] == 1 && d->lengths[2] == 3, "lengths");
+    CHECK(d->points[1][0] == 0 && d->points[1][1] == -100.5f, "y is not turned down");
+    CHECK(d->most_points == 3, "most points: %zu", d->most_points);
+}
+
+TEST("drawings are read a line each, gzipped alike") {
+    struct drawings drawings;
+    vit_error why = {""};
+    REQUIRE(!open_text(&drawings, TWO, &why), "%s", why.text);
+    check_two(&drawings);
+    drawings_close(&drawings);
+    const char *path = scratch_path("strokes.jsonl.gz");
+    gzFile file = gzopen(path, "wb");
+    gzputs(file, TWO);
+    gzclose(file);
+    REQUIRE(!drawings_open(&drawings, path, 3, &why), "%s", why.text);
+    check_two(&drawings);
+    drawings_close(&drawings);
+}
+
+TEST("a broken file of drawings is refused by line and reason") {
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"", "it is empty"},
+        {"\n \n", "it is empty"},
+        {"[]", "line 1: expected a JSON object"},
+        {"{\"label\": 1, \"strokes\": [[[0, 0]]]", "line 1: expected a JSON object"},
+        {"{\"label\": 3, \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
+        {"{\"label\": -1, \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
+        {"{\"label\": \"1\", \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
+        {"{\"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
+        {"{\"label\": 1}", "array `strokes`"},
+        {"{\"label\": 1, \"strokes\": []}", "a stroke or more"},
+        {"{\"label\": 1, \"strokes\": [[]]}", "a point or more"},
+        {"{\"label\": 1, \"strokes\": [3]}", "array of points"},
+        {"{\"label\": 1, \"strokes\": [[[0]]]}", "points of two numbers"},
+        {"{\"label\": 1, \"strokes\": [[[0, 0, 0]]]}", "points of two numbers"},
+        {"{\"label\": 1, \"strokes\": [[[0, \"0\"]]]}", "points of two numbers"},
+        {"{\"label\": 1, \"strokes\": [[[0, 1e7]]]}", "at most 1e6"},
+        {"{\"label\": 1, \"strokes\": [[[0, 1e999]]]}", "at most 1e6"},
+        {"{\"label\": 1, \"writer\": 1.5, \"strokes\": [[[0, 0]]]}", "`writer`"},
+        {"{\"label\": 1, \"strokes\": [[[0, 0]]]}\n{\"label\": 9, \"strokes\": [[[0, 0]]]}",
+         "line 2"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct drawings drawings;
+        vit_error why = {""};
+        CHECK(open_text(&drawings, bad[i].text, &why), "taken: %s", bad[i].text);
+        CHECK(strstr(why.text, bad[i].words), "%s: %s", bad[i].text, why.text);
+        CHECK(!drawings.list && !drawings.points && !drawings.lengths, "something is left over");
+    }
+}
+
+TEST("a file that is not there, cut short or of one endless line is refused") {
+    struct drawings drawings;
+    vit_error why = {""};
+    CHECK(drawings_open(&drawings, "/nowhere/at/all", 3, &why), "opened nothing");
+    const char *path = scratch_path("cut.jsonl.gz");
+    gzFile file = gzopen(path, "wb");
+    for (int i = 0; i < 1000; i++)
+        gzprintf(file, "{\"label\": 1, \"strokes\": [[[%d, %d]]]}\n", i * 7919 % 1000, i);
+    gzclose(file);
+    uint8_t *bytes;
+    size_t size;
+    REQUIRE(!read_file(&bytes, &size, path, &why), "%s", why.text);
+    for (size_t cut = size / 3; cut < size; cut += size / 3) {
+        put_file(path, bytes, cut);
+        CHECK(drawings_open(&drawings, path, 3, &why), "taken when cut to %zu bytes", cut);
+    }
+    free(bytes);
+    size_t endless = 3 << 20;
+    char *text = malloc(endless);
+    memset(text, ' ', endless);
+    put_file(path, text, endless);
+    free(text);
+    CHECK(drawings_open(&drawings, path, 3, &why) && strstr(why.text, "mebibyte"), "%s", why.text);
+}
+
+TEST("a fifth of the writers is held out, a tenth is to choose by") {
+    size_t counts[8] = {0};
+    for (size_t writer = 1; writer <= 30; writer++) counts[writers_part(writer)]++;
+    CHECK(counts[WRITERS_HELD_OUT] == 6 && counts[WRITERS_VALIDATION] == 3 &&
+              counts[WRITERS_TRAINING] == 21,
+          "%zu held out, %zu to validate, %zu to train", counts[WRITERS_HELD_OUT],
+          counts[WRITERS_VALIDATION], counts[WRITERS_TRAINING]);
+}
+
+/* ---- Pens --------------------------------------------------------------- */
+
+enum { PAD = 100 };
+
+struct extent {
+    size_t left, right, top, bottom;
+};
+
+static struct extent extent_of(const uint8_t *ink) {
+    struct extent e = {PAD, 0, PAD, 0};
+    for (size_t i = 0; i < PAD * PAD; i++) {
+        if (ink[i] < 128) continue;
+        size_t x = i % PAD, y = i / PAD;
+        if (x < e.left) e.left = x;
+        if (x > e.right) e.right = x;
+        if (y < e.top) e.top = y;
+        if (y > e.bottom) e.bottom = y;
+    }
+    return e;
+}
+
+TEST("a pen draws to its size, about its place, and leans to the right as the slant grows") {
+    static const char L[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 0], [0, 0], [25, 0]]]}";
+    struct drawings drawings;
+    vit_error why = {""};
+    REQUIRE(!open_text(&drawings, L, &why), "%s", why.text);
+    vit_point scratch[4];
+    uint8_t ink[PAD * PAD] = {0};
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &(struct pen){4, 60, 1, 0, 50, 40});
+    struct extent e = extent_of(ink);
+    CHECK(e.top == 8 && e.bottom == 71, "60 high and a pen of 4 about 40: %zu to %zu", e.top,
+          e.bottom);
+    CHECK(e.left == 33 && e.right == 66, "30 wide about 50: %zu to %zu", e.left, e.right);
+    CHECK(ink[60 * PAD + 34] && !ink[60 * PAD + 60], "the upright is not on the left");
+    CHECK(!ink[12 * PAD + 60] && ink[70 * PAD + 60], "the foot is not below");
+    memset(ink, 0, sizeof ink);
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &(struct pen){4, 60, 1, 1, 50, 50});
+    CHECK(ink[20 * PAD + 79] && !ink[20 * PAD + 20], "the top does not lean to the right");
+    drawings_close(&drawings);
+}
+
+TEST("drawings to evaluate with are prepared digits of the writers asked for") {
+    char text[4096] = "";
+    for (int writer = 1; writer <= 10; writer++)
+        sprintf(text + strlen(text),
+                "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, 90], [50, 40]]]}\n",
+                writer % 3, writer, writer * 10);
+    struct drawings drawings;
+    struct data_set data;
+    vit_error why = {""};
+    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
+    REQUIRE(!drawings_data(&data, &drawings, WRITERS_HELD_OUT | WRITERS_VALIDATION, 28, 28, &why),
+            "%s", why.text);
+    REQUIRE(data.count == 3, "writers 4, 5 and 10: got %zu", data.count);
+    CHECK(data.labels[0] == 1 && data.labels[1] == 2 && data.labels[2] == 1, "their labels");
+    for (size_t i = 0; i < 3; i++) {
+        size_t top = 28, bottom = 0, most = 0;
+        for (size_t j = 0; j < 784; j++) {
+            uint8_t level = data.images[i * 784 + j];
+            if (level > most) most = level;
+            if (!level) continue;
+            if (j / 28 < top) top = j / 28;
+            bottom = j / 28;
+        }
+        CHECK(most == 255, "the fullest pixel is %zu", most);
+        CHECK(bottom - top >= 17 && bottom - top <= 19, "rows %zu to %zu", top, bottom);
+    }
+    data_close(&data);
+    drawings_close(&drawings);
+}
+
+/* ---- An epoch's samples ------------------------------------------------- */
+
+enum { IMAGES = 50, ROWS = 28 };
+
+struct world {
+    struct recipe recipe;
+    struct data_set data;
+    struct drawings drawings;
+    struct samples samples;
+    struct sample_room room;
+};
+
+/* Images have their number in a corner; drawings by writers not to train on are of class 2. */
+static bool world_open(struct world *w, size_t validation) {
+    char text[4096] = "";
+    vit_error why = {""};
+    for (int writer = 1; writer <= 10; writer++)
+        sprintf(text + strlen(text),
+                "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, 90], [50, 40]]]}\n",
+                writers_part((size_t)writer) == WRITERS_TRAINING ? 1 : 2, writer, writer * 10);
+    *w = (struct world){.recipe = recipe_of(RECIPE)};
+    w->recipe.validation = validation;
+    w->recipe.drawings = 3;
+    w->recipe.negatives = 0.5;
+    w->recipe.augment = (struct augment){.elastic_grid = 4};
+    w->data = (struct data_set){calloc(IMAGES, ROWS * ROWS), calloc(IMAGES, 1), IMAGES, ROWS, ROWS};
+    for (size_t i = 0; i < IMAGES; i++) {
+        w->data.images[i * ROWS * ROWS] = (uint8_t)(i + 1);
+        w->data.images[i * ROWS * ROWS + ROWS * ROWS / 2] = 255;
+    }
+    bool fine = !open_text(&w->drawings, text, &why) &&
+                !samples_open(&w->samples, &w->recipe, &w->data, &w->drawings, &why) &&
+                sample_room_open(&w->room, &w->samples);
+    CHECK(fine, "%s", why.text);
+    return fine;
+}
+
+static void world_close(struct world *w) {
+    sample_room_close(&w->room);
+    samples_close(&w->samples);
+    drawings_close(&w->drawings);
+    data_close(&w->data);
+    recipe_close(&w->recipe);
+}
+
+TEST("an epoch is the images, each drawing to train on thrice, and half as many of no digit") {
+    struct world w;
+    float image[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    CHECK(w.samples.count == 40 + 3 * 7 + 20, "%zu samples", w.samples.count);
+    for (size_t i = 0; i < w.samples.count; i++) {
+        uint8_t label = sample_draw(image, &w.room, &w.samples, 0, i);
+        CHECK(label == (i < 40 ? 0 : i < 61 ? 1 : NO_CLASS), "sample %zu has label %d", i, label);
+        if (i < 40)
+            CHECK(image[0] == (float)(i + 1) / 255, "sample %zu is not image %zu", i, i);
+        else
+            CHECK(largest(image, ROWS * ROWS) >= 0.99, "sample %zu is faint", i);
+    }
+    world_close(&w);
+}
+
+TEST("without validation, its writers are trained on; the held-out ones never") {
+    struct world w;
+    float image[ROWS * ROWS];
+    size_t counts[256] = {0};
+    if (!world_open(&w, 0)) return;
+    for (size_t i = 0; i < w.samples.count; i++)
+        counts[sample_draw(image, &w.room, &w.samples, 0, i)]++;
+    CHECK(counts[1] == 3 * 7 && counts[2] == 3 * 1, "%zu and %zu", counts[1], counts[2]);
+    world_close(&w);
+}
+
+TEST("a sample is a function of seed, epoch and index alone") {
+    struct world w, other;
+    float one[ROWS * ROWS], two[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    if (!world_open(&other, 10)) return;
+    size_t same_epoch = 0, same_seed = 0;
+    for (size_t i = 40; i < w.samples.count; i++) {
+        sample_draw(one, &w.room, &w.samples, 4, i);
+        sample_draw(two, &other.room, &other.samples, 4, i);
+        CHECK_SAME_BITS(one, two, ROWS * ROWS, "again");
+        sample_draw(two, &w.room, &w.samples, 5, i);
+        same_epoch += memcmp(one, two, sizeof one) == 0;
+        other.recipe.seed++;
+        sample_draw(two, &other.room, &other.samples, 4, i);
+        other.recipe.seed--;
+        same_seed += memcmp(one, two, sizeof one) == 0;
+    }
+    CHECK(same_epoch == 0, "%zu samples are as in another epoch", same_epoch);
+    CHECK(same_seed == 0, "%zu samples are as with another seed", same_seed);
+    world_close(&other);
+    world_close(&w);
+}
+
+/* ---- Learning from them ------------------------------------------------- */
+
+TEST("a label of no class asks for all classes alike, whatever the smoothing") {
+    enum { K = 5 };
+    const float logits[K] = {1, -2, 0.5f, 3, 0};
+    const uint8_t none = NO_CLASS;
+    float slope[K], unused[K];
+    double loss = vit_cross_entropy(slope, logits, &none, 1, K, 0.1f, 2), mean = 0;
+    for (uint8_t label = 0; label < K; label++)
+        mean += vit_cross_entropy(unused, logits, &label, 1, K, 0, 1) / K;
+    CHECK(within(loss, mean, 1e-12), "%g, the mean over the labels is %g", loss, mean);
+    for (size_t i = 0; i < K; i++) { /* by central differences */
+        float up[K], down[K];
+        memcpy(up, logits, sizeof up), memcpy(down, logits, sizeof down);
+        up[i] += 1e-2f, down[i] -= 1e-2f;
+        double want = (vit_cross_entropy(unused, up, &none, 1, K, 0.1f, 1) -
+                       vit_cross_entropy(unused, down, &none, 1, K, 0.1f, 1)) /
+                      (double)(up[i] - down[i]);
+        CHECK(within((double)slope[i], 2 * want, 1e-4), "slope %zu: %g, want %g", i,
+              (double)slope[i], 2 * want);
+    }
+}
+
+static void keep_last(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
+    (void)epoch, (void)epochs;
+    *(struct epoch_record *)context = *r;
+}
+
+TEST("a run on drawings learns them, by writers it never saw, and logs it") {
+    char text[8192] = "";
+    for (int writer = 1; writer <= 30; writer++)
+        sprintf(text + strlen(text),
+                "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, %d]]]}\n", writer % 2,
+                writer, writer % 2 ? 90 : writer, writer % 2 ? writer : 90);
+    struct recipe recipe = recipe_of(RECIPE);
+    struct data_set data = {calloc(IMAGES, PIXELS), calloc(IMAGES, 1), IMAGES, SIDE, SIDE};
+    struct drawings drawings;
+    struct epoch_record last = {0};
+    vit_error why = {""};
+    bool finished = false;
+    recipe.drawings = 20, recipe.negatives = 0.2, recipe.validation = 10;
+    for (size_t i = 0; i < IMAGES; i++) memset(data.images + i * PIXELS, (int)(5 * i), PIXELS);
+    memset(data.labels, 2, IMAGES);
+    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
+    struct train_job job = {.recipe = &recipe,
+                            .data = &data,
+                            .drawings = &drawings,
+                            .out = scratch_path("drawn"),
+                            .threads = 2,
+                            .watch = {.context = &last, .epoch = keep_last}};
+    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    CHECK(last.drawings_accuracy == 1, "of lines up and across it knows %g",
+          last.drawings_accuracy);
+    job.drawings = NULL;
+    CHECK(train_run(&job, &finished, &why) && strstr(why.text, "drawings"), "taken without a file");
+    drawings_close(&drawings);
+    data_close(&data);
+    recipe_close(&recipe);
+}
