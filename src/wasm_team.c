@@ -101,6 +101,7 @@ static void nothing(void *context, size_t index, size_t count) {
 void vitw_dismiss(void) {
     atomic_store(&dismissed, 1);
     run(&wasm_team, nothing, NULL);
+    wasm_team.size = 1; /* one that has not heard of it yet gets no part either */
 }
 
 /* ---- A helper ----------------------------------------------------------- */

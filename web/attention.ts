@@ -1,4 +1,5 @@
 import { checkOptions, VitError } from "./errors.js";
+import { inMemory, type Maps } from "./maps.js";
 
 /** What a head's index may be: one head, or the mean of all. */
 export type Head = number | "mean";
@@ -31,6 +32,11 @@ const FUSE: Readonly<Record<string, (a: number, b: number) => number>> = {
  * Who looked at whom in one run: every method returns a copy. A heat map is
  * (grid rows, grid columns), row by row.
  *
+ * What is not read is not copied. Without a worker the maps of a model's last run that kept any
+ * stay in its memory; to read older ones is to run their image again, once, which gives the same
+ * bits. A copy of the image is kept for that, and the model's memory too, even after `dispose()`:
+ * both go with the Attention.
+ *
  * @example
  * const { attention } = await vit.classify(image, { attention: true });
  * attention.fromClass();          // what the class token saw in the last layer
@@ -47,35 +53,37 @@ export class Attention {
   readonly grid: [rows: number, columns: number];
   /** The layers that were asked for, ascending. */
   readonly kept: readonly number[];
-  readonly #values: Float32Array;
+  readonly #maps: Maps;
 
-  /** @param values (kept layers, heads, tokens, tokens) */
-  constructor(values: Float32Array, kept: readonly number[], shape: AttentionShape) {
+  /** @param maps (kept layers, heads, tokens, tokens) */
+  constructor(maps: Float32Array | Maps, kept: readonly number[], shape: AttentionShape) {
     this.layers = shape.layers;
     this.heads = shape.heads;
     this.prefix = shape.prefix;
     this.grid = [...shape.grid];
     this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
-    this.kept = kept;
-    this.#values = values;
+    this.kept = [...kept];
+    this.#maps = "read" in maps ? maps : inMemory(maps);
   }
 
   /**
    * One head's whole map (T,T): row i says where token i looked. Rows sum to 1.
    *
-   * @throws {VitError} code `bad_argument`: no such head, or a layer that was not kept.
+   * @throws {VitError} code `bad_argument`: no such head, or a layer that was not kept; as every
+   *   method, `internal` or `no_memory` where the image must be run again and cannot.
    */
   at(layer: number, head: Head): Float32Array {
     const size = this.tokens * this.tokens;
     const first = this.#layer(layer) * this.heads;
     if (head !== "mean") {
       const start = (first + within("head", head, this.heads)) * size;
-      return this.#values.slice(start, start + size);
+      return this.#maps.read(start, size);
     }
+    const maps = this.#maps.read(first * size, this.heads * size);
     const map = new Float32Array(size);
     for (let i = 0; i < size; i++) {
       let sum = 0;
-      for (let h = 0; h < this.heads; h++) sum += this.#values[(first + h) * size + i]!;
+      for (let h = 0; h < this.heads; h++) sum += maps[h * size + i]!;
       map[i] = sum / this.heads;
     }
     return map;
@@ -131,16 +139,18 @@ export class Attention {
           "classify with attention: true",
       );
     }
-    const { tokens: T, prefix } = this;
+    const { tokens: T, heads, prefix } = this;
     const drop = Math.min(Math.floor(fround(discard) * T + 0.5), T - 1);
     // One row of the product of all layers, from the last layer back.
     let mix = new Float32Array(T).fill(prefix > 0 ? 0 : 1 / T);
     if (prefix > 0) mix[0] = 1;
     for (let layer = this.layers - 1; layer >= 0; layer--) {
+      const size = heads * T * T;
+      const maps = this.#maps.read(layer * size, size);
       const next = new Float32Array(T);
       for (let i = 0; i < T; i++) {
         if (mix[i] === 0) continue;
-        const row = this.#mixingRow(layer, i, drop, fuse);
+        const row = this.#mixingRow(maps, i, drop, fuse);
         for (let j = 0; j < T; j++) next[j]! += fround(mix[i]! * row[j]!);
       }
       mix = next;
@@ -150,14 +160,16 @@ export class Attention {
     return map.map((value) => (sum > 0 ? value / sum : 0));
   }
 
-  /** What token i mixes in one layer, itself included. Steps and rounding are overlay.c's. */
-  #mixingRow(layer: number, i: number, drop: number, fuse: string): Float32Array {
+  /**
+   * What token i mixes in a layer of `maps` (heads, T, T), itself included. Steps and rounding are
+   * overlay.c's.
+   */
+  #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
     const { tokens: T, heads } = this;
-    const first = (layer * heads * T + i) * T;
-    const row = this.#values.slice(first, first + T);
+    const row = maps.slice(i * T, (i + 1) * T);
     for (let head = 1; head < heads; head++) {
       for (let j = 0; j < T; j++) {
-        row[j] = FUSE[fuse]!(row[j]!, this.#values[first + head * T * T + j]!);
+        row[j] = FUSE[fuse]!(row[j]!, maps[(head * T + i) * T + j]!);
       }
     }
     if (fuse === "mean") for (let j = 0; j < T; j++) row[j]! /= heads;

@@ -3,7 +3,7 @@ import { VitError } from "./errors.js";
 import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
 import type { CompiledModule, Variant } from "./module.js";
-import { type Result, Session, type Shape, type Wants } from "./wasm.js";
+import { type Result, Session, type Shape, trap, type Wants } from "./wasm.js";
 
 /** A model whose file is about to come; it can be sent to a worker. */
 export interface ModelSource {
@@ -60,7 +60,7 @@ export class Engine implements Backend {
   }
 
   get alive(): boolean {
-    return this.#session !== undefined;
+    return this.#session?.trapped === false;
   }
 
   feed(piece: Piece): Promise<void> {
@@ -91,8 +91,9 @@ export class Engine implements Backend {
     });
   }
 
-  /** The module's memory goes with its instance, once nobody holds it. */
+  /** The module's memory goes with its instance, once nobody holds it or maps in it. */
   close(): void {
+    this.#session?.dismiss();
     this.#session = undefined;
   }
 
@@ -106,17 +107,10 @@ export function closed(): VitError {
   return new VitError("disposed", "this Vit was disposed; load another");
 }
 
-/** A trap in the module is our error, not the caller's, and leaves the instance unusable. */
 async function trapped<Value>(work: () => Value | Promise<Value>): Promise<Value> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof VitError) throw cause;
-    throw new VitError(
-      "internal",
-      `the WebAssembly module failed (${String(cause)}); the next call starts it anew; ` +
-        "please report this",
-      { cause },
-    );
+    throw cause instanceof VitError ? cause : trap(cause);
   }
 }

@@ -51,7 +51,8 @@ export class Remote implements Backend {
 
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
     const memory = pictures.map((one) => ("values" in one ? one.values : one.pixels).buffer);
-    return this.#thread.ask({ run: { pictures, wants } }, memory);
+    const whole = { ...wants, copied: true }; // what is left on the heap cannot be sent
+    return this.#thread.ask({ run: { pictures, wants: whole } }, memory);
   }
 
   close(): void {

@@ -238,7 +238,10 @@ export class Vit {
     return { cls, patches, grid: [...grid], width };
   }
 
-  /** Lets the memory and the worker go; twice is fine. Calls under way, and later ones, reject. */
+  /**
+   * Lets the memory and the worker go; twice is fine. Calls under way, and later ones, reject.
+   * Attention stays readable: without a worker the memory goes with the last of it.
+   */
   dispose(): void {
     this.#disposed = true;
     this.#running?.close();
@@ -268,7 +271,8 @@ export class Vit {
           return toPicture(image, [channels, rows, columns], name);
         }),
       );
-      const turn = abortable(this.#enqueue(pictures, wants, signal), signal);
+      const copied = first + size < all.length; // the next batch takes the place of these maps
+      const turn = abortable(this.#enqueue(pictures, { ...wants, copied }, signal), signal);
       outputs.push(...(await this.#untilDisposed(turn)));
     }
     this.#checkUsable(signal);
@@ -302,7 +306,7 @@ export class Vit {
       }
       return this.#running.run(ready, wants);
     });
-    this.#queue = turn.catch(() => {});
+    this.#queue = turn.then(() => {}, () => {}); // it keeps no results alive
     return turn;
   }
 

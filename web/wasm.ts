@@ -2,6 +2,7 @@
 import type { ModelSource } from "./engine.js";
 import { VitError, type VitErrorCode } from "./errors.js";
 import type { Picture } from "./images.js";
+import { HeapMaps, type Maps } from "./maps.js";
 import type { Variant } from "./module.js";
 
 /** What src/wasm.exports lists. */
@@ -44,8 +45,11 @@ export const WORDS = [
   "why",
 ] as const;
 
+/** Those of them that hold floats. */
+type Floats = "images" | "logits" | "attention" | "tokens";
+
 /** What builds for threads export besides. */
-const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help"] as const;
+const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help", "vitw_dismiss"] as const;
 
 type Functions<Names extends readonly string[]> = Record<
   Names[number],
@@ -90,15 +94,17 @@ export interface Wants {
   readonly attention: readonly number[];
   /** The tokens after the last block and the final norm. */
   readonly tokens: boolean;
+  /** Copy the attention at once: its session, or the next run, is not to be counted on. */
+  readonly copied?: boolean;
 }
 
-/** One image's results: copies. */
+/** One image's results: copies, but for attention that is left on the heap. */
 export interface Result {
   /** (C, H, W), as it was run */
   readonly input: Float32Array<ArrayBuffer>;
   readonly logits: Float32Array<ArrayBuffer>;
   /** (layers wanted, heads, T, T) */
-  readonly attention?: Float32Array<ArrayBuffer>;
+  readonly attention?: Float32Array<ArrayBuffer> | Maps;
   /** (T, D) */
   readonly tokens?: Float32Array<ArrayBuffer>;
 }
@@ -162,6 +168,10 @@ export class Session {
   /** While the file comes: room for a piece of it, and the config in place of its own. */
   #piece = 0;
   #json = 0;
+  #hasTeam = false;
+  /** How many runs have kept maps: those of the last are on the heap. */
+  #mapRuns = 0;
+  #trapped = false;
 
   /** @throws {VitError} code `bad_wasm`, `no_memory`, or what the core says of the config. */
   static async begin(source: ModelSource): Promise<Session> {
@@ -211,20 +221,53 @@ export class Session {
   team(threads: number): number[] {
     const { vitw_team, vitw_stack } = this.#exports;
     this.#check(vitw_team(threads, Number(maySleep())));
+    this.#hasTeam = true;
     return Array.from({ length: threads - 1 }, (_, helper) => vitw_stack(helper + 1) >>> 0);
   }
 
-  /** Runs a batch of pictures at once. */
+  /** Helpers may go: what is still read of maps is worked out in this thread alone. */
+  dismiss(): void {
+    if (this.#hasTeam && !this.#trapped) this.#exports.vitw_dismiss();
+    this.#hasTeam = false;
+  }
+
+  /** True once the module trapped, which leaves it unusable. */
+  get trapped(): boolean {
+    return this.#trapped;
+  }
+
+  /**
+   * Runs a batch of pictures at once.
+   *
+   * @throws {VitError} code `internal` where the module traps, besides what the core says.
+   */
   run(pictures: readonly Picture[], wants: Wants): Result[] {
+    return this.#watched(() => {
+      this.#compute(pictures, wants);
+      return pictures.map((picture, index) => this.#result(index, picture, wants));
+    });
+  }
+
+  #watched<Value>(work: () => Value): Value {
+    try {
+      return work();
+    } catch (cause) {
+      if (cause instanceof VitError) throw cause;
+      this.#trapped = true;
+      throw trap(cause);
+    }
+  }
+
+  #compute(pictures: readonly Picture[], wants: Wants): void {
     const exports = this.#exports;
     const { length: batch } = pictures;
     const layers = wants.attention.length;
+    if (layers > 0) this.#mapRuns++; // even if it fails: the maps may move
     this.#check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
     const mask = this.#bytes(this.#word("layers"), this.shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
-    return pictures.map((picture, index) => this.#result(index, picture, wants));
   }
 
   #fill(index: number, picture: Picture): void {
@@ -243,19 +286,59 @@ export class Session {
   }
 
   #result(index: number, picture: Picture, wants: Wants): Result {
-    const { channels, rows, columns, classes, tokens: T, heads, width } = this.shape;
-    const copy = (word: "images" | "logits" | "attention" | "tokens", count: number) =>
-      this.#floats(
-        this.#word(word) + index * count * Float32Array.BYTES_PER_ELEMENT,
-        count,
-      ).slice();
-    const layers = wants.attention.length;
+    const { channels, rows, columns, classes, tokens: T, width } = this.shape;
+    const copy = (word: Floats, count: number) => this.#copy(word, index * count, count);
+    const image = () => copy("images", channels * rows * columns);
+    const size = this.#mapSize(wants);
+    const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
     return {
-      input: "values" in picture ? picture.values : copy("images", channels * rows * columns),
+      input: "values" in picture ? picture.values : image(),
       logits: copy("logits", classes),
-      ...(layers > 0 && { attention: copy("attention", layers * heads * T * T) }),
+      ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width) }),
     };
+  }
+
+  /** The maps of an image of the run just done; nobody else changes `input`, a copy of it. */
+  #left(index: number, input: Float32Array<ArrayBuffer>, wants: Wants): Maps {
+    const run = this.#mapRuns;
+    const start = index * this.#mapSize(wants);
+    return new HeapMaps({
+      left: (first, count) =>
+        run === this.#mapRuns ? this.#copy("attention", start + first, count) : undefined,
+      again: () => this.#mapsAgain(input, wants),
+    });
+  }
+
+  /**
+   * All maps of an image that was run before. Kernels give a row the same bits whatever rows are
+   * beside it, so neither its batch then nor the team matters.
+   *
+   * @throws {VitError} code `internal` once the module trapped; `no_memory`.
+   */
+  #mapsAgain(values: Float32Array<ArrayBuffer>, wants: Wants): Float32Array<ArrayBuffer> {
+    if (this.#trapped) {
+      throw new VitError(
+        "internal",
+        "attention: expected to run the image again, as a later run took the place of its maps, " +
+          "but the WebAssembly module has failed since; classify the image again",
+      );
+    }
+    return this.#watched(() => {
+      this.#compute([{ name: "image", values }], wants);
+      return this.#copy("attention", 0, this.#mapSize(wants));
+    });
+  }
+
+  /** Values of one image's maps. */
+  #mapSize({ attention }: Wants): number {
+    const { heads, tokens: T } = this.shape;
+    return attention.length * heads * T * T;
+  }
+
+  #copy(word: Floats, first: number, count: number): Float32Array<ArrayBuffer> {
+    const address = this.#word(word) + first * Float32Array.BYTES_PER_ELEMENT;
+    return this.#floats(address, count).slice();
   }
 
   #shape(): Shape {
@@ -313,6 +396,16 @@ export class Session {
     const code = this.#text(this.#exports.vit_status_name(status)) as VitErrorCode;
     throw new VitError(code, what + this.#text(this.#word("why")));
   }
+}
+
+/** A trap in the module is our error, not the caller's, and leaves the instance unusable. */
+export function trap(cause: unknown): VitError {
+  return new VitError(
+    "internal",
+    `the WebAssembly module failed (${String(cause)}); the next call starts it anew; ` +
+      "please report this",
+    { cause },
+  );
 }
 
 function noMemory(size: number, what: string): VitError {

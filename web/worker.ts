@@ -35,7 +35,7 @@ function memory(request: Request, value: unknown): Transferable[] {
   if (!("run" in request)) return [];
   return (value as Awaited<ReturnType<Engine["run"]>>)
     .flatMap(({ input, logits, attention, tokens }) => [input, logits, attention, tokens])
-    .flatMap((array) => (array ? [array.buffer] : []));
+    .flatMap((array) => (array && "buffer" in array ? [array.buffer] : []));
 }
 
 async function serve(

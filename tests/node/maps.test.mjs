@@ -1,0 +1,312 @@
+// Attention that is read late: after other runs, after dispose, or never.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Attention } from "../../dist/vit.js";
+import { golden, modelPath } from "./golden.mjs";
+import {
+  during, instancesOf, load, rejects, stroke, variants, workersOf as startedBy,
+} from "./support.mjs";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc");
+
+const weights = (name) => new URL(`../../weights/${name}.safetensors`, import.meta.url);
+const [f32, int8] = [weights("digits"), weights("digits-int8")];
+const noThreads = availableParallelism() > 1 ? false : "one core here";
+
+/** Digits of noise, each another. */
+const noise = (count) =>
+  Array.from({ length: count }, (_, seed) =>
+    Float32Array.from({ length: 784 }, (_, at) => Math.sin(at * (seed + 1)) ** 2),
+  );
+const images = noise(5);
+const other = stroke;
+
+/** Every map of every kept layer. */
+const all = ({ kept, heads }) =>
+  kept.flatMap((layer) => Array.from({ length: heads }, (_, head) => [layer, head]));
+const read = (attention) => all(attention).map(([layer, head]) => attention.at(layer, head));
+
+/** A model in this thread, and how often it has run since: `core` is its instance. */
+async function counted(source, options) {
+  const runs = { count: 0 };
+  const counting = (exports) => ({
+    ...exports,
+    vitw_run: (...given) => (runs.count++, exports.vitw_run(...given)),
+  });
+  const [instances, vit] = await instancesOf(() => load(source, options), counting);
+  return { vit, runs, core: instances.at(-1) };
+}
+
+for (const variant of variants) {
+  for (const [name, source] of Object.entries({ f32, int8 })) {
+    for (const threads of [1, 2]) {
+      const skip = threads > 1 && (variant === "scalar" ? "scalar has no threads" : noThreads);
+      const where = `${variant}, ${name}, ${threads} thread${threads > 1 ? "s" : ""}`;
+      const options = { variant, threads };
+
+      test(`${where}: a later run leaves the maps of a batch as they were`, { skip }, async () => {
+        const { vit, runs } = await counted(source, options);
+        assert.equal(vit.threads, threads);
+        const results = await vit.classifyAll(images, { attention: true });
+        const want = results.map(({ attention }) => read(attention));
+        assert.equal(want.flat().length, 5 * 6 * 4);
+        assert.equal(runs.count, 1, "what is still there is not run again");
+        await vit.classify(other, { attention: [2] });
+        for (const [index, { attention }] of results.entries()) {
+          assert.deepEqual(read(attention), want[index]);
+        }
+        assert.equal(runs.count, 2 + images.length, "each once");
+      });
+
+      test(`${where}: maps read late are a worker's, which copies at once`, { skip }, async () => {
+        const vit = await load(source, options);
+        const remote = await load(source, { ...options, worker: true });
+        const many = noise(variant === "scalar" ? 0 : 66); // a batch and two more
+        for (const attention of [true, [1, 4]]) {
+          const late = [];
+          for (const image of images) late.push(await vit.classify(image, { attention }));
+          late.push(...(await vit.classifyAll(many, { attention })));
+          const want = await remote.classifyAll([...images, ...many], { attention });
+          for (const [index, one] of late.entries()) {
+            assert.deepEqual(read(one.attention), read(want[index].attention));
+            assert.deepEqual(one.logits, want[index].logits);
+          }
+          if (attention !== true) continue;
+          for (const [index, one] of late.entries()) {
+            assert.deepEqual(one.attention.rollout(), want[index].attention.rollout());
+          }
+        }
+      });
+    }
+  }
+}
+
+test("runs without maps leave those of the last run with them where they are", async () => {
+  const { vit, runs } = await counted(f32);
+  const { attention } = await vit.classify(images[0], { attention: true });
+  const want = read(attention);
+  await vit.classify(images[1]);
+  await vit.classifyAll(images);
+  await vit.embed(images[2]);
+  assert.equal(runs.count, 4);
+  assert.deepEqual(read(attention), want);
+  assert.equal(runs.count, 4);
+});
+
+test("old and new maps can be read in any order", async () => {
+  const { vit } = await counted(f32);
+  const want = [];
+  for (const image of images) {
+    want.push(read((await vit.classify(image, { attention: true })).attention));
+  }
+  for (const order of [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 4, 0, 4, 2, 1, 3]]) {
+    const results = [];
+    for (const image of images) results.push(await vit.classify(image, { attention: true }));
+    for (const index of order) {
+      const { attention } = results[index];
+      assert.deepEqual(attention.at(3, 2), want[index][3 * 4 + 2]);
+      assert.deepEqual(read(attention), want[index]);
+    }
+  }
+});
+
+test("a map read twice gives equal copies, and changing one leaves the other", async () => {
+  const { vit } = await counted(f32);
+  const { attention } = await vit.classify(images[0], { attention: true });
+  const want = attention.at(1, 1);
+  for (const round of ["on the heap", "overwritten", "made again"]) {
+    if (round === "overwritten") await vit.classify(images[1], { attention: true });
+    const [one, two] = [attention.at(1, 1), attention.at(1, 1)];
+    assert.equal(one.buffer.byteLength, one.byteLength, round);
+    one.fill(7);
+    assert.deepEqual(two, want, round);
+    assert.deepEqual(attention.at(1, 1), want, round);
+  }
+});
+
+test("what a caller does to a result, or to the options, is not seen in its maps", async () => {
+  const vit = await load(f32);
+  const layers = [0, 5];
+  const result = await vit.classify(images[0], { attention: layers });
+  const { attention, input } = result;
+  const want = read(attention);
+  await vit.classify(images[1], { attention: true });
+  structuredClone(result.logits, { transfer: [result.logits.buffer] });
+  input.fill(0);
+  layers.pop();
+  assert.deepEqual(read(attention), want);
+});
+
+test("maps may be read after dispose, those that must be made again too", async () => {
+  const vit = await load(f32);
+  const [first] = await vit.classifyAll(images, { attention: true });
+  const wantFirst = read(first.attention);
+  const last = await vit.classify(other, { attention: true });
+  const wantLast = read(last.attention);
+  vit.dispose();
+  assert.deepEqual(read(last.attention), wantLast);
+  assert.deepEqual(read(first.attention), wantFirst);
+  assert.deepEqual(read(last.attention), wantLast);
+  await rejects(() => vit.classify(other), "disposed", /./);
+});
+
+const limits = { skip: noThreads, timeout: 60_000 };
+test("dispose sends the helpers home, and maps are made by one thread", limits, () =>
+  startedBy(async (workers) => {
+    const ask = async (vit) => (await vit.classify(images[0], { attention: true })).attention;
+    const want = read(await ask(await load(f32)));
+    for (let round = 0; round < 5; round++) {
+      const vit = await load(f32, { threads: 2 });
+      assert.equal(vit.threads, 2);
+      const late = [];
+      for (let run = 0; run < 5; run++) late.push(await ask(vit));
+      const [helper] = workers.splice(0);
+      helper.ref(); // nobody else waits for it
+      const home = once(helper, "message"); // it was asked to help: only now it answers
+      vit.dispose();
+      assert.deepEqual(read(late[0]), want);
+      await home;
+      assert.deepEqual(read(late[1]), want);
+      await helper.end();
+      for (const attention of late) assert.deepEqual(read(attention), want);
+    }
+  }, (Worker) => class extends Worker {
+    terminate() {} // it takes its time
+    end = () => super.terminate();
+  }));
+
+test("the module's memory goes with a disposed model's last attention", async () => {
+  const gone = async (ref) => {
+    for (let round = 0; round < 10 && ref.deref(); round++) {
+      await setImmediate();
+      collect();
+    }
+    return ref.deref() === undefined;
+  };
+  const open = async () => {
+    const { vit, core } = await counted(f32);
+    const results = [];
+    for (const image of images) results.push(await vit.classify(image, { attention: true }));
+    vit.dispose();
+    return { memory: new WeakRef(core.memory), results };
+  };
+  const { memory, results } = await open();
+  assert.ok(!(await gone(memory)), "maps can still be read");
+  const last = results.pop();
+  for (const { attention } of results) attention.at(0, 0);
+  assert.ok(!(await gone(memory)));
+  assert.equal(last.attention.at(0, 0).length, 2500); // overwritten by now: made again, and kept
+  assert.ok(await gone(memory));
+  assert.equal(results[0].attention.rollout().length, 49);
+  assert.equal((await open()).results.length, 5); // none of which is read
+  assert.ok(await gone((await open()).memory));
+});
+
+/** A model whose module traps, or has no memory left, while `ill` is set. */
+async function patient() {
+  const state = { ill: undefined };
+  const change = (exports) => ({
+    ...exports,
+    vitw_reserve: (...given) => (state.ill === "full" ? 2 : exports.vitw_reserve(...given)),
+    vitw_run: (...given) => {
+      if (state.ill === "trap") throw new WebAssembly.RuntimeError("unreachable");
+      return exports.vitw_run(...given);
+    },
+  });
+  return instancesOf(async () => {
+    const vit = await load(f32);
+    const old = (await vit.classify(images[0], { attention: true })).attention;
+    const want = read(old);
+    const last = (await vit.classify(images[1], { attention: true })).attention;
+    return { vit, old, want, last, state };
+  }, change);
+}
+
+test("once the module trapped, what is left can be read and the rest is internal", async () => {
+  const [, { vit, old, last, state }] = await patient();
+  const want = read(last);
+  state.ill = "trap";
+  await rejects(() => vit.classify(other), "internal", /starts it anew/);
+  state.ill = undefined;
+  await vit.classify(other);
+  assert.deepEqual(read(last), want);
+  await rejects(() => old.at(0, 0), "internal", /classify the image again/);
+  await rejects(() => old.rollout(), "internal", /classify the image again/);
+});
+
+test("a trap while maps are made again is internal, and the next call starts anew", async () => {
+  const [before, { vit, old, state }] = await patient();
+  state.ill = "trap";
+  await rejects(() => old.at(0, 0), "internal", /unreachable/);
+  state.ill = undefined;
+  await rejects(() => old.at(0, 0), "internal", /classify the image again/);
+  const [after, { logits }] = await instancesOf(() => vit.classify(images[0]));
+  assert.deepEqual([before.length, after.length], [1, 1]);
+  assert.deepEqual(logits, (await vit.classify(images[0])).logits);
+});
+
+test("maps that could not be made again for want of memory can be asked for later", async () => {
+  const [, { old, want, state }] = await patient();
+  state.ill = "full";
+  await rejects(() => old.at(0, 0), "no_memory", /^/);
+  state.ill = undefined;
+  assert.deepEqual(read(old), want);
+});
+
+test("what is not read is not copied, and what is read not more than that", async () => {
+  const vit = await load(f32);
+  const Typed = Object.getPrototypeOf(Float32Array.prototype);
+  const { slice } = Typed;
+  let largest = 0;
+  const watched = function (...range) {
+    const copy = slice.apply(this, range);
+    largest = Math.max(largest, copy.length);
+    return copy;
+  };
+  const held = async () => {
+    await setImmediate();
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  await during(Typed, "slice", watched, async () => {
+    const results = [];
+    const before = await held();
+    for (let index = 0; index < 1000; index++) {
+      results.push(await vit.classify(images[index % 5], { attention: true }));
+    }
+    const each = ((await held()) - before) / results.length;
+    assert.equal(largest, 784);
+    assert.ok(each < 2.5 * 784 * 4, `a result holds ${each} bytes, its maps are 240,000`);
+    const { attention } = results.at(-1);
+    attention.at(5, 3);
+    assert.equal(largest, 2500, "one map");
+    attention.fromClass();
+    attention.rollout();
+    assert.equal(largest, 4 * 2500, "the heads of one layer");
+    results[0].attention.at(5, 3);
+    assert.equal(largest, 6 * 4 * 2500, "made again, all are kept");
+  });
+});
+
+test("an Attention of values that are at hand", async () => {
+  for (const name of ["pre_gelu_learned", "post_relu_sincos1d_mean"]) {
+    const vit = await load(modelPath(name));
+    const [{ image, attention: values }] = golden(name);
+    const { attention } = await vit.classify(image, { attention: true });
+    const { layers, heads, prefix, grid, kept } = attention;
+    const same = Float32Array.from(read(attention).flatMap((map) => [...map]));
+    assert.equal(same.length, values.length);
+    const built = new Attention(same, kept, { layers, heads, prefix, grid });
+    assert.deepEqual(read(built), read(attention));
+    assert.deepEqual(built.at(1, "mean"), attention.at(1, "mean"));
+    assert.deepEqual(built.rollout(), attention.rollout());
+    built.at(0, 0).fill(7);
+    assert.deepEqual(built.at(0, 0), attention.at(0, 0));
+  }
+});
