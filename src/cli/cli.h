@@ -59,4 +59,7 @@ struct progress_bar progress_open(void);
 void progress_draw(struct progress_bar *bar, const struct train_progress *progress);
 void progress_clear(struct progress_bar *bar);
 
+/* The log of vit train at `path` → its curves, an SVG file. */
+vit_status plot_log(const char *path, const char *out, vit_error *why);
+
 #endif

@@ -8,12 +8,22 @@
 struct session {
     struct progress_bar bar;
     size_t epochs_done;
+    const char *out, *plot;
+    vit_error plot_error; /* said at the end: a plot is not worth a run */
 };
 
 static bool on_step(void *context, const struct train_progress *progress) {
     struct session *session = context;
     progress_draw(&session->bar, progress);
     return !interrupted();
+}
+
+static void plot(struct session *session) {
+    char log[FILENAME_MAX];
+    if (!session->plot) return;
+    snprintf(log, sizeof log, "%s.log.tsv", session->out);
+    session->plot_error.text[0] = '\0';
+    plot_log(log, session->plot, &session->plot_error);
 }
 
 static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
@@ -30,6 +40,7 @@ static void on_epoch(void *context, size_t epoch, size_t epochs, const struct ep
     printf("  rate %.3g  %.0f images/s  %.1f GFLOP/s\n", r->learning_rate, r->images_per_second,
            r->gflops);
     fflush(stdout);
+    plot(session);
 }
 
 static void on_resumed(void *context, size_t epoch, size_t epochs) {
@@ -39,7 +50,7 @@ static void on_resumed(void *context, size_t epoch, size_t epochs) {
 }
 
 struct arguments {
-    const char *data, *strokes, *recipe, *out, *init;
+    const char *data, *strokes, *recipe, *out, *init, *plot;
     size_t epochs, threads;
     uint64_t seed;
     bool fresh;
@@ -84,7 +95,7 @@ static int train(const struct arguments *a) {
     struct drawings drawings = {0};
     vit_model *start = NULL;
     vit_error why = {""};
-    struct session session = {progress_open(), 0};
+    struct session session = {.bar = progress_open(), .out = a->out, .plot = a->plot};
     bool finished = false;
     vit_status status = load_recipe(&recipe, a, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
@@ -111,6 +122,7 @@ static int train(const struct arguments *a) {
         status = train_run(&job, &finished, &why);
         progress_clear(&session.bar);
     }
+    if (session.plot_error.text[0]) fprintf(stderr, "vit: %s\n", session.plot_error.text);
     int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
     vit_close(start);
     drawings_close(&drawings);
@@ -132,6 +144,7 @@ int command_train(int argc, char **argv) {
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
         {"--seed", OPTION_SEED, &a.seed, false, "S", "instead of the recipe's"},
         {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
+        {"--plot", OPTION_TEXT, &a.plot, false, "SVG", "draw the curves there after each epoch"},
         {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},
     };
     const struct usage usage = {"train", "train a model from a recipe; resumes an interrupted run",

@@ -187,7 +187,8 @@ static void put_idx(const char *name, const uint8_t *header, size_t header_size,
     free(bytes);
 }
 
-TEST("vit train does not start from an int8 model") {
+/* A data set of 90 images under MNIST's names, and RECIPE. */
+static void put_training_data(void) {
     static const char *const SETS[] = {"train", "t10k"};
     const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 90, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
     const uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 90};
@@ -198,11 +199,80 @@ TEST("vit train does not start from an int8 model") {
         snprintf(name, sizeof name, "%s-labels-idx1-ubyte", SETS[i]);
         put_idx(name, labels, sizeof labels, 90);
     }
+    put_file(file_at("recipe.json"), RECIPE, strlen(RECIPE));
+}
+
+TEST("vit train does not start from an int8 model") {
+    put_training_data();
     const char *recipe = file_at("recipe.json"), *int8 = file_at("int8.safetensors");
-    put_file(recipe, RECIPE, strlen(RECIPE));
     vit("quantize --model %s --out %s", MODEL, int8);
     int code = vit("train --data %s --recipe %s --init %s --out %s --epochs 1", scratch_path(""),
                    recipe, int8, file_at("trained.safetensors"));
     CHECK(code == 1 && strstr(said, "it is int8"), "%d: %s", code, said);
     CHECK(!exists(file_at("trained.safetensors")), "it trained");
+}
+
+/* ---- Curves ------------------------------------------------------------- */
+
+static size_t count_of(const char *text, const char *part) {
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text++) n++;
+    return n;
+}
+
+TEST("vit train --plot draws errors and losses, a point an epoch") {
+    put_training_data();
+    const char *svg = file_at("curves.svg");
+    int code = vit("train --data %s --recipe %s --out %s --epochs 3 --plot %s", scratch_path(""),
+                   file_at("recipe.json"), file_at("plotted.safetensors"), svg);
+    uint8_t *bytes;
+    size_t size;
+    vit_error why = {""};
+    REQUIRE(code == 0 && !read_file(&bytes, &size, svg, &why), "%d: %s", code, said);
+    char *text = calloc(size + 1, 1);
+    memcpy(text, bytes, size);
+    CHECK(size > 7 && !strcmp(text + size - 7, "</svg>\n"), "it is cut short");
+    CHECK(count_of(text, "<polyline") == 4, "%zu curves: no drawings were measured",
+          count_of(text, "<polyline"));
+    CHECK(!strstr(text, "nan") && !strstr(text, "inf"), "a value that is none: %s", text);
+    for (char *line = text; (line = strstr(line, "points=\"")); line++) {
+        size_t points = count_of(line, ","), after = 0;
+        for (char *end = strchr(line + 8, '"'); end && *end; end++) after += *end == ',';
+        CHECK(points - after == 3, "%zu points", points - after);
+    }
+    free(text);
+    free(bytes);
+}
+
+TEST("a plot that cannot be written is said, and costs no training") {
+    put_training_data();
+    const char *out = file_at("unplotted.safetensors");
+    int code = vit("train --data %s --recipe %s --out %s --epochs 1 --plot %snone/x.svg",
+                   scratch_path(""), file_at("recipe.json"), out, scratch_path(""));
+    CHECK(code == 0 && exists(out), "%d: %s", code, said);
+    CHECK(strstr(said, "x.svg: cannot be written"), "%s", said);
+}
+
+/* ---- Drawings ----------------------------------------------------------- */
+
+TEST("vit eval --strokes classifies drawings, of the writers asked for") {
+    char text[2048] = "";
+    for (int writer = 1; writer <= 10; writer++)
+        sprintf(text + strlen(text),
+                "{\"label\": 1, \"writer\": %d, \"strokes\": [[[3, 200], [0, 0]]]}\n", writer);
+    put_file(file_at("ones.jsonl"), text, strlen(text));
+    const char *ones = file_at("ones.jsonl"),
+               *model = GOLDEN_DIR "/../../weights/digits.safetensors";
+    int code = vit("eval --model %s --strokes %s", model, ones);
+    CHECK(code == 0 && strstr(said, "accuracy: 1.0000 (10/10)\n"), "%d: %s", code, said);
+    code = vit("eval --model %s --strokes %s --writers held-out", model, ones);
+    CHECK(code == 0 && strstr(said, "accuracy: 1.0000 (2/2)\n"), "%d: %s", code, said);
+    code = vit("eval --model %s --strokes %s --writers some", model, ones);
+    CHECK(code == 1 && strstr(said, "held-out, got some"), "%d: %s", code, said);
+    code = vit("eval --model %s --strokes %s --images %s", model, ones, ones);
+    CHECK(code == 1 && strstr(said, "either"), "%d: %s", code, said);
+    code = vit("eval --model %s", model);
+    CHECK(code == 1 && strstr(said, "--strokes"), "%d: %s", code, said);
+    code = vit("eval --model %s --strokes %s", MODEL, ones);
+    CHECK(code == 1 && strstr(said, "a model of digits"), "%d: %s", code, said);
 }

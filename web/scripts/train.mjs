@@ -26,8 +26,7 @@ await main(async () => {
   await timed("native command", () => cmake("native", { target: "vit" }));
   const data = await mnist();
   await run(vit, ["train", "--data", data, "--recipe", "weights/digits.recipe.json", "--out", model,
-    ...process.argv.slice(2)], { terminal: true });
-  await run(process.execPath, ["web/scripts/curve.mjs", `${model}.log.tsv`, "weights/digits.svg"]);
+    "--plot", "weights/digits.svg", ...process.argv.slice(2)], { terminal: true });
   await run(vit, ["quantize", "--model", model, "--out", int8], { terminal: true });
   for (const measured of [model, int8]) {
     await run(vit, ["eval", "--model", measured,
