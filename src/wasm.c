@@ -5,6 +5,7 @@
  * one allocates nothing. Nothing is closed: JavaScript drops the whole instance. */
 #include <emscripten/emmalloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "error.h"
 #include "kernels/kernels.h"
@@ -183,6 +184,23 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
 /* Room for the bytes of one image; NULL when there is none. */
 uint8_t *vitw_pixels(size_t size) {
     return hold(&pixels, size) ? pixels.data : NULL;
+}
+
+/* A plane without ink in vitw_pixels; NULL when there is no room. */
+uint8_t *vitw_ink(size_t rows, size_t columns) {
+    uint8_t *ink = vitw_pixels(rows * columns);
+    if (ink) memset(ink, 0, rows * columns);
+    return ink;
+}
+
+/* Room for the points of a stroke, until vitw_prepare; NULL when there is none. */
+vit_point *vitw_points(size_t count) {
+    return hold(&scratch, count * sizeof(vit_point)) ? scratch.data : NULL;
+}
+
+/* Adds the stroke in vitw_points to the plane of vitw_ink. */
+void vitw_stroke(size_t rows, size_t columns, size_t count) {
+    vit_draw_stroke(pixels.data, rows, columns, scratch.data, count);
 }
 
 /* The bytes in vitw_pixels → images[index]. */

@@ -13,6 +13,23 @@ export interface Pixels {
   readonly channels?: number;
 }
 
+/** Where a pen was, in pixels from the upper left corner, and how wide it was there. */
+export interface PenPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
+
+/**
+ * What a pen drew on a pad of so many pixels. The brush is the demo's: curves through the midpoints
+ * of the points, which it rounds off; one point is a dot.
+ */
+export interface Drawing {
+  readonly strokes: readonly (readonly PenPoint[])[];
+  readonly width: number;
+  readonly height: number;
+}
+
 /**
  * Anything that shows an image. A Float32Array, alone or as `data`, holds (C,H,W) values
  * prepared for this model and is used as it is; everything else is prepared as the config's
@@ -21,6 +38,7 @@ export interface Pixels {
 export type ImageInput =
   | Float32Array
   | Pixels
+  | Drawing
   | Blob
   | Dom<"ImageData">
   | Dom<"HTMLCanvasElement">
@@ -42,7 +60,27 @@ export type Picture = {
       readonly columns: number;
       readonly channels: number;
     }
+  | Strokes
 );
+
+/** A {@link Drawing} as src/vit.h has it. */
+export interface Strokes {
+  /** (points, 3): x, y, width */
+  readonly points: Float32Array<ArrayBuffer>;
+  /** Points of each stroke. */
+  readonly lengths: readonly number[];
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** Of a `vit_point`. */
+export const POINT_FLOATS = 3;
+
+/** What a picture holds, to be handed over. */
+export function memoryOf(picture: Picture): Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer> {
+  if ("values" in picture) return picture.values;
+  return "points" in picture ? picture.points : picture.pixels;
+}
 
 /** (C,H,W) of the model. */
 export type ImageShape = readonly [channels: number, rows: number, columns: number];
@@ -81,13 +119,16 @@ export async function toPicture(
   const kind = Object.prototype.toString.call(image).slice(8, -1);
   if (image instanceof Blob) return fromBlob(image, name);
   if (Object.hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
+  if (typeof image === "object" && image !== null && "strokes" in image) {
+    return fromDrawing(image as Drawing, name);
+  }
   if (typeof image === "object" && image !== null && "data" in image && "width" in image) {
     return fromPixels(image as Pixels, shape, name);
   }
   throw new VitError(
     "bad_image",
-    `${name}: expected ImageData, {data, width, height}, a canvas, ImageBitmap, image, video, ` +
-      `VideoFrame, Blob or Float32Array, got ${kind}`,
+    `${name}: expected ImageData, {data, width, height}, {strokes, width, height}, a canvas, ` +
+      `ImageBitmap, image, video, VideoFrame, Blob or Float32Array, got ${kind}`,
   );
 }
 
@@ -138,13 +179,7 @@ function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
   const depth = channels ?? data.length / (width * height);
   const good =
     [width, height, depth].every((side) => Number.isInteger(side) && side > 0) && depth <= 4;
-  if (good && (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)) {
-    throw new VitError(
-      "bad_image",
-      `${name}: expected at most ${MAX_SIDE} pixels a side and ${MAX_PIXELS} in all, got ` +
-        `${width}×${height}; make it smaller`,
-    );
-  }
+  if (good) checkSize(width, height, name);
   if (!good || data.length !== width * height * depth) {
     throw new VitError(
       "bad_image",
@@ -153,6 +188,43 @@ function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
     );
   }
   return { name, pixels: new Uint8Array(data), rows: height, columns: width, channels: depth };
+}
+
+function checkSize(width: number, height: number, name: string): void {
+  if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return;
+  throw new VitError(
+    "bad_image",
+    `${name}: expected at most ${MAX_SIDE} pixels a side and ${MAX_PIXELS} in all, got ` +
+      `${width}×${height}; make it smaller`,
+  );
+}
+
+function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture {
+  if (![width, height].every((side) => Number.isInteger(side) && side > 0)) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected the pad's width and height in whole pixels, got ${width}×${height}`,
+    );
+  }
+  checkSize(width, height, name);
+  if (!Array.isArray(strokes) || !strokes.every(Array.isArray)) {
+    throw new VitError("bad_image", `${name}: expected strokes, an array of arrays of points`);
+  }
+  const all = strokes.flat() as PenPoint[];
+  const points = new Float32Array(all.length * POINT_FLOATS);
+  all.forEach((point, index) => {
+    const numbers = [point?.x, point?.y, point?.width];
+    if (!numbers.every((number) => Number.isFinite(Math.fround(number))) || point.width < 0) {
+      throw new VitError(
+        "bad_image",
+        `${name}: expected points {x, y, width} of finite numbers, got ` +
+          `${numbers.map(String).join(", ")} at ${index}`,
+      );
+    }
+    points.set(numbers, index * POINT_FLOATS);
+  });
+  const lengths = strokes.map(({ length }) => length);
+  return { name, points, lengths, rows: height, columns: width };
 }
 
 async function fromBlob(blob: Blob, name: string): Promise<Picture> {

@@ -3,7 +3,7 @@ import {
   type Backend, closed, type Model, type ModelSource, type Opened, type Output,
 } from "./engine.js";
 import type { Piece } from "./fetch.js";
-import type { Picture } from "./images.js";
+import { memoryOf, type Picture } from "./images.js";
 import { Thread } from "./thread.js";
 import type { Wants } from "./wasm.js";
 
@@ -50,7 +50,7 @@ export class Remote implements Backend {
   }
 
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
-    const memory = pictures.map((one) => ("values" in one ? one.values : one.pixels).buffer);
+    const memory = pictures.map((picture) => memoryOf(picture).buffer);
     const whole = { ...wants, copied: true }; // what is left on the heap cannot be sent
     return this.#thread.ask({ run: { pictures, wants: whole } }, memory);
   }

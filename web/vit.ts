@@ -13,7 +13,7 @@ export { Attention, type Head, type RolloutOptions } from "./attention.js";
 export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { Source } from "./fetch.js";
-export type { ImageInput, Pixels } from "./images.js";
+export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
 export type { Variant, WasmSource } from "./module.js";
 
 /** Weights with a config from elsewhere, or with another way to prepare pixels. */

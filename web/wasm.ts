@@ -1,7 +1,7 @@
 /** The only file that touches the wasm heap: src/wasm.c's exports, as values and copies. */
 import type { ModelSource } from "./engine.js";
 import { VitError, type VitErrorCode } from "./errors.js";
-import type { Picture } from "./images.js";
+import { type Picture, POINT_FLOATS, type Strokes } from "./images.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { Variant } from "./module.js";
 
@@ -17,6 +17,9 @@ export const EXPORTS = [
   "vitw_end",
   "vitw_reserve",
   "vitw_pixels",
+  "vitw_ink",
+  "vitw_points",
+  "vitw_stroke",
   "vitw_prepare",
   "vitw_run",
   "vit_status_name",
@@ -277,12 +280,32 @@ export class Session {
       this.#floats(images, length).set(picture.values);
       return;
     }
-    const { pixels, rows, columns, channels } = picture;
+    const { rows, columns } = picture;
+    if ("points" in picture) this.#draw(picture);
+    else this.#copyIn(picture.pixels);
+    const channels = "points" in picture ? 1 : picture.channels;
+    const status = this.#exports.vitw_prepare(index, rows, columns, channels);
+    this.#check(status, `${picture.name}: `);
+  }
+
+  #copyIn(pixels: Uint8Array): void {
     const room = this.#exports.vitw_pixels(pixels.length) >>> 0;
     if (room === 0) throw noMemory(pixels.length, "the pixels");
     this.#bytes(room, pixels.length).set(pixels);
-    const status = this.#exports.vitw_prepare(index, rows, columns, channels);
-    this.#check(status, `${picture.name}: `);
+  }
+
+  /** Strokes → the ink that is then prepared. */
+  #draw({ points, lengths, rows, columns }: Strokes): void {
+    const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
+    if (vitw_ink(rows, columns) === 0) throw noMemory(rows * columns, "the ink");
+    let first = 0;
+    for (const length of lengths) {
+      const stroke = points.subarray(first, (first += length * POINT_FLOATS));
+      const room = vitw_points(length) >>> 0;
+      if (room === 0) throw noMemory(stroke.byteLength, "a stroke");
+      this.#floats(room, stroke.length).set(stroke);
+      vitw_stroke(rows, columns, length);
+    }
   }
 
   #result(index: number, picture: Picture, wants: Wants): Result {

@@ -1,0 +1,79 @@
+// Drawings: strokes of a pen as an image.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load, rejects, ways } from "./support.mjs";
+
+const weights = new URL("../../weights/digits.safetensors", import.meta.url);
+const pad = { width: 280, height: 280 };
+const stroke = (...points) => points.map(([x, y, width = 23]) => ({ x, y, width }));
+const seven = [
+  stroke([80, 58], [130, 60], [200, 50], [200, 50], [170, 104], [142, 160], [126, 238]),
+  stroke([104, 144], [142, 142], [184, 134]),
+];
+const four = [
+  stroke([118, 44], [104, 92], [82, 158], [82, 158], [132, 160], [206, 150]),
+  stroke([170, 92], [164, 150], [156, 242]),
+];
+
+for (const { variant, worker } of ways) {
+  test(`strokes are drawn and read: ${variant}${worker ? " in a worker" : ""}`, async () => {
+    const vit = await load(weights, { variant, worker });
+    const results = await vit.classifyAll([seven, four].map((strokes) => ({ strokes, ...pad })));
+    assert.deepEqual(results.map(({ classes }) => classes[0].label), ["7", "4"]);
+    const alone = await vit.classify({ strokes: four, ...pad });
+    assert.deepEqual(alone.input, results[1].input);
+    assert.deepEqual(alone.logits, results[1].logits);
+  });
+}
+
+test("an upright line is drawn where and as wide as it is said to be", async () => {
+  const vit = await load(weights);
+  // A box of 40 by 200 is scaled to 4 by 20 pixels, whole but for the round ends.
+  const strokes = [stroke([100, 60, 40], [100, 220, 40])];
+  const { input } = await vit.classify({ strokes, ...pad });
+  const rows = Array.from({ length: 28 }, (_, row) =>
+    input.slice(row * 28, (row + 1) * 28).reduce((sum, value) => sum + value, 0),
+  );
+  assert.equal(rows.filter((ink) => ink > 0).length, 20);
+  for (const ink of rows.slice(7, 21)) assert.ok(Math.abs(ink - 4) < 1e-6, `${rows}`);
+});
+
+test("strokes are taken when the call is made", async () => {
+  const vit = await load(weights);
+  const strokes = [stroke([100, 60], [100, 220])];
+  const want = (await vit.classify({ strokes, ...pad })).input;
+  const call = vit.classify({ strokes, ...pad });
+  strokes[0].forEach((point) => (point.y = point.x));
+  strokes.push(...four);
+  assert.deepEqual((await call).input, want);
+});
+
+test("without ink a drawing is blank", async () => {
+  const vit = await load(weights);
+  const blank = [[], [[]], [stroke([-500, -500], [-400, -500])], [stroke([10, 10, 0], [90, 10, 0])]];
+  for (const strokes of blank) {
+    await rejects(() => vit.classify({ strokes, ...pad }), "blank_image", /ink|blank/);
+  }
+});
+
+test("wrong drawings are refused and leave the model usable", async () => {
+  const vit = await load(weights);
+  const point = { x: 1, y: 2, width: 3 };
+  const wrong = [
+    [{ strokes: seven }, /width and height in whole pixels, got undefined×undefined/],
+    [{ strokes: seven, width: 280.5, height: 280 }, /got 280.5×280/],
+    [{ strokes: seven, width: 0, height: 280 }, /got 0×280/],
+    [{ strokes: seven, width: 1e5, height: 10 }, /at most 32768/],
+    [{ strokes: null, ...pad }, /array of arrays/],
+    [{ strokes: [point], ...pad }, /array of arrays/],
+    [{ strokes: [[null]], ...pad }, /finite numbers/],
+    [{ strokes: [[{ ...point, x: NaN }]], ...pad }, /got NaN, 2, 3 at 0/],
+    [{ strokes: [[point, { ...point, y: 1e39 }]], ...pad }, /at 1/],
+    [{ strokes: [[{ ...point, width: -1 }]], ...pad }, /got 1, 2, -1/],
+    [{ strokes: [[{ x: 1, y: 2 }]], ...pad }, /got 1, 2, undefined/],
+  ];
+  for (const [image, message] of wrong) {
+    await rejects(() => vit.classify(image), "bad_image", message);
+  }
+  assert.equal((await vit.classify({ strokes: seven, ...pad })).classes[0].label, "7");
+});
