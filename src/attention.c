@@ -1,5 +1,6 @@
 /* Multi-head self-attention, Vaswani et al., section 3.2:
- * per head softmax(q·kᵀ/√d)·v, then one projection that mixes the heads. */
+ * per head softmax(q·kᵀ/√d + bias)·v, then one projection that mixes the heads. The bias of
+ * relative positions is as in Liu et al., arXiv:2103.14030, section 3.2; without them, 0. */
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *
     s->keys = arena_floats(arena, model->kernels->packed_size(T, d), 1);
     s->values = arena_floats(arena, model->kernels->packed_size(d, T), 1);
     s->scores = arena_floats(arena, rows, T);
+    s->relative = arena_floats(arena, c->position == VIT_RELATIVE ? relative_rows(c) : 0, 1);
 }
 
 static bool is_per_head(const vit_config *c) {
@@ -106,11 +108,69 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
     if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
 }
 
+/* ---- Relative positions ------------------------------------------------- */
+
+/* The table (R,h) has a row for every offset of a query's patch from a key's: rows of the grid
+ * from -(rows-1) on, within them columns from -(columns-1) on; then, where there is a prefix,
+ * from it to patches, from patches to it, and within it, as BEiT's code and timm's RelPosBias
+ * have them. Read backwards, a grid row of keys lies side by side: one head's biases are kept
+ * so, in scratch (R), those of the prefix first. */
+enum { IN_PREFIX, TO_PREFIX, FROM_PREFIX, PREFIX_BIASES };
+
+/* `scale`: what softmax will divide the scores by. */
+static void relative_read(float *bias, const float *table, size_t R, size_t heads, float scale) {
+    for (size_t i = 0; i < R; i++) bias[i] = table[(R - 1 - i) * heads] * scale;
+}
+
+/* Where a query's biases of the keys in the grid's first row begin; those of the next row are
+ * 2·columns-1 further. */
+static size_t relative_first(const vit_config *c, size_t patch) {
+    size_t rows = c->image_size[0] / c->patch_size[0],
+           columns = c->image_size[1] / c->patch_size[1];
+    size_t row = rows - 1 - patch / columns, column = columns - 1 - patch % columns;
+    return (vit_prefix(c) ? PREFIX_BIASES : 0) + row * (2 * columns - 1) + column;
+}
+
+/* scores (rows,T) += bias, for the queries `from`… */
+static void relative_forward(float *scores, const float *bias, const vit_config *c, size_t from,
+                             size_t rows) {
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
+    for (size_t query = from; query < from + rows; query++, scores += T) {
+        bool patch = query >= prefix;
+        for (size_t i = 0; i < prefix; i++) scores[i] += bias[patch ? TO_PREFIX : IN_PREFIX];
+        for (size_t i = prefix; !patch && i < T; i++) scores[i] += bias[FROM_PREFIX];
+        if (!patch) continue;
+        const float *near = bias + relative_first(c, query - prefix);
+        for (size_t at = prefix; at < T; at += columns, near += 2 * columns - 1)
+            for (size_t i = 0; i < columns; i++) scores[at + i] += near[i];
+    }
+}
+
+/* Adds each bias's gradient, the sum of its scores' (T,T), to the table's column. */
+static void relative_backward(float *table, float *bias, const float *scores, const vit_config *c) {
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
+    size_t R = relative_rows(c);
+    memset(bias, 0, R * sizeof *bias);
+    for (size_t query = 0; query < T; query++, scores += T) {
+        bool patch = query >= prefix;
+        for (size_t i = 0; i < prefix; i++) bias[patch ? TO_PREFIX : IN_PREFIX] += scores[i];
+        for (size_t i = prefix; !patch && i < T; i++) bias[FROM_PREFIX] += scores[i];
+        if (!patch) continue;
+        float *near = bias + relative_first(c, query - prefix);
+        for (size_t at = prefix; at < T; at += columns, near += 2 * columns - 1)
+            for (size_t i = 0; i < columns; i++) near[i] += scores[at + i];
+    }
+    for (size_t i = 0; i < R; i++) table[(R - 1 - i) * c->heads] += bias[i];
+}
+
+/* ---- Heads -------------------------------------------------------------- */
+
 /* Rows `from`… of one head of one image, whose keys and values are packed: scores for
  * ATTENTION_ROWS of them at a time, straight into `map` (T,T) where it is asked for, then the
- * values' mean into out (T,D at the head's columns) unless that is NULL. */
-static void head_forward(const vit_model *m, float *out, float *map, const float *qkv, size_t from,
-                         size_t rows, const struct scratch *s) {
+ * values' mean into out (T,D at the head's columns) unless that is NULL. bias: NULL, or the
+ * head's, by √d too large. */
+static void head_forward(const vit_model *m, float *out, float *map, const float *qkv,
+                         const float *bias, size_t from, size_t rows, const struct scratch *s) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), D = m->config.width, d = D / m->config.heads;
     float scale = 1 / sqrtf((float)d);
@@ -119,6 +179,7 @@ static void head_forward(const vit_model *m, float *out, float *map, const float
         float *scores = map ? map + from * T : s->scores;
         k->matmul(scores, T, qkv + QUERY * D + from * 3 * D, 3 * D, s->keys, NULL, VIT_LINEAR,
                   false, rows, T, d);
+        if (bias) relative_forward(scores, bias, &m->config, from, rows);
         k->softmax(scores, T, scale, rows, T);
         if (out)
             k->matmul(out + from * D, D, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
@@ -126,8 +187,9 @@ static void head_forward(const vit_model *m, float *out, float *map, const float
 }
 
 /* The same for every head. `goes_on`: these rows are among the a->queries of the image. */
-static void image_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
-                          size_t image, size_t from, size_t rows, bool goes_on) {
+static void image_forward(const vit_model *m, const struct block_params *p,
+                          const struct activations *a, const struct scratch *s, size_t image,
+                          size_t from, size_t rows, bool goes_on) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), D = m->config.width, heads = m->config.heads, d = D / heads;
     for (size_t head = 0; head < heads; head++) {
@@ -136,12 +198,15 @@ static void image_forward(const vit_model *m, const struct activations *a, const
         float *out = goes_on ? a->mixed + image * a->queries * D + head * d : NULL;
         k->pack(s->keys, qkv + KEY * D, 3 * D, 1, T, d);
         if (out) k->pack(s->values, qkv + VALUE * D, 1, 3 * D, d, T);
-        head_forward(m, out, map, qkv, from, rows, s);
+        if (p->relative_bias)
+            relative_read(s->relative, p->relative_bias + head, relative_rows(&m->config), heads,
+                          sqrtf((float)d));
+        head_forward(m, out, map, qkv, p->relative_bias ? s->relative : NULL, from, rows, s);
     }
 }
 
 /* dqkv's three slices of one head from dout, by the chain rule through softmax:
- * dscores = p ∘ (dp - Σ dp∘p). */
+ * dscores (T,T) = p ∘ (dp - Σ dp∘p), which is the bias's gradient too. */
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
                           const float *qkv, float *dscores) {
     const struct vit_kernels *k = m->kernels;
@@ -162,20 +227,22 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
 }
 
 /* A share of rows first…first+each-1 of every image, which lie one after the other. */
-static void share_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
-                          size_t batch, size_t first, size_t each, struct rows share) {
+static void share_forward(const vit_model *m, const struct block_params *p,
+                          const struct activations *a, const struct scratch *s, size_t batch,
+                          size_t first, size_t each, struct rows share) {
     for (size_t i = 0; i < batch; i++) {
         struct rows here = rows_within(share, i * each, each);
-        if (here.count) image_forward(m, a, s, i, first + here.first, here.count, first == 0);
+        if (here.count) image_forward(m, p, a, s, i, first + here.first, here.count, first == 0);
     }
 }
 
-void attention_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
-                       size_t batch, size_t part, size_t parts) {
+void attention_forward(const vit_model *m, const struct block_params *p,
+                       const struct activations *a, const struct scratch *s, size_t batch,
+                       size_t part, size_t parts) {
     size_t queries = a->queries, others = vit_tokens(&m->config) - queries;
-    share_forward(m, a, s, batch, 0, queries, rows_part(batch, queries, part, parts));
+    share_forward(m, p, a, s, batch, 0, queries, rows_part(batch, queries, part, parts));
     if (a->map && others)
-        share_forward(m, a, s, batch, queries, others, rows_part(batch, others, part, parts));
+        share_forward(m, p, a, s, batch, queries, others, rows_part(batch, others, part, parts));
 }
 
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
@@ -204,6 +271,8 @@ void attention_backward(const vit_model *m, const struct block_params *p,
             size_t at = i * T * D + head * d, qkv_at = i * T * 3 * D + head * d;
             head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * a->map_stride + head * T * T,
                           a->qkv + qkv_at, s->scores);
+            if (g->relative_bias)
+                relative_backward(g->relative_bias + head, s->relative, s->scores, c);
         }
     if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);

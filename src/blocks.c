@@ -106,7 +106,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
     size_t D = c->width, rows = share.count;
     bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* add a branch as it is made */
 
-    attention_forward(m, call->a, &s, call->batch, part, parts);
+    attention_forward(m, p, call->a, &s, call->batch, part, parts);
     projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);
     if (!at_once) residual_forward(m, a.sum1, a.x, a.branch1, p->ls1, call->keep, rows);
     if (!pre)

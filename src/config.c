@@ -11,7 +11,8 @@ enum kind { SIZE, PAIR, NUMBER, BOOL, WORD };
 
 static const char *const NORMS[] = {"pre", "post", NULL};
 static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
-static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", NULL};
+static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
+                                        "sincos2d", "relative", NULL};
 static const char *const POOLS[] = {"class", "mean", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
 static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
@@ -212,6 +213,7 @@ static bool sizes_fit(const vit_config *c) {
     double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
     double P = (double)c->patch_size[0] * (double)c->patch_size[1] * (double)c->channels;
     double block = 4 * D * D + 2 * D * M + 16 * D + M;
+    if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
     double parameters = D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
     return 16 * parameters < (double)SIZE_MAX && 64 * T * (D + M) < (double)SIZE_MAX;
 }
@@ -260,9 +262,6 @@ static vit_status read_keys(vit_config *config, const struct json *root, vit_err
     struct json value;
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
         if (json_get(root, KEYS[i].name, &value)) {
-            if (KEYS[i].offset == AT(position) && json_is(&value, "relative"))
-                return vit_fail(why, VIT_BAD_CONFIG,
-                                "config: position: relative is not supported yet");
             if (!read_key(config, &KEYS[i], &value)) return expect_value(&KEYS[i], &value, why);
         } else if (KEYS[i].required) {
             return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", KEYS[i].name);

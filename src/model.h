@@ -71,6 +71,7 @@ struct activations {
 struct scratch {
     float *keys, *values;           /* packed (T,d) and (d,T) */
     float *scores;                  /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *relative;                /* (R): one head's biases, or their gradient */
     float *dx, *dbranch, *dnormed;  /* (BT,D) */
     float *dqkv, *dmixed;           /* (BT,3D) (BT,D) */
     float *dhidden;                 /* (BT,M) */
@@ -119,8 +120,9 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
                  const struct activations *a, const struct scratch *s, size_t batch,
                  struct rows share);
 /* a->qkv of all rows → this part's share of a->map and of the rows of a->mixed. */
-void attention_forward(const vit_model *m, const struct activations *a, const struct scratch *s,
-                       size_t batch, size_t part, size_t parts);
+void attention_forward(const vit_model *m, const struct block_params *p,
+                       const struct activations *a, const struct scratch *s, size_t batch,
+                       size_t part, size_t parts);
 /* a->mixed (rows,D) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                         const float *mixed, const struct scratch *s, size_t rows);

@@ -22,9 +22,10 @@ enum {
 
 #define VIT_LETTERS(c)                                                                             \
     const size_t C = (c)->channels, D = (c)->width, K = (c)->classes, M = (c)->mlp_width,          \
-                 P = (c)->patch_size[0], Q = (c)->patch_size[1], h = (c)->heads, d = D / h;        \
+                 P = (c)->patch_size[0], Q = (c)->patch_size[1], h = (c)->heads, d = D / h,        \
+                 R = relative_rows(c);                                                             \
     const bool per_head = (c)->attention == VIT_PER_HEAD;                                          \
-    (void)C, (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)per_head
+    (void)C, (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
 
 #define VIT_ROW(OWNER, FIELD, NAME, MATRICES, PRESENT, ...)                                        \
     (struct row){.name = NAME,                                                                     \
@@ -78,6 +79,12 @@ static void write_name(char *out, size_t capacity, bool in_block, size_t block, 
 
 static size_t whole_lines(size_t floats) {
     return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+}
+
+size_t relative_rows(const vit_config *c) {
+    size_t rows = c->image_size[0] / c->patch_size[0],
+           columns = c->image_size[1] / c->patch_size[1];
+    return (2 * rows - 1) * (2 * columns - 1) + (vit_prefix(c) ? 3 : 0);
 }
 
 size_t matrix_floats(const struct vit_kernels *k, bool int8, size_t N, size_t K) {

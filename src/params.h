@@ -2,7 +2,7 @@
  * loader's names and the order in the file.
  *   X(field, timm's name, matrices, present, shape...)
  * matrices: how many (out,in) matrices the tensor stacks; 0 for what is no matrix.
- * Shape letters as in vit.h; P,Q patch rows and columns; c the vit_config. */
+ * Shape letters as in vit.h; P,Q patch rows and columns; R relative_rows(); c the vit_config. */
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
@@ -26,6 +26,8 @@
     X(q_norm_bias, "attn.q_norm.bias", 0, c->qk_norm, d)                                           \
     X(k_norm_gain, "attn.k_norm.weight", 0, c->qk_norm, d)                                         \
     X(k_norm_bias, "attn.k_norm.bias", 0, c->qk_norm, d)                                           \
+    X(relative_bias, "attn.rel_pos.relative_position_bias_table", 0, c->position == VIT_RELATIVE,  \
+      R, h)                                                                                        \
     X(proj_weight, "attn.proj.weight", 1, !per_head, D, D)                                         \
     X(proj_scale, "attn.proj.weight.scale", 0, c->int8 && !per_head, D)                            \
     X(proj_bias, "attn.proj.bias", 0, !per_head, D)                                                \
@@ -86,6 +88,10 @@ bool params_next(struct params_walk *walk, struct param *out);
 bool params_at(const vit_config *config, const struct vit_kernels *kernels, size_t index,
                struct param *out);
 size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
+
+/* Rows of a relative model's tables: one for each offset between two patches of the grid, and
+ * three where there is a prefix (attention.c). */
+size_t relative_rows(const vit_config *config);
 
 /* Floats that one packed matrix (N,K) takes, of floats or of int8. */
 size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);

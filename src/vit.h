@@ -62,7 +62,8 @@ typedef enum vit_position {
     VIT_POSITION_NONE,
     VIT_LEARNED,
     VIT_SINCOS1D,
-    VIT_SINCOS2D
+    VIT_SINCOS2D,
+    VIT_RELATIVE
 } vit_position;
 typedef enum vit_pool { VIT_POOL_CLASS, VIT_POOL_MEAN } vit_pool;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;

@@ -51,9 +51,17 @@ static bool is_position(const struct param *param) {
     return strcmp(param->name, "pos_embed") == 0;
 }
 
+static bool ends_with(const char *name, const char *ending) {
+    size_t n = strlen(name), m = strlen(ending);
+    return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+static bool is_relative(const struct param *param) {
+    return ends_with(param->name, "_bias_table");
+}
+
 bool weights_is_scale(const char *name) {
-    size_t n = strlen(name);
-    return n > 6 && strcmp(name + n - 6, ".scale") == 0;
+    return ends_with(name, ".scale");
 }
 
 /* The blocks' matrices are all int8 or all floats; other tensors are floats, but for matrices
@@ -87,6 +95,12 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
     if (!t)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": is missing; expected shape %d",
                         param->name, param->shape, param->rank);
+    if (t->rank == 2 && is_relative(param) && t->shape[0] != param->shape[0] &&
+        t->shape[1] == param->shape[1])
+        return vit_fail(why, VIT_BAD_TENSOR,
+                        "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
+                        "relative positions are not resized",
+                        param->name, param->shape[0], t->shape[0]);
     bool same =
         t->rank == param->rank && !memcmp(t->shape, param->shape, t->rank * sizeof *t->shape);
     if (!same && !(is_position(param) && weights_resized_from(c, t)))
@@ -143,7 +157,8 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         if (status) return status;
     }
     const struct st_tensor *position = st_find(st, "pos_embed");
-    if (position && c->position != VIT_LEARNED) /* a fixed encoding written out */
+    bool fixed = c->position != VIT_LEARNED && c->position != VIT_RELATIVE;
+    if (position && fixed) /* an encoding written out */
         places[position - st->tensors] = (struct placement){position, PLACE_NOWHERE, 0, NO_SCALES};
     for (size_t i = 0; i < st->count; i++)
         if (!places[i].tensor) return left_over(&st->tensors[i], why);

@@ -32,7 +32,8 @@ static void init_tensor(float *x, const vit_tensor *tensor, struct rng *rng) {
     static const double TOKEN = 0.02, LAYER_SCALE = 0.1;
     const char *name = tensor->name;
     bool head = !strncmp(name, "head", 4);
-    if (ends_with(name, "_token") || ends_with(name, "pos_embed") || (head && tensor->rank > 1))
+    if (ends_with(name, "_token") || ends_with(name, "pos_embed") ||
+        ends_with(name, "_bias_table") || (head && tensor->rank > 1))
         fill_normal(x, tensor->count, TOKEN, rng);
     else if (ends_with(name, ".gamma"))
         fill(x, tensor->count, (float)LAYER_SCALE);

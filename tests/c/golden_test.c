@@ -29,6 +29,9 @@ static const char *const NAMES[] = {
     "one_block_one_head",
     "positions_enlarged",
     "positions_reduced",
+    "relative",
+    "relative_no_prefix",
+    "relative_registers",
 };
 enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
 

@@ -232,6 +232,56 @@ TEST("weights that are not finite are refused, whichever tensor they are in") {
         }
 }
 
+/* ---- Relative positions ------------------------------------------------- */
+
+#define TABLE "blocks.0.attn.rel_pos.relative_position_bias_table"
+
+/* The good file's header but for its positions: of four patches in a row and the class token,
+ * so that the table takes pos_embed's bytes. */
+static size_t relative_header(char *out) {
+    char config[TEXT_MAX];
+    strcpy(config, replaced(CONFIG, "\"learned\"", "\"relative\""));
+    strcpy(config, replaced(config, "[4,4]", "[2,8]"));
+    size_t data_size = write_header(out, config, SIZE_MAX);
+    strcpy(out, replaced(out, "pos_embed", TABLE));
+    strcpy(out, replaced(out, "[1,5,4]", "[10,2]"));
+    return data_size;
+}
+
+static const struct spoiled TABLES[] = {
+    {"nothing wrong", TABLE, TABLE, VIT_OK, ""},
+    {"no table", TABLE, "relative_position_bias_table", VIT_BAD_TENSOR, TABLE},
+    {"another image size", "[2,8]", "[4,4]", VIT_BAD_TENSOR, TABLE "\": expected 12 rows"},
+    {"why another size is refused", "[2,8]", "[4,8]", VIT_BAD_TENSOR, "not resized"},
+    {"many more patches", "[2,8]", "[16384,8]", VIT_BAD_TENSOR, "expected 114684 rows"},
+    {"a table turned round", "[10,2]", "[2,10]", VIT_BAD_TENSOR, TABLE "\": expected shape (10,2)"},
+    {"a table of one dimension", "[10,2]", "[20]", VIT_BAD_TENSOR, "expected shape (10,2)"},
+    {"a table of other heads", "[10,2]", "[20,1]", VIT_BAD_TENSOR, "expected shape (10,2)"},
+    {"learned positions besides", "\"norm.weight\"",
+     "\"pos_embed\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]},\"norm.weight\"",
+     VIT_BAD_TENSOR, "pos_embed"},
+};
+
+TEST("a table of relative positions is held to the config's grid, prefix and heads") {
+    for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
+        const struct spoiled *s = &TABLES[i];
+        char header[TEXT_MAX];
+        size_t data_size = relative_header(header);
+        expect(s->what, pack_file(replaced(header, s->from, s->to), data_size), s->status, s->says);
+    }
+}
+
+TEST("a relative bias that is not finite is refused") {
+    char header[TEXT_MAX];
+    size_t data_size = relative_header(header), table = 4; /* floats before it: cls_token's */
+    for (size_t element = 0; element < 20; element += 19) {
+        struct file f = pack_file(header, data_size);
+        size_t at = f.size - data_size + 4 * (table + element);
+        memcpy(f.bytes + at, &(float){NAN}, sizeof(float));
+        expect("a bias", f, VIT_BAD_TENSOR, TABLE);
+    }
+}
+
 /* ---- The config --------------------------------------------------------- */
 
 static const struct spoiled CONFIGS_BAD[] = {
@@ -367,11 +417,10 @@ static void mutate(struct file *f, uint64_t *seed) {
     }
 }
 
-TEST("ten thousand spoiled files are refused, or open and run, but never crash") {
-    struct file good = file_of(CONFIG);
-    uint64_t seed = 1;
+/* Frees `good`. */
+static void spoil_often(struct file good, size_t times, uint64_t seed) {
     size_t opened = 0, refused = 0;
-    for (size_t i = 0; i < 10000; i++) {
+    for (size_t i = 0; i < times; i++) {
         struct file f = new_file(good.size);
         memcpy(f.bytes, good.bytes, good.size);
         mutate(&f, &seed);
@@ -381,9 +430,19 @@ TEST("ten thousand spoiled files are refused, or open and run, but never crash")
             refused++;
         free(f.bytes);
     }
-    CHECK(opened > 100 && refused > 1000, "%zu opened, %zu refused: too one-sided to show much",
-          opened, refused);
+    CHECK(opened > times / 100 && refused > times / 10,
+          "%zu opened, %zu refused: too one-sided to show much", opened, refused);
     free(good.bytes);
+}
+
+TEST("ten thousand spoiled files are refused, or open and run, but never crash") {
+    spoil_often(file_of(CONFIG), 10000, 1);
+}
+
+TEST("so are three thousand of relative positions") {
+    char header[TEXT_MAX];
+    size_t data_size = relative_header(header);
+    spoil_often(pack_file(header, data_size), 3000, 4);
 }
 
 TEST("a thousand files of noise are refused") {

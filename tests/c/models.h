@@ -50,6 +50,19 @@ static const struct named_config CONFIGS[] = {
     {"as wide as whole panels, two tokens go on",
      {TINY, .width = 32, .heads = 2, .qk_norm = true, .distillation_tokens = 1}},
     {"per_head as wide as whole panels", {TINY, .width = 48, .attention = VIT_PER_HEAD}},
+    {"relative", {TINY, .position = VIT_RELATIVE}},
+    {"relative, qk_norm, mean without a prefix",
+     {TINY, .position = VIT_RELATIVE, .qk_norm = true, .pool = VIT_POOL_MEAN, .class_tokens = 0,
+      .image_size = {9, 6}}},
+    {"relative, post norm, per_head, distillation and registers",
+     {TINY, .position = VIT_RELATIVE, .norm = VIT_POST, .attention = VIT_PER_HEAD,
+      .distillation_tokens = 1, .register_tokens = 2, .image_size = {12, 6}}},
+    {"relative, one token",
+     {TINY, .position = VIT_RELATIVE, .patch_size = {6, 9}, .class_tokens = 0,
+      .pool = VIT_POOL_MEAN}},
+    {"relative, more than at once",
+     {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
+      .mlp_width = 5}},
 };
 #pragma GCC diagnostic pop
 enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
@@ -57,7 +70,7 @@ enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
 /* The config as vit_config_read takes it; lives until the next call. */
 static inline const char *config_json(const vit_config *c) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
-    static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d"};
+    static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
     static const char *const BOOLS[] = {"false", "true"};
     static char text[1024], prefix[256];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;

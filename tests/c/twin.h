@@ -204,20 +204,43 @@ static inline void twin_part(double *y, const struct twin *t, size_t layer, size
     }
 }
 
-/* x (T,D) → y (T,D) and map (h,T,T), softmax(q·k / sqrt d). */
+/* What relative positions add to query a's score of key b. The table (R,h) has rows for the
+ * offsets of patches, then from the prefix to patches, from patches to it, and within it. */
+static inline double twin_bias(const struct twin *t, const double *table, size_t head, size_t a,
+                               size_t b) {
+    size_t columns = t->c.image_size[1] / t->c.patch_size[1], rows = t->N / columns;
+    size_t offsets = (2 * rows - 1) * (2 * columns - 1), row;
+    if (a < t->prefix && b < t->prefix)
+        row = offsets + 2;
+    else if (b < t->prefix)
+        row = offsets + 1;
+    else if (a < t->prefix)
+        row = offsets;
+    else {
+        size_t from = a - t->prefix, to = b - t->prefix;
+        size_t down = from / columns + (rows - 1) - to / columns;
+        size_t right = from % columns + (columns - 1) - to % columns;
+        row = down * (2 * columns - 1) + right;
+    }
+    return table[row * t->c.heads + head];
+}
+
+/* x (T,D) → y (T,D) and map (h,T,T), softmax(q·k / sqrt d + bias). */
 static inline void twin_attention(double *y, double *map, const struct twin *t, size_t layer,
                                   const double *x) {
     size_t D = t->c.width, h = t->c.heads, d = D / h, T = t->T;
     double *part[3], *mixed = doubles(D);
     const double *proj = twin_tensor(t, "blocks.%zu.attn.proj.weight", layer);
     const double *bias = twin_tensor(t, "blocks.%zu.attn.proj.bias", layer);
+    const double *table =
+        twin_tensor(t, "blocks.%zu.attn.rel_pos.relative_position_bias_table", layer);
     for (size_t i = 0; i < 3; i++) twin_part(part[i] = doubles(T * D), t, layer, i, x);
     for (size_t a = 0; a < T; a++) {
         memset(mixed, 0, D * sizeof *mixed);
         for (size_t head = 0; head < h; head++) {
             double *row = map + (head * T + a) * T;
             for (size_t b = 0; b < T; b++) {
-                row[b] = 0;
+                row[b] = table ? twin_bias(t, table, head, a, b) : 0;
                 for (size_t i = head * d; i < (head + 1) * d; i++)
                     row[b] += part[0][a * D + i] * part[1][b * D + i] / sqrt((double)d);
             }

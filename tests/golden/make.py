@@ -77,6 +77,12 @@ CASES = {
         PAD=False),
     "half": dict(DTYPE="F16", image_size=[12, 12]),
     "bfloat": dict(DTYPE="BF16", image_size=[12, 12], PAD=False),
+    "relative": dict(position="relative", image_size=[12, 8]),
+    "relative_no_prefix": dict(
+        position="relative", pool="mean", prefix=[], image_size=[8, 12], qk_norm=True,
+        layer_scale=True),
+    "relative_registers": dict(
+        position="relative", prefix=["class", "register", "register"], width=20, heads=4),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -139,6 +145,30 @@ class PerHeadLinear(nn.Module):
         return out if self.bias is None else out + self.bias
 
 
+class RelPosBias(nn.Module):
+    """Swin's and BEiT's bias of the scores (T,T), named and ordered as timm does: a row of the
+    table for each offset query - key, sorted by rows, then columns; then prefix to patch, patch
+    to prefix, prefix to prefix."""
+
+    def __init__(self, c):
+        super().__init__()
+        rows, columns = (i // p for i, p in zip(c["image_size"], c["patch_size"]))
+        prefix = len(c["prefix"])
+        place = torch.cartesian_prod(torch.arange(rows), torch.arange(columns))
+        offsets, index = torch.unique(
+            (place[:, None] - place[None, :]).reshape(-1, 2), dim=0, return_inverse=True)
+        self.index = torch.empty(prefix + rows * columns, prefix + rows * columns).long()
+        self.index[prefix:, prefix:] = index.reshape(rows * columns, rows * columns)
+        self.index[:prefix, prefix:] = len(offsets)
+        self.index[prefix:, :prefix] = len(offsets) + 1
+        self.index[:prefix, :prefix] = len(offsets) + 2
+        self.relative_position_bias_table = nn.Parameter(
+            torch.empty(len(offsets) + 3 * (prefix > 0), c["heads"]))
+
+    def forward(self, scores):
+        return scores + self.relative_position_bias_table[self.index].permute(2, 0, 1)
+
+
 class Attention(nn.Module):
     def __init__(self, c):
         super().__init__()
@@ -152,6 +182,7 @@ class Attention(nn.Module):
             self.proj = nn.Linear(D, D)
         self.q_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
         self.k_norm = nn.LayerNorm(d, eps=c["norm_eps"]) if c["qk_norm"] else nn.Identity()
+        self.rel_pos = RelPosBias(c) if c["position"] == "relative" else nn.Identity()
 
     def forward(self, x):
         B, T, D = x.shape
@@ -159,7 +190,7 @@ class Attention(nn.Module):
             part.reshape(B, T, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
         q, k = self.q_norm(q), self.k_norm(k)
         scores = q @ k.transpose(2, 3) / (D // self.heads) ** 0.5
-        self.weights = scores.softmax(dim=-1)
+        self.weights = self.rel_pos(scores).softmax(dim=-1)
         return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, D))
 
 
@@ -237,6 +268,7 @@ class VisionTransformer(nn.Module):
         else:
             table = {
                 "none": lambda: torch.zeros(tokens, D),
+                "relative": lambda: torch.zeros(tokens, D),  # they are in the attention
                 "sincos1d": lambda: sincos1d(tokens, D),
                 "sincos2d": lambda: sincos2d(rows, columns, D, prefix),
             }[c["position"]]()
@@ -318,6 +350,8 @@ def draw_weights(model, dtype, random):
             value = 1 + 0.3 * noise
         elif name.endswith(".bias") or p.dim() == 3:
             value = 0.4 * noise
+        elif name.endswith("bias_table"):
+            value = noise
         else:
             value = 1.2 * noise / p[0].numel() ** 0.5
         p.data = value.to(dtype).double()
