@@ -1,0 +1,69 @@
+// The tool that makes the ablation table: rows, names of runs, the table. No run is made.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { allRows, chosenRows, runOf, secondsLeft, summary, table, withTable } from "../../web/scripts/ablations.mjs";
+
+const rowOf = (group, value) => allRows().find((row) => row.group === group && row.value === value);
+
+test("every row differs from the base in one thing, and the base is in every group once", () => {
+  const base = rowOf("position", "learned").model;
+  const groups = new Set(allRows().map(({ group }) => group));
+  for (const group of groups) {
+    const same = allRows().filter((row) => row.group === group && row.isBase);
+    assert.equal(same.length, 1, group);
+    assert.deepEqual(same[0].model, base);
+  }
+  for (const { group, value, model, isBase } of allRows()) {
+    const changed = Object.keys(base).filter((key) => JSON.stringify(model[key]) !== JSON.stringify(base[key]));
+    const expected = isBase ? [] : { patch: ["patch_size"], pool: ["pool", "prefix"] }[group] ?? [group];
+    assert.deepEqual(changed, expected, `${group} ${value}`);
+  }
+});
+
+test("a run is known by its model, seed, epochs and data, not by its row", () => {
+  const key = (row, ...rest) => runOf(row, ...rest).key;
+  const depth = rowOf("depth", "3");
+  assert.equal(key(depth, 1, 3, "a"), key(rowOf("heads", "4"), 1, 3, "a"));
+  const others = [[rowOf("depth", "4"), 1, 3, "a"], [depth, 2, 3, "a"], [depth, 1, 4, "a"], [depth, 1, 3, "b"]];
+  for (const other of others) assert.notEqual(key(...other), key(depth, 1, 3, "a"));
+});
+
+test("rows are chosen by group or by value, and a wrong name is refused", () => {
+  const names = (only) => chosenRows(only).map(({ group, value }) => `${group}=${value}`);
+  assert.deepEqual(names("pool,depth=3"), ["pool=class", "pool=mean", "depth=3"]);
+  assert.equal(names(undefined).length, 25);
+  for (const wrong of ["depth=9", "pools", ""]) assert.throws(() => chosenRows(wrong), /--only: expected/);
+});
+
+test("a summary is mean, standard deviation, least and most, in percent", () => {
+  assert.equal(summary([0.97, 0.98, 0.99]), "98.00 ± 1.00 (97.00..99.00)");
+  assert.equal(summary([0.98762]), "98.76");
+});
+
+test("the table has the rows whose runs are all there", () => {
+  const result = (accuracy) => ({ accuracy, parameters: 12345, flops: 3.45e6 });
+  const rows = [rowOf("depth", "3"), rowOf("depth", "4")];
+  const keysOf = (row) => [1, 2].map((seed) => `${row.value}/${seed}`);
+  const results = { "3/1": result(0.98), "3/2": result(0.98), "4/1": result(0.99) };
+  const lines = table(rows, keysOf, results).split("\n");
+  assert.equal(lines.length, 3);
+  assert.equal(lines[2], "| depth | 3, the base | 98.00 ± 0.00 (98.00..98.00) | 12,345 | 3.5 |");
+});
+
+test("a table replaces the one before and leaves the rest; without markers it comes last", () => {
+  const once = withTable("# Card\n\ntext\n", "one");
+  assert.ok(once.startsWith("# Card\n\ntext\n\n<!--"));
+  const twice = withTable(`${once}\nmore\n`, "two");
+  assert.ok(!twice.includes("one") && twice.includes("two") && twice.endsWith("\nmore\n"));
+  assert.equal(withTable(twice, "two"), twice);
+  assert.throws(() => withTable(once.replace("<!-- ablations -->", ""), "x"), /expected <!-- ablations -->/);
+});
+
+test("the time left follows the work left, a deeper model's being more", () => {
+  const run = (group, value) => runOf(rowOf(group, value), 1, 3, "a");
+  const done = [{ ...run("depth", "3"), seconds: 30 }];
+  const close = (got, want) => assert.ok(Math.abs(got - want) < 1e-9, `${got}, not ${want}`);
+  close(secondsLeft([run("depth", "3"), run("depth", "6")], done), 90);
+  assert.ok(secondsLeft([run("patch", "2")], done) > 4 * 30);
+  assert.equal(secondsLeft([run("depth", "3")], []), undefined);
+});
