@@ -7,7 +7,7 @@
 #include "vit.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
-enum kind { SIZE, PAIR, NUMBER, BOOL, WORD };
+enum kind { SIZE, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
 
 static const char *const NORMS[] = {"pre", "post", NULL};
 static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
@@ -20,7 +20,7 @@ static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset, max; /* max of SIZE and PAIR; the least is 1 */
+    size_t offset, max; /* max of SIZE and PAIR, whose least is 1, and of POSITIVE */
     const char *const *words;
     bool required;
 };
@@ -45,6 +45,8 @@ static const struct key KEYS[] = {
     {"qk_norm", BOOL, AT(qk_norm), 0, NULL, false},
     {"layer_scale", BOOL, AT(layer_scale), 0, NULL, false},
     {"attention", WORD, AT(attention), 0, ATTENTIONS, false},
+    {"temperature", POSITIVE, AT(temperature), 100, NULL, false},
+    {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, false},
 };
 
 static const vit_config DEFAULTS = {
@@ -53,6 +55,7 @@ static const vit_config DEFAULTS = {
     .position = VIT_LEARNED,
     .qkv_bias = true,
     .class_tokens = 1,
+    .temperature = 1,
 };
 
 static bool read_pair(const struct json *value, size_t max, size_t out[2]) {
@@ -83,11 +86,14 @@ static bool read_bool(const struct json *value, bool *out) {
 
 static bool read_key(vit_config *config, const struct key *key, const struct json *value) {
     void *field = (char *)config + key->offset;
+    float *number = field;
     unsigned word;
     switch (key->kind) {
     case SIZE: return json_size(value, key->max, field) && *(size_t *)field > 0;
     case PAIR: return read_pair(value, key->max, field);
-    case NUMBER: return read_float(value, field) && *(float *)field >= 0;
+    case NUMBER: return read_float(value, number) && *number >= 0;
+    case POSITIVE: return read_float(value, number) && *number > 0 && *number <= (float)key->max;
+    case SHARE: return read_float(value, number) && *number >= 0 && *number <= 1;
     case BOOL: return read_bool(value, field);
     case WORD:
         if (!read_word(value, key->words, &word)) return false;
@@ -106,10 +112,16 @@ static vit_status expect_value(const struct key *key, const struct json *value, 
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: %s: expected [rows, columns], each from 1 to %z, got %t",
                         key->name, key->max, value->text, value->size);
+    if (key->kind == POSITIVE)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: %s: expected a number above 0 and up to %z, got %t", key->name,
+                        key->max, value->text, value->size);
     if (key->kind != WORD)
         return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected %s, got %t", key->name,
-                        key->kind == BOOL ? "true or false" : "a number from 0 up", value->text,
-                        value->size);
+                        key->kind == BOOL    ? "true or false"
+                        : key->kind == SHARE ? "a number from 0 to 1"
+                                             : "a number from 0 up",
+                        value->text, value->size);
     const char *words[5] = {"", "", "", "", ""};
     for (size_t i = 0; i < 5 && key->words[i]; i++) words[i] = key->words[i];
     return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s %s %s %s %s, got %t",

@@ -2,6 +2,7 @@
  * class: the first token, as in Dosovitskiy et al.; with a distillation token both heads
  * are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4). mean: the patch
  * tokens' mean, normed before, or after it where the file has fc_norm, as in timm. */
+#include <math.h>
 #include <string.h>
 
 #include "model.h"
@@ -92,4 +93,11 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
     if (norms_tokens(c))
         norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,
                       p->norm_gain, rows, D);
+}
+
+void vit_probabilities(float *p, const float *logits, size_t classes, float temperature) {
+    double max = -INFINITY, sum = 0;
+    for (size_t i = 0; i < classes; i++) max = fmax(max, logits[i]);
+    for (size_t i = 0; i < classes; i++) sum += exp((logits[i] - max) / temperature);
+    for (size_t i = 0; i < classes; i++) p[i] = (float)(exp((logits[i] - max) / temperature) / sum);
 }

@@ -82,6 +82,8 @@ typedef struct vit_config {
     bool qkv_bias, qk_norm, layer_scale;
     size_t class_tokens, distillation_tokens, register_tokens; /* the prefix, in this order */
     vit_attention attention;
+    float temperature;     /* above 0: the logits are divided by it to make probabilities */
+    float uncertain_below; /* 0..1: an answer whose probability is less is not to be relied on */
     vit_prepare prepare;
     struct { /* of VIT_PREPARE_PHOTO */
         size_t resize, crop;
@@ -174,6 +176,10 @@ typedef struct vit_taps {
 vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
                    float *logits, const vit_taps *taps);
 
+/* p (K) = softmax(logits / temperature), which sums to 1. A temperature above 0, as `vit calibrate`
+ * finds it: Guo et al., arXiv:1706.04599, section 4.2. p may be logits. */
+void vit_probabilities(float *p, const float *logits, size_t classes, float temperature);
+
 /* ---- Overlays: attention → (grid rows, grid columns) heat maps ---------- */
 
 #define VIT_MEAN_OF_HEADS SIZE_MAX
@@ -265,7 +271,7 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
 /* Mean cross-entropy of softmax(logits) against labels smoothed by `smoothing`
  * (Szegedy et al., arXiv:1512.00567, section 7), against all classes alike where a label is none
  * of them (Hendrycks et al., arXiv:1812.04606, section 3); dlogits is its gradient times
- * `scale`. Returns the sum of the losses over the batch. */
+ * `scale`, and may be logits. Returns the sum of the losses over the batch. */
 double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *labels, size_t batch,
                          size_t classes, float smoothing, float scale);
 

@@ -42,6 +42,10 @@ export interface VitConfig {
   /** One name a class; the class's number where the file has none. */
   readonly labels: readonly string[];
   readonly prepare?: Prepare | null;
+  /** The logits are divided by it to make probabilities; above 0. `vit calibrate` finds it. */
+  readonly temperature: number;
+  /** An answer whose probability is less is `uncertain`; from 0, never, to 1. */
+  readonly uncertain_below: number;
   readonly [extra: string]: unknown;
 }
 
@@ -58,6 +62,8 @@ const DEFAULTS = {
   layer_scale: false,
   prefix: ["class"],
   attention: "standard",
+  temperature: 1,
+  uncertain_below: 0,
 } as const;
 
 /** JSON text that the module has already checked → the full config. */

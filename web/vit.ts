@@ -59,14 +59,20 @@ export interface ClassifyOptions extends EmbedOptions {
 export interface Class {
   label: string;
   index: number;
-  /** Probability, 0 to 1; those of all classes sum to 1. */
+  /** Probability, 0 to 1: softmax(logits / temperature); those of all classes sum to 1. */
   p: number;
 }
 
 export interface Classification {
   /** By falling probability. */
   classes: Class[];
-  /** (K), in the model's order. */
+  /**
+   * Whether the first class's `p` is below the model's `config.uncertain_below`: better ask again
+   * than rely on it. `vit calibrate` sets that threshold so that of the validation images answered
+   * rightly 99.2 % (or the share it was given) are not uncertain; a model without one is never so.
+   */
+  uncertain: boolean;
+  /** (K), in the model's order, before the temperature. */
   logits: Float32Array;
   /** (C,H,W): the image as the model got it, prepared. */
   input: Float32Array;
@@ -211,7 +217,7 @@ export class Vit {
     const wants = { attention: kept, tokens: false };
     const outputs = await this.#run(images, wants, options.signal);
     return outputs.map(({ input, logits, attention, milliseconds }) => ({
-      classes: rank(logits, this.config.labels).slice(0, topK),
+      ...judge(logits, this.config, topK),
       logits,
       input,
       ...(attention && {
@@ -376,14 +382,23 @@ function keptLayers(attention: boolean | readonly number[], depth: number): numb
   );
 }
 
-/** softmax(logits) in double precision, named and sorted. */
-function rank(logits: Float32Array, labels: readonly string[]): Class[] {
+function judge(
+  logits: Float32Array,
+  { labels, temperature, uncertain_below }: VitConfig,
+  topK: number,
+): Pick<Classification, "classes" | "uncertain"> {
+  const classes = rank(logits, labels, temperature);
+  return { classes: classes.slice(0, topK), uncertain: classes[0]!.p < uncertain_below };
+}
+
+/** softmax(logits / temperature) in double precision, named and sorted; as src/logits.c does it. */
+function rank(logits: Float32Array, labels: readonly string[], temperature: number): Class[] {
   const classes: Class[] = [];
   let max = -Infinity;
   let sum = 0;
   for (const logit of logits) if (logit > max) max = logit;
   for (let index = 0; index < logits.length; index++) {
-    const p = Math.exp(logits[index]! - max);
+    const p = Math.exp((logits[index]! - max) / temperature);
     sum += p;
     classes.push({ label: labels[index]!, index, p });
   }

@@ -2,7 +2,6 @@
 #include "../error.h"
 #include "cli.h"
 
-#include <math.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,13 +44,14 @@ static vit_status prepare(float *image, const vit_pixels *pixels, const vit_conf
     return status ? vit_fail(why, status, "%s: %s", path, inner.text) : VIT_OK;
 }
 
-static void print_best(const char *path, const vit_model *model, const float *logits,
-                       size_t classes) {
-    size_t best = largest_logit(logits, classes);
-    double sum = 0;
+/* The logits become probabilities. */
+static void print_best(const char *path, const vit_model *model, float *logits) {
+    const vit_config *config = vit_model_config(model);
+    size_t best = largest_logit(logits, config->classes);
     char number[24];
-    for (size_t i = 0; i < classes; i++) sum += exp((double)logits[i] - logits[best]);
-    printf("%s\t%s\t%.4f\n", path, class_label(number, model, best), 1 / sum);
+    vit_probabilities(logits, logits, config->classes, config->temperature);
+    printf("%s\t%s\t%.4f%s\n", path, class_label(number, model, best), (double)logits[best],
+           logits[best] < config->uncertain_below ? "\tuncertain" : "");
 }
 
 /* A model with room to run one image. */
@@ -71,7 +71,7 @@ static vit_status classify_file(const struct runner *runner, const char *path, v
     if (status) return status;
     status = vit_run(runner->model, runner->state, runner->image, 1, runner->logits, NULL);
     if (status) return vit_fail(why, status, "%s: %s", path, vit_status_name(status));
-    print_best(path, runner->model, runner->logits, config->classes);
+    print_best(path, runner->model, runner->logits);
     return VIT_OK;
 }
 
@@ -100,7 +100,9 @@ int command_classify(int argc, char **argv) {
     const struct option options[] = {
         {"--model", OPTION_TEXT, &path, true, "MODEL", "safetensors"},
     };
-    const struct usage usage = {"classify", "print file, label and probability for PNG images",
+    const struct usage usage = {"classify",
+                                "print file, label and probability for PNG images, and `uncertain` "
+                                "where the probability is too low to rely on",
                                 "IMAGE.png …", options, sizeof options / sizeof *options};
     int count, code;
     if (!options_read(&usage, argc, argv, &count, &code)) return code;

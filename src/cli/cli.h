@@ -11,16 +11,24 @@ int command_eval(int argc, char **argv);
 int command_classify(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_quantize(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
 int command_bench(int argc, char **argv);
 
 /* ---- Options ------------------------------------------------------------ */
 
-enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_SEED, OPTION_FLAG };
+enum option_kind {
+    OPTION_TEXT,  /* a const char * */
+    OPTION_COUNT, /* a size_t, from 1 */
+    OPTION_INDEX, /* a size_t, from 0 */
+    OPTION_SEED,  /* a uint64_t */
+    OPTION_SHARE, /* a double, from 0 to 1 */
+    OPTION_FLAG   /* a bool */
+};
 
 struct option {
     const char *name; /* with its dashes */
     enum option_kind kind;
-    void *value; /* a const char *, size_t, uint64_t or bool; absent options leave it alone */
+    void *value; /* what the kind says; absent options leave it alone */
     bool required;
     const char *metavar, *help;
 };
@@ -40,8 +48,22 @@ bool options_read(const struct usage *usage, int argc, char **argv, int *operand
 
 int fail(const vit_error *why); /* prints it; returns EXIT_FAILED */
 vit_status model_read(vit_model **model, const char *path, vit_error *why);
+/* The same, and the file's bytes, which the caller frees whatever the status. */
+vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
+                                 vit_error *why);
 /* The class's label, or its number written into `number` where the model has none. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
+
+/* A number to write into a model's config. */
+struct config_number {
+    const char *key;
+    double value;
+};
+
+/* The bytes of a good model file → those with these keys in `__metadata__.vitrine`, in place of
+ * what it said of them before; nothing else changes. The caller frees *out. */
+vit_status model_set_numbers(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
+                             const struct config_number *numbers, size_t count, vit_error *why);
 
 /* From now on the first SIGINT or SIGTERM only makes interrupted() true; a second one ends the
  * process. */

@@ -1,4 +1,4 @@
-/* vit eval: a model's loss, accuracy and confusion on a data set. */
+/* vit eval: a model's loss, calibration, accuracy and confusion on a data set. */
 #include "../error.h"
 #include "cli.h"
 
@@ -36,6 +36,7 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     if (!status) {
         if (a->confusion && confusion) print_confusion(confusion, model, classes);
         printf("loss: %.4f\n", score.loss);
+        printf("calibration error: %.4f\n", score.calibration_error);
         printf("accuracy: %.4f (%zu/%zu)\n", (double)score.correct / (double)score.count,
                score.correct, score.count);
     }

@@ -15,6 +15,7 @@ static const struct command {
     {"classify", "classify PNG images", command_classify},
     {"info", "print a model's config, parameters and tensors", command_info},
     {"quantize", "turn a model's blocks into int8", command_quantize},
+    {"calibrate", "make a model's probabilities honest", command_calibrate},
     {"bench", "measure the kernels and a whole model", command_bench},
 };
 
@@ -31,16 +32,22 @@ int fail(const vit_error *why) {
     return EXIT_FAILED;
 }
 
+vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
+                                 vit_error *why) {
+    vit_error inner = {""};
+    *model = NULL;
+    vit_status status = read_file(bytes, size, path, why);
+    if (status) return status;
+    status = vit_open(model, *bytes, *size, &vit_native, &inner);
+    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
+    return status;
+}
+
 vit_status model_read(vit_model **model, const char *path, vit_error *why) {
     uint8_t *bytes;
     size_t size;
-    vit_error inner = {""};
-    *model = NULL;
-    vit_status status = read_file(&bytes, &size, path, why);
-    if (status) return status;
-    status = vit_open(model, bytes, size, &vit_native, &inner);
+    vit_status status = model_read_with_bytes(model, &bytes, &size, path, why);
     free(bytes);
-    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
     return status;
 }
 

@@ -30,11 +30,22 @@ static bool read_whole(const char *text, uint64_t *out) {
     return isdigit((unsigned char)*text) && !*end && !errno;
 }
 
+static bool read_share(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return (isdigit((unsigned char)*text) || *text == '.') && !*end && *out >= 0 && *out <= 1;
+}
+
 static bool store(const struct option *option, const char *text) {
     uint64_t whole = 0;
     switch (option->kind) {
     case OPTION_FLAG: *(bool *)option->value = true; return true;
     case OPTION_TEXT: *(const char **)option->value = text; return *text != '\0';
+    case OPTION_INDEX:
+        if (!read_whole(text, &whole) || whole > INT32_MAX) return false;
+        *(size_t *)option->value = (size_t)whole;
+        return true;
+    case OPTION_SHARE: return read_share(text, option->value);
     case OPTION_SEED:
         if (!read_whole(text, &whole) || whole > (uint64_t)1 << 53) return false;
         *(uint64_t *)option->value = whole;
@@ -66,7 +77,9 @@ static const char *expected(const struct option *option) {
     static const char *const what[] = {
         [OPTION_TEXT] = "a value expected after ",
         [OPTION_COUNT] = "a whole number from 1 to 100000 expected after ",
+        [OPTION_INDEX] = "a whole number from 0 to 2^31 - 1 expected after ",
         [OPTION_SEED] = "a whole number from 0 to 2^53 expected after ",
+        [OPTION_SHARE] = "a number from 0 to 1 expected after ",
         [OPTION_FLAG] = "no value expected after "};
     return what[option->kind];
 }

@@ -1,4 +1,4 @@
-/* Loss, accuracy and confusion of a model on a data set, in parallel over its images. */
+/* Loss, accuracy, calibration and confusion on a data set, in parallel over its images. */
 #include "../error.h"
 #include "train.h"
 
@@ -11,11 +11,13 @@ struct evaluation {
     const vit_model *model;
     const struct data_set *data;
     size_t first, count, classes;
+    float *logits; /* (count,K), may be NULL */
     struct part {
         vit_status status;
         struct score score; /* loss: the sum */
-        size_t *confusion;  /* (K,K) */
-    } * parts;              /* one a thread */
+        struct reliability reliability;
+        size_t *confusion; /* (K,K) */
+    } * parts;             /* one a thread */
 };
 
 size_t largest_logit(const float *logits, size_t n) {
@@ -25,15 +27,20 @@ size_t largest_logit(const float *logits, size_t n) {
     return best;
 }
 
-static void count_batch(struct part *part, float *dlogits, const float *logits,
-                        const uint8_t *labels, size_t batch, size_t classes) {
-    part->score.count += batch;
-    part->score.loss += vit_cross_entropy(dlogits, logits, labels, batch, classes, 0, 1);
+/* `scratch` (B,K). */
+static void count_batch(struct part *part, float *scratch, const float *logits,
+                        const uint8_t *labels, size_t batch, size_t classes, float temperature) {
     for (size_t i = 0; i < batch; i++) {
-        size_t told = largest_logit(logits + i * classes, classes);
+        const float *row = logits + i * classes;
+        size_t told = largest_logit(row, classes);
+        vit_probabilities(scratch, row, classes, temperature);
+        reliability_add(&part->reliability, scratch[told], told == labels[i]);
         part->score.correct += told == labels[i];
         part->confusion[labels[i] * classes + told]++;
     }
+    for (size_t i = 0; i < batch * classes; i++) scratch[i] = logits[i] / temperature;
+    part->score.count += batch;
+    part->score.loss += vit_cross_entropy(scratch, scratch, labels, batch, classes, 0, 1);
 }
 
 static void evaluate_part(void *context, size_t thread, size_t threads) {
@@ -53,8 +60,10 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
         for (size_t j = 0; j < batch; j++) data_image(images + j * pixels, e->data, index + j);
         data_standardise(images, batch * pixels, vit_model_config(e->model));
         part->status = vit_run(e->model, state, images, batch, logits, NULL);
-        if (!part->status)
-            count_batch(part, logits + BATCH * K, logits, e->data->labels + index, batch, K);
+        if (part->status) break;
+        count_batch(part, logits + BATCH * K, logits, e->data->labels + index, batch, K,
+                    vit_model_config(e->model)->temperature);
+        if (e->logits) memcpy(e->logits + i * K, logits, batch * K * sizeof *logits);
     }
     free(images);
     free(memory);
@@ -62,6 +71,7 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
 
 static vit_status add_parts(struct score *score, size_t *confusion, const struct evaluation *e,
                             size_t threads, vit_error *why) {
+    struct reliability reliability = {0};
     for (size_t t = 0; t < threads; t++) {
         const struct part *part = &e->parts[t];
         if (part->status)
@@ -70,21 +80,22 @@ static vit_status add_parts(struct score *score, size_t *confusion, const struct
         score->count += part->score.count;
         score->correct += part->score.correct;
         score->loss += part->score.loss;
+        reliability_merge(&reliability, &part->reliability);
         for (size_t i = 0; confusion && i < e->classes * e->classes; i++)
             confusion[i] += part->confusion[i];
     }
     if (score->count) score->loss /= (double)score->count;
+    score->calibration_error = calibration_error(&reliability);
     return VIT_OK;
 }
 
-vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
-                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
-                    vit_error *why) {
-    size_t threads = pool_threads(pool), K = vit_model_config(model)->classes;
-    struct evaluation e = {model, data, first, count, K, calloc(threads, sizeof *e.parts)};
+static vit_status evaluate_all(struct score *score, size_t *confusion, struct pool *pool,
+                               struct evaluation e, vit_error *why) {
+    size_t threads = pool_threads(pool), K = e.classes;
     size_t *counts = calloc(threads * K * K, sizeof *counts);
     vit_status status;
     *score = (struct score){0};
+    e.parts = calloc(threads, sizeof *e.parts);
     if (e.parts && counts) {
         for (size_t t = 0; t < threads; t++) e.parts[t].confusion = counts + t * K * K;
         pool_run(pool, evaluate_part, &e);
@@ -95,4 +106,21 @@ vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
     free(counts);
     free(e.parts);
     return status;
+}
+
+vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
+                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
+                    vit_error *why) {
+    size_t classes = vit_model_config(model)->classes;
+    struct evaluation e = {model, data, first, count, classes, NULL, NULL};
+    return evaluate_all(score, confusion, pool, e, why);
+}
+
+vit_status evaluate_logits(float *logits, struct pool *pool, const vit_model *model,
+                           const struct data_set *data, size_t first, size_t count,
+                           vit_error *why) {
+    size_t classes = vit_model_config(model)->classes;
+    struct evaluation e = {model, data, first, count, classes, logits, NULL};
+    struct score score;
+    return evaluate_all(&score, NULL, pool, e, why);
 }

@@ -10,6 +10,7 @@
  *   adamw.c     the optimiser, its schedule, the moving average
  *   pool.c      threads
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
+ *   calibrate.c  how far probabilities can be believed, and the temperature that mends them
  *   checkpoint.c  what an interrupted run needs to go on as if nothing had happened
  *   files.c     whole files, written beside and renamed
  *   trainer.c   the loop over epochs
@@ -212,7 +213,8 @@ size_t cpu_count(void);
 
 struct score {
     size_t count, correct;
-    double loss; /* mean cross-entropy */
+    double loss; /* mean cross-entropy of the probabilities, at the model's temperature */
+    double calibration_error; /* of the probabilities of its answers */
 };
 
 /* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: [true][told],
@@ -220,8 +222,33 @@ struct score {
 vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
                     const vit_model *model, const struct data_set *data, size_t first, size_t count,
                     vit_error *why);
+/* The same images' logits (count,K). */
+vit_status evaluate_logits(float *logits, struct pool *pool, const vit_model *model,
+                           const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The index of the largest of n logits; the first of equals. */
 size_t largest_logit(const float *logits, size_t n);
+
+/* ---- Calibration: Guo et al., arXiv:1706.04599 -------------------------- */
+
+enum { CALIBRATION_BINS = 15 };
+
+/* Answers by their probability: bin i has those in (i/15, (i+1)/15]. Zeroed, it is empty. */
+struct reliability {
+    size_t count[CALIBRATION_BINS], correct[CALIBRATION_BINS];
+    double p[CALIBRATION_BINS]; /* the sum of theirs */
+};
+
+void reliability_add(struct reliability *reliability, double p, bool correct);
+void reliability_merge(struct reliability *into, const struct reliability *from);
+/* The expected calibration error, section 2: the mean over all answers of their bin's
+ * |accuracy - mean probability|. 0 where there are none. */
+double calibration_error(const struct reliability *reliability);
+/* The temperature from 0.01 to 100 at which the mean cross-entropy of softmax(logits / temperature)
+ * is least. logits (count,K). 1 where none is better than another. */
+double fit_temperature(const float *logits, const uint8_t *labels, size_t count, size_t classes);
+/* The largest number of four decimals that at least `accept` (0..1) of n > 0 probabilities are not
+ * below. Sorts them. */
+double passing_threshold(float *p, size_t n, double accept);
 
 /* Multiply-adds of one image's forward pass, in linear layers and attention, times 2. */
 double forward_flops(const vit_config *config);

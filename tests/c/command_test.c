@@ -1,69 +1,9 @@
 /* The native command as a user meets it: what it writes, says and returns. */
 #define _GNU_SOURCE
-#include "train_support.h"
+#include "command.h"
 
-#include "models.h"
-
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-
-/* ---- Running it --------------------------------------------------------- */
-
-static const char MODEL[] = GOLDEN_DIR "/pre_gelu_learned.safetensors";
-
-/* scratch_path, which every call may keep. */
-static const char *file_at(const char *name) {
-    static char paths[8][256];
-    static size_t next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s", scratch_path(name));
-    return path;
-}
-
-/* Runs `vit …`; what it prints, output and errors, is in `said` until the next run. */
-static char said[4096];
-
-__attribute__((format(printf, 1, 2))) static int vit(const char *format, ...) {
-    char command[2048] = VIT " ";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(command + strlen(command), 1024, format, arguments);
-    va_end(arguments);
-    strcat(command, " 2>&1");
-    FILE *output = popen(command, "r");
-    if (!output) exit(EXIT_FAILURE);
-    said[fread(said, 1, sizeof said - 1, output)] = '\0';
-    while (fgetc(output) != EOF) continue; /* the rest is not kept, but taken */
-    int status = pclose(output);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static vit_model *read_model(const char *path) {
-    uint8_t *bytes;
-    size_t size;
-    vit_error why = {""};
-    vit_model *model = NULL;
-    if (read_file(&bytes, &size, path, &why) || vit_open(&model, bytes, size, NULL, &why))
-        check_failed(__FILE__, __LINE__, "%s: %s", path, why.text);
-    free(bytes);
-    return model;
-}
-
-static bool exists(const char *path) {
-    return access(path, F_OK) == 0;
-}
-
-static bool same_files(const char *a, const char *b) {
-    uint8_t *x, *y;
-    size_t n, m;
-    vit_error why;
-    bool read = !read_file(&x, &n, a, &why) && !read_file(&y, &m, b, &why);
-    bool same = read && n == m && memcmp(x, y, n) == 0;
-    if (read) free(x), free(y);
-    return same;
-}
 
 static off_t size_of(const char *path) {
     struct stat file = {0};

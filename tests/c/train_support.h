@@ -47,7 +47,7 @@ static char *scratch_path(const char *name) {
     return path;
 }
 
-static void put_file(const char *path, const void *bytes, size_t size) {
+static inline void put_file(const char *path, const void *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) exit(EXIT_FAILURE);
 }

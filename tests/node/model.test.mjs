@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
 import { farthest, golden, modelBytes, modelPath, names } from "./golden.mjs";
-import { drawing, load, stroke, ways } from "./support.mjs";
+import { drawing, load, rejects, stroke, ways } from "./support.mjs";
 
 const digits = new URL("../../weights/digits.safetensors", import.meta.url);
 const withoutDigits = existsSync(digits) ? false : "weights/digits.safetensors is not here yet";
@@ -143,10 +143,85 @@ test("the config is full and frozen", async () => {
   }, TypeError);
 });
 
+/** What the file of a golden model says of itself. */
+function ownConfig(name) {
+  const weights = modelBytes(name);
+  const size = Number(weights.readBigUInt64LE(0));
+  return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
+}
+
+/** A golden model whose config says this too. */
+const withConfig = (name, more, options) =>
+  load({ weights: modelPath(name), config: { ...ownConfig(name), ...more } }, options);
+
+test("probabilities are softmax(logits / temperature); the logits and the order stay", async () => {
+  const name = "pre_gelu_learned";
+  const images = golden(name).map(({ image }) => image);
+  const plain = await (await load(modelPath(name))).classifyAll(images);
+  for (const temperature of [0.25, 0.6137, 1, 8, 1e-3]) {
+    const vit = await withConfig(name, { temperature });
+    assert.equal(vit.config.temperature, temperature);
+    for (const [at, { classes, logits }] of (await vit.classifyAll(images)).entries()) {
+      assert.deepEqual(logits, plain[at].logits);
+      assert.deepEqual(
+        classes.map(({ index }) => index).slice(0, 1),
+        plain[at].classes.map(({ index }) => index).slice(0, 1),
+      );
+      for (const { index, p } of classes) {
+        const share = (z) => Math.exp((z - logits[index]) / temperature);
+        const want = 1 / logits.reduce((sum, z) => sum + share(z), 0);
+        assert.ok(Math.abs(p - want) <= 1e-12, `${p}, not ${want}`);
+      }
+    }
+  }
+});
+
+test("an answer is uncertain where its p is below the model's threshold, whatever topK", async () => {
+  const name = "pre_gelu_learned";
+  const [{ image }] = golden(name);
+  const plain = await load(modelPath(name));
+  assert.deepEqual([plain.config.temperature, plain.config.uncertain_below], [1, 0]);
+  const { classes, uncertain } = await plain.classify(image);
+  assert.equal(uncertain, false);
+  const { p } = classes[0];
+  const cases = [
+    [p + 1e-6, 1, true],
+    [p - 1e-6, 1, false],
+    [p + 1e-6, 0.5, false], // surer by the temperature
+    [p - 1e-6, 2, true],
+    [1, 1, true],
+    [0, 100, false],
+  ];
+  for (const worker of [false, true]) {
+    for (const [uncertain_below, temperature, want] of cases) {
+      const vit = await withConfig(name, { uncertain_below, temperature }, { worker });
+      const results = await vit.classifyAll([image, image], { topK: 1 });
+      for (const result of results) assert.equal(result.uncertain, want);
+    }
+  }
+});
+
+test("a temperature or a threshold that makes no sense is refused by name", async () => {
+  const name = "per_head";
+  for (const temperature of [0, -1, 101, "1", null]) {
+    await rejects(
+      () => withConfig(name, { temperature }),
+      "bad_config",
+      /temperature: expected a number above 0 and up to 100/,
+    );
+  }
+  for (const uncertain_below of [-0.1, 1.1, true]) {
+    await rejects(
+      () => withConfig(name, { uncertain_below }),
+      "bad_config",
+      /uncertain_below: expected a number from 0 to 1/,
+    );
+  }
+});
+
 test("a config apart replaces the file's, as an object, JSON, a Blob or a Response", async () => {
   const weights = modelBytes("per_head");
-  const size = Number(weights.readBigUInt64LE(0));
-  const own = JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
+  const own = ownConfig("per_head");
   const changed = { ...own, labels: own.labels.map((label) => `the ${label}`) };
   const json = JSON.stringify(changed);
   for (const config of [changed, json, new Blob([json]), new Response(json)]) {

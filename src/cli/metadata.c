@@ -1,0 +1,110 @@
+/* Numbers written into the config of a model's file, whose every other byte stays. */
+#include "../error.h"
+#include "../json.h"
+#include "../safetensors.h"
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text as it is but for one span. Terminated; the caller frees. */
+static char *spliced(const char *text, size_t size, const char *from, const char *to,
+                     const char *put) {
+    size_t before = (size_t)(from - text), after = size - (size_t)(to - text);
+    char *out = malloc(before + strlen(put) + after + 1);
+    if (!out) return NULL;
+    memcpy(out, text, before);
+    strcpy(out + before, put);
+    memcpy(out + before + strlen(put), to, after);
+    out[before + strlen(put) + after] = '\0';
+    return out;
+}
+
+/* A JSON object's text with `number` in it. */
+static char *with_number(const char *text, const struct config_number *number) {
+    struct json object, value;
+    char put[96];
+    if (!json_read(&object, text, strlen(text)) || object.type != JSON_OBJECT) return NULL;
+    if (json_get(&object, number->key, &value)) {
+        snprintf(put, sizeof put, "%.9g", number->value);
+        return spliced(text, strlen(text), value.text, value.text + value.size, put);
+    }
+    const char *brace = object.text + object.size - 1;
+    snprintf(put, sizeof put, "%s\"%s\":%.9g", json_length(&object) ? "," : "", number->key,
+             number->value);
+    return spliced(text, strlen(text), brace, brace, put);
+}
+
+/* Text → a JSON string with its quotes. */
+static char *quoted(const char *text) {
+    char *out = malloc(6 * strlen(text) + 3), *at = out;
+    if (!out) return NULL;
+    *at++ = '"';
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20) {
+            at += sprintf(at, "\\u%04x", (unsigned)*text);
+            continue;
+        }
+        if (*text == '"' || *text == '\\') *at++ = '\\';
+        *at++ = *text;
+    }
+    strcpy(at, "\"");
+    return out;
+}
+
+/* The string of a config → the string of one with the numbers. */
+static char *rewritten(const struct json *string, const struct config_number *numbers,
+                       size_t count) {
+    size_t size;
+    char *text = malloc(string->size + 1), *out;
+    if (!text || !json_unescape(text, &size, string)) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    for (size_t i = 0; text && i < count; i++) {
+        out = with_number(text, &numbers[i]);
+        free(text);
+        text = out;
+    }
+    out = text ? quoted(text) : NULL;
+    free(text);
+    return out;
+}
+
+/* length, header, data; the header padded so that the data lies on whole words. */
+static uint8_t *join(size_t *out_size, const char *header, const uint8_t *data, size_t data_size) {
+    size_t length = strlen(header);
+    while (length && strchr(" \t\r\n", header[length - 1])) length--;
+    size_t padded = (length + 7) / 8 * 8;
+    uint8_t *out = malloc(ST_LENGTH_BYTES + padded + data_size);
+    if (!out) return NULL;
+    for (size_t i = 0; i < ST_LENGTH_BYTES; i++) out[i] = (uint8_t)((uint64_t)padded >> 8 * i);
+    memset(out + ST_LENGTH_BYTES, ' ', padded);
+    memcpy(out + ST_LENGTH_BYTES, header, length);
+    memcpy(out + ST_LENGTH_BYTES + padded, data, data_size);
+    *out_size = ST_LENGTH_BYTES + padded + data_size;
+    return out;
+}
+
+vit_status model_set_numbers(uint8_t **out, size_t *out_size, const uint8_t *bytes, size_t size,
+                             const struct config_number *numbers, size_t count, vit_error *why) {
+    struct json header, metadata, config;
+    size_t length = 0;
+    *out = NULL;
+    if (size < ST_LENGTH_BYTES || st_length(&length, bytes, size, why) ||
+        !json_read(&header, (const char *)bytes + ST_LENGTH_BYTES, length) ||
+        !json_get(&header, "__metadata__", &metadata) || !json_get(&metadata, "vitrine", &config))
+        return vit_fail(why, VIT_BAD_CONFIG, "__metadata__.vitrine: expected a config there");
+    const char *text = (const char *)bytes + ST_LENGTH_BYTES;
+    char *string = rewritten(&config, numbers, count);
+    char *changed =
+        string ? spliced(text, length, config.text, config.text + config.size, string) : NULL;
+    if (changed)
+        *out = join(out_size, changed, bytes + ST_LENGTH_BYTES + length,
+                    size - ST_LENGTH_BYTES - length);
+    free(changed);
+    free(string);
+    return *out ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to write the config");
+}

@@ -1,0 +1,333 @@
+/* vit calibrate, and what vit eval and vit classify say of a calibrated model. */
+#define _GNU_SOURCE
+#include "command.h"
+
+#include "hostile.h"
+#include "kernels/kernels.h"
+
+#include <png.h>
+
+enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
+
+/* ---- Labelled images ---------------------------------------------------- */
+
+/* Images of chance, and the labels MODEL gives them but for every seventh, which has the next;
+ * of the first SKIPPED all have the next. */
+static struct answers {
+    float logits[COUNT * CLASSES];
+    uint8_t labels[COUNT];
+} answers;
+
+static void put_bytes(const char *name, const uint8_t *header, size_t header_size,
+                      const uint8_t *bytes, size_t size) {
+    uint8_t *all = malloc(header_size + size);
+    memcpy(all, header, header_size);
+    memcpy(all + header_size, bytes, size);
+    put_file(file_at(name), all, header_size + size);
+    free(all);
+}
+
+static void label_images(const uint8_t *pixels) {
+    vit_model *model = read_model(MODEL);
+    float *images = floats(COUNT * EDGE * EDGE);
+    for (size_t i = 0; i < COUNT * EDGE * EDGE; i++) images[i] = (float)pixels[i] / 255;
+    struct owned_state s = new_state(model, COUNT);
+    CHECK(!vit_run(model, s.state, images, COUNT, answers.logits, NULL), "the model does not run");
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t told = largest_logit(answers.logits + i * CLASSES, CLASSES);
+        answers.labels[i] = (uint8_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
+    }
+    free(s.memory);
+    free(images);
+    vit_close(model);
+}
+
+/* Writes images.idx and labels.idx, once. */
+static void put_images(void) {
+    static const uint8_t IMAGES[] = {0, 0, 8, 3,    0, 0, COUNT >> 8, COUNT & 255,
+                                     0, 0, 0, EDGE, 0, 0, 0,          EDGE};
+    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, COUNT >> 8, COUNT & 255};
+    static uint8_t pixels[COUNT * EDGE * EDGE];
+    uint64_t seed = 11;
+    if (exists(file_at("labels.idx"))) return;
+    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)random_bits(&seed);
+    label_images(pixels);
+    put_bytes("images.idx", IMAGES, sizeof IMAGES, pixels, sizeof pixels);
+    put_bytes("labels.idx", LABELS, sizeof LABELS, answers.labels, COUNT);
+}
+
+static int calibrate(const char *model, const char *out, const char *more) {
+    put_images();
+    return vit("calibrate --model %s --out %s --images %s --labels %s %s", model, out,
+               file_at("images.idx"), file_at("labels.idx"), more);
+}
+
+/* A dark stroke on white, as PNG. */
+static void put_png(const char *path) {
+    static uint8_t pixels[40 * 40];
+    memset(pixels, 255, sizeof pixels);
+    for (size_t y = 5; y < 35; y++) memset(pixels + y * 40 + 18, 0, 4);
+    png_image png = {.version = PNG_IMAGE_VERSION, .width = 40, .height = 40};
+    png.format = PNG_FORMAT_GRAY;
+    if (!png_image_write_to_file(&png, path, 0, pixels, 0, NULL)) exit(EXIT_FAILURE);
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+struct parts {
+    char *header; /* terminated, without the spaces at its end */
+    uint8_t *bytes, *data;
+    size_t length, data_size;
+};
+
+static struct parts parts_of(const char *path) {
+    struct parts parts = {0};
+    size_t size;
+    vit_error why = {""};
+    if (read_file(&parts.bytes, &size, path, &why)) {
+        check_failed(__FILE__, __LINE__, "%s", why.text);
+        exit(EXIT_FAILURE);
+    }
+    for (size_t i = 8; i > 0; i--) parts.length = parts.length << 8 | parts.bytes[i - 1];
+    parts.header = strndup((char *)parts.bytes + 8, parts.length);
+    for (size_t n = strlen(parts.header); n && parts.header[n - 1] == ' ';)
+        parts.header[--n] = '\0';
+    parts.data = parts.bytes + 8 + parts.length;
+    parts.data_size = size - 8 - parts.length;
+    return parts;
+}
+
+static void parts_free(struct parts *parts) {
+    free(parts->header);
+    free(parts->bytes);
+}
+
+/* That `out` is `origin` with two keys more, and nothing else. */
+static void check_only_keys_added(const char *origin, const char *out) {
+    struct parts a = parts_of(origin), b = parts_of(out);
+    CHECK(b.length % 8 == 0, "a header of %zu bytes", b.length);
+    CHECK(a.data_size == b.data_size && !memcmp(a.data, b.data, a.data_size), "other tensors");
+    char *from = strstr(b.header, ",\\\"temperature\\\":");
+    char *to = from ? strstr(from, "}\"") : NULL;
+    CHECK(from && to && strstr(from, "\\\"uncertain_below\\\":"), "no keys: %.900s", b.header);
+    if (from && to) memmove(from, to, strlen(to) + 1);
+    CHECK(!strcmp(a.header, b.header), "more has changed: %.900s", b.header);
+    parts_free(&a);
+    parts_free(&b);
+}
+
+/* ---- vit calibrate ------------------------------------------------------ */
+
+TEST("vit calibrate writes the temperature and the threshold that the images give, and no more") {
+    const char *out = file_at("calibrated.safetensors");
+    float p[COUNT], row[CLASSES];
+    size_t right = 0;
+    struct reliability before = {0}, after = {0};
+    REQUIRE(calibrate(MODEL, out, "--first 40 --accept 0.9") == 0, "%s", said);
+    vit_model *model = read_model(out);
+    REQUIRE(model, "no model");
+    const vit_config config = *vit_model_config(model);
+    vit_close(model);
+    double want = fit_temperature(answers.logits + SKIPPED * CLASSES, answers.labels + SKIPPED,
+                                  COUNT - SKIPPED, CLASSES);
+    CHECK(within(config.temperature / want, 1, 1e-3), "temperature %g, not %g",
+          (double)config.temperature, want);
+    for (size_t i = SKIPPED; i < COUNT; i++) {
+        size_t told = largest_logit(answers.logits + i * CLASSES, CLASSES);
+        bool good = told == answers.labels[i];
+        vit_probabilities(row, answers.logits + i * CLASSES, CLASSES, 1);
+        reliability_add(&before, row[told], good);
+        vit_probabilities(row, answers.logits + i * CLASSES, CLASSES, config.temperature);
+        reliability_add(&after, row[told], good);
+        if (good) p[right++] = row[told];
+    }
+    double threshold = passing_threshold(p, right, 0.9);
+    CHECK(within(config.uncertain_below, threshold, 2e-4), "threshold %g, not %g",
+          (double)config.uncertain_below, threshold);
+    float told[3];
+    REQUIRE(sscanf(said, "temperature: %f\ncalibration error: %f before, %f after", &told[0],
+                   &told[1], &told[2]) == 3,
+            "%s", said);
+    CHECK(told[0] == config.temperature, "says %g", (double)told[0]);
+    CHECK(within(told[1], calibration_error(&before), 2e-3), "before: %g", (double)told[1]);
+    CHECK(within(told[2], calibration_error(&after), 2e-3), "after: %g", (double)told[2]);
+    CHECK(calibration_error(&after) < calibration_error(&before), "it is no better");
+    check_only_keys_added(MODEL, out);
+    CHECK(!exists(file_at("calibrated.safetensors.part")), "a part is left");
+}
+
+TEST("vit calibrate takes the images that --first and --count name") {
+    const char *out = file_at("part.safetensors"), *whole = file_at("whole.safetensors");
+    REQUIRE(calibrate(MODEL, out, "--first 40 --count 260") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, whole, "--first=40") == 0, "%s", said);
+    CHECK(same_files(out, whole), "all that follow are 260");
+    REQUIRE(calibrate(MODEL, whole, "") == 0, "%s", said);
+    CHECK(!same_files(out, whole), "the images before make no difference");
+    REQUIRE(calibrate(MODEL, whole, "--first 40 --threads 3") == 0, "%s", said);
+    CHECK(same_files(out, whole), "threads make a difference");
+}
+
+TEST("vit calibrate replaces earlier numbers, also in place of the model, and takes int8") {
+    const char *once = file_at("once.safetensors"), *again = file_at("again.safetensors");
+    REQUIRE(calibrate(MODEL, once, "--first 40 --accept 1") == 0, "%s", said);
+    REQUIRE(calibrate(MODEL, again, "--accept 0.5") == 0, "%s", said);
+    CHECK(!same_files(once, again), "--accept makes no difference");
+    REQUIRE(calibrate(again, again, "--first 40 --accept 1") == 0, "%s", said);
+    CHECK(same_files(once, again), "a trace of the earlier numbers is left");
+    const char *int8 = file_at("int8.safetensors"), *out = file_at("int8-out.safetensors");
+    vit("quantize --model %s --out %s", MODEL, int8);
+    REQUIRE(calibrate(int8, out, "--first 40") == 0, "%s", said);
+    check_only_keys_added(int8, out);
+    vit("quantize --model %s --out %s", once, int8);
+    vit("info --model %s", int8);
+    CHECK(strstr(said, "\"temperature\": ") && strstr(said, "\"uncertain_below\": "),
+          "quantizing lost them: %s", said);
+}
+
+TEST("vit calibrate keeps what a config says in other letters") {
+    static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 4};
+    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};
+    const char *model = file_at("letters.safetensors"), *out = file_at("letters-out.safetensors");
+    put_bytes("4x4.idx", IMAGES, sizeof IMAGES, (uint8_t[32]){9, 8, 7}, 32);
+    put_bytes("two.idx", LABELS, sizeof LABELS, (uint8_t[2]){0, 1}, 2);
+    struct file f = file_of(replaced(CONFIG, "[\"no\",\"yes\"],",
+                                     "[\"n\\\"\\\\\\no\\u00e9}\",\"y\xc3\xa9s\"],"
+                                     "\"note\":{\"temperature\":3,\"a\":[]},"));
+    put_file(model, f.bytes, f.size);
+    free(f.bytes);
+    int code = vit("calibrate --model %s --out %s --images %s --labels %s", model, out,
+                   file_at("4x4.idx"), file_at("two.idx"));
+    REQUIRE(code == 0, "%d: %s", code, said);
+    CHECK(strstr(said, "temperature: 1.0000\n"), "logits alike: %s", said);
+    struct parts a = parts_of(model), b = parts_of(out);
+    const char *added = strstr(b.header, ",\\\"temperature\\\":1,\\\"uncertain_below\\\":0.5}\"");
+    CHECK(added && !strncmp(a.header, b.header, (size_t)(added - b.header)), "%.900s", b.header);
+    parts_free(&a);
+    parts_free(&b);
+    put_png(file_at("stroke.png"));
+    code = vit("classify --model %s %s", out, file_at("stroke.png"));
+    CHECK(code == 0 && strstr(said, "\t0.5000\n"), "0.5 is not below itself: %d: %s", code, said);
+}
+
+TEST("vit calibrate refuses what it cannot do, in words, and writes nothing") {
+    const char *out = file_at("refused.safetensors");
+    static const struct {
+        const char *more, *says;
+        int code;
+    } BAD[] = {
+        {"--first 300", "--first 300 --count 0: it has 300 images", 1},
+        {"--first 200 --count 101", "--first 200 --count 101: it has 300 images", 1},
+        {"--count 301", "it has 300 images", 1},
+        {"--first 2147483647 --count 1", "it has 300 images", 1},
+        {"--count 40", "none of the 40 images is classified right", 1},
+        {"--first -1", "a whole number from 0 to 2^31 - 1 expected after --first", 2},
+        {"--accept 1.1", "a number from 0 to 1 expected after --accept", 2},
+        {"--accept x", "a number from 0 to 1 expected after --accept", 2},
+        {"--accept nan", "a number from 0 to 1 expected after --accept", 2},
+        {"more", "unexpected argument more", 2},
+    };
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        int code = calibrate(MODEL, out, BAD[i].more);
+        CHECK(code == BAD[i].code && strstr(said, BAD[i].says), "%s: %d: %s", BAD[i].more, code,
+              said);
+    }
+    int code = calibrate(file_at("none"), out, "");
+    CHECK(code == 1 && strstr(said, "No such file"), "no file: %d: %s", code, said);
+    code = calibrate(MODEL, file_at("none/x"), "--first 40");
+    CHECK(code == 1 && strstr(said, "cannot be written"), "no folder: %d: %s", code, said);
+    CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
+}
+
+/* ---- Other commands ----------------------------------------------------- */
+
+static const char *last_line(void) {
+    size_t n = strlen(said);
+    if (n) said[n - 1] = '\0';
+    const char *line = strrchr(said, '\n');
+    return line ? line + 1 : said;
+}
+
+TEST("vit eval says the calibration error, at the model's temperature, and the accuracy last") {
+    const char *out = file_at("evaluated.safetensors");
+    float errors[2], before, after, losses[2];
+    REQUIRE(calibrate(MODEL, out, "") == 0, "%s", said);
+    REQUIRE(sscanf(strstr(said, "calibration"), "calibration error: %f before, %f", &before,
+                   &after) == 2,
+            "%s", said);
+    for (int i = 0; i < 2; i++) {
+        vit("eval --model %s --images %s --labels %s", i ? out : MODEL, file_at("images.idx"),
+            file_at("labels.idx"));
+        const char *line = strstr(said, "loss: ");
+        REQUIRE(line && sscanf(line, "loss: %f\ncalibration error: %f\naccuracy: ", &losses[i],
+                               &errors[i]) == 2,
+                "%s", said);
+        CHECK(!strncmp(last_line(), "accuracy: ", strlen("accuracy: ")), "%s", last_line());
+    }
+    CHECK(errors[0] == before && errors[1] == after, "%g, %g; vit calibrate said %g, %g",
+          (double)errors[0], (double)errors[1], (double)before, (double)after);
+    CHECK(losses[1] < losses[0], "a loss of %g before, %g after", (double)losses[0],
+          (double)losses[1]);
+}
+
+/* What vit classify says with these members at the end of the config. The second class's logit is
+ * 0.25 above the first's. */
+static void classify_with(const char *members, char label[32], double *p, char *word) {
+    const char *model = file_at("member.safetensors"), *image = file_at("stroke.png");
+    struct file f = file_of(replaced(CONFIG, "}}", members));
+    memcpy(f.bytes + f.size - sizeof(float), &(float){0.75f}, sizeof(float)); /* head.bias[1] */
+    put_file(model, f.bytes, f.size);
+    free(f.bytes);
+    put_png(image);
+    int code = vit("classify --model %s %s", model, image);
+    CHECK(code == 0 && !strncmp(said, image, strlen(image)), "%d: %s", code, said);
+    *word = '\0';
+    int words = sscanf(said + strlen(image), "\t%31[^\t]\t%lf\t%31s", label, p, word);
+    CHECK(words == 2 || words == 3, "%s", said);
+    CHECK(strchr(said, '\n') == said + strlen(said) - 1, "not one line: %s", said);
+}
+
+TEST("vit classify divides by the temperature and says which answers are uncertain") {
+    static const struct {
+        const char *members;
+        double temperature;
+        bool uncertain;
+    } CASES[] = {
+        {"}}", 1, false},
+        {"},\"temperature\":0.25}", 0.25, false},
+        {"},\"temperature\":0.25,\"uncertain_below\":0.73}", 0.25, false},
+        {"},\"temperature\":0.25,\"uncertain_below\":0.74}", 0.25, true},
+        {"},\"uncertain_below\":0.74}", 1, true},
+        {"},\"uncertain_below\":1}", 1, true},
+        {"},\"uncertain_below\":0}", 1, false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char label[32], word[32];
+        double p = 0, want = 1 / (1 + exp(-0.25 / CASES[i].temperature));
+        classify_with(CASES[i].members, label, &p, word);
+        CHECK(!strcmp(label, "yes"), "%s: %s", CASES[i].members, label);
+        CHECK(within(p, want, 1e-4), "%s: %g, not %g", CASES[i].members, p, want);
+        CHECK(!strcmp(word, CASES[i].uncertain ? "uncertain" : ""), "%s: %s", CASES[i].members,
+              said);
+    }
+}
+
+TEST("vit calibrate --strokes counts the drawings of the writers to validate with, and no others") {
+    char text[2048] = "", more[300];
+    size_t right = 0, wrong = 0;
+    for (int writer = 1; writer <= 14; writer++)
+        sprintf(text + strlen(text),
+                "{\"label\": 1, \"writer\": %d, \"strokes\": [[[3, 200], [0, 0]]]}\n", writer);
+    put_file(file_at("ones.jsonl"), text, strlen(text));
+    snprintf(more, sizeof more, "--strokes %s", file_at("ones.jsonl"));
+    REQUIRE(calibrate(MODEL, file_at("calibrated.safetensors"), more) == 0, "%s", said);
+    const char *line = strstr(said, "uncertain below");
+    REQUIRE(line && sscanf(line,
+                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
+                           "of %zu wrong ones",
+                           &right, &wrong) == 2,
+            "%s", said);
+    CHECK(right + wrong == COUNT + 2, "writers 4 and 14: %zu and %zu answers", right, wrong);
+    CHECK(calibrate(MODEL, file_at("calibrated.safetensors"), "--strokes /nowhere") == 1 &&
+              strstr(said, "cannot be opened"),
+          "%s", said);
+}
