@@ -238,3 +238,45 @@ test("a page that is not isolated is told why it has one thread", { skip }, asyn
   assert.equal(threads, 1);
   assert.match(warned.join(), /one thread in place of 2: the page is not cross-origin isolated/);
 });
+
+test("the brush draws what a canvas draws", { skip }, async () => {
+  const differences = await inPage(async ({ model }) => {
+    const { Vit } = await import("/dist/vit.js");
+    const vit = await Vit.load({ weights: model, prepare: { kind: "digit" } });
+    const middle = (a, b) => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
+    const differences = [];
+    for (let trial = 0; trial < 24; trial++) {
+      const width = [2, 5, 11, 23, 30][trial % 5];
+      const points = Array.from({ length: 3 + trial }, (_, i) => ({
+        x: 140 + 90 * Math.sin(0.9 * i + trial) * Math.cos(0.3 * i * trial),
+        y: 140 + 90 * Math.cos(0.7 * i + 2 * trial),
+        width,
+      }));
+      const canvas = Object.assign(document.createElement("canvas"), { width: 280, height: 280 });
+      const context = canvas.getContext("2d");
+      context.fillStyle = "white";
+      context.fillRect(0, 0, 280, 280);
+      Object.assign(context, { lineWidth: width, lineCap: "round", lineJoin: "round" });
+      context.moveTo(points[0].x, points[0].y);
+      for (let i = 1; i + 1 < points.length; i++) {
+        const to = middle(points[i], points[i + 1]);
+        context.quadraticCurveTo(points[i].x, points[i].y, to.x, to.y);
+      }
+      context.lineTo(points.at(-1).x, points.at(-1).y);
+      context.stroke();
+      const drawn = await vit.classify({ strokes: [points], width: 280, height: 280 });
+      const painted = await vit.classify(canvas);
+      const off = drawn.input.map((value, i) => Math.abs(value - painted.input[i]));
+      const mean = off.reduce((sum, value) => sum + value) / off.length;
+      differences.push({ width, worst: Math.max(...off), mean });
+    }
+    return differences;
+  });
+  // Edges are smoothed in different ways. Where that moves the box by one of 280 pixels, what a
+  // cell of 10 gets of an edge moves by a tenth, or two for a hair; else by a few levels of 255.
+  for (const { width, worst, mean } of differences) {
+    assert.ok(worst < 0.25 && mean < 0.01, `width ${width}: ${worst} at worst, ${mean} on average`);
+  }
+  const alike = differences.filter(({ worst }) => worst < 0.07);
+  assert.ok(alike.length > differences.length / 2, `${alike.length} of ${differences.length}`);
+});

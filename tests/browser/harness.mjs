@@ -130,6 +130,19 @@ export async function settled(page) {
   await frames();
 }
 
+/** A shipped model's file with another config, as bytes. */
+export async function modelWith(name, more) {
+  const bytes = await readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
+  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString("utf8", 8, end));
+  const config = { ...JSON.parse(header.__metadata__.vitrine), ...more };
+  header.__metadata__.vitrine = JSON.stringify(config);
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, bytes.subarray(end)]);
+}
+
 /** What #prediction says to programs. */
 export async function prediction(page) {
   const { label, p } = await page

@@ -58,7 +58,7 @@ const paper = document.createElement("canvas");
 paper.width = paper.height = SIDE;
 const pen = paper.getContext("2d", { willReadFrequently: true })!;
 
-/** The drawing as the model gets it: black ink on white paper, one pixel a unit. */
+/** The drawing much as the model's own brush draws it, to see where its ink is. */
 export function rasterise(strokes: Stroke[]): ImageData {
   pen.fillStyle = "#fff";
   pen.fillRect(0, 0, SIDE, SIDE);

@@ -1,7 +1,9 @@
+import type { Vit } from "vitrine";
 import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
 import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
 import type { Stroke } from "./ink.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
+import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { drawOverlay, drawScale, explain, patchAt } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
@@ -21,7 +23,12 @@ const undo = element<HTMLButtonElement>("undo");
 const clear = element<HTMLButtonElement>("clear");
 const prediction = element("prediction");
 
-void start(); // the model is on its way while the page is put together
+let loading: AbortController | undefined;
+let busy = false;
+let noticed = false; // the status line keeps a notice until the visitor draws on
+
+select("model").replaceChildren(...MODELS.map(({ id, title }) => new Option(title, id)));
+void start(choiceIn(location.href)); // on its way while the page is put together
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -59,19 +66,25 @@ function draw(): void {
 function drawPrediction(): void {
   const { reading, example, strokes, model, answered, version } = state;
   const best = reading?.result.classes[0];
-  const [digit, share] = prediction.children;
+  const unsure = reading?.result.uncertain ?? false;
+  const answer = unsure ? "not sure" : (best?.label ?? "");
+  const [word, share] = prediction.children;
   // The opening example is not the visitor's drawing: shown, but no result to rely on.
   prediction.dataset.label = best && !example ? best.label : "";
   prediction.dataset.p = best && !example ? String(best.p) : "";
-  if (digit.textContent !== (best?.label ?? "")) {
-    digit.textContent = best?.label ?? "";
-    digit.classList.remove("fresh");
-    void (digit as HTMLElement).offsetWidth; // starts the animation anew
-    digit.classList.add("fresh");
+  if (unsure && !example) prediction.dataset.uncertain = "true";
+  else delete prediction.dataset.uncertain;
+  prediction.classList.toggle("unsure", unsure);
+  if (word.textContent !== answer) {
+    word.textContent = answer;
+    word.classList.remove("fresh");
+    void (word as HTMLElement).offsetWidth; // starts the animation anew
+    word.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  share.textContent = best ? percent(best.p) : "";
-  element("caption").textContent = example ? "Example" : best ? "Reads as" : "Waiting for ink";
+  share.textContent = !best ? "" : unsure ? `perhaps ${best.label}` : percent(best.p);
+  element("caption").textContent =
+    example ? "Example" : unsure ? "The model is" : best ? "Reads as" : "Waiting for ink";
   element("hint").textContent = example
     ? "Your turn: draw over it"
     : "Draw here, with mouse, finger or pen";
@@ -105,6 +118,7 @@ function changed(): void {
 /** Puts another drawing on the pad; results still on their way belong to the old one. */
 function replace(strokes: Stroke[]): void {
   stopExample();
+  noticed = false;
   keyPen.down = false;
   state.example = false;
   state.strokes = strokes;
@@ -135,6 +149,7 @@ const keyPen = listen(pad, {
   begin(point) {
     remember();
     if (state.example) replace([]);
+    noticed = false;
     stroke = [point];
     state.strokes = [...state.strokes, stroke];
     changed();
@@ -163,56 +178,88 @@ function announce(): void {
   if (!strokeEnded || reading?.version !== version) return;
   strokeEnded = false;
   const { label, p } = reading.result.classes[0];
-  element("announce").textContent = `Reads as ${label}, ${percent(p)}`;
+  element("announce").textContent = reading.result.uncertain
+    ? `Not sure, perhaps ${label}, ${percent(p)}`
+    : `Reads as ${label}, ${percent(p)}`;
 }
 
 // ---- The model --------------------------------------------------------------
 
-let busy = false;
-
 /** Reads the drawing as it is; one reading at a time, and the next frame asks again. */
 async function predict(): Promise<void> {
-  const version = state.version;
+  const { version, model } = state;
   busy = true;
   try {
     const answer = await read(state);
+    if (model !== state.model) return; // another took its place: the next frame asks that one
     state.answered = version;
     if (version >= state.since) {
       state.reading = answer;
-      showReady(element("status"), state);
+      if (!loading && !noticed) showReady(element("status"), state);
       announce();
     }
   } catch (error) {
-    fail("The model stopped", error);
+    if (model === state.model) fail("The model stopped", error);
   } finally {
     busy = false;
     redraw();
   }
 }
 
-async function start(): Promise<void> {
+/** Loads a model in place of the one there is, which stays until the other has come. */
+async function start(choice: Choice): Promise<void> {
+  loading?.abort();
+  const turn = (loading = new AbortController());
   const status = element("status");
+  let model: Vit;
+  let bytes = 0;
+  select("model").value = choice.id;
   showProgress(status, 0, 0);
   try {
-    state.model = await loadModel((loaded, total) => {
-      state.modelBytes = loaded;
-      showProgress(status, loaded, total);
+    model = await loadModel(choice, turn.signal, (loaded, total) => {
+      bytes = loaded;
+      if (loading === turn) showProgress(status, loaded, total);
     });
   } catch (error) {
-    return fail("The model did not load", error);
+    if (loading === turn) refuse(choice, error);
+    return;
   }
+  if (loading === turn) take(model, choice, bytes);
+  else model.dispose(); // overtaken at the last moment
+}
+
+/** The drawing stays; what was read of it goes with the model that read it. */
+function take(model: Vit, choice: Choice, bytes: number): void {
+  loading = undefined;
+  noticed = false;
+  state.model?.dispose();
+  Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
+  history.replaceState(null, "", addressOf(choice, location.href));
   fit();
-  showReady(status, state);
-  state.answered = -1;
+  showReady(element("status"), state);
   redraw();
 }
 
-function fail(what: string, error: unknown): void {
+/** The model there is, if any, goes on. */
+function refuse(choice: Choice, error: unknown): void {
+  const { model, choice: old } = state;
+  loading = undefined;
+  if (!model || !old) return fail("The model did not load", error, choice);
+  select("model").value = old.id;
+  noticed = true;
+  notice(`${choice.id} did not load, ${old.id} stays`, error, choice);
+}
+
+function fail(what: string, error: unknown, choice = state.choice ?? MODELS[0]): void {
   state.model?.dispose();
-  state.model = state.reading = undefined;
-  const why = error instanceof Error ? error.message : String(error);
-  showError(element("status"), `${what}: ${why}`, () => void start());
+  state.model = state.choice = state.reading = undefined;
+  notice(what, error, choice);
   redraw();
+}
+
+function notice(what: string, error: unknown, choice: Choice): void {
+  const why = error instanceof Error ? error.message : String(error);
+  showError(element("status"), `${what}: ${why}`, () => void start(choice));
 }
 
 /** Fits the page's choices and words to the model. */
@@ -221,6 +268,7 @@ function fit(): void {
   const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
   buildBars(element("bars"), element("logits"), [...config.labels]);
   state.view.layer = config.depth - 1;
+  if (state.view.head !== "mean" && state.view.head >= config.heads) state.view.head = "mean";
   state.view.patch = [gridRows >> 1, gridCols >> 1];
   const numbers = (count: number) =>
     Array.from({ length: count }, (_, i) => new Option(String(i + 1)));
@@ -238,10 +286,22 @@ function fit(): void {
     width: String(config.width),
     depth: String(config.depth),
     classes: String(config.classes),
+    calibration: onCalibration(config),
   };
   for (const span of document.querySelectorAll<HTMLElement>("[data-fact]")) {
     span.textContent = facts[span.dataset.fact!];
   }
+}
+
+/** How far the probabilities can be believed. */
+function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
+  const scaled = `The scores are first divided by ${temperature.toFixed(2)}, so that of digits`;
+  const honest =
+    temperature === 1
+      ? "Nobody has made them honest: it may be right more or less often than they say."
+      : `${scaled} like those it learnt from, read at 90\u00a0%, about nine in ten are right.`;
+  const limit = `An answer below ${percent(uncertain_below)} counts as not sure.`;
+  return uncertain_below > 0 ? `${honest} ${limit}` : honest;
 }
 
 // ---- The page's controls ----------------------------------------------------
@@ -257,6 +317,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+select("model").addEventListener("change", () => {
+  void start(MODELS.find(({ id }) => id === select("model").value)!);
+});
 select("map").addEventListener("change", () => {
   state.view.map = select("map").value as MapKind;
   redraw();

@@ -1,5 +1,6 @@
 import type { Classification, Vit } from "vitrine";
 import type { Ink, Stroke } from "./ink.ts";
+import type { Choice } from "./models.ts";
 
 /** What the model said about one drawing, and the ink it was said about. */
 export interface Reading {
@@ -21,6 +22,7 @@ export interface View {
 
 export interface State {
   model?: Vit;
+  choice?: Choice; // what `model` is
   modelBytes: number;
   strokes: Stroke[];
   past: Stroke[][];

@@ -20,12 +20,15 @@ export function showProgress(parent: HTMLElement, loaded: number, total: number)
       : `Fetching the model: ${kilobytes(loaded)}`;
 }
 
-/** The last predictions' times; their median is shown, so that the number stands still. */
-const times: number[] = [];
+/** The model's last predictions' times; their median is shown, so that the number stands still. */
+let timed: State["model"];
+let times: number[] = [];
 
 export function showReady(parent: HTMLElement, state: State): void {
   const { model, modelBytes, reading } = state;
   if (!model) return;
+  if (timed !== model) times = [];
+  timed = model;
   if (reading) times.push(reading.result.milliseconds);
   if (times.length > 31) times.shift();
   const median = times.toSorted((a, b) => a - b)[times.length >> 1];

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const bytesOf = (name: string) => statSync(here(`../../weights/${name}.safetensors`)).size;
 
 /** The page is isolated from others, as threads and the finest clock want it. */
 const headers = {
@@ -15,7 +16,7 @@ export default defineConfig({
   base: "./",
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
-  define: { WEIGHTS_BYTES: statSync(here("../../weights/digits.safetensors")).size },
+  define: { WEIGHTS_BYTES: { digits: bytesOf("digits"), myvit: bytesOf("myvit") } },
   server: { headers, fs: { allow: [here("../..")] } },
   preview: { headers },
   worker: { format: "es" },

@@ -120,7 +120,12 @@ async function bundle(name) {
 /** build/page: web/demo with the package and the model, by Vite. */
 export async function page() {
   await step("page in build/page", {
-    inputs: ["web/demo", "dist", "weights/digits.safetensors", "package-lock.json"],
+    inputs: [
+      "web/demo",
+      "dist",
+      ...["digits", "myvit"].map((name) => `weights/${name}.safetensors`),
+      "package-lock.json",
+    ],
     outputs: ["build/page/index.html"],
   }, async () => {
     const { build } = await import("vite");

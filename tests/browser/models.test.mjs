@@ -1,0 +1,248 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import {
+  DIGITS,
+  draw,
+  modelWith,
+  openBrowser,
+  painted,
+  picture,
+  prediction,
+  settled,
+  skip,
+} from "./harness.mjs";
+
+const DIGIT_WEIGHTS = "**/digits*.safetensors";
+const MYVIT_WEIGHTS = "**/myvit*.safetensors";
+const SCRIBBLE = [
+  [[20, 30], [80, 40], [20, 50], [80, 60], [20, 70], [80, 80], [30, 20], [60, 90], [75, 15]],
+];
+
+const dataset = (page) =>
+  page.locator("#prediction").evaluate((output) => ({ ...output.dataset }));
+
+describe("a model that is not sure", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const visitWith = async (config, options) => {
+    const body = await modelWith("digits", config);
+    return browser.visit({
+      before: (page) => page.route(DIGIT_WEIGHTS, (route) => route.fulfill({ body })),
+      ...options,
+    });
+  };
+
+  for (const [colorScheme, width] of [
+    ["light", 320],
+    ["dark", 1200],
+  ]) {
+    test(`says so in place of the digit, its guess beside it, ${colorScheme}, ${width} pixels wide`, async () => {
+      const { page, trouble, close } = await visitWith(
+        { uncertain_below: 1 },
+        { colorScheme, viewport: { width, height: 740 } },
+      );
+      await draw(page, SCRIBBLE);
+      const { label, p, uncertain } = await dataset(page);
+      assert.match(label, /^[0-9]$/);
+      assert.ok(Number(p) > 0 && Number(p) < 1, `p is ${p}`);
+      assert.equal(uncertain, "true");
+      assert.equal(await page.locator("#prediction strong").textContent(), "not sure");
+      assert.equal(await page.locator("#prediction span").textContent(), `perhaps ${label}`);
+      assert.match(
+        await page.locator("#announce").textContent(),
+        new RegExp(`^Not sure, perhaps ${label}, `),
+      );
+      const best = page.locator("#bars .best");
+      assert.equal(await best.getAttribute("data-label"), label);
+      assert.equal(Number(await best.getAttribute("data-p")), Number(p));
+      const room = await page.locator("#prediction").evaluate((output) => ({
+        wide: output.scrollWidth - output.clientWidth,
+        high: output.scrollHeight - output.clientHeight,
+        page: document.documentElement.scrollWidth - innerWidth,
+      }));
+      assert.ok(Math.max(room.wide, room.high, room.page) <= 0, JSON.stringify(room));
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
+  test("takes no more room than a digit, and says it of uncertain answers alone", async () => {
+    const heights = [];
+    for (const uncertain_below of [1, 0.5]) {
+      const { page, close } = await visitWith({ uncertain_below });
+      await draw(page, DIGITS[7]);
+      const { label, uncertain } = await dataset(page);
+      assert.equal(label, "7");
+      assert.equal(uncertain, uncertain_below === 1 ? "true" : undefined);
+      const word = await page.locator("#prediction strong").textContent();
+      assert.equal(word, uncertain_below === 1 ? "not sure" : "7");
+      heights.push((await page.locator("#prediction").boundingBox()).height);
+      await page.click("#clear");
+      await settled(page);
+      assert.deepEqual(await dataset(page), { label: "", p: "" });
+      assert.equal(await page.locator("#prediction").textContent().then((s) => s.trim()), "");
+      await close();
+    }
+    assert.ok(Math.max(...heights) - Math.min(...heights) < 1, `heights ${heights}`);
+  });
+
+  test("a colder temperature is a larger share, and the page tells of both numbers", async () => {
+    const shares = [];
+    for (const temperature of [1, 0.6]) {
+      const { page, close } = await visitWith({ temperature, uncertain_below: 0.4 });
+      await draw(page, DIGITS[7]);
+      shares.push(Number((await prediction(page)).p));
+      const words = await page.locator("[data-fact=calibration]").textContent();
+      assert.equal(words.includes("divided by 0.60"), temperature === 0.6, words);
+      assert.match(words, /below 40\.0 % counts as not sure/);
+      await close();
+    }
+    assert.ok(shares[1] > shares[0], `${shares}`);
+  });
+});
+
+describe("the choice of a model", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const options = (page, id) => page.locator(`#${id} option`).count();
+  const weights = async (page) => (await page.locator("#status").textContent()).match(/\d+ kB/)?.[0];
+  const ready = (page) => page.locator("#status.ready").waitFor();
+
+  test("keeps the drawing, reads it anew, and fits layers, heads and maps", async () => {
+    const { page, trouble, close } = await browser.visit();
+    assert.equal(await page.inputValue("#model"), "digits");
+    await draw(page, DIGITS[1]);
+    await page.selectOption("#head", "4");
+    await settled(page);
+    const before = {
+      pad: await picture(page, "#pad"),
+      overlay: await picture(page, "#overlay"),
+      weights: await weights(page),
+      p: (await prediction(page)).p,
+    };
+    await page.selectOption("#model", "myvit");
+    await page.waitForURL(/\?model=myvit$/);
+    await ready(page);
+    await settled(page);
+    assert.equal(await picture(page, "#pad"), before.pad);
+    assert.notEqual(await picture(page, "#overlay"), before.overlay);
+    assert.ok((await painted(page, "#overlay")) > 1000);
+    const after = await prediction(page);
+    assert.equal(after.label, "1");
+    assert.notEqual(after.p, before.p);
+    assert.deepEqual([await options(page, "layer"), await options(page, "head")], [2, 3]);
+    assert.equal(await page.inputValue("#head"), "mean", "there is no fourth head");
+    assert.equal(await page.locator("#maps button").count(), 4);
+    assert.equal(await page.locator("[data-fact=width]").textContent(), "8");
+    assert.notEqual(await weights(page), before.weights);
+    await page.selectOption("#model", "digits");
+    await page.waitForURL((url) => url.search === "");
+    await ready(page);
+    await settled(page);
+    assert.deepEqual([await options(page, "layer"), await options(page, "head")], [6, 5]);
+    assert.equal((await prediction(page)).p, before.p);
+    assert.equal(await weights(page), before.weights);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("?model=myvit begins with it; an address that names none we have begins with digits", async () => {
+    for (const [asked, want] of [
+      ["myvit", "myvit"],
+      ["x", "digits"],
+    ]) {
+      const { page, close } = await browser.visit({ address: `${browser.address}?model=${asked}` });
+      assert.equal(await page.inputValue("#model"), want);
+      assert.equal(await options(page, "layer"), want === "myvit" ? 2 : 6);
+      await draw(page, DIGITS[1]);
+      assert.equal((await prediction(page)).label, "1");
+      await close();
+    }
+  });
+
+  for (const [what, answer, words] of [
+    ["that is missing", { status: 404, body: "not found" }, /404/],
+    ["that is no model", { body: '\x10\0\0\0\0\0\0\0{"a":' }, /./],
+  ]) {
+    test(`a model ${what} leaves the old one at work and says so, and Retry loads it`, async () => {
+      const { page, close } = await browser.visit({
+        before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.fulfill(answer)),
+      });
+      await draw(page, DIGITS[7]);
+      const before = await prediction(page);
+      await page.selectOption("#model", "myvit");
+      const alert = page.locator("#status[role=alert] span");
+      await alert.waitFor();
+      const text = await alert.textContent();
+      assert.match(text, /myvit did not load, digits stays: .{10,}/);
+      assert.match(text, words);
+      assert.equal(await page.inputValue("#model"), "digits");
+      assert.equal(new URL(page.url()).search, "");
+      assert.deepEqual(await prediction(page), before);
+      await page.unroute(MYVIT_WEIGHTS);
+      await page.click("#retry");
+      await page.waitForURL(/model=myvit/);
+      await ready(page);
+      assert.equal(await page.inputValue("#model"), "myvit");
+      await close();
+    });
+  }
+
+  test("after a failure the next stroke is read by the old model, and the notice goes", async () => {
+    const { page, close } = await browser.visit({
+      before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.abort()),
+    });
+    await page.selectOption("#model", "myvit");
+    await page.locator("#retry").waitFor();
+    await page.waitForTimeout(2000); // the example writes itself out meanwhile
+    assert.ok(await page.locator("#retry").isVisible());
+    await draw(page, DIGITS[1]);
+    await ready(page);
+    assert.equal((await prediction(page)).label, "1");
+    await close();
+  });
+
+  test("the old model reads on while the new one comes, and the last choice is the one that stays", async () => {
+    let arrive;
+    const coming = new Promise((resolve) => (arrive = resolve));
+    const { page, trouble, close } = await browser.visit({
+      before: (page) =>
+        page.route(MYVIT_WEIGHTS, async (route) => {
+          await coming;
+          await route.continue().catch(() => {}); // the page no longer wants it
+        }),
+    });
+    await page.selectOption("#model", "myvit");
+    await draw(page, DIGITS[7]);
+    assert.equal((await prediction(page)).label, "7");
+    assert.match(await page.locator("#status.loading").textContent(), /Fetching the model/);
+    assert.equal(await options(page, "layer"), 6);
+    await page.selectOption("#model", "digits");
+    await ready(page);
+    arrive();
+    await page.waitForTimeout(300);
+    await settled(page);
+    assert.equal(await page.inputValue("#model"), "digits");
+    assert.equal(await options(page, "layer"), 6);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("works by keyboard, under its label, and fits a narrow screen", async () => {
+    const { page, close } = await browser.visit({ viewport: { width: 320, height: 740 } });
+    await page.getByRole("combobox", { name: "Model", exact: true }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.waitForURL(/model=myvit/);
+    await ready(page);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "model");
+    const { height } = await page.locator("#model").boundingBox();
+    assert.ok(height >= 44, `${height} pixels high`);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(over <= 0, `${over} pixels stick out`);
+    await close();
+  });
+});

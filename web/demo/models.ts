@@ -1,0 +1,39 @@
+import digits from "../../weights/digits.safetensors?url";
+import myvit from "../../weights/myvit.safetensors?url";
+
+declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
+
+/** A model that the page can run. */
+export interface Choice {
+  /** In the page's address: ?model=… */
+  id: string;
+  title: string;
+  url: string;
+  /** Of the file: a compressed answer has no length, and the progress bar needs one. */
+  bytes: number;
+}
+
+/** The first is what the page begins with. */
+export const MODELS: readonly Choice[] = [
+  { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits },
+  {
+    id: "myvit",
+    title: "myvit: the tutorial’s tiny ViT",
+    url: myvit,
+    bytes: WEIGHTS_BYTES.myvit,
+  },
+];
+
+/** The model that an address asks for. */
+export function choiceIn(address: string): Choice {
+  const wanted = new URL(address).searchParams.get("model");
+  return MODELS.find(({ id }) => id === wanted) ?? MODELS[0];
+}
+
+/** The address that asks for a model, and for nothing where it is the first anyway. */
+export function addressOf(choice: Choice, address: string): string {
+  const url = new URL(address);
+  if (choice === MODELS[0]) url.searchParams.delete("model");
+  else url.searchParams.set("model", choice.id);
+  return url.href;
+}
