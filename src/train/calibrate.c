@@ -38,8 +38,8 @@ static double slope(const float *logits, const uint8_t *labels, size_t count, si
                     double temperature) {
     double total = 0;
     for (size_t n = 0; n < count; n++, logits += classes) {
-        double truth = logits[labels[n]], max = logits[largest_logit(logits, classes)];
-        double sum = 0, expected = 0;
+        double truth = logits[labels[n]], max = truth, sum = 0, expected = 0;
+        for (size_t i = 0; i < classes; i++) max = fmax(max, logits[i]);
         for (size_t i = 0; i < classes; i++) {
             double p = exp((logits[i] - max) / temperature);
             sum += p;

@@ -10,7 +10,7 @@ import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { cmake } from "./build.mjs";
 import { Trouble, isMain, main, root, run, say, timed } from "./lib.mjs";
-import { mnist } from "./mnist.mjs";
+import { mnist } from "./data.mjs";
 import * as setup from "./setup.mjs";
 
 const vit = join(root, "build", "native", "vit");

@@ -6,7 +6,7 @@ import { performance } from "node:perf_hooks";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import * as build from "./build.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
-import { findMnist } from "./mnist.mjs";
+import { findMnist } from "./data.mjs";
 import * as setup from "./setup.mjs";
 
 const jobs = String(availableParallelism());

@@ -1,5 +1,6 @@
-// MNIST's four files (LeCun, Cortes, Burges), by Yann LeCun's own names: where they are, or
-// from a public mirror into the cache folder, checked against their SHA-256.
+// The data. MNIST's four files (LeCun, Cortes, Burges), by Yann LeCun's own names: where they are,
+// or from a public mirror into the cache folder, checked against their SHA-256. Pen drawings: where
+// they are.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +24,14 @@ export function findMnist() {
   const data = process.env.VITRINE_DATA;
   const places = [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached];
   return places.filter(Boolean).find((folder) => names.every((name) => existsSync(join(folder, name))));
+}
+
+/** A file of pen drawings; undefined where there is none. */
+export function findStrokes() {
+  const data = process.env.VITRINE_DATA;
+  const folders = [data, data && join(data, "strokes"), data && join(data, "..", "strokes"),
+    join(root, "..", "shared", "strokes")];
+  return folders.filter(Boolean).map((folder) => join(folder, "pendigits-train.jsonl.gz")).find(existsSync);
 }
 
 export async function mnist() {
