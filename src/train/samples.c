@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Drawings are prepared from a plane of this side; about what a digit fills of the page's pad. */
-enum { SIDE = 200 };
+enum { SIDE = 180 };
 
 vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
                         const struct drawings *drawings, vit_error *why) {
@@ -63,7 +63,7 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
                          struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
-    pen.stretch = (float)exp(rng_within(rng, log(1.4)));
+    pen.stretch = (float)exp(rng_within(rng, log(1.3)));
     pen.slant = (float)tan(rng_within(rng, 0.44)); /* 25° */
     drawings_draw(room->ink, SIDE, SIDE, room->points, s->drawings, drawing, &pen);
 }

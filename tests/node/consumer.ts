@@ -1,5 +1,7 @@
 // A user's program, compiled by package.test.mjs against the package's types, never run.
-import { Attention, type Classification, type ImageInput, Vit, VitError } from "vitrine";
+import {
+  Attention, type Classification, type Drawing, type ImageInput, type PenPoint, Vit, VitError,
+} from "vitrine";
 
 const digits = import.meta.resolve("vitrine/weights/digits.safetensors");
 
@@ -31,7 +33,12 @@ export async function forms(vit: Vit, weights: Uint8Array<ArrayBuffer>): Promise
   const bytes = { data: new Uint8Array(4), width: 1, height: 1 };
   const [first] = await vit.classifyAll([bytes, new Float32Array(784)], { attention: true });
   const { cls, patches, grid, width } = await vit.embed(new Float32Array(784));
-  console.log(first?.logits, cls, patches, grid, width);
+  console.log(first?.logits, first?.uncertain, cls, patches, grid, width);
+  const stroke: readonly PenPoint[] = [{ x: 90, y: 20, width: 9 }];
+  const drawing: Drawing = { strokes: [stroke], width: 280, height: 280 };
+  await vit.classify(drawing);
+  // @ts-expect-error: a pad has a size
+  await vit.classify({ strokes: [stroke] });
   await Vit.load({ weights, config: { classes: 10 }, prepare: { kind: "digit" } });
   await Vit.load(new Response(weights), { wasm: new Uint8Array(weights) });
   // @ts-expect-error: a number is no source
