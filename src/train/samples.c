@@ -14,6 +14,9 @@ enum { SIDE = 180 };
 vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
                         const struct drawings *drawings, vit_error *why) {
     *s = (struct samples){.recipe = recipe, .data = data, .drawings = drawings};
+    if (recipe->negatives > 0 && recipe->config.classes > NO_CLASS)
+        return vit_fail(why, VIT_BAD_CONFIG, "training key negatives: expected at most %z classes",
+                        (size_t)NO_CLASS);
     s->images = data->count - recipe->validation;
     unsigned writers = WRITERS_TRAINING | (recipe->validation ? 0 : WRITERS_VALIDATION);
     s->list = malloc((drawings ? drawings->count : 0) * sizeof *s->list + 1);

@@ -254,6 +254,21 @@ TEST("without validation, its writers are trained on; the held-out ones never") 
     world_close(&w);
 }
 
+TEST("drawings of no digit leave a label for themselves") {
+    struct world w;
+    struct samples samples;
+    vit_error why = {""};
+    if (!world_open(&w, 10)) return;
+    w.recipe.config.classes = NO_CLASS;
+    CHECK(!samples_open(&samples, &w.recipe, &w.data, NULL, &why), "255 classes: %s", why.text);
+    samples_close(&samples);
+    w.recipe.config.classes = NO_CLASS + 1;
+    CHECK(samples_open(&samples, &w.recipe, &w.data, NULL, &why), "256 classes are taken");
+    CHECK(strstr(why.text, "negatives"), "%s", why.text);
+    samples_close(&samples);
+    world_close(&w);
+}
+
 TEST("a sample is a function of seed, epoch and index alone") {
     struct world w, other;
     float one[ROWS * ROWS], two[ROWS * ROWS];
