@@ -4,6 +4,7 @@
 #include "config.h"
 #include "error.h"
 #include "json.h"
+#include "model.h"
 #include "vit.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
@@ -153,6 +154,22 @@ static vit_status read_prefix(vit_config *config, const struct json *value, vit_
         value->text, value->size);
 }
 
+/* The channels of each convolution. */
+static vit_status read_stem(vit_config *config, const struct json *value, vit_error *why) {
+    struct json channels;
+    bool good = value->type == JSON_ARRAY && json_length(value) <= VIT_STEM_MOST;
+    config->stem_layers = 0;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &channels);) {
+        size_t *to = &config->stem[config->stem_layers++];
+        good = json_size(&channels, 4096, to) && *to > 0;
+    }
+    if (good) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "config: stem: expected an array of at most %z numbers of channels, each from "
+                    "1 to 4096, got %t",
+                    (size_t)VIT_STEM_MOST, value->text, value->size);
+}
+
 static vit_status read_labels(const vit_config *config, const struct json *value, vit_error *why) {
     struct json label;
     bool good = value->type == JSON_ARRAY && json_length(value) == config->classes;
@@ -223,10 +240,16 @@ static vit_status read_prepare(vit_config *config, const struct json *value, vit
 /* Parameters and attention rows must be countable in size_t with room to spare. */
 static bool sizes_fit(const vit_config *c) {
     double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
-    double P = (double)c->patch_size[0] * (double)c->patch_size[1] * (double)c->channels;
+    double P = (double)patch_values(c), stem = 0;
+    for (size_t i = 0; i < c->stem_layers; i++) {
+        struct maps from = stem_maps(c, i, NULL), to = stem_maps(c, i + 1, NULL);
+        stem += 9 * (double)from.channels *
+                ((double)to.channels + (double)to.rows * (double)to.columns);
+    }
     double block = 4 * D * D + 2 * D * M + 16 * D + M;
     if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
-    double parameters = D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
+    double parameters =
+        stem + D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
     return 16 * parameters < (double)SIZE_MAX && 64 * T * (D + M) < (double)SIZE_MAX;
 }
 
@@ -236,6 +259,12 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
             return vit_fail(why, VIT_BAD_CONFIG,
                             "config: patch_size: expected %s that divide the image's %z, got %z",
                             i ? "columns" : "rows", c->image_size[i], c->patch_size[i]);
+    for (int i = 0; i < 2; i++)
+        if (c->patch_size[i] % ((size_t)1 << c->stem_layers))
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "config: stem: %z convolutions that halve the image need a patch_size "
+                            "that %z divides, got %z",
+                            c->stem_layers, (size_t)1 << c->stem_layers, c->patch_size[i]);
     if (c->width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads: expected a divisor of width %z, got %z", c->width,
@@ -262,7 +291,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
 }
 
 bool config_has_key(const struct json *name) {
-    static const char *const others[] = {"prefix", "labels", "prepare"};
+    static const char *const others[] = {"prefix", "stem", "labels", "prepare"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (json_is(name, others[i])) return true;
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
@@ -289,6 +318,7 @@ vit_status vit_config_read(vit_config *config, const char *json, size_t size, vi
         return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
     vit_status status = read_keys(config, &root, why);
     if (!status && json_get(&root, "prefix", &value)) status = read_prefix(config, &value, why);
+    if (!status && json_get(&root, "stem", &value)) status = read_stem(config, &value, why);
     if (!status && json_get(&root, "labels", &value)) status = read_labels(config, &value, why);
     if (!status && json_get(&root, "prepare", &value)) status = read_prepare(config, &value, why);
     if (status) return status;

@@ -75,6 +75,9 @@ struct scratch {
     float *dx, *dbranch, *dnormed;  /* (BT,D) */
     float *dqkv, *dmixed;           /* (BT,3D) (BT,D) */
     float *dhidden;                 /* (BT,M) */
+    float *columns, *dcolumns;      /* (positions,C·3·3) of one image: the stem's */
+    float *dpatches;                /* (N,C·P·Q) of one image */
+    float *dmaps[VIT_STEM_MOST];    /* of one image */
     struct vit_quantized quantized; /* (BT,max(D,M)): an int8 model's activations */
 };
 enum { ATTENTION_ROWS = 64 };
@@ -93,11 +96,46 @@ bool all_finite(const float *x, size_t n);
 /* The stages. k: the kernels; rows = B·T. Backward adds to parameter gradients and
  * overwrites activation gradients. */
 
-/* image (C,H,W) → patches (N,C·P·Q) → x (N,D): a share of the rows. */
-void patches_forward(const vit_model *m, float *x, float *patches, const float *image,
+/* Channels of numbers over a grid: an image, or what a convolution of the stem makes of it. */
+struct maps {
+    float *x;
+    size_t channels, rows, columns, channel_step, row_step, column_step;
+};
+/* Those after `layer` convolutions, 0: the image; x: where they lie. */
+struct maps stem_maps(const vit_config *config, size_t layer, float *x);
+size_t maps_floats(const struct maps *maps);
+/* A window of the maps, its corner at (top, left) → (C,rows,columns); and added back. */
+void maps_cut(float *window, const struct maps *from, size_t top, size_t left, size_t rows,
+              size_t columns);
+void maps_add(const struct maps *to, const float *window, size_t top, size_t left, size_t rows,
+              size_t columns);
+
+/* A batch's maps after each convolution (B,rows,columns,S); before its activation, or NULL. */
+struct stem {
+    float *maps[VIT_STEM_MOST], *pre[VIT_STEM_MOST];
+};
+void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *config, size_t batch,
+                  bool keep);
+void scratch_stem(struct scratch *s, struct arena *arena, const vit_config *config);
+void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *config);
+/* What goes into convolution `layer`, or past the last into the patches, of one image. */
+struct maps stem_input(const vit_config *config, const struct stem *a, const float *images,
+                       size_t layer, size_t image);
+/* One convolution of the batch: this part's share of the positions. */
+void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
+                  const float *images, size_t layer, size_t batch, size_t part, size_t parts);
+/* s->dmaps' last: in, the gradient of one image's last maps; the others are overwritten. */
+void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
+                   const struct scratch *s, const float *images, size_t image);
+
+/* C·P·Q of a patch, after the stem. */
+size_t patch_values(const vit_config *config);
+/* maps → patches (N,C·P·Q) → x (N,D): a share of the rows. */
+void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share);
+/* With a stem also → s->dmaps' last. */
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
-                      const float *patches);
+                      const float *patches, const struct scratch *s);
 
 /* x (T,D), its patch rows filled → prefix rows written, positions added: a share of the rows. */
 void tokens_forward(const vit_model *m, float *x, struct rows share);

@@ -21,11 +21,11 @@ enum {
 #undef VIT_ONE
 
 #define VIT_LETTERS(c)                                                                             \
-    const size_t C = (c)->channels, D = (c)->width, K = (c)->classes, M = (c)->mlp_width,          \
-                 P = (c)->patch_size[0], Q = (c)->patch_size[1], h = (c)->heads, d = D / h,        \
-                 R = relative_rows(c);                                                             \
+    const size_t D = (c)->width, K = (c)->classes, M = (c)->mlp_width, h = (c)->heads, d = D / h,  \
+                 P = (c)->patch_size[0] >> (c)->stem_layers,                                       \
+                 Q = (c)->patch_size[1] >> (c)->stem_layers, R = relative_rows(c);                 \
     const bool per_head = (c)->attention == VIT_PER_HEAD;                                          \
-    (void)C, (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
+    (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
 
 #define VIT_ROW(OWNER, FIELD, NAME, MATRICES, PRESENT, ...)                                        \
     (struct row){.name = NAME,                                                                     \
@@ -36,6 +36,8 @@ enum {
                  .present = PRESENT},
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
+
+#define S(layer) ((layer) ? (c)->stem[(layer)-1] : (c)->channels)
 
 static struct row stem_row(const vit_config *c, size_t i) {
     VIT_LETTERS(c);

@@ -2,14 +2,23 @@
  * loader's names and the order in the file.
  *   X(field, timm's name, matrices, present, shape...)
  * matrices: how many (out,in) matrices the tensor stacks; 0 for what is no matrix.
- * Shape letters as in vit.h; P,Q patch rows and columns; R relative_rows(); c the vit_config. */
+ * Shape letters as in vit.h; S(l) the channels after l convolutions of the stem; P,Q the rows and
+ * columns of a patch there; R relative_rows(); c the vit_config. */
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
 #include "vit.h"
 
 #define VIT_STEM_PARAMS(X)                                                                         \
-    X(patch_weight, "patch_embed.proj.weight", 1, true, D, C, P, Q)                                \
+    X(stem1_weight, "patch_embed.backbone.0.weight", 1, c->stem_layers > 0, S(1), S(0), 3, 3)      \
+    X(stem1_bias, "patch_embed.backbone.0.bias", 0, c->stem_layers > 0, S(1))                      \
+    X(stem2_weight, "patch_embed.backbone.2.weight", 1, c->stem_layers > 1, S(2), S(1), 3, 3)      \
+    X(stem2_bias, "patch_embed.backbone.2.bias", 0, c->stem_layers > 1, S(2))                      \
+    X(stem3_weight, "patch_embed.backbone.4.weight", 1, c->stem_layers > 2, S(3), S(2), 3, 3)      \
+    X(stem3_bias, "patch_embed.backbone.4.bias", 0, c->stem_layers > 2, S(3))                      \
+    X(stem4_weight, "patch_embed.backbone.6.weight", 1, c->stem_layers > 3, S(4), S(3), 3, 3)      \
+    X(stem4_bias, "patch_embed.backbone.6.bias", 0, c->stem_layers > 3, S(4))                      \
+    X(patch_weight, "patch_embed.proj.weight", 1, true, D, S(c->stem_layers), P, Q)                \
     X(patch_bias, "patch_embed.proj.bias", 0, true, D)                                             \
     X(class_token, "cls_token", 0, c->class_tokens > 0, 1, 1, D)                                   \
     X(distillation_token, "dist_token", 0, c->distillation_tokens > 0, 1, 1, D)                    \

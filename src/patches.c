@@ -1,35 +1,38 @@
-/* pixels (C,H,W) → patches (N,C·P·Q) → tokens (N,D): Dosovitskiy et al., section 3.1. */
+/* pixels (C,H,W), or the stem's maps → patches (N,C·P·Q) → tokens (N,D): Dosovitskiy et al.,
+ * section 3.1. */
 #include <string.h>
 
 #include "model.h"
 
-static size_t patch_values(const vit_config *c) {
-    return c->channels * c->patch_size[0] * c->patch_size[1];
+size_t patch_values(const vit_config *c) {
+    struct maps maps = stem_maps(c, c->stem_layers, NULL);
+    return maps.channels * (c->patch_size[0] >> c->stem_layers) *
+           (c->patch_size[1] >> c->stem_layers);
 }
 
 /* Patches row by row over the grid; within one, channels, then rows, as Conv2d's weight. */
-static void cut(float *patches, const float *image, const vit_config *c, struct rows share) {
-    size_t H = c->image_size[0], W = c->image_size[1], P = c->patch_size[0], Q = c->patch_size[1];
-    for (size_t n = share.first; n < share.first + share.count; n++) {
-        const float *corner = image + n / (W / Q) * P * W + n % (W / Q) * Q;
-        for (size_t channel = 0; channel < c->channels; channel++)
-            for (size_t row = 0; row < P; row++, patches += Q)
-                memcpy(patches, corner + (channel * H + row) * W, Q * sizeof *patches);
-    }
-}
-
-void patches_forward(const vit_model *m, float *x, float *patches, const float *image,
+void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share) {
-    size_t K = patch_values(&m->config), D = m->config.width;
-    patches += share.first * K;
-    cut(patches, image, &m->config, share);
-    m->kernels->matmul(x + share.first * D, D, patches, K, m->params.patch_weight,
+    const vit_config *c = &m->config;
+    size_t K = patch_values(c), D = c->width;
+    size_t P = c->patch_size[0] >> c->stem_layers, Q = c->patch_size[1] >> c->stem_layers;
+    size_t across = from->columns / Q;
+    for (size_t n = share.first; n < share.first + share.count; n++)
+        maps_cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
+    m->kernels->matmul(x + share.first * D, D, patches + share.first * K, K, m->params.patch_weight,
                        m->params.patch_bias, VIT_LINEAR, false, share.count, D, K);
 }
 
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
-                      const float *patches) {
-    size_t K = patch_values(&m->config), D = m->config.width;
-    linear_backward(m->kernels, NULL, 0, g->patch_weight, g->patch_bias, dx, D, patches, K,
-                    m->params.patch_weight, vit_patches(&m->config), D, K);
+                      const float *patches, const struct scratch *s) {
+    const vit_config *c = &m->config;
+    size_t K = patch_values(c), D = c->width, N = vit_patches(c), stem = c->stem_layers;
+    linear_backward(m->kernels, stem ? s->dpatches : NULL, K, g->patch_weight, g->patch_bias, dx, D,
+                    patches, K, m->params.patch_weight, N, D, K);
+    if (!stem) return;
+    struct maps to = stem_maps(c, stem, s->dmaps[stem - 1]);
+    size_t P = c->patch_size[0] >> stem, Q = c->patch_size[1] >> stem, across = to.columns / Q;
+    memset(to.x, 0, maps_floats(&to) * sizeof *to.x);
+    for (size_t n = 0; n < N; n++)
+        maps_add(&to, s->dpatches + n * K, n / across * P, n % across * Q, P, Q);
 }

@@ -11,6 +11,8 @@ struct vit_tape {
     struct block_params *gradient_blocks;
     struct scratch scratch;
     struct head_activations head;
+    struct stem stem;
+    const float *images;
     float *patches, *last, *dpooled;
 };
 
@@ -56,6 +58,7 @@ static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_mo
     s->dqkv = arena_floats(arena, rows, 3 * D);
     s->dmixed = arena_floats(arena, rows, D);
     s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
+    scratch_stem_backward(s, arena, &m->config);
 }
 
 /* With arena->base NULL only counts. */
@@ -67,8 +70,8 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
     tape->gradient_blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient_blocks);
     blocks = tape->blocks;
-    tape->patches = arena_floats(arena, batch * vit_patches(c),
-                                 c->channels * c->patch_size[0] * c->patch_size[1]);
+    stem_lay_out(&tape->stem, arena, c, batch, true);
+    tape->patches = arena_floats(arena, batch * vit_patches(c), patch_values(c));
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &one;
@@ -110,19 +113,22 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
 }
 
 static size_t patch_floats(const vit_config *c) {
-    return vit_patches(c) * c->channels * c->patch_size[0] * c->patch_size[1];
+    return vit_patches(c) * patch_values(c);
 }
 
 void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t batch,
                  float *logits, const float *keep) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width,
-           image = c->channels * c->image_size[0] * c->image_size[1];
+    size_t T = vit_tokens(c), D = c->width;
     float *x = tape->blocks[0].x;
     tape->keep = keep;
+    tape->images = images;
+    for (size_t layer = 0; layer < c->stem_layers; layer++)
+        stem_forward(m, &tape->stem, &tape->scratch, images, layer, batch, 0, 1);
     for (size_t i = 0; i < batch; i++) {
+        struct maps from = stem_input(c, &tape->stem, images, c->stem_layers, i);
         patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),
-                        images + i * image, (struct rows){0, vit_patches(c)});
+                        &from, (struct rows){0, vit_patches(c)});
         tokens_forward(m, x + i * T * D, (struct rows){0, T});
     }
     for (size_t layer = 0; layer < c->depth; layer++)
@@ -145,6 +151,7 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
     for (size_t i = 0; i < batch; i++) {
         tokens_backward(m, &g, dx + i * T * D);
         patches_backward(m, &g, dx + (i * T + vit_prefix(c)) * D,
-                         tape->patches + i * patch_floats(c));
+                         tape->patches + i * patch_floats(c), &tape->scratch);
+        stem_backward(m, &g, &tape->stem, &tape->scratch, tape->images, i);
     }
 }

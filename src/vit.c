@@ -34,6 +34,7 @@ struct vit_state {
     struct activations block;
     struct scratch *scratch; /* one a thread */
     struct head_activations head;
+    struct stem stem;
     float *patches; /* (batch·N,C·P·Q) */
 };
 
@@ -51,9 +52,7 @@ static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
 static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch,
                           size_t threads) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width,
-           patch = c->channels * c->patch_size[0] * c->patch_size[1];
-    size_t rows = batch * T;
+    size_t T = vit_tokens(c), D = c->width, rows = batch * T;
     struct scratch one;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
@@ -73,12 +72,14 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     for (size_t i = 0; i < threads; i++) {
         struct scratch *s = state->scratch ? &state->scratch[i] : &one;
         scratch_attention(s, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
+        if (c->stem_layers) scratch_stem(s, arena, c);
         if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
     }
     state->head.tokens = normed;
     state->head.pooled = arena_floats(arena, 2 * batch, D);
     state->head.pooled_normed = arena_floats(arena, 2 * batch, D);
-    state->patches = arena_floats(arena, batch * vit_patches(c), patch);
+    stem_lay_out(&state->stem, arena, c, batch, false);
+    state->patches = arena_floats(arena, batch * vit_patches(c), patch_values(c));
 }
 
 size_t vit_state_size(const vit_model *m, size_t batch, const vit_team *team) {
@@ -158,21 +159,30 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
 struct tokens_call {
     const vit_state *state;
     const float *images;
-    size_t batch;
+    size_t batch, layer;
 };
 
-/* A share of the tokens, from the pixels on. */
+/* A share of the maps that one convolution makes. */
+static void run_stem(void *context, size_t part, size_t parts) {
+    const struct tokens_call *call = context;
+    const vit_state *state = call->state;
+    stem_forward(state->model, &state->stem, &state->scratch[part], call->images, call->layer,
+                 call->batch, part, parts);
+}
+
+/* A share of the tokens, from the pixels or the last maps on. */
 static void run_tokens(void *context, size_t part, size_t parts) {
     const struct tokens_call *call = context;
     const vit_model *m = call->state->model;
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), N = vit_patches(c), prefix = T - N, D = c->width;
-    size_t patch = c->channels * c->patch_size[0] * c->patch_size[1];
+    size_t patch = patch_values(c);
     struct rows share = rows_part(call->batch, T, part, parts);
     for (size_t i = 0; i < call->batch; i++) {
         float *x = call->state->block.x + i * T * D;
-        patches_forward(m, x + prefix * D, call->state->patches + i * N * patch,
-                        call->images + i * N * patch, rows_within(share, i * T + prefix, N));
+        struct maps from = stem_input(c, &call->state->stem, call->images, call->layer, i);
+        patches_forward(m, x + prefix * D, call->state->patches + i * N * patch, &from,
+                        rows_within(share, i * T + prefix, N));
         tokens_forward(m, x, rows_within(share, i * T, T));
     }
 }
@@ -181,7 +191,9 @@ static void run_tokens(void *context, size_t part, size_t parts) {
 static void run_some(vit_state *state, const float *images, size_t batch, float *logits,
                      const vit_taps *taps) {
     const vit_model *m = state->model;
-    team_run(state->team, run_tokens, &(struct tokens_call){state, images, batch});
+    struct tokens_call call = {state, images, batch, 0};
+    for (; call.layer < m->config.stem_layers; call.layer++) team_run(state->team, run_stem, &call);
+    team_run(state->team, run_tokens, &call);
     run_blocks(state, batch, taps);
     struct head_activations head = state->head;
     if (taps->tokens) head.tokens = taps->tokens;

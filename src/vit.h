@@ -5,9 +5,9 @@
  *   T tokens = prefix + N  L blocks   h heads   d = D / h   M MLP width   K classes
  *
  * One image's journey, and the file that tells each leg of it:
- *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  patches.c (→ N,D)  tokens.c (→ T,D)
- *   blocks.c attention.c mlp.c norm.c (L × T,D → T,D)  logits.c (→ K)
- *   overlay.c (L,h,T,T → heat maps)
+ *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  stem.c (C,H,W → S,H/2ⁿ,W/2ⁿ, if asked)
+ *   patches.c (→ N,D)  tokens.c (→ T,D)  blocks.c attention.c mlp.c norm.c (L × T,D → T,D)
+ *   logits.c (→ K)  overlay.c (L,h,T,T → heat maps)
  *
  *     vit_model *model;
  *     vit_error why;
@@ -70,9 +70,12 @@ typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;
 
+enum { VIT_STEM_MOST = 4 };
+
 typedef struct vit_config {
     size_t image_size[2], patch_size[2]; /* rows, columns */
     size_t channels, width, depth, heads, mlp_width, classes;
+    size_t stem_layers, stem[VIT_STEM_MOST]; /* channels of its convolutions, 3×3, stride 2 */
     vit_norm norm;
     float norm_eps;
     bool final_norm;
@@ -259,8 +262,9 @@ typedef struct vit_tape vit_tape;
 size_t vit_tape_size(const vit_model *model, size_t batch);
 vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_model *model,
                          size_t batch);
-/* images (B,C,H,W) → logits (B,K), keeping the tape. `keep` (B,L) scales each image's
- * two residual branches of each block (stochastic depth, Huang et al. 2016); NULL: 1. */
+/* images (B,C,H,W), borrowed until vit_backward → logits (B,K), keeping the tape. `keep` (B,L)
+ * scales each image's two residual branches of each block (stochastic depth, Huang et al. 2016);
+ * NULL: 1. */
 void vit_forward(const vit_model *model, vit_tape *tape, const float *images, size_t batch,
                  float *logits, const float *keep);
 /* Adds to gradient, laid out as vit_parameters(), given dlogits (B,K) of the last

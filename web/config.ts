@@ -22,6 +22,8 @@ export interface VitConfig {
   readonly image_size: readonly [number, number];
   readonly patch_size: readonly [number, number];
   readonly channels: number;
+  /** The channels of each convolution (3×3, stride 2) before the patches. */
+  readonly stem: readonly number[];
   readonly width: number;
   readonly depth: number;
   readonly heads: number;
@@ -60,6 +62,7 @@ const DEFAULTS = {
   qkv_bias: true,
   qk_norm: false,
   layer_scale: false,
+  stem: [],
   prefix: ["class"],
   attention: "standard",
   temperature: 1,

@@ -1,13 +1,18 @@
 /* What a forward pass costs: known from the config alone. */
+#include "../model.h"
 #include "train.h"
 
 double forward_flops(const vit_config *config) {
     double N = (double)vit_patches(config), T = (double)vit_tokens(config);
     double D = (double)config->width, M = (double)config->mlp_width;
-    double patch = (double)(config->channels * config->patch_size[0] * config->patch_size[1]);
+    double patch = (double)patch_values(config), stem = 0;
+    for (size_t i = 0; i < config->stem_layers; i++) {
+        struct maps from = stem_maps(config, i, NULL), to = stem_maps(config, i + 1, NULL);
+        stem += 9 * (double)from.channels * (double)maps_floats(&to);
+    }
     double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * D;
     double proj = config->attention == VIT_PER_HEAD ? 0 : D * D;
     double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * D;
     double head = D * (double)config->classes;
-    return 2 * (N * patch * D + (double)config->depth * block + head);
+    return 2 * (stem + N * patch * D + (double)config->depth * block + head);
 }

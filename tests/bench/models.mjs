@@ -23,10 +23,11 @@ export const shapes = {
     image_size: [28, 28],
     patch_size: [4, 4],
     channels: 1,
-    width: 64,
-    depth: 6,
-    heads: 4,
-    mlp_width: 128,
+    stem: [32, 64],
+    width: 80,
+    depth: 4,
+    heads: 5,
+    mlp_width: 160,
     classes: 10,
   },
   // DeiT-Ti/16 of Touvron et al., arXiv:2012.12877.
@@ -77,7 +78,7 @@ export function titleOf(name) {
 export function randomModel(shape, seed = 1) {
   const config = { ...shared, ...shape };
   const { channels: C, width: D, depth, mlp_width: M, classes: K } = config;
-  const [patchRows, patchColumns] = config.patch_size;
+  const stem = config.stem ?? [], kernel = config.patch_size.map((size) => size >> stem.length);
   const T = 1 + patchCount(config);
   const normal = normals(seed);
   const tensors = new Map();
@@ -97,7 +98,9 @@ export function randomModel(shape, seed = 1) {
   };
   random("cls_token", [1, 1, D], 1);
   random("pos_embed", [1, T, D], 1);
-  linear("patch_embed.proj", D, C, patchRows, patchColumns);
+  const channels = [C, ...stem];
+  stem.forEach((S, i) => linear(`patch_embed.backbone.${2 * i}`, S, channels[i], 3, 3));
+  linear("patch_embed.proj", D, channels.at(-1), ...kernel);
   for (let l = 0; l < depth; l++) {
     norm(`blocks.${l}.norm1`);
     linear(`blocks.${l}.attn.qkv`, 3 * D, D);
@@ -146,12 +149,15 @@ export function weightBytes({ tensors }) {
 /** Floating-point operations for one image: two for every multiply-add of the linear
  *  layers and of attention's two products; nothing else is counted. */
 export function flops(config) {
-  const { channels: C, width: D, depth: L, mlp_width: M, classes: K } = config;
+  const { channels: C, stem = [], width: D, depth: L, mlp_width: M, classes: K } = config;
   const N = patchCount(config);
   const T = N + config.prefix.length;
-  const [patchRows, patchColumns] = config.patch_size;
+  const channels = [C, ...stem], area = ([rows, columns]) => rows * columns;
+  const convolutions = stem.reduce((sum, S, i) =>
+    sum + 9 * channels[i] * S * area(config.image_size) / 4 ** (i + 1), 0);
+  const patch = channels.at(-1) * area(config.patch_size) / 4 ** stem.length;
   const blocks = L * T * (3 * D * D + D * D + 2 * D * M + 2 * T * D);
-  return 2 * (N * C * patchRows * patchColumns * D + blocks + D * K);
+  return 2 * (convolutions + N * patch * D + blocks + D * K);
 }
 
 /** A model that starts in no time, and of which one runs batches. */

@@ -38,12 +38,24 @@ export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {
   return graph.encode([batch, channels, rows, columns], [batch, classes]);
 }
 
+/** image (B,C,H,W) → maps (B,S,rows,columns), each convolution's half as large */
+function convolutions(graph, { stem = [], activation }) {
+  const shape = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] };
+  return stem.reduce((maps, _, i) => {
+    const name = `patch_embed.backbone.${2 * i}`;
+    const kernel = graph.weights(`${name}.weight`, `${name}.bias`);
+    return activations[activation](graph, graph.op("Conv", [maps, ...kernel], shape));
+  }, "image");
+}
+
 /** image (B,C,H,W) → tokens (B,T,D) */
-function tokens(graph, { image_size, patch_size, width, position }, batch) {
+function tokens(graph, config, batch) {
+  const { image_size, patch_size, width, position } = config;
   const patches = (image_size[0] / patch_size[0]) * (image_size[1] / patch_size[1]);
   const kernel = graph.weights("patch_embed.proj.weight", "patch_embed.proj.bias");
-  const stride = { kernel_shape: patch_size, strides: patch_size };
-  const grid = graph.op("Conv", ["image", ...kernel], stride);
+  const size = graph.shape("patch_embed.proj.weight").slice(2);
+  const stride = { kernel_shape: size, strides: size };
+  const grid = graph.op("Conv", [convolutions(graph, config), ...kernel], stride);
   const flat = graph.op("Reshape", [grid, graph.ints([batch, width, patches])]);
   const x = graph.op("Transpose", [flat], { perm: [0, 2, 1] });
 

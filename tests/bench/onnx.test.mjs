@@ -20,6 +20,7 @@ const cases = [
   "distillation",
   "patch_positions",
   "one_block_one_head",
+  "stem",
 ];
 
 async function run(file, pixels, shape) {

@@ -65,12 +65,21 @@ class TfjsVit {
 
   /** image (B,H,W,C) → tokens (B·T,D) */
   tokens(image) {
-    const { tf, weights, batch, config: { patch_size, width } } = this;
-    const grid = tf.conv2d(image, weights.get("patch_embed.proj.weight"), patch_size, "valid");
+    const { tf, weights, batch, config: { stem = [], width } } = this;
+    const maps = stem.reduce((x, _, i) => this.convolution(x, `patch_embed.backbone.${2 * i}`), image);
+    const kernel = weights.get("patch_embed.proj.weight"), [rows, columns] = kernel.shape;
+    const grid = tf.conv2d(maps, kernel, [rows, columns], "valid");
     const flat = tf.reshape(grid, [batch, -1, width]);
     const patches = tf.add(flat, weights.get("patch_embed.proj.bias"));
     const prefixed = tf.concat([tf.tile(weights.get("cls_token"), [batch, 1, 1]), patches], 1);
     return tf.reshape(tf.add(prefixed, weights.get("pos_embed")), [-1, width]);
+  }
+
+  /** (B,H,W,C) → (B,H/2,W/2,S) */
+  convolution(x, name) {
+    const { tf, weights } = this;
+    const y = tf.conv2d(x, weights.get(`${name}.weight`), 2, 1, "NHWC", 1, "floor");
+    return this.gelu(tf.add(y, weights.get(`${name}.bias`)));
   }
 
   /** (B·T,D) → (B·T,D) */

@@ -28,7 +28,7 @@ async function logits(name, batch, form) {
   return answer;
 }
 
-for (const name of ["pre_gelu_learned", "one_block_one_head"]) {
+for (const name of ["pre_gelu_learned", "one_block_one_head", "stem"]) {
   const { shape: [count, classes], data } = golden(`${name}.golden`).tensors.get("logits");
   for (const batch of [1, count]) {
     for (const form of forms(batch)) {

@@ -32,6 +32,8 @@ static const char *const NAMES[] = {
     "relative",
     "relative_no_prefix",
     "relative_registers",
+    "stem",
+    "stem_of_three",
 };
 enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
 

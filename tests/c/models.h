@@ -63,6 +63,13 @@ static const struct named_config CONFIGS[] = {
     {"relative, more than at once",
      {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
       .mlp_width = 5}},
+    {"stem", {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .stem_layers = 2, .stem = {3, 5}}},
+    {"stem of one, three channels, flat patches of its maps",
+     {TINY, .image_size = {8, 12}, .patch_size = {2, 4}, .channels = 3, .stem_layers = 1,
+      .stem = {7}, .activation = VIT_QUICK_GELU}},
+    {"stem of four, more positions than at once",
+     {TINY, .image_size = {32, 80}, .patch_size = {16, 16}, .stem_layers = 4, .stem = {2, 3, 4, 17},
+      .depth = 1, .activation = VIT_GELU_TANH}},
 };
 #pragma GCC diagnostic pop
 enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
@@ -72,9 +79,12 @@ static inline const char *config_json(const vit_config *c) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
     static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
     static const char *const BOOLS[] = {"false", "true"};
-    static char text[1024], prefix[256];
+    static char text[1024], prefix[256], stem[64];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
-    prefix[0] = '\0';
+    prefix[0] = stem[0] = '\0';
+    for (size_t i = 0; i < c->stem_layers; i++)
+        snprintf(stem + strlen(stem), sizeof stem - strlen(stem), "%s%zu", i ? "," : "",
+                 c->stem[i]);
     for (size_t i = 0; i < tokens; i++) {
         const char *name = i < c->class_tokens                            ? "\"class\""
                            : i < c->class_tokens + c->distillation_tokens ? "\"distillation\""
@@ -87,13 +97,13 @@ static inline const char *config_json(const vit_config *c) {
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
              "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"prefix\":[%s],"
-             "\"attention\":\"%s\"}",
+             "\"attention\":\"%s\",\"stem\":[%s]}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
              BOOLS[c->qk_norm], BOOLS[c->layer_scale], prefix,
-             c->attention ? "per_head" : "standard");
+             c->attention ? "per_head" : "standard", stem);
     return text;
 }
 

@@ -123,24 +123,56 @@ static inline void twin_layer(double *y, const struct twin *t, const double *x, 
     (t->int8 ? twin_int8_linear : twin_linear)(y, x, w, bias, N, K);
 }
 
-/* image (C,H,W) → patches (N,D): each patch is cut out channel by channel, row by row. */
+/* maps (C,H,W) → the activation of their 3×3 convolution at every second row and column, with 0
+ * around the edge. */
+static inline double *twin_convolution(const struct twin *t, const double *maps, size_t layer,
+                                       size_t C, size_t H, size_t W) {
+    size_t S = t->c.stem[layer];
+    const double *w = twin_tensor(t, "patch_embed.backbone.%zu.weight", 2 * layer);
+    const double *bias = twin_tensor(t, "patch_embed.backbone.%zu.bias", 2 * layer);
+    double *out = doubles(S * (H / 2) * (W / 2));
+    for (size_t s = 0; s < S; s++)
+        for (size_t y = 0; y < H / 2; y++)
+            for (size_t x = 0; x < W / 2; x++) {
+                double sum = bias[s];
+                for (size_t i = 0; i < C * 9; i++) {
+                    size_t row = 2 * y + i / 3 % 3, column = 2 * x + i % 3; /* from 1, not 0 */
+                    if (row == 0 || column == 0 || row > H || column > W) continue;
+                    sum += w[s * C * 9 + i] * maps[(i / 9 * H + row - 1) * W + column - 1];
+                }
+                out[(s * (H / 2) + y) * (W / 2) + x] = twin_activation(t->c.activation, sum);
+            }
+    return out;
+}
+
+/* image (C,H,W) → patches (N,D): after the stem, each patch is cut out channel by channel, row by
+ * row. */
 static inline void twin_patches(double *out, const struct twin *t, const float *image) {
     const vit_config *c = &t->c;
-    size_t P = c->patch_size[0], Q = c->patch_size[1], columns = c->image_size[1] / Q;
+    size_t C = c->channels, H = c->image_size[0], W = c->image_size[1];
+    size_t P = c->patch_size[0], Q = c->patch_size[1], columns = W / Q;
     const double *w = twin_tensor(t, "patch_embed.proj.weight");
     const double *bias = twin_tensor(t, "patch_embed.proj.bias");
-    double *patch = doubles(c->channels * P * Q);
+    double *maps = doubles(C * H * W);
+    for (size_t i = 0; i < C * H * W; i++) maps[i] = image[i];
+    for (size_t layer = 0; layer < c->stem_layers; layer++) {
+        double *next = twin_convolution(t, maps, layer, C, H, W);
+        free(maps);
+        maps = next, C = c->stem[layer], H /= 2, W /= 2, P /= 2, Q /= 2;
+    }
+    double *patch = doubles(C * P * Q);
     for (size_t n = 0; n < t->N; n++) {
         size_t at = 0;
-        for (size_t channel = 0; channel < c->channels; channel++)
+        for (size_t channel = 0; channel < C; channel++)
             for (size_t row = 0; row < P; row++)
                 for (size_t column = 0; column < Q; column++) {
                     size_t y = n / columns * P + row, x = n % columns * Q + column;
-                    patch[at++] = image[(channel * c->image_size[0] + y) * c->image_size[1] + x];
+                    patch[at++] = maps[(channel * H + y) * W + x];
                 }
         twin_linear(out + n * c->width, patch, w, bias, c->width, at);
     }
     free(patch);
+    free(maps);
 }
 
 /* What is added to token `token` in column i; learned (T,D), or (N,D) for the patches only. */

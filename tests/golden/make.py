@@ -83,6 +83,10 @@ CASES = {
         layer_scale=True),
     "relative_registers": dict(
         position="relative", prefix=["class", "register", "register"], width=20, heads=4),
+    "stem": dict(image_size=[12, 20], stem=[6, 9]),
+    "stem_of_three": dict(
+        image_size=[16, 24], patch_size=[16, 8], channels=3, stem=[4, 5, 6], position="sincos2d",
+        activation="gelu_tanh"),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -234,14 +238,25 @@ class Block(nn.Module):
         return x + self.ls2(self.mlp(self.norm2(x)))
 
 
+class Activation(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.forward = ACTIVATIONS[c["activation"]]
+
+
 class PatchEmbed(nn.Module):
     def __init__(self, c):
         super().__init__()
-        size = tuple(c["patch_size"])
-        self.proj = nn.Conv2d(c["channels"], c["width"], kernel_size=size, stride=size)
+        layers, channels = [], c["channels"]
+        for out in c.get("stem", []):
+            layers += [nn.Conv2d(channels, out, 3, stride=2, padding=1), Activation(c)]
+            channels = out
+        self.backbone = nn.Sequential(*layers)
+        size = tuple(p // 2 ** len(c.get("stem", [])) for p in c["patch_size"])
+        self.proj = nn.Conv2d(channels, c["width"], kernel_size=size, stride=size)
 
     def forward(self, images):
-        return self.proj(images).flatten(2).transpose(1, 2)
+        return self.proj(self.backbone(images)).flatten(2).transpose(1, 2)
 
 
 class VisionTransformer(nn.Module):
