@@ -97,7 +97,7 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
     size_t T = vit_tokens(&m->config), D = m->config.width;
     /* Where few tokens go on, few queries are needed; the rows of a packed matrix from any
      * multiple of VIT_INT8_ROWS on are packed like a matrix of their own. */
-    bool all = a->queries == T || a->map || D % VIT_INT8_ROWS;
+    bool all = a->queries == T || a->map_rows == T || a->qk_raw || D % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
     for (size_t i = 0; i < batch && !all; i++) {
         struct rows here = rows_within(share, i * T, a->queries);
@@ -146,12 +146,13 @@ static void relative_forward(float *scores, const float *bias, const vit_config 
     }
 }
 
-/* Adds each bias's gradient, the sum of its scores' (T,T), to the table's column. */
-static void relative_backward(float *table, float *bias, const float *scores, const vit_config *c) {
+/* Adds each bias's gradient, the sum of its scores' (queries,T), to the table's column. */
+static void relative_backward(float *table, float *bias, const float *scores, size_t queries,
+                              const vit_config *c) {
     size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
     size_t R = relative_rows(c);
     memset(bias, 0, R * sizeof *bias);
-    for (size_t query = 0; query < T; query++, scores += T) {
+    for (size_t query = 0; query < queries; query++, scores += T) {
         bool patch = query >= prefix;
         for (size_t i = 0; i < prefix; i++) bias[patch ? TO_PREFIX : IN_PREFIX] += scores[i];
         for (size_t i = prefix; !patch && i < T; i++) bias[FROM_PREFIX] += scores[i];
@@ -205,16 +206,16 @@ static void image_forward(const vit_model *m, const struct block_params *p,
     }
 }
 
-/* dqkv's three slices of one head from dout, by the chain rule through softmax:
- * dscores (T,T) = p ∘ (dp - Σ dp∘p), which is the bias's gradient too. */
+/* dqkv's three slices of one head from dout (queries,d), by the chain rule through softmax:
+ * dscores (queries,T) = p ∘ (dp - Σ dp∘p), which is the bias's gradient too. */
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
-                          const float *qkv, float *dscores) {
+                          const float *qkv, float *dscores, size_t queries) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), D = m->config.width, d = D / m->config.heads, ld = 3 * D;
     float scale = 1 / sqrtf((float)d);
-    k->gemm(dqkv + VALUE * D, ld, map, T, true, dout, D, false, 1, 0, T, d, T);
-    k->gemm(dscores, T, dout, D, false, qkv + VALUE * D, ld, true, 1, 0, T, T, d);
-    for (size_t i = 0; i < T; i++) {
+    k->gemm(dqkv + VALUE * D, ld, map, T, true, dout, D, false, 1, 0, T, d, queries);
+    k->gemm(dscores, T, dout, D, false, qkv + VALUE * D, ld, true, 1, 0, queries, T, d);
+    for (size_t i = 0; i < queries; i++) {
         const float *row = map + i * T;
         float *drow = dscores + i * T, sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -222,8 +223,11 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
 #pragma omp simd
         for (size_t j = 0; j < T; j++) drow[j] = row[j] * (drow[j] - sum);
     }
-    k->gemm(dqkv + QUERY * D, ld, dscores, T, false, qkv + KEY * D, ld, false, scale, 0, T, d, T);
-    k->gemm(dqkv + KEY * D, ld, dscores, T, true, qkv + QUERY * D, ld, false, scale, 0, T, d, T);
+    k->gemm(dqkv + QUERY * D, ld, dscores, T, false, qkv + KEY * D, ld, false, scale, 0, queries, d,
+            T);
+    k->gemm(dqkv + KEY * D, ld, dscores, T, true, qkv + QUERY * D, ld, false, scale, 0, T, d,
+            queries);
+    for (size_t i = queries; i < T; i++) memset(dqkv + QUERY * D + i * ld, 0, d * sizeof *dqkv);
 }
 
 /* A share of rows first…first+each-1 of every image, which lie one after the other. */
@@ -239,9 +243,9 @@ static void share_forward(const vit_model *m, const struct block_params *p,
 void attention_forward(const vit_model *m, const struct block_params *p,
                        const struct activations *a, const struct scratch *s, size_t batch,
                        size_t part, size_t parts) {
-    size_t queries = a->queries, others = vit_tokens(&m->config) - queries;
+    size_t queries = a->queries, others = a->map_rows > queries ? a->map_rows - queries : 0;
     share_forward(m, p, a, s, batch, 0, queries, rows_part(batch, queries, part, parts));
-    if (a->map && others)
+    if (others)
         share_forward(m, p, a, s, batch, queries, others, rows_part(batch, others, part, parts));
 }
 
@@ -261,18 +265,19 @@ void attention_backward(const vit_model *m, const struct block_params *p,
                         const struct activations *a, const struct scratch *s, size_t batch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, d = D / c->heads, rows = batch * T;
+    size_t queries = a->queries;
     if (!is_per_head(c)) {
         linear_backward(m->kernels, s->dmixed, D, g->proj_weight, g->proj_bias, dy, D, a->mixed, D,
-                        p->proj_weight, rows, D, D);
+                        p->proj_weight, batch * queries, D, D);
         dy = s->dmixed;
     }
     for (size_t i = 0; i < batch; i++)
         for (size_t head = 0; head < c->heads; head++) {
-            size_t at = i * T * D + head * d, qkv_at = i * T * 3 * D + head * d;
+            size_t at = i * queries * D + head * d, qkv_at = i * T * 3 * D + head * d;
             head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * a->map_stride + head * T * T,
-                          a->qkv + qkv_at, s->scores);
+                          a->qkv + qkv_at, s->scores, queries);
             if (g->relative_bias)
-                relative_backward(g->relative_bias + head, s->relative, s->scores, c);
+                relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }
     if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);

@@ -9,10 +9,10 @@
 
 /* sum (rows,D) = x + keep·gain·branch, gain (D), keep (B, stride L) per image; NULL: 1. */
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
-                             const float *gain, const float *keep, size_t rows) {
-    size_t D = m->config.width, T = vit_tokens(&m->config);
+                             const float *gain, const float *keep, size_t rows, size_t each) {
+    size_t D = m->config.width;
     for (size_t t = 0; t < rows; t++) {
-        float scale = keep ? keep[t / T * m->config.depth] : 1;
+        float scale = keep ? keep[t / each * m->config.depth] : 1;
         for (size_t i = 0; i < D; i++)
             sum[t * D + i] = x[t * D + i] + branch[t * D + i] * scale * (gain ? gain[i] : 1);
     }
@@ -21,10 +21,10 @@ static void residual_forward(const vit_model *m, float *sum, const float *x, con
 /* dbranch = keep·gain·dsum; adds to dgain. */
 static void residual_backward(const vit_model *m, float *dbranch, float *dgain, const float *dsum,
                               const float *branch, const float *gain, const float *keep,
-                              size_t batch) {
-    size_t D = m->config.width, T = vit_tokens(&m->config);
-    for (size_t t = 0; t < batch * T; t++) {
-        float scale = keep ? keep[t / T * m->config.depth] : 1;
+                              size_t rows, size_t each) {
+    size_t D = m->config.width;
+    for (size_t t = 0; t < rows; t++) {
+        float scale = keep ? keep[t / each * m->config.depth] : 1;
         for (size_t i = 0; i < D; i++) {
             float dy = dsum[t * D + i] * scale;
             if (gain) dgain[i] += dy * branch[t * D + i];
@@ -37,10 +37,21 @@ static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];
 }
 
-/* Moves the first `queries` of every image's T rows together, in place. */
-static void keep_queries(float *x, size_t batch, size_t T, size_t queries, size_t D) {
-    for (size_t i = 1; queries < T && i < batch; i++)
-        memmove(x + i * queries * D, x + i * T * D, queries * D * sizeof *x);
+/* Moves the first `queries` of every image's T rows together; `kept` may be x. */
+static void keep_queries(float *kept, const float *x, size_t batch, size_t T, size_t queries,
+                         size_t D) {
+    for (size_t i = 0; (queries < T || kept != x) && i < batch; i++)
+        memmove(kept + i * queries * D, x + i * T * D, queries * D * sizeof *x);
+}
+
+/* dx (B·queries,D), dnormed (BT,D) → dx (BT,D): their sum. */
+static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t queries, size_t D) {
+    if (queries == T) {
+        add(dx, dnormed, batch * T * D);
+        return;
+    }
+    for (size_t i = 0; i < batch; i++) add(dnormed + i * T * D, dx + i * queries * D, queries * D);
+    memcpy(dx, dnormed, batch * T * D * sizeof *dx);
 }
 
 /* ---- Forward: what every thread of a team does with its share of the rows */
@@ -59,8 +70,8 @@ struct block_call {
 static struct activations rows_from(const vit_model *m, const struct activations *a, size_t row) {
     struct activations r = *a;
     if (row == 0) return r;
-    float **const wide[] = {&r.x,   &r.normed1, &r.mixed,   &r.branch1, &r.sum1,
-                            &r.mid, &r.normed2, &r.branch2, &r.sum2,    &r.out};
+    float **const wide[] = {&r.x,   &r.normed1, &r.mixed,   &r.kept, &r.branch1, &r.sum1,
+                            &r.mid, &r.normed2, &r.branch2, &r.sum2, &r.out};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (*wide[i]) *wide[i] += row * m->config.width;
     r.qkv += row * 3 * m->config.width;
@@ -108,7 +119,8 @@ static void from_attention(void *context, size_t part, size_t parts) {
 
     attention_forward(m, p, call->a, &s, call->batch, part, parts);
     projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);
-    if (!at_once) residual_forward(m, a.sum1, a.x, a.branch1, p->ls1, call->keep, rows);
+    if (!at_once)
+        residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, call->keep, rows, a.queries);
     if (!pre)
         k->norm(a.mid, D, a.mean1, a.rstd1, a.sum1, D, p->norm1_gain, p->norm1_bias, c->norm_eps,
                 rows, D);
@@ -117,7 +129,8 @@ static void from_attention(void *context, size_t part, size_t parts) {
         k->norm(a.normed2, D, a.mean2, a.rstd2, a.mid, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
                 rows, D);
     mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s, rows);
-    if (!at_once) residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, call->keep, rows);
+    if (!at_once)
+        residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, call->keep, rows, a.queries);
     if (!pre)
         k->norm(a.out, D, a.mean2, a.rstd2, a.sum2, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
                 rows, D);
@@ -127,21 +140,21 @@ void block_forward(const vit_model *m, const struct block_params *p, const struc
                    const struct scratch *s, const float *keep, size_t batch, vit_team *team) {
     struct block_call call = {m, p, a, s, keep, batch};
     team_run(team, before_attention, &call);
-    keep_queries(a->x, batch, vit_tokens(&m->config), a->queries, m->config.width);
+    keep_queries(a->kept, a->x, batch, vit_tokens(&m->config), a->queries, m->config.width);
     team_run(team, from_attention, &call);
 }
 
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
                     const struct activations *a, const struct scratch *s, const float *keep,
                     size_t batch) {
-    size_t D = m->config.width, rows = batch * vit_tokens(&m->config);
+    size_t D = m->config.width, T = vit_tokens(&m->config), rows = batch * a->queries;
     bool pre = m->config.norm == VIT_PRE;
     float *dx = s->dx;
 
     if (!pre)
         norm_backward(dx, D, g->norm2_gain, g->norm2_bias, dx, D, a->sum2, D, a->mean2, a->rstd2,
                       p->norm2_gain, rows, D);
-    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, keep, batch);
+    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, keep, rows, a->queries);
     mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
     if (pre)
         norm_backward(s->dnormed, D, g->norm2_gain, g->norm2_bias, s->dnormed, D, a->mid, D,
@@ -151,10 +164,10 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
     if (!pre)
         norm_backward(dx, D, g->norm1_gain, g->norm1_bias, dx, D, a->sum1, D, a->mean1, a->rstd1,
                       p->norm1_gain, rows, D);
-    residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, keep, batch);
+    residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, keep, rows, a->queries);
     attention_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed1 : a->x, a, s, batch);
     if (pre)
         norm_backward(s->dnormed, D, g->norm1_gain, g->norm1_bias, s->dnormed, D, a->x, D, a->mean1,
-                      a->rstd1, p->norm1_gain, rows, D);
-    add(dx, s->dnormed, rows * D);
+                      a->rstd1, p->norm1_gain, batch * T, D);
+    add_kept(dx, s->dnormed, batch, T, a->queries, D);
 }

@@ -11,6 +11,10 @@ static bool norms_tokens(const vit_config *c) {
     return c->final_norm && !c->fc_norm;
 }
 
+size_t head_tokens(const vit_config *c) {
+    return c->pool == VIT_POOL_MEAN ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
+}
+
 /* Head 0 reads the class token, head 1 the distillation token; a mean feeds both alike. */
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
@@ -29,8 +33,8 @@ static void pool_forward(const vit_config *c, float *pooled, const float *x, siz
 
 /* Adds to dtokens. */
 static void pool_backward(const vit_config *c, float *dtokens, const float *dpooled, size_t batch,
-                          size_t token) {
-    size_t D = c->width, T = vit_tokens(c), N = vit_patches(c);
+                          size_t T, size_t token) {
+    size_t D = c->width, N = vit_patches(c);
     bool mean = c->pool == VIT_POOL_MEAN;
     size_t first = mean ? T - N : token, last = mean ? T : token + 1;
     float share = 1 / (float)(last - first);
@@ -71,11 +75,10 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
 
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
-                     float *dpooled, size_t batch) {
+                     float *dpooled, size_t batch, size_t tokens) {
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
-    size_t D = c->width, K = c->classes, rows = batch * vit_tokens(c),
-           heads = p->head_dist_weight ? 2 : 1;
+    size_t D = c->width, K = c->classes, rows = batch * tokens, heads = p->head_dist_weight ? 2 : 1;
     float *dhead = dpooled + batch * D; /* (B,K): dlogits shared among the heads */
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
     memset(dx, 0, rows * D * sizeof *dx);
@@ -88,7 +91,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
             norm_backward(dpooled, D, g->norm_gain, g->norm_bias, dpooled, D,
                           a->pooled + head * batch * D, D, a->mean + head * batch,
                           a->rstd + head * batch, p->norm_gain, batch, D);
-        pool_backward(c, dx, dpooled, batch, head);
+        pool_backward(c, dx, dpooled, batch, tokens, head);
     }
     if (norms_tokens(c))
         norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,

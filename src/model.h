@@ -59,6 +59,8 @@ struct activations {
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
     size_t map_stride;
     size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
+    size_t map_rows;   /* of each head's map that are wanted: T, or the queries */
+    float *kept;       /* (B·queries,D): x of those that go on */
     float *mixed;      /* (B·queries,D): the heads' values side by side */
     float *branch1;    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid; /* (BT,D): x + branch; after post-norm */
@@ -148,7 +150,7 @@ void tokens_sincos(float *table, const vit_config *config);
  * neither keep nor what only the backward pass needs is there. */
 void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
                    const struct scratch *s, const float *keep, size_t batch, vit_team *team);
-/* s->dx: in, the gradient of a->out; out, of a->x. */
+/* s->dx: in, the gradient of a->out (B·queries,D); out, of a->x (BT,D). */
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
                     const struct activations *a, const struct scratch *s, const float *keep,
                     size_t batch);
@@ -201,12 +203,14 @@ struct head_activations {
     float *pooled;        /* (2,B,D): what feeds head and head_dist */
     float *pooled_normed; /* (B,D), with fc_norm */
 };
-/* x (B·tokens,D): the first `tokens` of each image, T or those pooled. */
+/* The first tokens of an image that the head reads: all for a mean. */
+size_t head_tokens(const vit_config *config);
+/* x (B·tokens,D): the first `tokens` of each image, T or head_tokens. */
 void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
                     const float *x, size_t batch, size_t tokens);
-/* dx (BT,D): the gradient of x. */
+/* dx: the gradient of x (B·tokens,D). */
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
-                     float *dpooled, size_t batch);
+                     float *dpooled, size_t batch, size_t tokens);
 
 #endif

@@ -17,7 +17,7 @@ struct vit_tape {
 };
 
 static void block_lay_out(struct activations *a, struct arena *arena, const vit_model *m,
-                          size_t batch, float *branch) {
+                          size_t batch, size_t queries, float *branch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, M = c->mlp_width, rows = batch * T;
     bool post = c->norm == VIT_POST;
@@ -27,7 +27,9 @@ static void block_lay_out(struct activations *a, struct arena *arena, const vit_
         .qkv = arena_floats(arena, rows, 3 * D),
         .map = arena_floats(arena, batch * c->heads, T * T),
         .map_stride = c->heads * T * T,
-        .queries = T,
+        .queries = queries,
+        .map_rows = queries,
+        .kept = queries < T ? arena_floats(arena, batch * queries, D) : NULL,
         .mixed = arena_floats(arena, rows, D),
         .sum1 = arena_floats(arena, rows, D),
         .mean2 = arena_floats(arena, rows, 1),
@@ -75,8 +77,9 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &one;
-        block_lay_out(a, arena, m, batch, branch);
+        block_lay_out(a, arena, m, batch, i + 1 < c->depth ? T : head_tokens(c), branch);
         a->x = x;
+        if (!a->kept) a->kept = x;
         x = a->out;
     }
     tape->last = x;
@@ -134,7 +137,7 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
     for (size_t layer = 0; layer < c->depth; layer++)
         block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch,
                       keep ? keep + layer : NULL, batch, NULL);
-    logits_forward(m, logits, &tape->head, tape->last, batch, T);
+    logits_forward(m, logits, &tape->head, tape->last, batch, head_tokens(c));
 }
 
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
@@ -144,7 +147,8 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
     struct vit_params g = {.blocks = tape->gradient_blocks};
     float *dx = tape->scratch.dx;
     params_bind(&g, gradient, c, m->kernels);
-    logits_backward(m, &g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch);
+    logits_backward(m, &g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
+                    head_tokens(c));
     for (size_t layer = c->depth; layer-- > 0;)
         block_backward(m, &m->params.blocks[layer], &g.blocks[layer], &tape->blocks[layer],
                        &tape->scratch, tape->keep ? tape->keep + layer : NULL, batch);

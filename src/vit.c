@@ -58,6 +58,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
     struct activations *a = &state->block;
     *a = (struct activations){.x = x,
+                              .kept = x,
                               .sum1 = x,
                               .mid = x,
                               .sum2 = x,
@@ -131,11 +132,9 @@ static void tap_hidden(float *out, const float *x, size_t batch, size_t layers, 
         memcpy(out + (i * layers + index) * each, x + i * each, each * sizeof *x);
 }
 
-/* Tokens that the last block must still carry: all where a mean or a tap wants them, else
- * only those that feed the head. */
+/* Tokens that the last block must still carry: all where a tap wants them. */
 static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
-    bool all = c->pool == VIT_POOL_MEAN || taps->hidden || taps->tokens;
-    return all ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
+    return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
 
 static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
@@ -149,6 +148,7 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
         bool keeps = taps->attention && wanted(taps->attention_layers, layer);
         a->map = keeps ? taps->attention + map++ * heat : NULL;
         a->map_stride = maps * heat;
+        a->map_rows = keeps ? T : 0;
         a->queries = layer + 1 < layers ? T : last_tokens(c, taps);
         block_forward(m, &m->params.blocks[layer], a, state->scratch, NULL, batch, state->team);
         if (taps->hidden && wanted(taps->hidden_layers, layer))
