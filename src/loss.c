@@ -1,21 +1,41 @@
-/* Cross-entropy with label smoothing: Szegedy et al., arXiv:1512.00567, section 7. */
+/* Cross-entropy with label smoothing: Szegedy et al., arXiv:1512.00567, section 7; and against
+ * another model's answers: Hinton et al., arXiv:1503.02531. */
 #include <math.h>
 
 #include "vit.h"
+
+/* log Σ exp(logits) */
+static double log_sum(const float *logits, size_t classes) {
+    double max = logits[0], sum = 0;
+    for (size_t i = 1; i < classes; i++) max = logits[i] > max ? logits[i] : max;
+    for (size_t i = 0; i < classes; i++) sum += exp(logits[i] - max);
+    return max + log(sum);
+}
 
 double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *labels, size_t batch,
                          size_t classes, float smoothing, float scale) {
     double total = 0;
     for (size_t b = 0; b < batch; b++, logits += classes, dlogits += classes) {
         double share = labels[b] < classes ? smoothing : 1, rest = share / (double)classes;
-        double max = logits[0], sum = 0;
-        for (size_t i = 1; i < classes; i++) max = logits[i] > max ? logits[i] : max;
-        for (size_t i = 0; i < classes; i++) sum += exp(logits[i] - max);
-        double log_sum = max + log(sum);
+        double log_all = log_sum(logits, classes);
         for (size_t i = 0; i < classes; i++) {
-            double target = rest + (i == labels[b] ? 1 - share : 0), log_p = logits[i] - log_sum;
+            double target = rest + (i == labels[b] ? 1 - share : 0), log_p = logits[i] - log_all;
             total -= target * log_p;
             dlogits[i] = (float)((exp(log_p) - target) * scale);
+        }
+    }
+    return total;
+}
+
+double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
+                        size_t classes, float scale) {
+    double total = 0;
+    for (size_t b = 0; b < batch; b++, logits += classes, teacher += classes, dlogits += classes) {
+        double log_all = log_sum(logits, classes), log_teacher = log_sum(teacher, classes);
+        for (size_t i = 0; i < classes; i++) {
+            double target = exp(teacher[i] - log_teacher), log_p = logits[i] - log_all;
+            total -= target * log_p;
+            dlogits[i] += (float)((exp(log_p) - target) * scale);
         }
     }
     return total;

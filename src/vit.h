@@ -279,6 +279,12 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
 double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *labels, size_t batch,
                          size_t classes, float smoothing, float scale);
 
+/* Distillation (Hinton et al., arXiv:1503.02531, at temperature 1): the cross-entropy of
+ * softmax(logits) against softmax(teacher), all (B,K); adds its gradient times `scale` to dlogits.
+ * Returns the sum of the losses over the batch. */
+double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
+                        size_t classes, float scale);
+
 /* The model as a safetensors file with `json` as __metadata__.vitrine. Needs natural
  * layout. Returns the bytes needed; writes when `capacity` is enough. */
 size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,

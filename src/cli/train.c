@@ -50,7 +50,7 @@ static void on_resumed(void *context, size_t epoch, size_t epochs) {
 }
 
 struct arguments {
-    const char *data, *strokes, *recipe, *out, *init, *plot;
+    const char *data, *strokes, *recipe, *out, *init, *teacher, *plot;
     size_t epochs, threads;
     uint64_t seed;
     bool fresh;
@@ -89,11 +89,21 @@ static int report(const struct arguments *a, const struct recipe *recipe, bool f
     return EXIT_INTERRUPTED;
 }
 
+/* A model whose parameters can be read; none where no path is given. */
+static vit_status open_floats(vit_model **model, const char *path, vit_error *why) {
+    vit_status status = path ? model_read(model, path, why) : VIT_OK;
+    if (status || !*model || !vit_model_config(*model)->int8) return status;
+    return vit_fail(why, VIT_BAD_ARGUMENT,
+                    "%s: expected a model of floats to train on, it is int8; use the model that it "
+                    "was quantised from",
+                    path);
+}
+
 static int train(const struct arguments *a) {
     struct recipe recipe = {0};
     struct data_set data = {0};
     struct drawings drawings = {0};
-    vit_model *start = NULL;
+    vit_model *start = NULL, *teacher = NULL;
     vit_error why = {""};
     struct session session = {.bar = progress_open(), .out = a->out, .plot = a->plot};
     bool finished = false;
@@ -101,12 +111,8 @@ static int train(const struct arguments *a) {
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
     if (!status && a->strokes)
         status = drawings_open(&drawings, a->strokes, recipe.config.classes, &why);
-    if (!status && a->init) status = model_read(&start, a->init, &why);
-    if (start && vit_model_config(start)->int8)
-        status = vit_fail(&why, VIT_BAD_ARGUMENT,
-                          "%s: expected a model of floats to train on, it is int8; start from the "
-                          "model that it was quantised from",
-                          a->init);
+    if (!status) status = open_floats(&start, a->init, &why);
+    if (!status) status = open_floats(&teacher, a->teacher, &why);
     if (!status) {
         interrupts_catch();
         struct train_job job = {
@@ -115,6 +121,7 @@ static int train(const struct arguments *a) {
             .drawings = a->strokes ? &drawings : NULL,
             .out = a->out,
             .start = start,
+            .teacher = teacher,
             .threads = a->threads,
             .fresh = a->fresh,
             .watch = {&session, on_step, on_epoch, on_resumed},
@@ -124,6 +131,7 @@ static int train(const struct arguments *a) {
     }
     if (session.plot_error.text[0]) fprintf(stderr, "vit: %s\n", session.plot_error.text);
     int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
+    vit_close(teacher);
     vit_close(start);
     drawings_close(&drawings);
     data_close(&data);
@@ -144,6 +152,8 @@ int command_train(int argc, char **argv) {
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
         {"--seed", OPTION_SEED, &a.seed, false, "S", "instead of the recipe's"},
         {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
+        {"--teacher", OPTION_TEXT, &a.teacher, false, "MODEL",
+         "learn from its answers too, by the recipe's distillation"},
         {"--plot", OPTION_TEXT, &a.plot, false, "SVG", "draw the curves there after each epoch"},
         {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},
     };

@@ -65,6 +65,7 @@ static vit_status check_identity(const struct header *header, const struct check
     static const char *const names[RUN_IDENTITY] = {[RUN_RECIPE] = "recipe",
                                                     [RUN_MODEL] = "model",
                                                     [RUN_START] = "start (--init)",
+                                                    [RUN_TEACHER] = "teacher",
                                                     [RUN_DATA] = "data set",
                                                     [RUN_EPOCHS] = "number of epochs",
                                                     [RUN_SEED] = "seed",

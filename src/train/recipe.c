@@ -41,6 +41,7 @@ static const struct key TRAINING[] = {
     {"label_smoothing", REAL, AT(label_smoothing), 0, 0.9, 0, NULL},
     {"ema_decay", REAL, AT(ema_decay), 0, 0.999999, 0, NULL},
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
+    {"distillation", REAL, AT(distillation), 0, 1, 0, NULL},
     {"drawings", COUNT, AT(drawings), 0, 1000, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
 };

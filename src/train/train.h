@@ -6,6 +6,7 @@
  *   strokes.c   drawings of pens, and pens to draw them with
  *   negatives.c drawings of no digit
  *   samples.c   what an epoch consists of
+ *   teacher.c   distillation
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   pool.c      threads
@@ -108,6 +109,7 @@ struct recipe {
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
     size_t drawings;            /* times that an epoch draws each drawing */
+    double distillation;        /* share of the targets that is a teacher's answer */
     double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
     struct augment augment;
@@ -166,6 +168,24 @@ void sample_room_close(struct sample_room *room);
 /* Sample `index` of an epoch → image (rows, columns) in 0..1; returns its class or NO_CLASS. */
 uint8_t sample_draw(float *image, struct sample_room *room, const struct samples *samples,
                     size_t epoch, size_t index);
+
+/* ---- Distillation ------------------------------------------------------- */
+
+struct teacher_room { /* what a thread brings */
+    vit_state *state;
+    void *memory;
+    float *logits;
+};
+
+/* teacher: of unpacked floats, or NULL. */
+vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why);
+bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch);
+void teacher_room_close(struct teacher_room *room);
+/* Makes the teacher's answer to `images` (n of them) a `share` of the targets whose `loss` and
+ * gradient dlogits, times `scale`, are given; returns the loss. */
+double teacher_blend(float *dlogits, const struct teacher_room *room, const vit_model *teacher,
+                     double share, double loss, const float *images, const float *logits, size_t n,
+                     float scale);
 
 /* ---- Parameters --------------------------------------------------------- */
 
@@ -267,6 +287,7 @@ enum {
     RUN_RECIPE,
     RUN_MODEL,
     RUN_START,
+    RUN_TEACHER,
     RUN_DATA,
     RUN_EPOCHS,
     RUN_SEED,
@@ -320,8 +341,9 @@ struct train_job {
     const struct recipe *recipe;
     const struct data_set *data;
     const struct drawings *drawings; /* NULL: none */
-    const char *out;  /* the model; with .checkpoint and .log.tsv appended, the others */
-    vit_model *start; /* fine-tune from it; NULL: from random parameters */
+    const char *out;    /* the model; with .checkpoint and .log.tsv appended, the others */
+    vit_model *start;   /* fine-tune from it; NULL: from random parameters */
+    vit_model *teacher; /* NULL: none */
     size_t threads;
     bool fresh; /* ignore a checkpoint */
     struct train_watch watch;

@@ -23,6 +23,7 @@ struct lane { /* what one thread works with */
     float *gradient; /* laid out as the parameters */
     float *images, *logits, *dlogits, *keep;
     struct sample_room room;
+    struct teacher_room teacher;
     uint8_t labels[MICRO_BATCH];
     double loss;            /* sums over the batch */
     size_t correct, digits; /* digits: those with a class */
@@ -82,8 +83,12 @@ static void micro_batch(struct trainer *t, struct lane *lane, const uint32_t *in
     const float *keep = recipe->drop_path > 0 ? lane->keep : NULL;
     float scale = 1 / (float)(t->batch.end - t->batch.begin);
     vit_forward(t->model, lane->tape, lane->images, n, lane->logits, keep);
-    lane->loss += vit_cross_entropy(lane->dlogits, lane->logits, lane->labels, n, K,
+    double loss = vit_cross_entropy(lane->dlogits, lane->logits, lane->labels, n, K,
                                     (float)recipe->label_smoothing, scale);
+    if (t->job->teacher)
+        loss = teacher_blend(lane->dlogits, &lane->teacher, t->job->teacher, recipe->distillation,
+                             loss, lane->images, lane->logits, n, scale);
+    lane->loss += loss;
     vit_backward(t->model, lane->tape, n, lane->dlogits, lane->gradient);
     for (size_t i = 0; i < n; i++) {
         lane->correct += largest_logit(lane->logits + i * K, K) == lane->labels[i];
@@ -301,6 +306,12 @@ static uint64_t hash_text(const char *text) {
     return hash_bytes(0, text, strlen(text));
 }
 
+static uint64_t hash_model(vit_model *model) {
+    size_t count = 0;
+    const float *parameters = model ? vit_parameters(model, &count) : NULL;
+    return parameters ? hash_bytes(0, parameters, count * sizeof *parameters) : 0;
+}
+
 static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
     for (size_t i = 0; i < drawings->count; i++) {
         const struct drawing *d = &drawings->list[i];
@@ -319,12 +330,11 @@ static vit_status identify(struct trainer *t, vit_error *why) {
     char *training = recipe_training_json(&recipe);
     if (!training) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
     uint64_t images = hash_bytes(0, data->images, data->count * data->rows * data->columns);
-    size_t start_count = 0;
-    float *start = t->job->start ? vit_parameters(t->job->start, &start_count) : NULL;
     uint64_t *identity = t->state.identity;
     identity[RUN_RECIPE] = hash_text(training);
     identity[RUN_MODEL] = hash_text(t->recipe->model);
-    identity[RUN_START] = start ? hash_bytes(0, start, start_count * sizeof *start) : 0;
+    identity[RUN_START] = hash_model(t->job->start);
+    identity[RUN_TEACHER] = hash_model(t->job->teacher);
     identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
     if (t->job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], t->job->drawings);
     identity[RUN_EPOCHS] = t->recipe->epochs;
@@ -344,6 +354,8 @@ static bool open_lane(struct trainer *t, struct lane *lane) {
     lane->images = malloc(floats * sizeof *lane->images);
     if (!lane->tape_memory || !lane->gradient || !lane->images) return false;
     if (!sample_room_open(&lane->room, &t->samples)) return false;
+    if (t->job->teacher && !teacher_room_open(&lane->teacher, t->job->teacher, MICRO_BATCH))
+        return false;
     lane->logits = lane->images + MICRO_BATCH * pixels;
     lane->dlogits = lane->logits + MICRO_BATCH * K;
     lane->keep = lane->dlogits + MICRO_BATCH * K;
@@ -404,7 +416,8 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
     if (!stat(job->out, &out) && S_ISDIR(out.st_mode))
         return vit_fail(why, VIT_BAD_ARGUMENT, "%s: expected a file to write, got a directory",
                         job->out);
-    vit_status status = samples_open(&t->samples, recipe, data, job->drawings, why);
+    vit_status status = teacher_check(job->teacher, recipe, why);
+    if (!status) status = samples_open(&t->samples, recipe, data, job->drawings, why);
     t->steps = (t->samples.count + recipe->batch - 1) / recipe->batch;
     if (!status && recipe->drawings && !job->drawings)
         status = vit_fail(why, VIT_BAD_ARGUMENT,
@@ -426,6 +439,7 @@ static void trainer_close(struct trainer *t) {
         free(t->lanes[i].gradient);
         free(t->lanes[i].images);
         sample_room_close(&t->lanes[i].room);
+        teacher_room_close(&t->lanes[i].teacher);
     }
     free(t->lanes);
     free(t->tensors);

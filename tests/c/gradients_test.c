@@ -242,3 +242,35 @@ TEST("cross-entropy and its gradient are the double formula's, for any logits") 
             free(logits), guarded_free(dlogits);
         }
 }
+
+TEST("distillation is the double formula's, and adds to the gradient that is there") {
+    enum { B = 4, K = 6 };
+    static const float SIZES[] = {0, 1, 30, 1e4f};
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t seed = 11;
+        float *logits = random_floats(B * K, SIZES[i], &seed), *dlogits = guarded(B * K);
+        float *teacher = random_floats(B * K, SIZES[i], &seed);
+        double want = 0;
+        for (size_t k = 0; k < B * K; k++) dlogits[k] = (float)k;
+        double loss = vit_distillation(dlogits, logits, teacher, B, K, 2);
+        for (size_t b = 0; b < B; b++) {
+            double x[K], y[K];
+            for (size_t k = 0; k < K; k++) x[k] = logits[b * K + k], y[k] = teacher[b * K + k];
+            twin_softmax(x, K), twin_softmax(y, K);
+            for (size_t k = 0; k < K; k++) {
+                double expected = (double)(b * K + k) + 2 * (x[k] - y[k]);
+                double error = FLT_EPSILON * (32 + 16 * (double)SIZES[i]);
+                CHECK(within(dlogits[b * K + k], expected, error), "logits up to %g: %g, want %g",
+                      (double)SIZES[i], (double)dlogits[b * K + k], expected);
+                if (y[k] > 0) want -= y[k] * log(x[k]);
+            }
+        }
+        if (isfinite(want))
+            CHECK(within(loss, want, 1e-5 * (1 + want)), "logits up to %g: a loss of %g, want %g",
+                  (double)SIZES[i], loss, want);
+        CHECK(isfinite(loss) && (i == 3 || isfinite(want)), "logits up to %g: a loss of %g",
+              (double)SIZES[i], loss);
+        CHECK(guards_intact(dlogits, B * K), "written past dlogits");
+        free(logits), free(teacher), guarded_free(dlogits);
+    }
+}

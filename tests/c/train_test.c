@@ -310,6 +310,50 @@ TEST("fine-tuning starts from the given parameters, with a new head where the cl
     recipe_close(&recipe);
 }
 
+TEST("a student learns from its teacher what the labels hide") {
+    struct recipe recipe = recipe_of(RECIPE);
+    recipe.epochs = 30;
+    struct watcher watcher = {0};
+    size_t size = 0;
+    uint8_t *bytes = trained(&recipe, "teacher", 2, &size, &watcher);
+    struct train_job job = {.recipe = &recipe, .threads = 2};
+    vit_error why = {""};
+    bool finished = false;
+    REQUIRE(bytes && !vit_open(&job.teacher, bytes, size, &vit_native, &why), "%s", why.text);
+    struct data_set hidden = make_bars(460);
+    uint64_t seed = 9;
+    for (size_t i = 0; i < 420; i++) hidden.labels[i] = (uint8_t)random_below(&seed, 3);
+    char out[256];
+    job.out = strcpy(out, scratch_path("student"));
+    job.data = &hidden;
+    job.watch = (struct train_watch){&watcher, watch_step, watch_epoch, watch_resumed};
+    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "distillation"),
+          "a teacher unheard: %s", why.text);
+    recipe.distillation = 1;
+    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
+    vit_close(job.teacher);
+    job.teacher = NULL;
+    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "--teacher"),
+          "no teacher: %s", why.text);
+    recipe.distillation = 0;
+    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    CHECK(watcher.last.validation_accuracy < 0.7, "%g without: the labels hid nothing",
+          watcher.last.validation_accuracy);
+    vit_config other = recipe.config;
+    other.classes = 2;
+    REQUIRE(
+        !vit_create(&job.teacher, &other, recipe.model, strlen(recipe.model), &vit_native, &why),
+        "%s", why.text);
+    recipe.distillation = 0.5;
+    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "classes"),
+          "a teacher of other classes: %s", why.text);
+    vit_close(job.teacher);
+    data_close(&hidden);
+    free(bytes);
+    recipe_close(&recipe);
+}
+
 TEST("a directory as the output is refused before anything is trained") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {0};

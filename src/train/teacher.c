@@ -1,0 +1,47 @@
+/* Distillation: another model's answers to the very images that are trained on are a share of the
+ * targets. Hinton, Vinyals & Dean, arXiv:1503.02531. */
+#include "../error.h"
+#include "train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why) {
+    if (!teacher && recipe->distillation > 0)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "training key distillation: expected a model to learn from (--teacher)");
+    if (teacher && recipe->distillation == 0)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "--teacher: the recipe's distillation is 0: it would not be listened to");
+    if (!teacher) return VIT_OK;
+    const vit_config *c = vit_model_config(teacher), *own = &recipe->config;
+    if (c->channels == own->channels && c->classes == own->classes && c->prepare == own->prepare &&
+        !memcmp(c->image_size, own->image_size, sizeof c->image_size))
+        return VIT_OK;
+    return vit_fail(why, VIT_BAD_ARGUMENT,
+                    "--teacher: expected a model of the same images and classes as the recipe's");
+}
+
+bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch) {
+    size_t size = vit_state_size(teacher, batch, NULL);
+    room->memory = malloc(size);
+    room->logits = malloc(batch * vit_model_config(teacher)->classes * sizeof *room->logits);
+    return room->memory && room->logits &&
+           !vit_state_init(&room->state, room->memory, size, teacher, batch, NULL);
+}
+
+void teacher_room_close(struct teacher_room *room) {
+    free(room->memory);
+    free(room->logits);
+    *room = (struct teacher_room){0};
+}
+
+double teacher_blend(float *dlogits, const struct teacher_room *room, const vit_model *teacher,
+                     double share, double loss, const float *images, const float *logits, size_t n,
+                     float scale) {
+    size_t K = vit_model_config(teacher)->classes;
+    vit_run(teacher, room->state, images, n, room->logits, NULL); /* our own images are finite */
+    for (size_t i = 0; i < n * K; i++) dlogits[i] *= (float)(1 - share);
+    return (1 - share) * loss +
+           share * vit_distillation(dlogits, logits, room->logits, n, K, (float)share * scale);
+}
