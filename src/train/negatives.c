@@ -1,6 +1,6 @@
 /* What is no digit, so that a model learns to be unsure of it (outlier exposure: Hendrycks,
  * Mazeika & Dietterich, arXiv:1812.04606): letters and signs that no digit looks like,
- * scribbles, and two digits side by side. */
+ * scribbles, hatching, and two digits side by side. */
 #include "negatives.h"
 
 #include <string.h>
@@ -119,11 +119,29 @@ static void draw_scribble(uint8_t *ink, size_t side, vit_point *points, struct r
     }
 }
 
+/* Dense hatching to and fro, at any angle. */
+static void draw_zigzag(uint8_t *ink, size_t side, vit_point *points, struct rng *rng) {
+    size_t n = 6 + rng_below(rng, SCRIBBLE_POINTS - 5);
+    double angle = 6.28 * rng_unit(rng), wide = 0.2 + 0.3 * rng_unit(rng), rough = 0.12 * wide;
+    float width = draw_width(rng, (float)wide * (float)side);
+    for (size_t i = 0; i < n; i++) {
+        double across = (i % 2 ? wide : -wide) / 2 + rough * rng_normal(rng);
+        double along = ((double)i / (double)(n - 1) - 0.5) * 0.6 + rough * rng_normal(rng);
+        points[i] = (vit_point){
+            (float)side * (float)(0.5 + across * cos(angle) - along * sin(angle)),
+            (float)side * (float)(0.5 + across * sin(angle) + along * cos(angle)), width};
+    }
+    vit_draw_stroke(ink, side, side, points, n);
+}
+
 void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng) {
-    if (rng_unit(rng) < 0.7)
+    double kind = rng_unit(rng);
+    if (kind < 0.65)
         draw_shape(ink, side, points, rng);
-    else
+    else if (kind < 0.85)
         draw_scribble(ink, side, points, rng);
+    else
+        draw_zigzag(ink, side, points, rng);
 }
 
 /* Pastes an image (rows,columns) at (top,left) of a square plane; darker ink stays. */

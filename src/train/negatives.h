@@ -17,7 +17,7 @@ void negative_pair(uint8_t *ink, size_t side, const struct data_set *data, size_
 
 /* A pen's width for a drawing of `size`, from hair to felt: what counts is their ratio. */
 static inline float draw_width(struct rng *rng, float size) {
-    static const double thinnest = 0.01, thickest = 0.3;
+    static const double thinnest = 0.01, thickest = 0.35;
     return (float)(size * thinnest * pow(thickest / thinnest, rng_unit(rng)));
 }
 

@@ -43,6 +43,7 @@ static const struct key TRAINING[] = {
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
     {"distillation", REAL, AT(distillation), 0, 1, 0, NULL},
     {"drawings", COUNT, AT(drawings), 0, 1000, 0, NULL},
+    {"hand", REAL, AT(hand), 0, 1, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
 };
 

@@ -61,13 +61,28 @@ void sample_room_close(struct sample_room *room) {
     *room = (struct sample_room){0};
 }
 
-/* A drawing by any pen: hair to felt, leaning either way, narrow or wide, large or small. */
+static struct wave draw_wave(struct rng *rng, double highest, double longest) {
+    struct wave wave = {.height = (float)(highest * rng_unit(rng))};
+    wave.length = (float)(longest * rng_unit(rng));
+    wave.phase = (float)(6.283 * rng_unit(rng));
+    return wave;
+}
+
+/* A drawing by any pen: hair to felt, leaning either way, narrow or wide, large or small; and as
+ * far as the recipe says, bent and pressed unevenly. */
 static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
                          struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
     pen.stretch = (float)exp(rng_within(rng, log(1.3)));
     pen.slant = (float)tan(rng_within(rng, 0.44)); /* 25° */
+    double hand = s->recipe->hand;
+    if (hand > 0) {
+        pen.perspective = (float)rng_within(rng, 0.3 * hand);
+        pen.bend[0] = draw_wave(rng, 0.06 * hand, 7);
+        pen.bend[1] = draw_wave(rng, 0.06 * hand, 7);
+        pen.pressure = draw_wave(rng, 0.4 * hand, 40);
+    }
     drawings_draw(room->ink, SIDE, SIDE, room->points, s->drawings, drawing, &pen);
 }
 

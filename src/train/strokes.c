@@ -164,6 +164,19 @@ static struct box find_box(const vit_point *points, size_t count) {
     return box;
 }
 
+static float wave_at(const struct wave *wave, float at) {
+    return wave->height * sinf(wave->length * at + wave->phase);
+}
+
+/* A point of a drawing of size 1 around (0,0), where the pen puts it, at `time` from 0 to 1. */
+static vit_point put_point(const struct pen *pen, float x, float y, float time) {
+    return (vit_point){
+        pen->x + pen->size * (x * (1 + pen->perspective * y) + wave_at(&pen->bend[0], y)),
+        pen->y + pen->size * (y + wave_at(&pen->bend[1], x)),
+        pen->width * (1 + wave_at(&pen->pressure, time)),
+    };
+}
+
 void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
                    const struct drawings *drawings, size_t index, const struct pen *pen) {
     const struct drawing *drawing = &drawings->list[index];
@@ -174,10 +187,11 @@ void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch
     }
     struct box box = find_box(scratch, drawing->points);
     float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
-    float longer = fmaxf(wide, high), scale = longer > 0 ? pen->size / longer : 0;
+    float longer = fmaxf(wide, high), scale = longer > 0 ? 1 / longer : 0;
     for (size_t i = 0; i < drawing->points; i++) {
-        scratch[i].x = pen->x + scale * (scratch[i].x - box.low[0] - wide / 2);
-        scratch[i].y = pen->y + scale * (scratch[i].y - box.low[1] - high / 2);
+        float x = scale * (scratch[i].x - box.low[0] - wide / 2);
+        float y = scale * (scratch[i].y - box.low[1] - high / 2);
+        scratch[i] = put_point(pen, x, y, (float)i / (float)drawing->points);
     }
     for (size_t i = 0; i < drawing->strokes; i++) {
         size_t points = drawings->lengths[drawing->first_stroke + i];

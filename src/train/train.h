@@ -73,6 +73,11 @@ struct pen {
     float size;           /* of the longer side */
     float stretch, slant; /* x → stretch·x + slant·(height above the foot) */
     float x, y;           /* the centre */
+    /* What no two hands do alike; all 0 for the drawing as it is. */
+    float perspective; /* how much wider the foot is than the head, as a share of the width */
+    struct wave {
+        float height, length, phase; /* length: radians over the whole drawing */
+    } bend[2], pressure;             /* x along y, y along x: shares of size; a share of width */
 };
 
 /* Adds drawing `index` to `ink` (rows,columns). `scratch`: most_points of them. */
@@ -109,6 +114,7 @@ struct recipe {
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
     size_t drawings;            /* times that an epoch draws each drawing */
+    double hand;                /* how far a drawing's strokes are bent, and pressed unevenly */
     double distillation;        /* share of the targets that is a teacher's answer */
     double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */

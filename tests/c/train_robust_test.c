@@ -14,29 +14,31 @@ struct way {
 };
 
 #define LARGE 196
-static const struct way PLAIN = {"as the page", {23, LARGE, 1, 0, 140, 140}, 0, 255, 1};
+#define PEN(WIDTH, SIZE, SLANT, X, Y)                                                              \
+    { .width = WIDTH, .size = SIZE, .stretch = 1, .slant = SLANT, .x = X, .y = Y }
+static const struct way PLAIN = {"as the page", PEN(23, LARGE, 0, 140, 140), 0, 255, 1};
 static const struct way WAYS[] = {
-    {"up to the left", {23, 150, 1, 0, 90, 90}, 0, 255, 1},
-    {"down to the right", {23, 150, 1, 0, 190, 190}, 0, 255, 1},
-    {"a quarter of the pad", {23 / 2.8f, PAD / 4, 1, 0, 140, 140}, 0, 255, 1},
-    {"a quarter of the pad, in a corner", {23 / 2.8f, PAD / 4, 1, 0, 45, 230}, 0, 255, 1},
-    {"a quarter of the pad, by the page's pen", {23, PAD / 4, 1, 0, 140, 140}, 0, 255, 5},
-    {"half of the pad", {23, PAD / 2, 1, 0, 140, 140}, 0, 255, 1},
-    {"the whole pad", {23, PAD - 24, 1, 0, 140, 140}, 0, 255, 1},
-    {"a pen of 1", {1, LARGE, 1, 0, 140, 140}, 0, 255, 1},
-    {"a pen of 2", {2, LARGE, 1, 0, 140, 140}, 0, 255, 1},
-    {"a pen of 4", {4, LARGE, 1, 0, 140, 140}, 0, 255, 1},
-    {"a pen of 8", {8, LARGE, 1, 0, 140, 140}, 0, 255, 2},
-    {"a pen of 15", {15, LARGE, 1, 0, 140, 140}, 0, 255, 1},
-    {"a pen of 30", {30, LARGE, 1, 0, 140, 140}, 0, 255, 1},
-    {"leaning 12° to the right", {23, LARGE, 1, 0.2126f, 140, 140}, 0, 255, 1},
-    {"leaning 12° to the left", {23, LARGE, 1, -0.2126f, 140, 140}, 0, 255, 1},
-    {"leaning 25° to the right", {23, LARGE, 1, 0.4663f, 140, 140}, 0, 255, 1},
-    {"leaning 25° to the left", {23, LARGE, 1, -0.4663f, 140, 140}, 0, 255, 1},
-    {"light on dark", {23, LARGE, 1, 0, 140, 140}, 255, 0, 1},
-    {"dark on grey", {23, LARGE, 1, 0, 140, 140}, 40, 128, 1},
-    {"light on grey", {23, LARGE, 1, 0, 140, 140}, 200, 100, 1},
-    {"faint on white", {23, LARGE, 1, 0, 140, 140}, 200, 255, 1},
+    {"up to the left", PEN(23, 150, 0, 90, 90), 0, 255, 1},
+    {"down to the right", PEN(23, 150, 0, 190, 190), 0, 255, 1},
+    {"a quarter of the pad", PEN(23 / 2.8f, PAD / 4, 0, 140, 140), 0, 255, 1},
+    {"a quarter of the pad, in a corner", PEN(23 / 2.8f, PAD / 4, 0, 45, 230), 0, 255, 1},
+    {"a quarter of the pad, by the page's pen", PEN(23, PAD / 4, 0, 140, 140), 0, 255, 5},
+    {"half of the pad", PEN(23, PAD / 2, 0, 140, 140), 0, 255, 1},
+    {"the whole pad", PEN(23, PAD - 24, 0, 140, 140), 0, 255, 1},
+    {"a pen of 1", PEN(1, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 2", PEN(2, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 4", PEN(4, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 8", PEN(8, LARGE, 0, 140, 140), 0, 255, 2},
+    {"a pen of 15", PEN(15, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 30", PEN(30, LARGE, 0, 140, 140), 0, 255, 1},
+    {"leaning 12° to the right", PEN(23, LARGE, 0.2126f, 140, 140), 0, 255, 1},
+    {"leaning 12° to the left", PEN(23, LARGE, -0.2126f, 140, 140), 0, 255, 1},
+    {"leaning 25° to the right", PEN(23, LARGE, 0.4663f, 140, 140), 0, 255, 1},
+    {"leaning 25° to the left", PEN(23, LARGE, -0.4663f, 140, 140), 0, 255, 1},
+    {"light on dark", PEN(23, LARGE, 0, 140, 140), 255, 0, 1},
+    {"dark on grey", PEN(23, LARGE, 0, 140, 140), 40, 128, 1},
+    {"light on grey", PEN(23, LARGE, 0, 140, 140), 200, 100, 1},
+    {"faint on white", PEN(23, LARGE, 0, 140, 140), 200, 255, 1},
 };
 
 struct reader {
@@ -204,7 +206,7 @@ static void draw_knot(uint8_t *plane, size_t i, float width) {
 
 /* Two drawings of one or more writers, side by side. */
 static void draw_pair(uint8_t *plane, const struct reader *r, size_t drawing, float width) {
-    struct pen pen = {width, 100, 1, 0, 85, 140};
+    struct pen pen = PEN(width, 100, 0, 85, 140);
     drawings_draw(plane, PAD, PAD, r->points, &r->drawings, drawing, &pen);
     pen.x = 195;
     drawings_draw(plane, PAD, PAD, r->points, &r->drawings, next_held_out(r, drawing), &pen);

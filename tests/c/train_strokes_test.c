@@ -139,7 +139,8 @@ TEST("a pen draws to its size, about its place, and leans to the right as the sl
     REQUIRE(!open_text(&drawings, L, &why), "%s", why.text);
     vit_point scratch[4];
     uint8_t ink[PAD * PAD] = {0};
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &(struct pen){4, 60, 1, 0, 50, 40});
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0,
+                  &(struct pen){.width = 4, .size = 60, .stretch = 1, .x = 50, .y = 40});
     struct extent e = extent_of(ink);
     CHECK(e.top == 8 && e.bottom == 71, "60 high and a pen of 4 about 40: %zu to %zu", e.top,
           e.bottom);
@@ -147,8 +148,35 @@ TEST("a pen draws to its size, about its place, and leans to the right as the sl
     CHECK(ink[60 * PAD + 34] && !ink[60 * PAD + 60], "the upright is not on the left");
     CHECK(!ink[12 * PAD + 60] && ink[70 * PAD + 60], "the foot is not below");
     memset(ink, 0, sizeof ink);
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &(struct pen){4, 60, 1, 1, 50, 50});
+    drawings_draw(
+        ink, PAD, PAD, scratch, &drawings, 0,
+        &(struct pen){.width = 4, .size = 60, .stretch = 1, .slant = 1, .x = 50, .y = 50});
     CHECK(ink[20 * PAD + 79] && !ink[20 * PAD + 20], "the top does not lean to the right");
+    drawings_close(&drawings);
+}
+
+TEST("a hand bends the strokes, presses unevenly and widens the foot") {
+    static const char LADDER[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 25], [0, 0]],"
+                                 " [[50, 50], [50, 25], [50, 0]]]}";
+    struct drawings drawings;
+    vit_error why = {""};
+    REQUIRE(!open_text(&drawings, LADDER, &why), "%s", why.text);
+    vit_point scratch[6];
+    uint8_t ink[PAD * PAD] = {0};
+    struct pen pen = {.width = 4, .size = 60, .stretch = 1, .x = 50, .y = 50};
+    pen.perspective = 0.5f;
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
+    CHECK(scratch[0].x == 27.5f && scratch[1].x == 20 && scratch[2].x == 12.5f, "%g %g %g",
+          (double)scratch[0].x, (double)scratch[1].x, (double)scratch[2].x);
+    pen.perspective = 0;
+    pen.bend[0] = (struct wave){0.1f, 3.1415927f, 1.5707963f}; /* a cosine over the height */
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
+    CHECK(within(scratch[0].x, 20, 1e-4) && within(scratch[1].x, 26, 1e-4), "%g %g",
+          (double)scratch[0].x, (double)scratch[1].x);
+    pen.pressure = (struct wave){0.5f, 3, 1.5707963f}; /* a cosine over time */
+    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
+    CHECK(within(scratch[0].width, 6, 1e-4) && within(scratch[3].width, 4 + 2 * cos(1.5), 1e-4),
+          "%g %g", (double)scratch[0].width, (double)scratch[3].width);
     drawings_close(&drawings);
 }
 
