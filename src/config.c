@@ -59,6 +59,10 @@ static const vit_config DEFAULTS = {
     .temperature = 1,
 };
 
+static bool read_positive(const struct json *value, size_t max, size_t *out) {
+    return json_size(value, max, out) && *out > 0;
+}
+
 static bool read_pair(const struct json *value, size_t max, size_t out[2]) {
     struct json element;
     size_t n = 0;
@@ -90,7 +94,7 @@ static bool read_key(vit_config *config, const struct key *key, const struct jso
     float *number = field;
     unsigned word;
     switch (key->kind) {
-    case SIZE: return json_size(value, key->max, field) && *(size_t *)field > 0;
+    case SIZE: return read_positive(value, key->max, field);
     case PAIR: return read_pair(value, key->max, field);
     case NUMBER: return read_float(value, number) && *number >= 0;
     case POSITIVE: return read_float(value, number) && *number > 0 && *number <= (float)key->max;
@@ -154,19 +158,22 @@ static vit_status read_prefix(vit_config *config, const struct json *value, vit_
         value->text, value->size);
 }
 
-/* The channels of each convolution. */
+/* Each convolution is its channels, with stride 2, or [channels, stride]. */
 static vit_status read_stem(vit_config *config, const struct json *value, vit_error *why) {
-    struct json channels;
+    struct json layer;
     bool good = value->type == JSON_ARRAY && json_length(value) <= VIT_STEM_MOST;
     config->stem_layers = 0;
-    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &channels);) {
-        size_t *to = &config->stem[config->stem_layers++];
-        good = json_size(&channels, 4096, to) && *to > 0;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &layer);) {
+        size_t pair[2] = {0, 2};
+        good = layer.type == JSON_ARRAY ? read_pair(&layer, 4096, pair) && pair[1] <= 2
+                                        : read_positive(&layer, 4096, pair);
+        config->stem[config->stem_layers].channels = pair[0];
+        config->stem[config->stem_layers++].stride = pair[1];
     }
     if (good) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
-                    "config: stem: expected an array of at most %z numbers of channels, each from "
-                    "1 to 4096, got %t",
+                    "config: stem: expected at most %z convolutions, each a number of channels up "
+                    "to 4096 or [channels, stride 1 or 2], got %t",
                     (size_t)VIT_STEM_MOST, value->text, value->size);
 }
 
@@ -260,11 +267,12 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                             "config: patch_size: expected %s that divide the image's %z, got %z",
                             i ? "columns" : "rows", c->image_size[i], c->patch_size[i]);
     for (int i = 0; i < 2; i++)
-        if (c->patch_size[i] % ((size_t)1 << c->stem_layers))
-            return vit_fail(why, VIT_BAD_CONFIG,
-                            "config: stem: %z convolutions that halve the image need a patch_size "
-                            "that %z divides, got %z",
-                            c->stem_layers, (size_t)1 << c->stem_layers, c->patch_size[i]);
+        if (c->patch_size[i] % stem_stride(c))
+            return vit_fail(
+                why, VIT_BAD_CONFIG,
+                "config: stem: strides of %z in all need a patch_size that they divide, "
+                "got %z",
+                stem_stride(c), c->patch_size[i]);
     if (c->width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads: expected a divisor of width %z, got %z", c->width,

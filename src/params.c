@@ -22,8 +22,8 @@ enum {
 
 #define VIT_LETTERS(c)                                                                             \
     const size_t D = (c)->width, K = (c)->classes, M = (c)->mlp_width, h = (c)->heads, d = D / h,  \
-                 P = (c)->patch_size[0] >> (c)->stem_layers,                                       \
-                 Q = (c)->patch_size[1] >> (c)->stem_layers, R = relative_rows(c);                 \
+                 P = (c)->patch_size[0] / stem_stride(c), Q = (c)->patch_size[1] / stem_stride(c), \
+                 R = relative_rows(c);                                                             \
     const bool per_head = (c)->attention == VIT_PER_HEAD;                                          \
     (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
 
@@ -37,7 +37,7 @@ enum {
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
-#define S(layer) ((layer) ? (c)->stem[(layer)-1] : (c)->channels)
+#define S(layer) ((layer) ? (c)->stem[(layer)-1].channels : (c)->channels)
 
 static struct row stem_row(const vit_config *c, size_t i) {
     VIT_LETTERS(c);

@@ -18,6 +18,10 @@
     X(stem3_bias, "patch_embed.backbone.4.bias", 0, c->stem_layers > 2, S(3))                      \
     X(stem4_weight, "patch_embed.backbone.6.weight", 1, c->stem_layers > 3, S(4), S(3), 3, 3)      \
     X(stem4_bias, "patch_embed.backbone.6.bias", 0, c->stem_layers > 3, S(4))                      \
+    X(stem5_weight, "patch_embed.backbone.8.weight", 1, c->stem_layers > 4, S(5), S(4), 3, 3)      \
+    X(stem5_bias, "patch_embed.backbone.8.bias", 0, c->stem_layers > 4, S(5))                      \
+    X(stem6_weight, "patch_embed.backbone.10.weight", 1, c->stem_layers > 5, S(6), S(5), 3, 3)     \
+    X(stem6_bias, "patch_embed.backbone.10.bias", 0, c->stem_layers > 5, S(6))                     \
     X(patch_weight, "patch_embed.proj.weight", 1, true, D, S(c->stem_layers), P, Q)                \
     X(patch_bias, "patch_embed.proj.bias", 0, true, D)                                             \
     X(class_token, "cls_token", 0, c->class_tokens > 0, 1, 1, D)                                   \
@@ -97,6 +101,9 @@ bool params_next(struct params_walk *walk, struct param *out);
 bool params_at(const vit_config *config, const struct vit_kernels *kernels, size_t index,
                struct param *out);
 size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
+
+/* Pixels from one position of the stem's last maps to the next. */
+size_t stem_stride(const vit_config *config);
 
 /* Rows of a relative model's tables: one for each offset between two patches of the grid, and
  * three where there is a prefix (attention.c). */

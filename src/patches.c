@@ -6,8 +6,8 @@
 
 size_t patch_values(const vit_config *c) {
     struct maps maps = stem_maps(c, c->stem_layers, NULL);
-    return maps.channels * (c->patch_size[0] >> c->stem_layers) *
-           (c->patch_size[1] >> c->stem_layers);
+    return maps.channels * (c->patch_size[0] / stem_stride(c)) *
+           (c->patch_size[1] / stem_stride(c));
 }
 
 /* Patches row by row over the grid; within one, channels, then rows, as Conv2d's weight. */
@@ -15,7 +15,7 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
                      struct rows share) {
     const vit_config *c = &m->config;
     size_t K = patch_values(c), D = c->width;
-    size_t P = c->patch_size[0] >> c->stem_layers, Q = c->patch_size[1] >> c->stem_layers;
+    size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
     size_t across = from->columns / Q;
     for (size_t n = share.first; n < share.first + share.count; n++)
         maps_cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
@@ -31,7 +31,8 @@ void patches_backward(const vit_model *m, const struct vit_params *g, const floa
                     patches, K, m->params.patch_weight, N, D, K);
     if (!stem) return;
     struct maps to = stem_maps(c, stem, s->dmaps[stem - 1]);
-    size_t P = c->patch_size[0] >> stem, Q = c->patch_size[1] >> stem, across = to.columns / Q;
+    size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
+    size_t across = to.columns / Q;
     memset(to.x, 0, maps_floats(&to) * sizeof *to.x);
     for (size_t n = 0; n < N; n++)
         maps_add(&to, s->dpatches + n * K, n / across * P, n % across * Q, P, Q);

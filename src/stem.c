@@ -1,20 +1,31 @@
-/* The convolutional stem: image (C,H,W) → maps of half the rows and columns and their own number
- * of channels, once for each convolution of 3×3 with stride 2; the patches are cut from the last.
- * Xiao et al., arXiv:2106.14881. */
+/* The convolutional stem: image (C,H,W) → maps of their own number of channels, once for each
+ * convolution of 3×3, as large or, with stride 2, half as large; the patches are cut from the
+ * last. Xiao et al., arXiv:2106.14881. */
 #include <string.h>
 
 #include "model.h"
 
-enum { KERNEL = 3, STRIDE = 2, PADDING = 1 };
+enum { KERNEL = 3, PADDING = 1 };
 /* Positions whose neighbourhoods are side by side at a time. */
 enum { AT_ONCE = 256 };
 
 /* ---- Maps --------------------------------------------------------------- */
 
+static size_t stride_after(const vit_config *c, size_t layers) {
+    size_t stride = 1;
+    for (size_t i = 0; i < layers; i++) stride *= c->stem[i].stride;
+    return stride;
+}
+
+size_t stem_stride(const vit_config *c) {
+    return stride_after(c, c->stem_layers);
+}
+
 struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
-    size_t H = c->image_size[0] >> layer, W = c->image_size[1] >> layer;
+    size_t stride = stride_after(c, layer);
+    size_t H = c->image_size[0] / stride, W = c->image_size[1] / stride;
     if (layer == 0) return (struct maps){x, c->channels, H, W, H * W, W, 1};
-    size_t S = c->stem[layer - 1];
+    size_t S = c->stem[layer - 1].channels;
     return (struct maps){x, S, H, W, 1, W * S, S};
 }
 
@@ -50,21 +61,32 @@ void maps_add(const struct maps *to, const float *window, size_t top, size_t lef
 /* ---- Convolutions ------------------------------------------------------- */
 
 static void convolution(const struct vit_params *p, size_t layer, float **weight, float **bias) {
-    float *const weights[] = {p->stem1_weight, p->stem2_weight, p->stem3_weight, p->stem4_weight};
-    float *const biases[] = {p->stem1_bias, p->stem2_bias, p->stem3_bias, p->stem4_bias};
+    float *const weights[] = {p->stem1_weight, p->stem2_weight, p->stem3_weight,
+                              p->stem4_weight, p->stem5_weight, p->stem6_weight};
+    float *const biases[] = {p->stem1_bias, p->stem2_bias, p->stem3_bias,
+                             p->stem4_bias, p->stem5_bias, p->stem6_bias};
     *weight = weights[layer];
     *bias = biases[layer];
 }
 
-static size_t corner(size_t place) {
-    return STRIDE * place - PADDING;
+/* What each of the positions `share` of the maps `to` looks at → columns (count,C·3·3). */
+static void cut_columns(float *columns, const struct maps *from, const struct maps *to,
+                        struct rows share) {
+    size_t across = to->columns, stride = from->columns / across;
+    for (size_t i = share.first; i < share.first + share.count; i++) {
+        maps_cut(columns, from, i / across * stride - PADDING, i % across * stride - PADDING,
+                 KERNEL, KERNEL);
+        columns += from->channels * KERNEL * KERNEL;
+    }
 }
 
-/* What each of the positions `share` of the next maps looks at → columns (count,C·3·3). */
-static void cut_columns(float *columns, const struct maps *from, struct rows share) {
-    size_t across = from->columns / STRIDE, K = from->channels * KERNEL * KERNEL;
-    for (size_t i = share.first; i < share.first + share.count; i++, columns += K)
-        maps_cut(columns, from, corner(i / across), corner(i % across), KERNEL, KERNEL);
+static void add_columns(const struct maps *from, const struct maps *to, const float *columns) {
+    size_t across = to->columns, stride = from->columns / across;
+    for (size_t i = 0; i < to->rows * across; i++) {
+        maps_add(from, columns, i / across * stride - PADDING, i % across * stride - PADDING,
+                 KERNEL, KERNEL);
+        columns += from->channels * KERNEL * KERNEL;
+    }
 }
 
 struct maps stem_input(const vit_config *c, const struct stem *a, const float *images, size_t layer,
@@ -93,7 +115,7 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
             n = end - at < AT_ONCE ? end - at : AT_ONCE;
             float *y = a->maps[layer] + (i * positions + at) * S;
             float *pre = a->pre[layer] ? a->pre[layer] + (i * positions + at) * S : NULL;
-            cut_columns(s->columns, &from, (struct rows){at, n});
+            cut_columns(s->columns, &from, &to, (struct rows){at, n});
             k->matmul(pre ? pre : y, S, s->columns, K, weight, bias, pre ? VIT_LINEAR : act, false,
                       n, S, K);
             if (pre) k->activate(y, pre, act, n * S);
@@ -115,14 +137,12 @@ void stem_backward(const vit_model *m, const struct vit_params *g, const struct 
         convolution(g, layer, &dweight, &dbias);
         m->kernels->activate_backward(to.x, to.x, a->pre[layer] + image * positions * S,
                                       (int)c->activation, positions * S);
-        cut_columns(s->columns, &from, (struct rows){0, positions});
+        cut_columns(s->columns, &from, &to, (struct rows){0, positions});
         linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, dweight, dbias, to.x, S,
                         s->columns, K, weight, positions, S, K);
         if (layer == 0) break;
         memset(dfrom.x, 0, maps_floats(&dfrom) * sizeof *dfrom.x);
-        for (size_t i = 0; i < positions; i++)
-            maps_add(&dfrom, s->dcolumns + i * K, corner(i / to.columns), corner(i % to.columns),
-                     KERNEL, KERNEL);
+        add_columns(&dfrom, &to, s->dcolumns);
     }
 }
 

@@ -5,7 +5,7 @@
  *   T tokens = prefix + N  L blocks   h heads   d = D / h   M MLP width   K classes
  *
  * One image's journey, and the file that tells each leg of it:
- *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  stem.c (C,H,W → S,H/2ⁿ,W/2ⁿ, if asked)
+ *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  stem.c (→ S,H/s,W/s, if asked)
  *   patches.c (→ N,D)  tokens.c (→ T,D)  blocks.c attention.c mlp.c norm.c (L × T,D → T,D)
  *   logits.c (→ K)  overlay.c (L,h,T,T → heat maps)
  *
@@ -70,12 +70,15 @@ typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;
 
-enum { VIT_STEM_MOST = 4 };
+enum { VIT_STEM_MOST = 6 };
 
 typedef struct vit_config {
     size_t image_size[2], patch_size[2]; /* rows, columns */
     size_t channels, width, depth, heads, mlp_width, classes;
-    size_t stem_layers, stem[VIT_STEM_MOST]; /* channels of its convolutions, 3×3, stride 2 */
+    size_t stem_layers; /* convolutions, 3×3 with padding 1 */
+    struct {
+        size_t channels, stride; /* stride: 1 or 2 */
+    } stem[VIT_STEM_MOST];
     vit_norm norm;
     float norm_eps;
     bool final_norm;

@@ -22,8 +22,8 @@ export interface VitConfig {
   readonly image_size: readonly [number, number];
   readonly patch_size: readonly [number, number];
   readonly channels: number;
-  /** The channels of each convolution (3×3, stride 2) before the patches. */
-  readonly stem: readonly number[];
+  /** The 3×3 convolutions before the patches: channels, with stride 2, or channels and stride. */
+  readonly stem: readonly (number | readonly [number, number])[];
   readonly width: number;
   readonly depth: number;
   readonly heads: number;

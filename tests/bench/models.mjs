@@ -77,8 +77,9 @@ export function titleOf(name) {
  *  activations and logits keep the size a trained model's have. */
 export function randomModel(shape, seed = 1) {
   const config = { ...shared, ...shape };
-  const { channels: C, width: D, depth, mlp_width: M, classes: K } = config;
-  const stem = config.stem ?? [], kernel = config.patch_size.map((size) => size >> stem.length);
+  const { width: D, depth, mlp_width: M, classes: K } = config;
+  const { channels: maps, strides } = stemOf(config);
+  const kernel = config.patch_size.map((size) => size / strides.at(-1));
   const T = 1 + patchCount(config);
   const normal = normals(seed);
   const tensors = new Map();
@@ -98,9 +99,8 @@ export function randomModel(shape, seed = 1) {
   };
   random("cls_token", [1, 1, D], 1);
   random("pos_embed", [1, T, D], 1);
-  const channels = [C, ...stem];
-  stem.forEach((S, i) => linear(`patch_embed.backbone.${2 * i}`, S, channels[i], 3, 3));
-  linear("patch_embed.proj", D, channels.at(-1), ...kernel);
+  maps.slice(1).forEach((S, i) => linear(`patch_embed.backbone.${2 * i}`, S, maps[i], 3, 3));
+  linear("patch_embed.proj", D, maps.at(-1), ...kernel);
   for (let l = 0; l < depth; l++) {
     norm(`blocks.${l}.norm1`);
     linear(`blocks.${l}.attn.qkv`, 3 * D, D);
@@ -149,15 +149,25 @@ export function weightBytes({ tensors }) {
 /** Floating-point operations for one image: two for every multiply-add of the linear
  *  layers and of attention's two products; nothing else is counted. */
 export function flops(config) {
-  const { channels: C, stem = [], width: D, depth: L, mlp_width: M, classes: K } = config;
+  const { width: D, depth: L, mlp_width: M, classes: K } = config;
   const N = patchCount(config);
   const T = N + config.prefix.length;
-  const channels = [C, ...stem], area = ([rows, columns]) => rows * columns;
-  const convolutions = stem.reduce((sum, S, i) =>
-    sum + 9 * channels[i] * S * area(config.image_size) / 4 ** (i + 1), 0);
-  const patch = channels.at(-1) * area(config.patch_size) / 4 ** stem.length;
+  const { channels, strides } = stemOf(config), area = ([rows, columns]) => rows * columns;
+  const convolutions = channels.slice(1).reduce((sum, S, i) =>
+    sum + 9 * channels[i] * S * area(config.image_size) / strides[i + 1] ** 2, 0);
+  const patch = channels.at(-1) * area(config.patch_size) / strides.at(-1) ** 2;
   const blocks = L * T * (3 * D * D + D * D + 2 * D * M + 2 * T * D);
   return 2 * (convolutions + N * patch * D + blocks + D * K);
+}
+
+/** Channels, and pixels from one position to the next, before and after each convolution. */
+function stemOf({ channels, stem = [] }) {
+  const maps = { channels: [channels], strides: [1] };
+  for (const [S, stride = 2] of stem.map((layer) => [layer].flat())) {
+    maps.channels.push(S);
+    maps.strides.push(maps.strides.at(-1) * stride);
+  }
+  return maps;
 }
 
 /** A model that starts in no time, and of which one runs batches. */

@@ -38,10 +38,11 @@ export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {
   return graph.encode([batch, channels, rows, columns], [batch, classes]);
 }
 
-/** image (B,C,H,W) → maps (B,S,rows,columns), each convolution's half as large */
+/** image (B,C,H,W) → maps (B,S,rows,columns) */
 function convolutions(graph, { stem = [], activation }) {
-  const shape = { kernel_shape: [3, 3], strides: [2, 2], pads: [1, 1, 1, 1] };
-  return stem.reduce((maps, _, i) => {
+  return stem.reduce((maps, layer, i) => {
+    const [, stride = 2] = [layer].flat();
+    const shape = { kernel_shape: [3, 3], strides: [stride, stride], pads: [1, 1, 1, 1] };
     const name = `patch_embed.backbone.${2 * i}`;
     const kernel = graph.weights(`${name}.weight`, `${name}.bias`);
     return activations[activation](graph, graph.op("Conv", [maps, ...kernel], shape));

@@ -66,7 +66,8 @@ class TfjsVit {
   /** image (B,H,W,C) → tokens (B·T,D) */
   tokens(image) {
     const { tf, weights, batch, config: { stem = [], width } } = this;
-    const maps = stem.reduce((x, _, i) => this.convolution(x, `patch_embed.backbone.${2 * i}`), image);
+    const maps = stem.reduce((x, layer, i) =>
+      this.convolution(x, `patch_embed.backbone.${2 * i}`, [layer].flat()[1]), image);
     const kernel = weights.get("patch_embed.proj.weight"), [rows, columns] = kernel.shape;
     const grid = tf.conv2d(maps, kernel, [rows, columns], "valid");
     const flat = tf.reshape(grid, [batch, -1, width]);
@@ -75,10 +76,10 @@ class TfjsVit {
     return tf.reshape(tf.add(prefixed, weights.get("pos_embed")), [-1, width]);
   }
 
-  /** (B,H,W,C) → (B,H/2,W/2,S) */
-  convolution(x, name) {
+  /** (B,H,W,C) → (B,H/stride,W/stride,S) */
+  convolution(x, name, stride = 2) {
     const { tf, weights } = this;
-    const y = tf.conv2d(x, weights.get(`${name}.weight`), 2, 1, "NHWC", 1, "floor");
+    const y = tf.conv2d(x, weights.get(`${name}.weight`), stride, 1, "NHWC", 1, "floor");
     return this.gelu(tf.add(y, weights.get(`${name}.bias`)));
   }
 

@@ -63,13 +63,18 @@ static const struct named_config CONFIGS[] = {
     {"relative, more than at once",
      {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
       .mlp_width = 5}},
-    {"stem", {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .stem_layers = 2, .stem = {3, 5}}},
+    {"stem",
+     {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .stem_layers = 2,
+      .stem = {{3, 2}, {5, 2}}}},
     {"stem of one, three channels, flat patches of its maps",
      {TINY, .image_size = {8, 12}, .patch_size = {2, 4}, .channels = 3, .stem_layers = 1,
-      .stem = {7}, .activation = VIT_QUICK_GELU}},
+      .stem = {{7, 2}}, .activation = VIT_QUICK_GELU}},
+    {"stem of strides 1, 2 and 1, patches of its maps",
+     {TINY, .image_size = {6, 8}, .patch_size = {2, 4}, .stem_layers = 3,
+      .stem = {{3, 1}, {4, 2}, {2, 1}}}},
     {"stem of four, more positions than at once",
-     {TINY, .image_size = {32, 80}, .patch_size = {16, 16}, .stem_layers = 4, .stem = {2, 3, 4, 17},
-      .depth = 1, .activation = VIT_GELU_TANH}},
+     {TINY, .image_size = {32, 80}, .patch_size = {16, 16}, .stem_layers = 4,
+      .stem = {{2, 2}, {3, 2}, {4, 2}, {17, 2}}, .depth = 1, .activation = VIT_GELU_TANH}},
 };
 #pragma GCC diagnostic pop
 enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
@@ -83,8 +88,8 @@ static inline const char *config_json(const vit_config *c) {
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
     prefix[0] = stem[0] = '\0';
     for (size_t i = 0; i < c->stem_layers; i++)
-        snprintf(stem + strlen(stem), sizeof stem - strlen(stem), "%s%zu", i ? "," : "",
-                 c->stem[i]);
+        snprintf(stem + strlen(stem), sizeof stem - strlen(stem), i ? ",[%zu,%zu]" : "[%zu,%zu]",
+                 c->stem[i].channels, c->stem[i].stride);
     for (size_t i = 0; i < tokens; i++) {
         const char *name = i < c->class_tokens                            ? "\"class\""
                            : i < c->class_tokens + c->distillation_tokens ? "\"distillation\""

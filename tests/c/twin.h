@@ -123,24 +123,25 @@ static inline void twin_layer(double *y, const struct twin *t, const double *x, 
     (t->int8 ? twin_int8_linear : twin_linear)(y, x, w, bias, N, K);
 }
 
-/* maps (C,H,W) → the activation of their 3×3 convolution at every second row and column, with 0
- * around the edge. */
+/* maps (C,H,W) → the activation of their 3×3 convolution at every `stride`-th row and column,
+ * with 0 around the edge. */
 static inline double *twin_convolution(const struct twin *t, const double *maps, size_t layer,
                                        size_t C, size_t H, size_t W) {
-    size_t S = t->c.stem[layer];
+    size_t S = t->c.stem[layer].channels, stride = t->c.stem[layer].stride;
+    size_t rows = H / stride, columns = W / stride;
     const double *w = twin_tensor(t, "patch_embed.backbone.%zu.weight", 2 * layer);
     const double *bias = twin_tensor(t, "patch_embed.backbone.%zu.bias", 2 * layer);
-    double *out = doubles(S * (H / 2) * (W / 2));
+    double *out = doubles(S * rows * columns);
     for (size_t s = 0; s < S; s++)
-        for (size_t y = 0; y < H / 2; y++)
-            for (size_t x = 0; x < W / 2; x++) {
+        for (size_t y = 0; y < rows; y++)
+            for (size_t x = 0; x < columns; x++) {
                 double sum = bias[s];
                 for (size_t i = 0; i < C * 9; i++) {
-                    size_t row = 2 * y + i / 3 % 3, column = 2 * x + i % 3; /* from 1, not 0 */
+                    size_t row = stride * y + i / 3 % 3, column = stride * x + i % 3; /* from 1 */
                     if (row == 0 || column == 0 || row > H || column > W) continue;
                     sum += w[s * C * 9 + i] * maps[(i / 9 * H + row - 1) * W + column - 1];
                 }
-                out[(s * (H / 2) + y) * (W / 2) + x] = twin_activation(t->c.activation, sum);
+                out[(s * rows + y) * columns + x] = twin_activation(t->c.activation, sum);
             }
     return out;
 }
@@ -158,7 +159,9 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         double *next = twin_convolution(t, maps, layer, C, H, W);
         free(maps);
-        maps = next, C = c->stem[layer], H /= 2, W /= 2, P /= 2, Q /= 2;
+        size_t stride = c->stem[layer].stride;
+        maps = next, C = c->stem[layer].channels;
+        H /= stride, W /= stride, P /= stride, Q /= stride;
     }
     double *patch = doubles(C * P * Q);
     for (size_t n = 0; n < t->N; n++) {

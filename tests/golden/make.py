@@ -85,7 +85,7 @@ CASES = {
         position="relative", prefix=["class", "register", "register"], width=20, heads=4),
     "stem": dict(image_size=[12, 20], stem=[6, 9]),
     "stem_of_three": dict(
-        image_size=[16, 24], patch_size=[16, 8], channels=3, stem=[4, 5, 6], position="sincos2d",
+        image_size=[16, 24], patch_size=[16, 8], channels=3, stem=[4, [5, 1], 6], position="sincos2d",
         activation="gelu_tanh"),
 }
 
@@ -248,11 +248,13 @@ class PatchEmbed(nn.Module):
     def __init__(self, c):
         super().__init__()
         layers, channels = [], c["channels"]
-        for out in c.get("stem", []):
-            layers += [nn.Conv2d(channels, out, 3, stride=2, padding=1), Activation(c)]
-            channels = out
+        total = 1
+        for layer in c.get("stem", []):
+            out, stride = layer if isinstance(layer, list) else (layer, 2)
+            layers += [nn.Conv2d(channels, out, 3, stride=stride, padding=1), Activation(c)]
+            channels, total = out, total * stride
         self.backbone = nn.Sequential(*layers)
-        size = tuple(p // 2 ** len(c.get("stem", [])) for p in c["patch_size"])
+        size = tuple(p // total for p in c["patch_size"])
         self.proj = nn.Conv2d(channels, c["width"], kernel_size=size, stride=size)
 
     def forward(self, images):
