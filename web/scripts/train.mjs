@@ -1,5 +1,6 @@
-// npm run train: remakes weights/digits.safetensors from its recipe, calibrates it, makes it int8
-// too and measures both. What follows `--` goes to `vit train`, as --threads 4.
+// npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it; the
+// default one in int8 too. What follows `--` goes to `vit train`, as --threads 4.
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cmake } from "./build.mjs";
 import { findStrokes, mnist } from "./data.mjs";
@@ -7,24 +8,34 @@ import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const vit = join(root, "build", "native", "vit");
-const model = "weights/digits.safetensors";
-const int8 = "weights/digits-int8.safetensors";
+const suffix = ".recipe.json";
+const names = readdirSync(join(root, "weights")).filter((name) => name.endsWith(suffix))
+  .map((name) => name.slice(0, -suffix.length));
+const [usual, teacher] = ["digits", "digits-large"];
 
-const help = `npm run train [-- OPTIONS OF vit train]
+const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
-Remakes ${model} from its recipe, with MNIST from $VITRINE_DATA, ../shared/mnist or
-its mirrors and pen drawings from $VITRINE_DATA or ../shared/strokes; draws its curves, calibrates
-it, makes ${int8} of it and measures both on the test images and on
-drawings of writers held out. A run that was interrupted goes on from its last epoch.
+Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
+${usual} where none is given), with MNIST from $VITRINE_DATA, ../shared/mnist or its mirrors
+and draws its curves. Where the recipe has "drawings", pens' are in $VITRINE_DATA or
+../shared/strokes, and the model is calibrated; where it has "distillation", it learns from
+${teacher}. Measured on the test images and on drawings of writers held out; ${usual} in int8
+too. A run that was interrupted goes on from its last epoch.
 
   --epochs N, --threads N, --seed S, --fresh   as vit train has them
   --help                                       this text`;
 
 await main(async () => {
-  if (process.argv.includes("--help")) return say(help);
+  const words = process.argv.slice(2);
+  if (words.includes("--help")) return say(help);
+  const name = words[0] === undefined || words[0].startsWith("-") ? usual : words.shift();
+  if (!names.includes(name)) throw new Trouble(`${name}: expected one of ${names.join(", ")}`);
+  const recipe = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
+  const { training } = JSON.parse(readFileSync(join(root, recipe), "utf8"));
+  const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
   setup.node();
-  const strokes = findStrokes();
-  if (!strokes) {
+  const pens = training.drawings > 0, strokes = pens && findStrokes();
+  if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or ../shared/strokes,
   the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0) with a line of JSON each, as README.md has
   it. To do without: a recipe without "drawings" in it, for build/native/vit train.`);
@@ -34,13 +45,18 @@ await main(async () => {
   const data = await mnist();
   const file = (name) => join(data, `${name}-ubyte.gz`);
   const command = (...words) => run(vit, words, { terminal: true });
-  await command("train", "--data", data, "--strokes", strokes, "--recipe", "weights/digits.recipe.json",
-    "--out", model, "--plot", "weights/digits.svg", ...process.argv.slice(2));
-  await command("calibrate", "--model", model, "--out", model, "--first", "55000", "--strokes", strokes,
+  const drawings = pens ? ["--strokes", strokes] : [];
+  await command("train", "--data", data, ...drawings, "--recipe", recipe, "--out", model,
+    "--plot", `weights/${name}.svg`, ...teaching, ...words);
+  if (pens) await command("calibrate", "--model", model, "--out", model, "--first", "55000", ...drawings,
     "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
-  await command("quantize", "--model", model, "--out", int8);
-  for (const measured of [model, int8]) {
-    await command("eval", "--model", measured, "--images", file("t10k-images-idx3"), "--labels", file("t10k-labels-idx1"));
-    await command("eval", "--model", measured, "--strokes", strokes, "--writers", "held-out");
+  const measured = [model];
+  if (name === usual) {
+    measured.push(`weights/${name}-int8.safetensors`);
+    await command("quantize", "--model", model, "--out", measured[1]);
+  }
+  for (const path of measured) {
+    await command("eval", "--model", path, "--images", file("t10k-images-idx3"), "--labels", file("t10k-labels-idx1"));
+    if (pens) await command("eval", "--model", path, "--strokes", strokes, "--writers", "held-out");
   }
 });
