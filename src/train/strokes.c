@@ -177,15 +177,30 @@ static vit_point put_point(const struct pen *pen, float x, float y, float time) 
     };
 }
 
-void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
-                   const struct drawings *drawings, size_t index, const struct pen *pen) {
-    const struct drawing *drawing = &drawings->list[index];
+/* The points as the pen's stretch and slant have them, in the file's unit. */
+static struct box stretch_points(vit_point *scratch, const struct drawings *drawings,
+                                 const struct drawing *drawing, const struct pen *pen) {
     float(*from)[2] = drawings->points + drawing->first_point;
     for (size_t i = 0; i < drawing->points; i++) {
         float x = from[i][0] * pen->stretch - from[i][1] * pen->slant;
         scratch[i] = (vit_point){x, from[i][1], pen->width};
     }
-    struct box box = find_box(scratch, drawing->points);
+    return find_box(scratch, drawing->points);
+}
+
+float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
+                          float stretch) {
+    const struct pen upright = {.stretch = stretch};
+    struct box box = stretch_points(scratch, drawings, &drawings->list[index], &upright);
+    float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
+    float longer = fmaxf(wide, high);
+    return longer > 0 ? fminf(wide, high) / longer : 1;
+}
+
+void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
+                   const struct drawings *drawings, size_t index, const struct pen *pen) {
+    const struct drawing *drawing = &drawings->list[index];
+    struct box box = stretch_points(scratch, drawings, drawing, pen);
     float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
     float longer = fmaxf(wide, high), scale = longer > 0 ? 1 / longer : 0;
     for (size_t i = 0; i < drawing->points; i++) {

@@ -80,6 +80,9 @@ struct pen {
     } bend[2], pressure;             /* x along y, y along x: shares of size; a share of width */
 };
 
+/* A drawing's shorter side as a share of its longer one, stretched. `scratch`: as below. */
+float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
+                          float stretch);
 /* Adds drawing `index` to `ink` (rows,columns). `scratch`: most_points of them. */
 void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
                    const struct drawings *drawings, size_t index, const struct pen *pen);

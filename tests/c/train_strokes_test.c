@@ -152,6 +152,8 @@ TEST("a pen draws to its size, about its place, and leans to the right as the sl
         ink, PAD, PAD, scratch, &drawings, 0,
         &(struct pen){.width = 4, .size = 60, .stretch = 1, .slant = 1, .x = 50, .y = 50});
     CHECK(ink[20 * PAD + 79] && !ink[20 * PAD + 20], "the top does not lean to the right");
+    CHECK(drawings_narrowness(scratch, &drawings, 0, 1) == 0.5f, "not half as wide as high");
+    CHECK(drawings_narrowness(scratch, &drawings, 0, 4) == 0.5f, "not half as high as wide");
     drawings_close(&drawings);
 }
 

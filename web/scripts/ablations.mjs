@@ -29,7 +29,7 @@ const training = {
   augment: { probability: 1, shift: 1, rotation: 8, scale: 0.08, shear: 4 },
 };
 
-const each = (values, change) => values.map((value) => ({ value: [value].flat().join("+") || "none", change: change(value) }));
+const each = (values, change) => values.map((value) => ({ value: String(value), change: change(value) }));
 
 /** What is varied, one thing a group: the change of the base's config that each value makes. */
 export const groups = {
@@ -37,7 +37,11 @@ export const groups = {
   pool: each(["class", "mean"], (pool) => (pool === "mean" ? { pool, prefix: [] } : { pool })),
   norm: each(["pre", "post"], (norm) => ({ norm })),
   heads: each([1, 2, 4, 8], (heads) => ({ heads })),
-  stem: each([[], [16], [16, 32], [32, 64]], (stem) => (stem.length ? { stem } : {})),
+  stem: [
+    { value: "none", change: {} },
+    { value: "32/2-64/2", change: { stem: [32, 64] } }, // channels/stride of each convolution
+    { value: "32/2-32/1-64/2-64/1", change: { stem: [[32, 2], [32, 1], [64, 2], [64, 1]] } },
+  ],
   patch: each([2, 4, 7, 14], (patch) => ({ patch_size: [patch, patch] })),
   depth: each([1, 2, 3, 4, 5, 6, 7, 8], (depth) => ({ depth })),
 };
