@@ -15,9 +15,11 @@ void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng
 void negative_pair(uint8_t *ink, size_t side, const struct data_set *data, size_t images,
                    struct rng *rng);
 
-/* A pen's width for a drawing of `size`, from hair to felt: what counts is their ratio. */
+/* A pen's width for a drawing of `size`: half of them as pens are, half from hair to felt. What
+ * counts is the ratio. */
 static inline float draw_width(struct rng *rng, float size) {
-    static const double thinnest = 0.01, thickest = 0.35;
+    bool usual = rng_unit(rng) < 0.5;
+    double thinnest = usual ? 0.07 : 0.01, thickest = usual ? 0.2 : 0.35;
     return (float)(size * thinnest * pow(thickest / thinnest, rng_unit(rng)));
 }
 

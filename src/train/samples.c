@@ -91,7 +91,7 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
         pen.pressure = draw_wave(rng, 0.4 * hand, 40);
     }
     float narrowness = drawings_narrowness(room->points, s->drawings, drawing, pen.stretch);
-    pen.width = fminf(pen.width, size * thickest_pen(narrowness));
+    pen.width = fminf(pen.width, size * thickest_pen(narrowness) / (1 + pen.pressure.height));
     drawings_draw(room->ink, SIDE, SIDE, room->points, s->drawings, drawing, &pen);
 }
 
