@@ -244,20 +244,31 @@ static vit_status read_prepare(vit_config *config, const struct json *value, vit
     return read_photo(config, value, why);
 }
 
-/* Parameters and attention rows must be countable in size_t with room to spare. */
-static bool sizes_fit(const vit_config *c) {
-    double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
-    double P = (double)patch_values(c), stem = 0;
+/* The stem's parameters; and the most floats that an image's maps, or all the neighbourhoods of one
+ * convolution, come to. */
+static double stem_floats(const vit_config *c, double *most) {
+    double parameters = 0;
+    *most = 0;
     for (size_t i = 0; i < c->stem_layers; i++) {
         struct maps from = stem_maps(c, i, NULL), to = stem_maps(c, i + 1, NULL);
-        stem += 9 * (double)from.channels *
-                ((double)to.channels + (double)to.rows * (double)to.columns);
+        double taps = 9 * (double)from.channels, S = (double)to.channels;
+        double floats = (double)to.rows * (double)to.columns * (taps > S ? taps : S);
+        if (floats > *most) *most = floats;
+        parameters += taps * S + S;
     }
-    double block = 4 * D * D + 2 * D * M + 16 * D + M;
+    return parameters;
+}
+
+/* Parameters, the stem's maps and attention rows must be countable in size_t with room to spare. */
+static bool sizes_fit(const vit_config *c) {
+    double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
+    double P = (double)patch_values(c), block = 4 * D * D + 2 * D * M + 16 * D + M;
+    double maps, stem = stem_floats(c, &maps);
     if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
     double parameters =
         stem + D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
-    return 16 * parameters < (double)SIZE_MAX && 64 * T * (D + M) < (double)SIZE_MAX;
+    double limit = (double)SIZE_MAX;
+    return 16 * parameters < limit && 64 * maps < limit && 64 * T * (D + M) < limit;
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {

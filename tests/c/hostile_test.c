@@ -369,6 +369,17 @@ TEST("sincos2d wants a width of four equal parts") {
            "width");
 }
 
+TEST("a stem whose maps cannot be counted is refused") {
+    static const char LARGE[] =
+        "{\"image_size\":[4096,4096],\"patch_size\":[16,16],\"channels\":1,\"width\":4,"
+        "\"depth\":1,\"heads\":1,\"mlp_width\":4,\"classes\":2,\"stem\":[4096]}";
+    vit_config config;
+    vit_error why = {""};
+    vit_status status = vit_config_read(&config, LARGE, strlen(LARGE), &why);
+    bool fits = SIZE_MAX > UINT32_MAX; /* 4096 maps of 2048 by 2048 */
+    CHECK(status == (fits ? VIT_OK : VIT_BAD_CONFIG), "%s: %s", vit_status_name(status), why.text);
+}
+
 TEST("a config cut off at any byte is refused, in the file or given apart") {
     struct file good = file_of(CONFIG);
     for (size_t size = 0; size < sizeof CONFIG - 1; size++) {
