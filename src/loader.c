@@ -27,6 +27,7 @@ struct vit_loader {
     struct param param; /* where it goes, if anywhere; */
     size_t row;         /* matrix rows packed so far; */
     void *unit;         /* some of its rows, or all of it, as float or int8_t; */
+    float *reordered;   /* such rows, of the stem; */
     size_t count, held; /* numbers in that unit, and how many of them are here; */
     uint8_t split[4];   /* a number of which the last piece held only these bytes */
     size_t split_size;
@@ -80,15 +81,25 @@ static void begin_tensor(vit_loader *l) {
     l->count = unit_count(place, &l->param, 0);
 }
 
+static bool is_convolution(const struct param *param) {
+    return param->matrices && strncmp(param->name, "patch_embed.backbone.", 21) == 0;
+}
+
 static void pack_rows(vit_loader *l) {
     const struct vit_kernels *k = l->kernels;
     const struct param *p = &l->param;
+    float *unit = l->unit;
     size_t N = p->N, K = p->K, rows = l->count / K, row = l->row % N;
     float *matrix = l->model->floats + p->offset + l->row / N * matrix_floats(k, p->int8, N, K);
-    if (p->int8)
+    if (p->int8) {
         k->pack_int8(matrix, l->unit, row, rows, N, K);
-    else
-        k->pack(matrix + k->packed_size(row, K), l->unit, K, 1, rows, K);
+        return;
+    }
+    if (k->packed && is_convolution(p)) {
+        stem_reorder(l->reordered, unit, rows, p->shape[1]);
+        unit = l->reordered;
+    }
+    k->pack(matrix + k->packed_size(row, K), unit, K, 1, rows, K);
 }
 
 /* int8 that becomes floats. */
@@ -192,7 +203,7 @@ static int by_begin(const void *a, const void *b) {
 
 /* Room for the largest unit and for the scales. */
 static bool hold_units(vit_loader *l, const vit_config *config) {
-    size_t most = 0, scales = 0;
+    size_t most = 0, scales = 0, reordered = 0;
     struct param param = {0};
     for (size_t i = 0; i < l->st.count; i++) {
         const struct placement *place = &l->places[i];
@@ -201,10 +212,12 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = unit_count(place, &param, 0);
         if (count > most) most = count;
+        if (is_convolution(&param) && count > reordered) reordered = count;
     }
     l->unit = malloc((most + 1) * sizeof(float));
     l->scales = malloc((scales + 1) * sizeof *l->scales);
-    return l->unit && l->scales;
+    l->reordered = malloc((reordered + 1) * sizeof *l->reordered);
+    return l->unit && l->scales && l->reordered;
 }
 
 /* What passes on the way lies below the model on the heap, whose top is then the model's. */
@@ -305,6 +318,7 @@ vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
     free(l->header);
     free(l->places);
     free(l->unit);
+    free(l->reordered);
     free(l->scales);
     free(l);
     return status;

@@ -71,16 +71,17 @@ struct activations {
 
 /* One thread's scratch for one image's attention; and for gradients. */
 struct scratch {
-    float *keys, *values;           /* packed (T,d) and (d,T) */
-    float *scores;                  /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
-    float *relative;                /* (R): one head's biases, or their gradient */
-    float *dx, *dbranch, *dnormed;  /* (BT,D) */
-    float *dqkv, *dmixed;           /* (BT,3D) (BT,D) */
-    float *dhidden;                 /* (BT,M) */
-    float *columns, *dcolumns;      /* (positions,C·3·3) of one image: the stem's */
-    float *dpatches;                /* (N,C·P·Q) of one image */
-    float *dmaps[VIT_STEM_MOST];    /* of one image */
-    struct vit_quantized quantized; /* (BT,max(D,M)): an int8 model's activations */
+    float *keys, *values;              /* packed (T,d) and (d,T) */
+    float *scores;                     /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *relative;                   /* (R): one head's biases, or their gradient */
+    float *dx, *dbranch, *dnormed;     /* (BT,D) */
+    float *dqkv, *dmixed;              /* (BT,3D) (BT,D) */
+    float *dhidden;                    /* (BT,M) */
+    float *columns, *dcolumns;         /* (positions,3·3·C) of one image: the stem's */
+    float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
+    float *dpatches;                   /* (N,C·P·Q) of one image */
+    float *dmaps[VIT_STEM_MOST];       /* as the stem's maps */
+    struct vit_quantized quantized;    /* (BT,max(D,M)): an int8 model's activations */
 };
 enum { ATTENTION_ROWS = 64 };
 
@@ -106,11 +107,6 @@ struct maps {
 /* Those after `layer` convolutions, 0: the image; x: where they lie. */
 struct maps stem_maps(const vit_config *config, size_t layer, float *x);
 size_t maps_floats(const struct maps *maps);
-/* A window of the maps, its corner at (top, left) → (C,rows,columns); and added back. */
-void maps_cut(float *window, const struct maps *from, size_t top, size_t left, size_t rows,
-              size_t columns);
-void maps_add(const struct maps *to, const float *window, size_t top, size_t left, size_t rows,
-              size_t columns);
 
 /* A batch's maps after each convolution (B,rows,columns,S); before its activation, or NULL. */
 struct stem {
@@ -118,26 +114,29 @@ struct stem {
 };
 void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *config, size_t batch,
                   bool keep);
-void scratch_stem(struct scratch *s, struct arena *arena, const vit_config *config);
-void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *config);
+void scratch_stem(struct scratch *s, struct arena *arena, const vit_model *model);
+void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *config,
+                           size_t batch);
 /* What goes into convolution `layer`, or past the last into the patches, of one image. */
 struct maps stem_input(const vit_config *config, const struct stem *a, const float *images,
                        size_t layer, size_t image);
 /* One convolution of the batch: this part's share of the positions. */
 void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
                   const float *images, size_t layer, size_t batch, size_t part, size_t parts);
-/* s->dmaps' last: in, the gradient of one image's last maps; the others are overwritten. */
+/* s->dmaps' last: in, the gradient of the batch's last maps; the others are overwritten. */
 void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
-                   const struct scratch *s, const float *images, size_t image);
+                   const struct scratch *s, const float *images, size_t batch);
+/* A convolution's weights as files have them → as kernels' packed ones are: rows (3·3,C). */
+void stem_reorder(float *to, const float *from, size_t rows, size_t channels);
 
 /* C·P·Q of a patch, after the stem. */
 size_t patch_values(const vit_config *config);
 /* maps → patches (N,C·P·Q) → x (N,D): a share of the rows. */
 void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share);
-/* With a stem also → s->dmaps' last. */
+/* With a stem also → s->dmaps' last, of image `image`. */
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
-                      const float *patches, const struct scratch *s);
+                      const float *patches, const struct scratch *s, size_t image);
 
 /* x (T,D), its patch rows filled → prefix rows written, positions added: a share of the rows. */
 void tokens_forward(const vit_model *m, float *x, struct rows share);

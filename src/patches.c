@@ -1,13 +1,31 @@
 /* pixels (C,H,W), or the stem's maps → patches (N,C·P·Q) → tokens (N,D): Dosovitskiy et al.,
  * section 3.1. */
-#include <string.h>
-
 #include "model.h"
 
 size_t patch_values(const vit_config *c) {
     struct maps maps = stem_maps(c, c->stem_layers, NULL);
     return maps.channels * (c->patch_size[0] / stem_stride(c)) *
            (c->patch_size[1] / stem_stride(c));
+}
+
+/* A patch, its corner at (top, left) → (C,P,Q). */
+static void cut(float *patch, const struct maps *from, size_t top, size_t left, size_t P,
+                size_t Q) {
+    const float *corner = from->x + top * from->row_step + left * from->column_step;
+    for (size_t channel = 0; channel < from->channels; channel++, corner += from->channel_step)
+        for (size_t row = 0; row < P; row++)
+            for (size_t column = 0; column < Q; column++)
+                *patch++ = corner[row * from->row_step + column * from->column_step];
+}
+
+/* Its gradient → its place; patches share nothing. */
+static void put(const struct maps *to, const float *patch, size_t top, size_t left, size_t P,
+                size_t Q) {
+    float *corner = to->x + top * to->row_step + left * to->column_step;
+    for (size_t channel = 0; channel < to->channels; channel++, corner += to->channel_step)
+        for (size_t row = 0; row < P; row++)
+            for (size_t column = 0; column < Q; column++)
+                corner[row * to->row_step + column * to->column_step] = *patch++;
 }
 
 /* Patches row by row over the grid; within one, channels, then rows, as Conv2d's weight. */
@@ -18,13 +36,13 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
     size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
     size_t across = from->columns / Q;
     for (size_t n = share.first; n < share.first + share.count; n++)
-        maps_cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
+        cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
     m->kernels->matmul(x + share.first * D, D, patches + share.first * K, K, m->params.patch_weight,
                        m->params.patch_bias, VIT_LINEAR, false, share.count, D, K);
 }
 
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
-                      const float *patches, const struct scratch *s) {
+                      const float *patches, const struct scratch *s, size_t image) {
     const vit_config *c = &m->config;
     size_t K = patch_values(c), D = c->width, N = vit_patches(c), stem = c->stem_layers;
     linear_backward(m->kernels, stem ? s->dpatches : NULL, K, g->patch_weight, g->patch_bias, dx, D,
@@ -33,7 +51,7 @@ void patches_backward(const vit_model *m, const struct vit_params *g, const floa
     struct maps to = stem_maps(c, stem, s->dmaps[stem - 1]);
     size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
     size_t across = to.columns / Q;
-    memset(to.x, 0, maps_floats(&to) * sizeof *to.x);
+    to.x += image * maps_floats(&to);
     for (size_t n = 0; n < N; n++)
-        maps_add(&to, s->dpatches + n * K, n / across * P, n % across * Q, P, Q);
+        put(&to, s->dpatches + n * K, n / across * P, n % across * Q, P, Q);
 }

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-enum { KERNEL = 3, PADDING = 1 };
+enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
 /* Positions whose neighbourhoods are side by side at a time. */
 enum { AT_ONCE = 256 };
 
@@ -33,31 +33,6 @@ size_t maps_floats(const struct maps *maps) {
     return maps->channels * maps->rows * maps->columns;
 }
 
-/* Beyond the edge there is 0. A top or left before it is past the other edge, being unsigned. */
-void maps_cut(float *window, const struct maps *from, size_t top, size_t left, size_t rows,
-              size_t columns) {
-    size_t area = rows * columns;
-    for (size_t i = 0; i < area; i++) {
-        size_t row = top + i / columns, column = left + i % columns;
-        bool inside = row < from->rows && column < from->columns;
-        const float *x = from->x + (inside ? row * from->row_step + column * from->column_step : 0);
-        for (size_t channel = 0; channel < from->channels; channel++)
-            window[channel * area + i] = inside ? x[channel * from->channel_step] : 0;
-    }
-}
-
-void maps_add(const struct maps *to, const float *window, size_t top, size_t left, size_t rows,
-              size_t columns) {
-    size_t area = rows * columns;
-    for (size_t i = 0; i < area; i++) {
-        size_t row = top + i / columns, column = left + i % columns;
-        if (row >= to->rows || column >= to->columns) continue;
-        float *x = to->x + row * to->row_step + column * to->column_step;
-        for (size_t channel = 0; channel < to->channels; channel++)
-            x[channel * to->channel_step] += window[channel * area + i];
-    }
-}
-
 /* ---- Convolutions ------------------------------------------------------- */
 
 static void convolution(const struct vit_params *p, size_t layer, float **weight, float **bias) {
@@ -69,30 +44,86 @@ static void convolution(const struct vit_params *p, size_t layer, float **weight
     *bias = biases[layer];
 }
 
-/* What each of the positions `share` of the maps `to` looks at → columns (count,C·3·3). */
-static void cut_columns(float *columns, const struct maps *from, const struct maps *to,
-                        struct rows share) {
-    size_t across = to->columns, stride = from->columns / across;
-    for (size_t i = share.first; i < share.first + share.count; i++) {
-        maps_cut(columns, from, i / across * stride - PADDING, i % across * stride - PADDING,
-                 KERNEL, KERNEL);
-        columns += from->channels * KERNEL * KERNEL;
+/* Weights as files have them, rows of (C,3·3) → rows of (3·3,C): a neighbourhood in that order is
+ * three runs of floats. */
+void stem_reorder(float *restrict to, const float *restrict from, size_t rows, size_t C) {
+    for (size_t row = 0; row < rows; row++, to += TAPS * C, from += TAPS * C)
+        for (size_t channel = 0; channel < C; channel++)
+            for (size_t tap = 0; tap < TAPS; tap++)
+                to[tap * C + channel] = from[channel * TAPS + tap];
+}
+
+static void add_back(float *restrict to, const float *restrict from, size_t rows, size_t C) {
+    for (size_t row = 0; row < rows; row++, to += TAPS * C, from += TAPS * C)
+        for (size_t channel = 0; channel < C; channel++)
+            for (size_t tap = 0; tap < TAPS; tap++)
+                to[channel * TAPS + tap] += from[tap * C + channel];
+}
+
+/* Packed weights are in that order since they were loaded. */
+static const float *ordered(const vit_model *m, const struct scratch *s, const float *weight,
+                            size_t S, size_t C) {
+    if (m->kernels->packed) return weight;
+    stem_reorder(s->stem_weight, weight, S, C);
+    return s->stem_weight;
+}
+
+/* Those of the KERNEL places from `start` that lie within `size`; -1 is past all, being unsigned.
+ */
+static struct rows within(size_t start, size_t size) {
+    size_t first = start < size ? 0 : 1, left = size - (start + first);
+    return (struct rows){first, left < KERNEL - first ? left : KERNEL - first};
+}
+
+/* A part of a row of maps → to (count,C). */
+static void cut_run(float *restrict to, const struct maps *from, const float *restrict x,
+                    size_t count) {
+    size_t C = from->channels;
+    if (from->channel_step == 1) {
+        memcpy(to, x, count * C * sizeof *to);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t channel = 0; channel < C; channel++)
+            *to++ = x[i * from->column_step + channel * from->channel_step];
+}
+
+static void add_run(float *restrict x, const float *restrict from, size_t floats) {
+    for (size_t i = 0; i < floats; i++) x[i] += from[i];
+}
+
+/* A neighbourhood → column (3·3,C), or with `add` back to it. Beyond the edges there is 0. */
+static void neighbourhood(float *column, const struct maps *maps, size_t top, size_t left,
+                          bool add) {
+    struct rows down = within(top, maps->rows), across = within(left, maps->columns);
+    size_t C = maps->channels;
+    if (!add && down.count * across.count < TAPS) memset(column, 0, TAPS * C * sizeof *column);
+    for (size_t i = down.first; i < down.first + down.count; i++) {
+        float *x = maps->x + (top + i) * maps->row_step + (left + across.first) * maps->column_step;
+        float *run = column + (i * KERNEL + across.first) * C;
+        if (add)
+            add_run(x, run, across.count * C);
+        else
+            cut_run(run, maps, x, across.count);
     }
 }
 
-static void add_columns(const struct maps *from, const struct maps *to, const float *columns) {
+/* What each of the positions `share` of the maps `to` looks at → columns (count,3·3·C), or with
+ * `add` back to it. */
+static void neighbourhoods(float *columns, const struct maps *from, const struct maps *to,
+                           struct rows share, bool add) {
     size_t across = to->columns, stride = from->columns / across;
-    for (size_t i = 0; i < to->rows * across; i++) {
-        maps_add(from, columns, i / across * stride - PADDING, i % across * stride - PADDING,
-                 KERNEL, KERNEL);
-        columns += from->channels * KERNEL * KERNEL;
+    for (size_t i = share.first; i < share.first + share.count; i++) {
+        neighbourhood(columns, from, i / across * stride - PADDING, i % across * stride - PADDING,
+                      add);
+        columns += TAPS * from->channels;
     }
 }
 
 struct maps stem_input(const vit_config *c, const struct stem *a, const float *images, size_t layer,
                        size_t image) {
     struct maps maps = stem_maps(c, layer, NULL);
-    /* an image is only read: maps_add gets gradients */
+    /* an image is only read: gradients are what is added to */
     maps.x = (layer ? a->maps[layer - 1] : (float *)(uintptr_t)images) + image * maps_floats(&maps);
     return maps;
 }
@@ -103,19 +134,21 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
     const struct vit_kernels *k = m->kernels;
     struct maps to = stem_maps(c, layer + 1, NULL);
     size_t positions = to.rows * to.columns, S = to.channels;
+    size_t C = stem_maps(c, layer, NULL).channels, K = TAPS * C;
     int act = (int)c->activation;
-    float *weight, *bias;
-    convolution(&m->params, layer, &weight, &bias);
+    float *plain, *bias;
+    convolution(&m->params, layer, &plain, &bias);
+    const float *weight = ordered(m, s, plain, S, C);
     struct rows share = rows_part(batch, positions, part, parts);
     for (size_t i = 0; i < batch; i++) {
         struct maps from = stem_input(c, a, images, layer, i);
         struct rows here = rows_within(share, i * positions, positions);
-        size_t K = from.channels * KERNEL * KERNEL, end = here.first + here.count, n;
+        size_t end = here.first + here.count, n;
         for (size_t at = here.first; at < end; at += n) {
             n = end - at < AT_ONCE ? end - at : AT_ONCE;
             float *y = a->maps[layer] + (i * positions + at) * S;
             float *pre = a->pre[layer] ? a->pre[layer] + (i * positions + at) * S : NULL;
-            cut_columns(s->columns, &from, &to, (struct rows){at, n});
+            neighbourhoods(s->columns, &from, &to, (struct rows){at, n}, false);
             k->matmul(pre ? pre : y, S, s->columns, K, weight, bias, pre ? VIT_LINEAR : act, false,
                       n, S, K);
             if (pre) k->activate(y, pre, act, n * S);
@@ -123,27 +156,38 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
     }
 }
 
-void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
-                   const struct scratch *s, const float *images, size_t image) {
+/* One convolution's. */
+static void backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
+                     const struct scratch *s, const float *images, size_t layer, size_t batch) {
     const vit_config *c = &m->config;
-    for (size_t layer = c->stem_layers; layer-- > 0;) {
-        struct maps from = stem_input(c, a, images, layer, image);
-        struct maps to = stem_maps(c, layer + 1, s->dmaps[layer]);
-        struct maps dfrom = stem_maps(c, layer, layer ? s->dmaps[layer - 1] : NULL);
-        size_t positions = to.rows * to.columns, S = to.channels;
-        size_t K = from.channels * KERNEL * KERNEL;
-        float *weight, *bias, *dweight, *dbias;
-        convolution(&m->params, layer, &weight, &bias);
-        convolution(g, layer, &dweight, &dbias);
-        m->kernels->activate_backward(to.x, to.x, a->pre[layer] + image * positions * S,
-                                      (int)c->activation, positions * S);
-        cut_columns(s->columns, &from, &to, (struct rows){0, positions});
-        linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, dweight, dbias, to.x, S,
+    struct maps to = stem_maps(c, layer + 1, s->dmaps[layer]);
+    struct maps dfrom = stem_maps(c, layer, layer ? s->dmaps[layer - 1] : NULL);
+    size_t positions = to.rows * to.columns, S = to.channels, C = dfrom.channels, K = TAPS * C;
+    struct rows all = {0, positions};
+    float *plain, *bias, *dweight, *dbias;
+    convolution(&m->params, layer, &plain, &bias);
+    convolution(g, layer, &dweight, &dbias);
+    const float *weight = ordered(m, s, plain, S, C);
+    memset(s->dstem_weight, 0, S * K * sizeof *s->dstem_weight);
+    if (layer) memset(dfrom.x, 0, batch * maps_floats(&dfrom) * sizeof *dfrom.x);
+    m->kernels->activate_backward(to.x, to.x, a->pre[layer], (int)c->activation,
+                                  batch * positions * S);
+    for (size_t i = 0; i < batch; i++, to.x += positions * S) {
+        struct maps from = stem_input(c, a, images, layer, i);
+        neighbourhoods(s->columns, &from, &to, all, false);
+        linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, s->dstem_weight, dbias, to.x, S,
                         s->columns, K, weight, positions, S, K);
-        if (layer == 0) break;
-        memset(dfrom.x, 0, maps_floats(&dfrom) * sizeof *dfrom.x);
-        add_columns(&dfrom, &to, s->dcolumns);
+        if (layer == 0) continue;
+        neighbourhoods(s->dcolumns, &dfrom, &to, all, true);
+        dfrom.x += maps_floats(&dfrom);
     }
+    add_back(dweight, s->dstem_weight, S, C);
+}
+
+void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
+                   const struct scratch *s, const float *images, size_t batch) {
+    for (size_t layer = m->config.stem_layers; layer-- > 0;)
+        backward(m, g, a, s, images, layer, batch);
 }
 
 /* ---- Memory ------------------------------------------------------------- */
@@ -158,29 +202,44 @@ void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *c, size
     }
 }
 
-/* The most floats that `columns` takes for any convolution, `rows` positions at a time. */
+/* The most floats that any convolution takes: for `columns`, `rows` positions at a time; for its
+ * weights. */
 static size_t columns_floats(const vit_config *c, size_t rows) {
     size_t most = 0;
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
         size_t positions = to.rows * to.columns;
-        size_t floats = (positions < rows ? positions : rows) * from.channels * KERNEL * KERNEL;
+        size_t floats = (positions < rows ? positions : rows) * TAPS * from.channels;
         if (floats > most) most = floats;
     }
     return most;
 }
 
-void scratch_stem(struct scratch *s, struct arena *arena, const vit_config *c) {
-    s->columns = arena_floats(arena, columns_floats(c, AT_ONCE), 1);
+static size_t weight_floats(const vit_config *c) {
+    size_t most = 0;
+    for (size_t layer = 0; layer < c->stem_layers; layer++) {
+        struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
+        size_t floats = to.channels * TAPS * from.channels;
+        if (floats > most) most = floats;
+    }
+    return most;
 }
 
-void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *c) {
+void scratch_stem(struct scratch *s, struct arena *arena, const vit_model *m) {
+    s->columns = arena_floats(arena, columns_floats(&m->config, AT_ONCE), 1);
+    if (!m->kernels->packed) s->stem_weight = arena_floats(arena, weight_floats(&m->config), 1);
+}
+
+void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *c,
+                           size_t batch) {
     if (c->stem_layers == 0) return;
     s->columns = arena_floats(arena, columns_floats(c, SIZE_MAX), 1);
     s->dcolumns = arena_floats(arena, columns_floats(c, SIZE_MAX), 1);
+    s->stem_weight = arena_floats(arena, weight_floats(c), 1);
+    s->dstem_weight = arena_floats(arena, weight_floats(c), 1);
     s->dpatches = arena_floats(arena, vit_patches(c), patch_values(c));
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps maps = stem_maps(c, layer + 1, NULL);
-        s->dmaps[layer] = arena_floats(arena, maps_floats(&maps), 1);
+        s->dmaps[layer] = arena_floats(arena, batch, maps_floats(&maps));
     }
 }

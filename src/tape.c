@@ -51,8 +51,8 @@ static void block_lay_out(struct activations *a, struct arena *arena, const vit_
 }
 
 static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_model *m,
-                            size_t rows) {
-    size_t D = m->config.width;
+                            size_t batch) {
+    size_t D = m->config.width, rows = batch * vit_tokens(&m->config);
     scratch_attention(s, arena, m, vit_tokens(&m->config));
     s->dx = arena_floats(arena, rows, D);
     s->dbranch = arena_floats(arena, rows, D);
@@ -60,7 +60,7 @@ static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_mo
     s->dqkv = arena_floats(arena, rows, 3 * D);
     s->dmixed = arena_floats(arena, rows, D);
     s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
-    scratch_stem_backward(s, arena, &m->config);
+    scratch_stem_backward(s, arena, &m->config, batch);
 }
 
 /* With arena->base NULL only counts. */
@@ -89,7 +89,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.pooled = arena_floats(arena, 2 * batch, D);
     tape->head.pooled_normed = arena_floats(arena, 2 * batch, D);
     tape->dpooled = arena_floats(arena, batch, D + c->classes);
-    scratch_lay_out(&tape->scratch, arena, m, rows);
+    scratch_lay_out(&tape->scratch, arena, m, batch);
 }
 
 size_t vit_tape_size(const vit_model *m, size_t batch) {
@@ -155,7 +155,7 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
     for (size_t i = 0; i < batch; i++) {
         tokens_backward(m, &g, dx + i * T * D);
         patches_backward(m, &g, dx + (i * T + vit_prefix(c)) * D,
-                         tape->patches + i * patch_floats(c), &tape->scratch);
-        stem_backward(m, &g, &tape->stem, &tape->scratch, tape->images, i);
+                         tape->patches + i * patch_floats(c), &tape->scratch, i);
     }
+    stem_backward(m, &g, &tape->stem, &tape->scratch, tape->images, batch);
 }

@@ -73,7 +73,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     for (size_t i = 0; i < threads; i++) {
         struct scratch *s = state->scratch ? &state->scratch[i] : &one;
         scratch_attention(s, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
-        if (c->stem_layers) scratch_stem(s, arena, c);
+        if (c->stem_layers) scratch_stem(s, arena, m);
         if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
     }
     state->head.tokens = normed;
