@@ -1,4 +1,4 @@
-/* Parameters → a safetensors file, as they are or with the blocks' matrices in int8. */
+/* Parameters → a safetensors file, as they are or with the matrices of stem and blocks in int8. */
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +75,7 @@ static void put_int8(struct sink *out, const float *row, size_t K) {
 struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */
+    bool scales_due;   /* those of a convolution: it runs in floats, which have none */
 };
 
 static struct walks walks_start(const vit_model *m, const vit_config *file) {
@@ -83,8 +84,17 @@ static struct walks walks_start(const vit_model *m, const vit_config *file) {
 }
 
 static bool walks_next(struct walks *walks, struct param *param) {
+    if (walks->scales_due) {
+        *param = (struct param){.rank = 1, .shape = {walks->from.N}, .count = walks->from.N};
+        strcat(strcpy(param->name, walks->from.name), ".scale");
+        walks->scales_due = false;
+        return true;
+    }
     if (!params_next(&walks->file, param)) return false;
-    return weights_is_scale(param->name) || params_next(&walks->model, &walks->from);
+    if (weights_is_scale(param->name)) return true;
+    bool convolution = walks->file.config->int8 && param_is_convolution(param);
+    if (convolution) param->int8 = walks->scales_due = true;
+    return params_next(&walks->model, &walks->from);
 }
 
 static void put_entry(struct sink *out, const struct param *param, size_t begin, size_t end) {

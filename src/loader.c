@@ -81,10 +81,6 @@ static void begin_tensor(vit_loader *l) {
     l->count = unit_count(place, &l->param, 0);
 }
 
-static bool is_convolution(const struct param *param) {
-    return param->matrices && strncmp(param->name, "patch_embed.backbone.", 21) == 0;
-}
-
 static void pack_rows(vit_loader *l) {
     const struct vit_kernels *k = l->kernels;
     const struct param *p = &l->param;
@@ -95,7 +91,7 @@ static void pack_rows(vit_loader *l) {
         k->pack_int8(matrix, l->unit, row, rows, N, K);
         return;
     }
-    if (k->packed && is_convolution(p)) {
+    if (k->packed && param_is_convolution(p)) {
         stem_reorder(l->reordered, unit, rows, p->shape[1]);
         unit = l->reordered;
     }
@@ -212,7 +208,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = unit_count(place, &param, 0);
         if (count > most) most = count;
-        if (is_convolution(&param) && count > reordered) reordered = count;
+        if (param_is_convolution(&param) && count > reordered) reordered = count;
     }
     l->unit = malloc((most + 1) * sizeof(float));
     l->scales = malloc((scales + 1) * sizeof *l->scales);

@@ -83,6 +83,11 @@ static size_t whole_lines(size_t floats) {
     return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
 }
 
+bool param_is_convolution(const struct param *param) {
+    static const char start[] = "patch_embed.backbone.";
+    return param->matrices && strncmp(param->name, start, sizeof start - 1) == 0;
+}
+
 size_t relative_rows(const vit_config *c) {
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];

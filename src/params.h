@@ -102,6 +102,9 @@ bool params_at(const vit_config *config, const struct vit_kernels *kernels, size
                struct param *out);
 size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
 
+/* Is it the weight of one of the stem's convolutions? */
+bool param_is_convolution(const struct param *param);
+
 /* Pixels from one position of the stem's last maps to the next. */
 size_t stem_stride(const vit_config *config);
 

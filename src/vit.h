@@ -292,8 +292,9 @@ double vit_distillation(float *dlogits, const float *logits, const float *teache
  * layout. Returns the bytes needed; writes when `capacity` is enough. */
 size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
                   const char *json, size_t json_size);
-/* The same with the blocks' matrices in int8: each row by its own scale, in `<name>.scale`, so
- * that its largest number is ±127. 0 where a row is too long for sums of int8. */
+/* The same with the matrices of stem and blocks in int8: each row by its own scale, in
+ * `<name>.scale`, so that its largest number is ±127. The stem's become floats again when they are
+ * loaded. 0 where a row is too long for sums of int8. */
 size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
                        const float *parameters, const char *json, size_t json_size);
 

@@ -14,7 +14,7 @@ static const struct command {
     {"eval", "measure a model's accuracy on a data set", command_eval},
     {"classify", "classify PNG images", command_classify},
     {"info", "print a model's config, parameters and tensors", command_info},
-    {"quantize", "turn a model's blocks into int8", command_quantize},
+    {"quantize", "turn a model's stem and blocks into int8", command_quantize},
     {"calibrate", "make a model's probabilities honest", command_calibrate},
     {"bench", "measure the kernels and a whole model", command_bench},
 };

@@ -1,4 +1,4 @@
-/* vit quantize: a model's blocks in int8, a quarter of their size. */
+/* vit quantize: a model's stem and blocks in int8, a quarter of their size. */
 #define _POSIX_C_SOURCE 200809L
 #include "../error.h"
 #include "cli.h"
@@ -68,7 +68,7 @@ int command_quantize(int argc, char **argv) {
         {"--out", OPTION_TEXT, &out, true, "MODEL", "safetensors to write"},
     };
     const struct usage usage = {"quantize",
-                                "turn a model's blocks into int8, a scale for each output row",
+                                "turn stem and blocks into int8, a scale for each output row",
                                 NULL, options, sizeof options / sizeof *options};
     int operands, code;
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;

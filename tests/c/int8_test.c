@@ -81,7 +81,8 @@ TEST("every quantised weight is within half a step of what it was; the rest is a
         if (view_open(&view, f)) {
             for (size_t k = 0; k < vit_tensor_count(model); k++) {
                 vit_tensor t = vit_tensor_at(model, k);
-                if (t.matrix && strncmp(t.name, "blocks.", 7) == 0) {
+                bool in_block = strncmp(t.name, "blocks.", 7) == 0;
+                if (t.matrix && (in_block || strstr(t.name, ".backbone."))) {
                     check_matrix(&view, &t, p + t.offset);
                     continue;
                 }

@@ -39,6 +39,13 @@ static inline void twin_linear(double *y, const double *x, const double *w, cons
     }
 }
 
+/* The step of an int8 row: a 127th of its largest number. */
+static inline double twin_step(const double *w, size_t K) {
+    double most = 0;
+    for (size_t k = 0; k < K; k++) most = fmax(most, fabs(w[k]));
+    return most / 127;
+}
+
 /* The same as an int8 model computes it: w's rows in steps of their largest number's 127th, x
  * in 127 steps from its smallest to its largest number, 0 among them. */
 static inline void twin_int8_linear(double *y, const double *x, const double *w, const double *bias,
@@ -47,13 +54,12 @@ static inline void twin_int8_linear(double *y, const double *x, const double *w,
     for (size_t k = 0; k < K; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
     double step = (high - low) / 127, zero = step > 0 ? rint(-low / step) : 0;
     for (size_t n = 0; n < N; n++) {
-        double most = 0, sum = 0;
-        for (size_t k = 0; k < K; k++) most = fmax(most, fabs(w[n * K + k]));
-        for (size_t k = 0; k < K && step > 0 && most > 0; k++) {
+        double w_step = twin_step(w + n * K, K), sum = 0;
+        for (size_t k = 0; k < K && step > 0 && w_step > 0; k++) {
             double q = fmin(fmax(rint(x[k] / step) + zero, 0), 127) - zero;
-            sum += q * rint(w[n * K + k] / (most / 127));
+            sum += q * rint(w[n * K + k] / w_step);
         }
-        y[n] = (bias ? bias[n] : 0) + sum * step * (most / 127);
+        y[n] = (bias ? bias[n] : 0) + sum * step * w_step;
     }
 }
 
@@ -78,7 +84,7 @@ static inline void twin_softmax(double *x, size_t n) {
 struct twin {
     vit_config c;
     size_t N, T, prefix;
-    bool int8; /* compute the blocks as if they were quantised */
+    bool int8; /* compute stem and blocks as if they were quantised */
     double *p; /* vit_parameters() in double */
     size_t count;
     vit_tensor *tensors; /* where each lies in p */
@@ -132,17 +138,21 @@ static inline double *twin_convolution(const struct twin *t, const double *maps,
     const double *w = twin_tensor(t, "patch_embed.backbone.%zu.weight", 2 * layer);
     const double *bias = twin_tensor(t, "patch_embed.backbone.%zu.bias", 2 * layer);
     double *out = doubles(S * rows * columns);
-    for (size_t s = 0; s < S; s++)
+    for (size_t s = 0; s < S; s++) {
+        double step = t->int8 ? twin_step(w + s * C * 9, C * 9) : 0;
         for (size_t y = 0; y < rows; y++)
             for (size_t x = 0; x < columns; x++) {
                 double sum = bias[s];
                 for (size_t i = 0; i < C * 9; i++) {
                     size_t row = stride * y + i / 3 % 3, column = stride * x + i % 3; /* from 1 */
                     if (row == 0 || column == 0 || row > H || column > W) continue;
-                    sum += w[s * C * 9 + i] * maps[(i / 9 * H + row - 1) * W + column - 1];
+                    double weight = w[s * C * 9 + i];
+                    if (step > 0) weight = rint(weight / step) * step; /* stored in int8 */
+                    sum += weight * maps[(i / 9 * H + row - 1) * W + column - 1];
                 }
                 out[(s * rows + y) * columns + x] = twin_activation(t->c.activation, sum);
             }
+    }
     return out;
 }
 
