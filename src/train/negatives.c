@@ -122,7 +122,7 @@ static void draw_scribble(uint8_t *ink, size_t side, vit_point *points, struct r
 /* Dense hatching to and fro, at any angle. */
 static void draw_zigzag(uint8_t *ink, size_t side, vit_point *points, struct rng *rng) {
     size_t n = 6 + rng_below(rng, SCRIBBLE_POINTS - 5);
-    double angle = 6.28 * rng_unit(rng), wide = 0.2 + 0.3 * rng_unit(rng), rough = 0.12 * wide;
+    double angle = 6.28 * rng_unit(rng), wide = 0.3 + 0.25 * rng_unit(rng), rough = 0.12 * wide;
     float width = draw_width(rng, (float)wide * (float)side);
     for (size_t i = 0; i < n; i++) {
         double across = (i % 2 ? wide : -wide) / 2 + rough * rng_normal(rng);

@@ -69,14 +69,14 @@ static struct wave draw_wave(struct rng *rng, double highest, double longest) {
 }
 
 /* The thickest pen that leaves a drawing its holes, for a drawing of size 1: an 8 that is filled
- * with ink teaches that fat 1s are 8s. What is narrow has none to lose. */
+ * with ink teaches that fat 1s are 8s. */
 static float thickest_pen(float narrowness) {
-    static const float A_STROKE = 0.25f, ALWAYS = 0.2f, HOLE = 0.6f;
-    return narrowness < A_STROKE ? 1 : fmaxf(ALWAYS, HOLE * narrowness);
+    static const float ALWAYS = 0.1f, HOLE = 0.55f;
+    return fmaxf(ALWAYS, HOLE * narrowness);
 }
 
 /* A drawing by any pen: hair to felt, leaning either way, narrow or wide, large or small; and as
- * far as the recipe says, bent and pressed unevenly. */
+ * far as the recipe says, bent and pressed unevenly, and half of the 1s bare lines, up to bars. */
 static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
                          struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
@@ -89,6 +89,11 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
         pen.bend[0] = draw_wave(rng, 0.06 * hand, 7);
         pen.bend[1] = draw_wave(rng, 0.06 * hand, 7);
         pen.pressure = draw_wave(rng, 0.4 * hand, 40);
+    }
+    if (s->drawings->list[drawing].label == 1 && rng_unit(rng) < 0.5 * hand) {
+        pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)), 0.95f * SIDE - size);
+        pen_draw_line(room->ink, SIDE, SIDE, &pen);
+        return;
     }
     float narrowness = drawings_narrowness(room->points, s->drawings, drawing, pen.stretch);
     pen.width = fminf(pen.width, size * thickest_pen(narrowness) / (1 + pen.pressure.height));

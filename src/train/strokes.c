@@ -188,6 +188,16 @@ static struct box stretch_points(vit_point *scratch, const struct drawings *draw
     return find_box(scratch, drawing->points);
 }
 
+void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen) {
+    enum { POINTS = 9 };
+    vit_point line[POINTS];
+    for (size_t i = 0; i < POINTS; i++) {
+        float time = (float)i / (POINTS - 1), y = time - 0.5f;
+        line[i] = put_point(pen, -pen->slant * y, y, time);
+    }
+    vit_draw_stroke(ink, rows, columns, line, POINTS);
+}
+
 float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
                           float stretch) {
     const struct pen upright = {.stretch = stretch};

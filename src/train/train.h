@@ -83,6 +83,8 @@ struct pen {
 /* A drawing's shorter side as a share of its longer one, stretched. `scratch`: as below. */
 float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
                           float stretch);
+/* Adds a bare line of the pen's size, as most people draw a 1, to `ink` (rows,columns). */
+void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen);
 /* Adds drawing `index` to `ink` (rows,columns). `scratch`: most_points of them. */
 void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
                    const struct drawings *drawings, size_t index, const struct pen *pen);
@@ -117,7 +119,7 @@ struct recipe {
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
     size_t drawings;            /* times that an epoch draws each drawing */
-    double hand;                /* how far a drawing's strokes are bent, and pressed unevenly */
+    double hand;                /* bends drawings, presses unevenly, makes half of the 1s lines */
     double distillation;        /* share of the targets that is a teacher's answer */
     double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */

@@ -157,6 +157,20 @@ TEST("a pen draws to its size, about its place, and leans to the right as the sl
     drawings_close(&drawings);
 }
 
+TEST("a bare line is as long and wide as its pen says, and leans as drawings do") {
+    uint8_t ink[PAD * PAD] = {0};
+    struct pen pen = {.width = 10, .size = 60, .stretch = 1, .x = 50, .y = 40};
+    pen_draw_line(ink, PAD, PAD, &pen);
+    struct extent e = extent_of(ink);
+    CHECK(e.top == 5 && e.bottom == 74, "60 high and a pen of 10 about 40: %zu to %zu", e.top,
+          e.bottom);
+    CHECK(e.left == 45 && e.right == 54, "10 wide about 50: %zu to %zu", e.left, e.right);
+    memset(ink, 0, sizeof ink);
+    pen.slant = 1;
+    pen_draw_line(ink, PAD, PAD, &pen);
+    CHECK(ink[15 * PAD + 75] && !ink[15 * PAD + 25], "the top does not lean to the right");
+}
+
 TEST("a hand bends the strokes, presses unevenly and widens the foot") {
     static const char LADDER[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 25], [0, 0]],"
                                  " [[50, 50], [50, 25], [50, 0]]]}";
