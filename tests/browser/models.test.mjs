@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
   DIGITS,
@@ -13,6 +14,12 @@ import {
 } from "./harness.mjs";
 
 const DIGIT_WEIGHTS = "**/digits*.safetensors";
+/** What the recipe of a shipped model says of its shape. */
+const configOf = (name) => {
+  const recipe = new URL(`../../weights/${name}.recipe.json`, import.meta.url);
+  return JSON.parse(readFileSync(recipe, "utf8")).model;
+};
+const { depth: DEPTH, heads: HEADS } = configOf("digits");
 const MYVIT_WEIGHTS = "**/myvit*.safetensors";
 const SCRIBBLE = [
   [[20, 30], [80, 40], [20, 50], [80, 60], [20, 70], [80, 80], [30, 20], [60, 90], [75, 15]],
@@ -143,7 +150,7 @@ describe("the choice of a model", { skip }, () => {
     await page.waitForURL((url) => url.search === "");
     await ready(page);
     await settled(page);
-    assert.deepEqual([await options(page, "layer"), await options(page, "head")], [6, 5]);
+    assert.deepEqual([await options(page, "layer"), await options(page, "head")], [DEPTH, HEADS + 1]);
     assert.equal((await prediction(page)).p, before.p);
     assert.equal(await weights(page), before.weights);
     assert.deepEqual(trouble, []);
@@ -157,7 +164,7 @@ describe("the choice of a model", { skip }, () => {
     ]) {
       const { page, close } = await browser.visit({ address: `${browser.address}?model=${asked}` });
       assert.equal(await page.inputValue("#model"), want);
-      assert.equal(await options(page, "layer"), want === "myvit" ? 2 : 6);
+      assert.equal(await options(page, "layer"), configOf(want).depth);
       await draw(page, DIGITS[1]);
       assert.equal((await prediction(page)).label, "1");
       await close();
@@ -220,14 +227,14 @@ describe("the choice of a model", { skip }, () => {
     await draw(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
     assert.match(await page.locator("#status.loading").textContent(), /Fetching the model/);
-    assert.equal(await options(page, "layer"), 6);
+    assert.equal(await options(page, "layer"), DEPTH);
     await page.selectOption("#model", "digits");
     await ready(page);
     arrive();
     await page.waitForTimeout(300);
     await settled(page);
     assert.equal(await page.inputValue("#model"), "digits");
-    assert.equal(await options(page, "layer"), 6);
+    assert.equal(await options(page, "layer"), DEPTH);
     assert.deepEqual(trouble, []);
     await close();
   });
