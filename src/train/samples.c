@@ -71,7 +71,7 @@ static struct wave draw_wave(struct rng *rng, double highest, double longest) {
 /* The thickest pen that leaves a drawing its holes, for a drawing of size 1: an 8 that is filled
  * with ink teaches that fat 1s are 8s. */
 static float thickest_pen(float narrowness) {
-    static const float ALWAYS = 0.1f, HOLE = 0.55f;
+    static const float ALWAYS = 0.2f, HOLE = 0.6f;
     return fmaxf(ALWAYS, HOLE * narrowness);
 }
 
