@@ -68,8 +68,7 @@ static const float *ordered(const vit_model *m, const struct scratch *s, const f
     return s->stem_weight;
 }
 
-/* Those of the KERNEL places from `start` that lie within `size`; -1 is past all, being unsigned.
- */
+/* Those of the KERNEL places from `start` that lie within `size`. */
 static struct rows within(size_t start, size_t size) {
     size_t first = start < size ? 0 : 1, left = size - (start + first);
     return (struct rows){first, left < KERNEL - first ? left : KERNEL - first};
@@ -92,31 +91,52 @@ static void add_run(float *restrict x, const float *restrict from, size_t floats
     for (size_t i = 0; i < floats; i++) x[i] += from[i];
 }
 
-/* A neighbourhood → column (3·3,C), or with `add` back to it. Beyond the edges there is 0. */
-static void neighbourhood(float *column, const struct maps *maps, size_t top, size_t left,
-                          bool add) {
-    struct rows down = within(top, maps->rows), across = within(left, maps->columns);
-    size_t C = maps->channels;
-    if (!add && down.count * across.count < TAPS) memset(column, 0, TAPS * C * sizeof *column);
-    for (size_t i = down.first; i < down.first + down.count; i++) {
-        float *x = maps->x + (top + i) * maps->row_step + (left + across.first) * maps->column_step;
-        float *run = column + (i * KERNEL + across.first) * C;
-        if (add)
-            add_run(x, run, across.count * C);
-        else
-            cut_run(run, maps, x, across.count);
+/* The neighbourhood of a position: its rows and columns that lie on the maps. */
+struct neighbourhood {
+    size_t top, left; /* -1, being unsigned, is past all */
+    struct rows down, across;
+};
+
+static struct neighbourhood neighbourhood_of(const struct maps *from, const struct maps *to,
+                                             size_t position) {
+    size_t stride = from->columns / to->columns;
+    size_t top = position / to->columns * stride - PADDING;
+    size_t left = position % to->columns * stride - PADDING;
+    return (struct neighbourhood){top, left, within(top, from->rows), within(left, from->columns)};
+}
+
+/* Where row i of a neighbourhood begins on the maps, and in its column (3·3,C). */
+static float *run_on(const struct maps *maps, const struct neighbourhood *n, size_t i) {
+    return maps->x + (n->top + i) * maps->row_step +
+           (n->left + n->across.first) * maps->column_step;
+}
+
+static size_t run_at(const struct maps *maps, const struct neighbourhood *n, size_t i) {
+    return (i * KERNEL + n->across.first) * maps->channels;
+}
+
+/* What each of the positions `share` of the maps `to` looks at → columns (count,3·3·C). Beyond the
+ * edges there is 0. */
+static void cut_neighbourhoods(float *columns, const struct maps *from, const struct maps *to,
+                               struct rows share) {
+    size_t floats = TAPS * from->channels;
+    for (size_t at = share.first; at < share.first + share.count; at++, columns += floats) {
+        struct neighbourhood n = neighbourhood_of(from, to, at);
+        if (n.down.count * n.across.count < TAPS) memset(columns, 0, floats * sizeof *columns);
+        for (size_t i = n.down.first; i < n.down.first + n.down.count; i++)
+            cut_run(columns + run_at(from, &n, i), from, run_on(from, &n, i), n.across.count);
     }
 }
 
-/* What each of the positions `share` of the maps `to` looks at → columns (count,3·3·C), or with
- * `add` back to it. */
-static void neighbourhoods(float *columns, const struct maps *from, const struct maps *to,
-                           struct rows share, bool add) {
-    size_t across = to->columns, stride = from->columns / across;
-    for (size_t i = share.first; i < share.first + share.count; i++) {
-        neighbourhood(columns, from, i / across * stride - PADDING, i % across * stride - PADDING,
-                      add);
-        columns += TAPS * from->channels;
+/* The columns of all positions of `to`, added back to the maps they were cut from. */
+static void add_neighbourhoods(const struct maps *from, const float *columns,
+                               const struct maps *to) {
+    size_t floats = TAPS * from->channels, positions = to->rows * to->columns;
+    for (size_t at = 0; at < positions; at++, columns += floats) {
+        struct neighbourhood n = neighbourhood_of(from, to, at);
+        for (size_t i = n.down.first; i < n.down.first + n.down.count; i++)
+            add_run(run_on(from, &n, i), columns + run_at(from, &n, i),
+                    n.across.count * from->channels);
     }
 }
 
@@ -148,7 +168,7 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
             n = end - at < AT_ONCE ? end - at : AT_ONCE;
             float *y = a->maps[layer] + (i * positions + at) * S;
             float *pre = a->pre[layer] ? a->pre[layer] + (i * positions + at) * S : NULL;
-            neighbourhoods(s->columns, &from, &to, (struct rows){at, n}, false);
+            cut_neighbourhoods(s->columns, &from, &to, (struct rows){at, n});
             k->matmul(pre ? pre : y, S, s->columns, K, weight, bias, pre ? VIT_LINEAR : act, false,
                       n, S, K);
             if (pre) k->activate(y, pre, act, n * S);
@@ -174,11 +194,11 @@ static void backward(const vit_model *m, const struct vit_params *g, const struc
                                   batch * positions * S);
     for (size_t i = 0; i < batch; i++, to.x += positions * S) {
         struct maps from = stem_input(c, a, images, layer, i);
-        neighbourhoods(s->columns, &from, &to, all, false);
+        cut_neighbourhoods(s->columns, &from, &to, all);
         linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, s->dstem_weight, dbias, to.x, S,
                         s->columns, K, weight, positions, S, K);
         if (layer == 0) continue;
-        neighbourhoods(s->dcolumns, &dfrom, &to, all, true);
+        add_neighbourhoods(&dfrom, s->dcolumns, &to);
         dfrom.x += maps_floats(&dfrom);
     }
     add_back(dweight, s->dstem_weight, S, C);
@@ -202,41 +222,38 @@ void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *c, size
     }
 }
 
-/* The most floats that any convolution takes: for `columns`, `rows` positions at a time; for its
- * weights. */
-static size_t columns_floats(const vit_config *c, size_t rows) {
-    size_t most = 0;
-    for (size_t layer = 0; layer < c->stem_layers; layer++) {
-        struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
-        size_t positions = to.rows * to.columns;
-        size_t floats = (positions < rows ? positions : rows) * TAPS * from.channels;
-        if (floats > most) most = floats;
-    }
-    return most;
-}
+/* The most floats that any convolution takes. */
+struct most {
+    size_t columns, weight;
+};
 
-static size_t weight_floats(const vit_config *c) {
-    size_t most = 0;
+/* With `rows` positions at a time. */
+static struct most most_floats(const vit_config *c, size_t rows) {
+    struct most most = {0, 0};
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
-        size_t floats = to.channels * TAPS * from.channels;
-        if (floats > most) most = floats;
+        size_t positions = to.rows * to.columns, taken = positions < rows ? positions : rows;
+        size_t columns = taken * TAPS * from.channels, weight = to.channels * TAPS * from.channels;
+        if (columns > most.columns) most.columns = columns;
+        if (weight > most.weight) most.weight = weight;
     }
     return most;
 }
 
 void scratch_stem(struct scratch *s, struct arena *arena, const vit_model *m) {
-    s->columns = arena_floats(arena, columns_floats(&m->config, AT_ONCE), 1);
-    if (!m->kernels->packed) s->stem_weight = arena_floats(arena, weight_floats(&m->config), 1);
+    struct most most = most_floats(&m->config, AT_ONCE);
+    s->columns = arena_floats(arena, most.columns, 1);
+    if (!m->kernels->packed) s->stem_weight = arena_floats(arena, most.weight, 1);
 }
 
 void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *c,
                            size_t batch) {
     if (c->stem_layers == 0) return;
-    s->columns = arena_floats(arena, columns_floats(c, SIZE_MAX), 1);
-    s->dcolumns = arena_floats(arena, columns_floats(c, SIZE_MAX), 1);
-    s->stem_weight = arena_floats(arena, weight_floats(c), 1);
-    s->dstem_weight = arena_floats(arena, weight_floats(c), 1);
+    struct most most = most_floats(c, SIZE_MAX);
+    s->columns = arena_floats(arena, most.columns, 1);
+    s->dcolumns = arena_floats(arena, most.columns, 1);
+    s->stem_weight = arena_floats(arena, most.weight, 1);
+    s->dstem_weight = arena_floats(arena, most.weight, 1);
     s->dpatches = arena_floats(arena, vit_patches(c), patch_values(c));
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps maps = stem_maps(c, layer + 1, NULL);
