@@ -43,6 +43,12 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
     struct augmenter *a = malloc(sizeof *a + knots * (rows + columns) * sizeof(float));
     *out = a;
     if (!a) return vit_fail(why, VIT_NO_MEMORY, "no memory for the augmentation");
+    if (augment->erase > rows || augment->erase > columns) {
+        augmenter_close(a);
+        *out = NULL;
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "augment key erase: expected at most the image's side");
+    }
     *a = (struct augmenter){.how = *augment, .rows = rows, .columns = columns, .knots = knots};
     a->basis_y = (float *)(a + 1);
     a->basis_x = a->basis_y + knots * rows;
@@ -153,6 +159,15 @@ static void pad(float *padded, const uint8_t *source, const struct augmenter *a)
             padded[(y + 1) * stride + x + 1] = (float)source[y * a->columns + x] / 255;
 }
 
+/* A square of paper anywhere on the image: Byerly, Kalganova & Dear, 2020. */
+static void erase(float *image, const struct augmenter *a, struct rng *rng) {
+    size_t side = a->how.erase;
+    size_t top = (size_t)(rng_unit(rng) * (double)(a->rows - side + 1));
+    size_t left = (size_t)(rng_unit(rng) * (double)(a->columns - side + 1));
+    for (size_t y = top; y < top + side; y++)
+        memset(image + y * a->columns + left, 0, side * sizeof *image);
+}
+
 void augmenter_apply(float *image, float *scratch, const struct augmenter *a, const uint8_t *source,
                      uint64_t seed, size_t epoch, size_t index) {
     size_t padded_size = (a->rows + 3) * (a->columns + 3), grid = a->knots * a->knots;
@@ -177,4 +192,5 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
                 sample(padded, a, from_x + map.matrix[0][0] * (float)x + shift_x[x],
                        from_y + map.matrix[1][0] * (float)x + shift_y[x]);
     }
+    if (a->how.erase) erase(image, a, &rng);
 }

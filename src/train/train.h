@@ -107,6 +107,7 @@ struct augment {
     double elastic;      /* standard deviation of the displacement, pixels */
     size_t elastic_grid; /* cells of the displacement's grid, along an edge */
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
+    size_t erase;        /* side of a square put back to paper, pixels */
 };
 
 struct recipe {

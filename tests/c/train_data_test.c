@@ -224,7 +224,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 4};
 
 TEST("augmentation is a function of seed, epoch and image alone") {
     uint8_t source[784];
@@ -252,7 +252,7 @@ TEST("augmentation stays in 0..1 whatever its strength, and without any is the i
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 28};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
@@ -283,4 +283,33 @@ TEST("shifts reach as far as they say, and thickness changes the ink") {
     }
     CHECK(farthest_shift > 2.7 && farthest_shift <= 3.001, "shifted by %g at most", farthest_shift);
     CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
+}
+
+TEST("erasing puts one square back to paper, anywhere on the image") {
+    enum { ERASE = 5 };
+    uint8_t source[784];
+    float image[784];
+    size_t lowest = 28, highest = 0;
+    memset(source, 255, sizeof source);
+    struct augment augment = {.probability = 1, .elastic_grid = 4, .erase = ERASE};
+    for (size_t index = 0; index < 500; index++) {
+        size_t paper = 0, first = 784, last = 0;
+        augment_once(image, source, &augment, 6, 0, index);
+        for (size_t i = 0; i < 784; i++) {
+            if (image[i] > 0) continue;
+            paper++;
+            first = i < first ? i : first;
+            last = i;
+        }
+        CHECK(paper == ERASE * ERASE, "%zu pixels of paper", paper);
+        CHECK(last - first == (ERASE - 1) * 28 + ERASE - 1, "from %zu to %zu", first, last);
+        lowest = first % 28 < lowest ? first % 28 : lowest;
+        highest = last % 28 > highest ? last % 28 : highest;
+    }
+    CHECK(lowest == 0 && highest == 27, "columns %zu to %zu", lowest, highest);
+    vit_error why = {""};
+    struct augmenter *augmenter;
+    augment.erase = 29;
+    CHECK(augmenter_open(&augmenter, &augment, 28, 28, &why) == VIT_BAD_CONFIG && !augmenter,
+          "a square larger than the image: %s", why.text);
 }
