@@ -71,7 +71,7 @@ static struct wave draw_wave(struct rng *rng, double highest, double longest) {
 /* The thickest pen that leaves a drawing its holes, for a drawing of size 1: an 8 that is filled
  * with ink teaches that fat 1s are 8s. */
 static float thickest_pen(float narrowness) {
-    static const float ALWAYS = 0.2f, HOLE = 0.6f;
+    static const float ALWAYS = 0.1f, HOLE = 0.55f;
     return fmaxf(ALWAYS, HOLE * narrowness);
 }
 
@@ -82,7 +82,7 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
     pen.stretch = (float)exp(rng_within(rng, log(1.3)));
-    pen.slant = (float)tan(rng_within(rng, 0.44)); /* 25° */
+    pen.slant = (float)tan(rng_within(rng, 0.52)); /* 30° */
     double hand = s->recipe->hand;
     if (hand > 0) {
         pen.perspective = (float)rng_within(rng, 0.3 * hand);
@@ -91,7 +91,8 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
         pen.pressure = draw_wave(rng, 0.4 * hand, 40);
     }
     if (s->drawings->list[drawing].label == 1 && rng_unit(rng) < 0.5 * hand) {
-        pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)), 0.95f * SIDE - size);
+        pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
+                          (0.95f * SIDE - size) / (1 + pen.pressure.height));
         pen_draw_line(room->ink, SIDE, SIDE, &pen);
         return;
     }

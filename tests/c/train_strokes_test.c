@@ -244,7 +244,8 @@ static bool world_open(struct world *w, size_t validation) {
     vit_error why = {""};
     for (int writer = 1; writer <= 10; writer++)
         sprintf(text + strlen(text),
-                "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, 90], [50, 40]]]}\n",
+                "{\"label\": %d, \"writer\": %d, \"strokes\": [[[0, 0], [%d, 90], [90, 10], [0, "
+                "0]]]}\n",
                 writers_part((size_t)writer) == WRITERS_TRAINING ? 1 : 2, writer, writer * 10);
     *w = (struct world){.recipe = recipe_of(RECIPE)};
     w->recipe.validation = validation;
@@ -295,6 +296,39 @@ TEST("without validation, its writers are trained on; the held-out ones never") 
     for (size_t i = 0; i < w.samples.count; i++)
         counts[sample_draw(image, &w.room, &w.samples, 0, i)]++;
     CHECK(counts[1] == 3 * 7 && counts[2] == 3 * 1, "%zu and %zu", counts[1], counts[2]);
+    world_close(&w);
+}
+
+/* The ink's variance along its shorter axis over that along its longer. */
+static double roundness(const float *image) {
+    double m[6] = {0}; /* 1, x, y, xx, xy, yy */
+    for (size_t i = 0; i < ROWS * ROWS; i++) {
+        double x = (double)(i % ROWS), y = (double)(i / ROWS), ink = (double)image[i];
+        const double terms[6] = {1, x, y, x * x, x * y, y * y};
+        for (size_t k = 0; k < 6; k++) m[k] += ink * terms[k];
+    }
+    double x = m[1] / m[0], y = m[2] / m[0];
+    double xx = m[3] / m[0] - x * x, xy = m[4] / m[0] - x * y, yy = m[5] / m[0] - y * y;
+    double half = (xx + yy) / 2, apart = hypot((xx - yy) / 2, xy);
+    return (half - apart) / (half + apart);
+}
+
+TEST("of the ones that a free hand draws many are bare lines, of an exact one's none") {
+    enum { EPOCHS = 20 };
+    struct world w;
+    float image[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    for (int hand = 0; hand < 2; hand++) {
+        size_t lines = 0, ones = 0;
+        w.recipe.hand = hand;
+        for (size_t epoch = 0; epoch < EPOCHS; epoch++)
+            for (size_t i = 40; i < 61; i++, ones++) {
+                sample_draw(image, &w.room, &w.samples, epoch, i);
+                lines += roundness(image) < 0.05;
+            }
+        CHECK(hand ? 5 * lines > ones && 2 * lines < ones : lines == 0,
+              "hand %d: %zu lines of %zu ones", hand, lines, ones);
+    }
     world_close(&w);
 }
 
