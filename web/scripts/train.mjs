@@ -18,7 +18,8 @@ const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
 ${usual} where none is given), with MNIST from $VITRINE_DATA, ../shared/mnist or its mirrors
 and draws its curves. Where the recipe has "drawings", pens' are in $VITRINE_DATA or
-../shared/strokes, and the model is calibrated; where it has "distillation", it learns from
+../shared/strokes, and the model is calibrated by the validation part; a recipe that trains on
+all has the temperature of one that does not. Where it has "distillation", it learns from
 ${teacher}. Measured on the test images and on drawings of writers held out; ${usual} in int8
 too. A run that was interrupted goes on from its last epoch.
 
@@ -48,8 +49,10 @@ await main(async () => {
   const drawings = pens ? ["--strokes", strokes] : [];
   await command("train", "--data", data, ...drawings, "--recipe", recipe, "--out", model,
     "--plot", `weights/${name}.svg`, ...teaching, ...words);
-  if (pens) await command("calibrate", "--model", model, "--out", model, "--first", "55000", ...drawings,
-    "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+  if (pens && training.validation > 0) {
+    await command("calibrate", "--model", model, "--out", model, "--first", `${60000 - training.validation}`,
+      ...drawings, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+  }
   const measured = [model];
   if (name === usual) {
     measured.push(`weights/${name}-int8.safetensors`);
