@@ -4,8 +4,7 @@
 #include "config.h"
 #include "error.h"
 #include "json.h"
-#include "model.h"
-#include "vit.h"
+#include "shapes.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
@@ -343,16 +342,4 @@ vit_status vit_config_read(vit_config *config, const char *json, size_t size, vi
     if (status) return status;
     config->position_rows = vit_tokens(config);
     return check_together(config, why);
-}
-
-size_t vit_patches(const vit_config *c) {
-    return (c->image_size[0] / c->patch_size[0]) * (c->image_size[1] / c->patch_size[1]);
-}
-
-size_t vit_prefix(const vit_config *c) {
-    return c->class_tokens + c->distillation_tokens + c->register_tokens;
-}
-
-size_t vit_tokens(const vit_config *c) {
-    return vit_prefix(c) + vit_patches(c);
 }

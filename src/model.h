@@ -6,6 +6,7 @@
 #include "kernels/kernels.h"
 #include "params.h"
 #include "safetensors.h"
+#include "shapes.h"
 #include "team.h"
 #include "vit.h"
 
@@ -99,15 +100,6 @@ bool all_finite(const float *x, size_t n);
 /* The stages. k: the kernels; rows = B·T. Backward adds to parameter gradients and
  * overwrites activation gradients. */
 
-/* Channels of numbers over a grid: an image, or what a convolution of the stem makes of it. */
-struct maps {
-    float *x;
-    size_t channels, rows, columns, channel_step, row_step, column_step;
-};
-/* Those after `layer` convolutions, 0: the image; x: where they lie. */
-struct maps stem_maps(const vit_config *config, size_t layer, float *x);
-size_t maps_floats(const struct maps *maps);
-
 /* A batch's maps after each convolution (B,rows,columns,S); before its activation, or NULL. */
 struct stem {
     float *maps[VIT_STEM_MOST], *pre[VIT_STEM_MOST];
@@ -129,8 +121,6 @@ void stem_backward(const vit_model *m, const struct vit_params *g, const struct 
 /* A convolution's weights as files have them → as kernels' packed ones are: rows (3·3,C). */
 void stem_reorder(float *to, const float *from, size_t rows, size_t channels);
 
-/* C·P·Q of a patch, after the stem. */
-size_t patch_values(const vit_config *config);
 /* maps → patches (N,C·P·Q) → x (N,D): a share of the rows. */
 void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share);

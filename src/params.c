@@ -22,8 +22,7 @@ enum {
 
 #define VIT_LETTERS(c)                                                                             \
     const size_t D = (c)->width, K = (c)->classes, M = (c)->mlp_width, h = (c)->heads, d = D / h,  \
-                 P = (c)->patch_size[0] / stem_stride(c), Q = (c)->patch_size[1] / stem_stride(c), \
-                 R = relative_rows(c);                                                             \
+                 P = patch_side(c, 0), Q = patch_side(c, 1), R = relative_rows(c);                 \
     const bool per_head = (c)->attention == VIT_PER_HEAD;                                          \
     (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
 

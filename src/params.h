@@ -7,7 +7,7 @@
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
-#include "vit.h"
+#include "shapes.h"
 
 #define VIT_STEM_PARAMS(X)                                                                         \
     X(stem1_weight, "patch_embed.backbone.0.weight", 1, c->stem_layers > 0, S(1), S(0), 3, 3)      \
@@ -104,9 +104,6 @@ size_t params_count(const vit_config *config, const struct vit_kernels *kernels)
 
 /* Is it the weight of one of the stem's convolutions? */
 bool param_is_convolution(const struct param *param);
-
-/* Pixels from one position of the stem's last maps to the next. */
-size_t stem_stride(const vit_config *config);
 
 /* Rows of a relative model's tables: one for each offset between two patches of the grid, and
  * three where there is a prefix (attention.c). */

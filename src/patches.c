@@ -2,12 +2,6 @@
  * section 3.1. */
 #include "model.h"
 
-size_t patch_values(const vit_config *c) {
-    struct maps maps = stem_maps(c, c->stem_layers, NULL);
-    return maps.channels * (c->patch_size[0] / stem_stride(c)) *
-           (c->patch_size[1] / stem_stride(c));
-}
-
 /* A patch, its corner at (top, left) → (C,P,Q). */
 static void cut(float *patch, const struct maps *from, size_t top, size_t left, size_t P,
                 size_t Q) {
@@ -33,7 +27,7 @@ void patches_forward(const vit_model *m, float *x, float *patches, const struct 
                      struct rows share) {
     const vit_config *c = &m->config;
     size_t K = patch_values(c), D = c->width;
-    size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
+    size_t P = patch_side(c, 0), Q = patch_side(c, 1);
     size_t across = from->columns / Q;
     for (size_t n = share.first; n < share.first + share.count; n++)
         cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
@@ -49,7 +43,7 @@ void patches_backward(const vit_model *m, const struct vit_params *g, const floa
                     patches, K, m->params.patch_weight, N, D, K);
     if (!stem) return;
     struct maps to = stem_maps(c, stem, s->dmaps[stem - 1]);
-    size_t P = c->patch_size[0] / stem_stride(c), Q = c->patch_size[1] / stem_stride(c);
+    size_t P = patch_side(c, 0), Q = patch_side(c, 1);
     size_t across = to.columns / Q;
     to.x += image * maps_floats(&to);
     for (size_t n = 0; n < N; n++)

@@ -9,30 +9,6 @@ enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
 /* Positions whose neighbourhoods are side by side at a time. */
 enum { AT_ONCE = 256 };
 
-/* ---- Maps --------------------------------------------------------------- */
-
-static size_t stride_after(const vit_config *c, size_t layers) {
-    size_t stride = 1;
-    for (size_t i = 0; i < layers; i++) stride *= c->stem[i].stride;
-    return stride;
-}
-
-size_t stem_stride(const vit_config *c) {
-    return stride_after(c, c->stem_layers);
-}
-
-struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
-    size_t stride = stride_after(c, layer);
-    size_t H = c->image_size[0] / stride, W = c->image_size[1] / stride;
-    if (layer == 0) return (struct maps){x, c->channels, H, W, H * W, W, 1};
-    size_t S = c->stem[layer - 1].channels;
-    return (struct maps){x, S, H, W, 1, W * S, S};
-}
-
-size_t maps_floats(const struct maps *maps) {
-    return maps->channels * maps->rows * maps->columns;
-}
-
 /* ---- Convolutions ------------------------------------------------------- */
 
 static void convolution(const struct vit_params *p, size_t layer, float **weight, float **bias) {

@@ -1,0 +1,45 @@
+#include "shapes.h"
+
+static size_t stride_after(const vit_config *c, size_t layers) {
+    size_t stride = 1;
+    for (size_t i = 0; i < layers; i++) stride *= c->stem[i].stride;
+    return stride;
+}
+
+size_t stem_stride(const vit_config *c) {
+    return stride_after(c, c->stem_layers);
+}
+
+/* An image's channels lie behind each other; of the stem's maps, those of a position side by side.
+ */
+struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
+    size_t stride = stride_after(c, layer);
+    size_t H = c->image_size[0] / stride, W = c->image_size[1] / stride;
+    if (layer == 0) return (struct maps){x, c->channels, H, W, H * W, W, 1};
+    size_t S = c->stem[layer - 1].channels;
+    return (struct maps){x, S, H, W, 1, W * S, S};
+}
+
+size_t maps_floats(const struct maps *maps) {
+    return maps->channels * maps->rows * maps->columns;
+}
+
+size_t patch_side(const vit_config *c, int axis) {
+    return c->patch_size[axis] / stem_stride(c);
+}
+
+size_t patch_values(const vit_config *c) {
+    return stem_maps(c, c->stem_layers, NULL).channels * patch_side(c, 0) * patch_side(c, 1);
+}
+
+size_t vit_patches(const vit_config *c) {
+    return (c->image_size[0] / c->patch_size[0]) * (c->image_size[1] / c->patch_size[1]);
+}
+
+size_t vit_prefix(const vit_config *c) {
+    return c->class_tokens + c->distillation_tokens + c->register_tokens;
+}
+
+size_t vit_tokens(const vit_config *c) {
+    return vit_prefix(c) + vit_patches(c);
+}

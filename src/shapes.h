@@ -1,0 +1,23 @@
+/* What a config makes of its sizes: maps, patches, tokens. */
+#ifndef VIT_SHAPES_H
+#define VIT_SHAPES_H
+
+#include "vit.h"
+
+/* Channels of numbers over a grid: an image, or what a convolution of the stem makes of it. */
+struct maps {
+    float *x;
+    size_t channels, rows, columns, channel_step, row_step, column_step;
+};
+/* Those after `layer` convolutions, 0: the image; x: where they lie. */
+struct maps stem_maps(const vit_config *config, size_t layer, float *x);
+size_t maps_floats(const struct maps *maps);
+/* Pixels from one position of the stem's last maps to the next. */
+size_t stem_stride(const vit_config *config);
+
+/* Rows (0) or columns (1) of a patch, in positions of the stem's last maps. */
+size_t patch_side(const vit_config *config, int axis);
+/* C·P·Q of a patch, after the stem. */
+size_t patch_values(const vit_config *config);
+
+#endif
