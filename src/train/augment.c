@@ -169,7 +169,7 @@ static void erase(float *image, const struct augmenter *a, struct rng *rng) {
 }
 
 void augmenter_apply(float *image, float *scratch, const struct augmenter *a, const uint8_t *source,
-                     uint64_t seed, size_t epoch, size_t index) {
+                     bool solid, uint64_t seed, size_t epoch, size_t index) {
     size_t padded_size = (a->rows + 3) * (a->columns + 3), grid = a->knots * a->knots;
     float *padded = scratch, *thick = padded + padded_size, *knots = thick + padded_size;
     float *line = knots + 2 * grid, *shift_x = line + a->knots, *shift_y = shift_x + a->columns;
@@ -179,7 +179,11 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
         return;
     }
     pad(padded, source, a);
-    thicken(padded, thick, a, (float)rng_within(&rng, a->how.thickness));
+    float amount = (float)rng_within(&rng, a->how.thickness);
+    if (solid && a->how.bold > 0 && rng_unit(&rng) < 0.5)
+        amount = (float)(a->how.bold * rng_unit(&rng));
+    for (; amount > 1; amount--) thicken(padded, thick, a, 1);
+    thicken(padded, thick, a, amount);
     struct affine map = draw_affine(a, &rng);
     for (size_t i = 0; i < 2 * grid; i++) knots[i] = a->gain * (float)rng_normal(&rng);
     for (size_t y = 0; y < a->rows; y++) {

@@ -56,6 +56,7 @@ static const struct key AUGMENT[] = {
     {"elastic", REAL, AT(augment.elastic), 0, 100, 0, NULL},
     {"elastic_grid", COUNT, AT(augment.elastic_grid), 1, 64, 4, NULL},
     {"thickness", REAL, AT(augment.thickness), 0, 1, 0, NULL},
+    {"bold", REAL, AT(augment.bold), 0, 10, 0, NULL},
     {"erase", COUNT, AT(augment.erase), 0, 1000, 0, NULL},
 };
 

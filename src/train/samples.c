@@ -124,9 +124,10 @@ uint8_t sample_draw(float *image, struct sample_room *room, const struct samples
     uint64_t seed = s->recipe->seed;
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
     if (index < s->images) {
-        augmenter_apply(image, room->augment, s->augmenter, s->data->images + index * pixels, seed,
-                        epoch, index);
-        return s->data->labels[index];
+        uint8_t label = s->data->labels[index];
+        augmenter_apply(image, room->augment, s->augmenter, s->data->images + index * pixels,
+                        label == 1, seed, epoch, index);
+        return label;
     }
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
     uint8_t label = draw(room, s, &side, index, &rng);
@@ -135,6 +136,6 @@ uint8_t sample_draw(float *image, struct sample_room *room, const struct samples
     memset(room->bytes, 0, pixels);
     if (vit_prepare_digit(image, room->prepare, &plane, rows, columns, &why) == VIT_OK)
         for (size_t i = 0; i < pixels; i++) room->bytes[i] = (uint8_t)(255 * image[i] + 0.5f);
-    augmenter_apply(image, room->augment, s->augmenter, room->bytes, seed, epoch, index);
+    augmenter_apply(image, room->augment, s->augmenter, room->bytes, false, seed, epoch, index);
     return label;
 }

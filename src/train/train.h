@@ -107,6 +107,7 @@ struct augment {
     double elastic;      /* standard deviation of the displacement, pixels */
     size_t elastic_grid; /* cells of the displacement's grid, along an edge */
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
+    double bold;         /* half of what has no hole to lose: a dilation by 0 to so many pixels */
     size_t erase;        /* side of a square put back to paper, pixels */
 };
 
@@ -146,9 +147,9 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
 void augmenter_close(struct augmenter *augmenter);
 size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a thread brings */
 /* source (rows, columns) bytes → image (rows, columns) in 0..1, changed by the chances of
- * (seed, epoch, index). */
+ * (seed, epoch, index). solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
-                     const uint8_t *source, uint64_t seed, size_t epoch, size_t index);
+                     const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);
 
 /* ---- Samples: images, drawings, drawings of no digit -------------------- */
 

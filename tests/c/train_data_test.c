@@ -212,19 +212,22 @@ static void draw_ring(uint8_t *image, size_t side) {
         }
 }
 
+/* Every second image of a test has no hole to lose. */
+#define SOLID(index) ((index) % 2 == 1)
+
 static void augment_once(float *image, const uint8_t *source, const struct augment *how,
                          uint64_t seed, size_t epoch, size_t index) {
     struct augmenter *augmenter;
     vit_error why;
     if (augmenter_open(&augmenter, how, 28, 28, &why)) exit(EXIT_FAILURE);
     float *scratch = guarded(augmenter_scratch(augmenter));
-    augmenter_apply(image, scratch, augmenter, source, seed, epoch, index);
+    augmenter_apply(image, scratch, augmenter, source, SOLID(index), seed, epoch, index);
     CHECK(guards_intact(scratch, augmenter_scratch(augmenter)), "written past the scratch");
     guarded_free(scratch);
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 4};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4};
 
 TEST("augmentation is a function of seed, epoch and image alone") {
     uint8_t source[784];
@@ -252,7 +255,7 @@ TEST("augmentation stays in 0..1 whatever its strength, and without any is the i
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 28};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
@@ -283,6 +286,26 @@ TEST("shifts reach as far as they say, and thickness changes the ink") {
     }
     CHECK(farthest_shift > 2.7 && farthest_shift <= 3.001, "shifted by %g at most", farthest_shift);
     CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
+}
+
+TEST("what has no hole is made bold by up to so many pixels, half of the time, all else never") {
+    uint8_t source[784] = {0};
+    float image[784];
+    size_t bold = 0, solids = 0;
+    double fattest = 0;
+    for (size_t y = 4; y < 24; y++) source[y * 28 + 14] = 255;
+    struct augment augment = {.probability = 1, .elastic_grid = 4, .bold = 2};
+    for (size_t index = 0; index < 400; index++) {
+        double ink = 0;
+        augment_once(image, source, &augment, 7, 0, index);
+        for (size_t i = 0; i < 784; i++) ink += (double)image[i];
+        solids += SOLID(index);
+        bold += ink > 20.001;
+        CHECK(ink > 19.999 && (SOLID(index) || ink < 20.001), "%g pixels of ink", ink);
+        fattest = fmax(fattest, ink);
+    }
+    CHECK(3 * bold > solids && 3 * bold < 2 * solids, "%zu of %zu bold", bold, solids);
+    CHECK(fattest > 0.9 * 5 * 24 && fattest < 5 * 24.001, "%g pixels of ink", fattest);
 }
 
 TEST("erasing puts one square back to paper, anywhere on the image") {
