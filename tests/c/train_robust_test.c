@@ -14,31 +14,33 @@ struct way {
 };
 
 #define LARGE 196
+#define PAGE 14 /* the page's pen */
 #define PEN(WIDTH, SIZE, SLANT, X, Y)                                                              \
     { .width = WIDTH, .size = SIZE, .stretch = 1, .slant = SLANT, .x = X, .y = Y }
-static const struct way PLAIN = {"as the page", PEN(23, LARGE, 0, 140, 140), 0, 255, 1};
+static const struct way PLAIN = {"as the page", PEN(PAGE, LARGE, 0, 140, 140), 0, 255, 1};
 static const struct way WAYS[] = {
-    {"up to the left", PEN(23, 150, 0, 90, 90), 0, 255, 1},
-    {"down to the right", PEN(23, 150, 0, 190, 190), 0, 255, 1},
-    {"a quarter of the pad", PEN(23 / 2.8f, PAD / 4, 0, 140, 140), 0, 255, 1},
-    {"a quarter of the pad, in a corner", PEN(23 / 2.8f, PAD / 4, 0, 45, 230), 0, 255, 1},
-    {"a quarter of the pad, by the page's pen", PEN(23, PAD / 4, 0, 140, 140), 0, 255, 5},
-    {"half of the pad", PEN(23, PAD / 2, 0, 140, 140), 0, 255, 1},
-    {"the whole pad", PEN(23, PAD - 24, 0, 140, 140), 0, 255, 1},
+    {"up to the left", PEN(PAGE, 150, 0, 90, 90), 0, 255, 1},
+    {"down to the right", PEN(PAGE, 150, 0, 190, 190), 0, 255, 1},
+    {"a quarter of the pad", PEN(PAGE / 2.8f, PAD / 4, 0, 140, 140), 0, 255, 1},
+    {"a quarter of the pad, in a corner", PEN(PAGE / 2.8f, PAD / 4, 0, 45, 230), 0, 255, 1},
+    {"a quarter of the pad, by the page's pen", PEN(PAGE, PAD / 4, 0, 140, 140), 0, 255, 1.5},
+    {"half of the pad", PEN(PAGE, PAD / 2, 0, 140, 140), 0, 255, 1},
+    {"the whole pad", PEN(PAGE, PAD - 24, 0, 140, 140), 0, 255, 1},
     {"a pen of 1", PEN(1, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 2", PEN(2, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 4", PEN(4, LARGE, 0, 140, 140), 0, 255, 1},
-    {"a pen of 8", PEN(8, LARGE, 0, 140, 140), 0, 255, 2},
+    {"a pen of 8", PEN(8, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 15", PEN(15, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 23", PEN(23, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 30", PEN(30, LARGE, 0, 140, 140), 0, 255, 1},
-    {"leaning 12° to the right", PEN(23, LARGE, 0.2126f, 140, 140), 0, 255, 1},
-    {"leaning 12° to the left", PEN(23, LARGE, -0.2126f, 140, 140), 0, 255, 1},
-    {"leaning 25° to the right", PEN(23, LARGE, 0.4663f, 140, 140), 0, 255, 1},
-    {"leaning 25° to the left", PEN(23, LARGE, -0.4663f, 140, 140), 0, 255, 1},
-    {"light on dark", PEN(23, LARGE, 0, 140, 140), 255, 0, 1},
-    {"dark on grey", PEN(23, LARGE, 0, 140, 140), 40, 128, 1},
-    {"light on grey", PEN(23, LARGE, 0, 140, 140), 200, 100, 1},
-    {"faint on white", PEN(23, LARGE, 0, 140, 140), 200, 255, 1},
+    {"leaning 12° to the right", PEN(PAGE, LARGE, 0.2126f, 140, 140), 0, 255, 1},
+    {"leaning 12° to the left", PEN(PAGE, LARGE, -0.2126f, 140, 140), 0, 255, 1},
+    {"leaning 25° to the right", PEN(PAGE, LARGE, 0.4663f, 140, 140), 0, 255, 1.5},
+    {"leaning 25° to the left", PEN(PAGE, LARGE, -0.4663f, 140, 140), 0, 255, 1},
+    {"light on dark", PEN(PAGE, LARGE, 0, 140, 140), 255, 0, 1},
+    {"dark on grey", PEN(PAGE, LARGE, 0, 140, 140), 40, 128, 1},
+    {"light on grey", PEN(PAGE, LARGE, 0, 140, 140), 200, 100, 1},
+    {"faint on white", PEN(PAGE, LARGE, 0, 140, 140), 200, 255, 1},
 };
 
 struct reader {
