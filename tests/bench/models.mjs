@@ -18,7 +18,7 @@ const shared = {
 const photo = { image_size: [224, 224], patch_size: [16, 16], channels: 3, depth: 12, classes: 1000 };
 
 export const shapes = {
-  // The shipped digits model.
+  // The digits model of version 0.1.0, without a stem.
   digits: {
     image_size: [28, 28],
     patch_size: [4, 4],
