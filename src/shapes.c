@@ -1,3 +1,4 @@
+/* Sizes that follow from a config: of maps, patches and tokens. */
 #include "shapes.h"
 
 static size_t stride_after(const vit_config *c, size_t layers) {
@@ -10,8 +11,7 @@ size_t stem_stride(const vit_config *c) {
     return stride_after(c, c->stem_layers);
 }
 
-/* An image's channels lie behind each other; of the stem's maps, those of a position side by side.
- */
+/* Of an image, channels lie behind each other; of the stem's maps, side by side. */
 struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
     size_t stride = stride_after(c, layer);
     size_t H = c->image_size[0] / stride, W = c->image_size[1] / stride;

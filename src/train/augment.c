@@ -40,15 +40,13 @@ static double fill_basis(float *basis, size_t knots, size_t n) {
 vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t rows,
                           size_t columns, vit_error *why) {
     size_t knots = augment->elastic_grid + 3;
+    *out = NULL;
+    if (augment->erase > rows || augment->erase > columns)
+        return vit_fail(why, VIT_BAD_CONFIG, "augment key erase: expected at most %z, got %z",
+                        rows < columns ? rows : columns, augment->erase);
     struct augmenter *a = malloc(sizeof *a + knots * (rows + columns) * sizeof(float));
     *out = a;
     if (!a) return vit_fail(why, VIT_NO_MEMORY, "no memory for the augmentation");
-    if (augment->erase > rows || augment->erase > columns) {
-        augmenter_close(a);
-        *out = NULL;
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "augment key erase: expected at most the image's side");
-    }
     *a = (struct augmenter){.how = *augment, .rows = rows, .columns = columns, .knots = knots};
     a->basis_y = (float *)(a + 1);
     a->basis_x = a->basis_y + knots * rows;
