@@ -21,6 +21,48 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
+static uint64_t hash_text(const char *text) {
+    return hash_bytes(0, text, strlen(text));
+}
+
+static uint64_t hash_model(vit_model *model) {
+    size_t count = 0;
+    const float *parameters = model ? vit_parameters(model, &count) : NULL;
+    return parameters ? hash_bytes(0, parameters, count * sizeof *parameters) : 0;
+}
+
+static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
+    for (size_t i = 0; i < drawings->count; i++) {
+        const struct drawing *d = &drawings->list[i];
+        const uint64_t what[] = {d->label, d->writer, d->strokes};
+        hash = hash_bytes(hash, what, sizeof what);
+    }
+    hash = hash_bytes(hash, drawings->lengths, drawings->stroke_count * sizeof *drawings->lengths);
+    return hash_bytes(hash, drawings->points, drawings->point_count * sizeof *drawings->points);
+}
+
+vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job, vit_error *why) {
+    const struct data_set *data = job->data;
+    struct recipe recipe = *job->recipe; /* epochs and seed count apart */
+    recipe.epochs = 0;
+    recipe.seed = 0;
+    char *training = recipe_training_json(&recipe);
+    if (!training) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
+    uint64_t images = hash_bytes(0, data->images, data->count * data->rows * data->columns);
+    uint64_t *identity = c->identity;
+    identity[RUN_RECIPE] = hash_text(training);
+    identity[RUN_MODEL] = hash_text(job->recipe->model);
+    identity[RUN_START] = hash_model(job->start);
+    identity[RUN_TEACHER] = hash_model(job->teacher);
+    identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
+    if (job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], job->drawings);
+    identity[RUN_EPOCHS] = job->recipe->epochs;
+    identity[RUN_SEED] = job->recipe->seed;
+    identity[RUN_THREADS] = job->threads;
+    free(training);
+    return VIT_OK;
+}
+
 static size_t body_size(const struct checkpoint *c) {
     return sizeof(struct header) + CHECKPOINT_ARRAYS * c->count * sizeof(float) +
            c->epochs * sizeof *c->records;

@@ -18,7 +18,7 @@ struct key {
     const char *const *names; /* of a NAME, NULL-terminated */
 };
 
-static const char *const OPTIMIZERS[] = {"adamw", "adam", NULL};
+static const char *const OPTIMIZERS[] = {"adamw", "adam", "muon", NULL};
 static const char *const SCHEDULES[] = {"cosine", "constant", NULL};
 
 #define AT(field) offsetof(struct recipe, field)

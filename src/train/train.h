@@ -9,6 +9,7 @@
  *   teacher.c   distillation
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
+ *   muon.c      another optimiser, for matrices
  *   pool.c      threads
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
  *   calibrate.c  how far probabilities can be believed, and the temperature that mends them
@@ -95,7 +96,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
 
 /* ---- Recipe ------------------------------------------------------------- */
 
-enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM };
+enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM, OPTIMIZER_MUON };
 enum schedule { SCHEDULE_COSINE, SCHEDULE_CONSTANT };
 
 struct augment {
@@ -225,6 +226,19 @@ void adamw_update(float *restrict parameters, float *restrict m, float *restrict
                   float *restrict average, const float *restrict gradient, size_t n, bool decays,
                   const struct adamw *adamw);
 
+/* A tensor as the matrices that Muon follows one by one; none for what is left to AdamW: the
+ * head, and what is no matrix. */
+struct matrices {
+    size_t count, rows, columns;
+};
+struct matrices muon_matrices(const vit_tensor *tensor);
+/* Floats of scratch that muon_update takes for a matrix (rows, columns). */
+size_t muon_scratch(size_t rows, size_t columns);
+/* Updates a matrix, its momentum (by beta1) and its moving average. */
+void muon_update(float *restrict parameters, float *restrict m, float *restrict average,
+                 float *restrict scratch, const float *restrict gradient, size_t rows,
+                 size_t columns, const struct adamw *adamw);
+
 /* ---- Threads ------------------------------------------------------------ */
 
 struct pool;
@@ -308,7 +322,7 @@ enum {
     RUN_IDENTITY
 };
 
-/* Parameters, AdamW's two moments, the moving average of the parameters. */
+/* Parameters, the optimiser's two moments, the moving average of the parameters. */
 enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
 
 struct checkpoint {
@@ -320,6 +334,10 @@ struct checkpoint {
     float *arrays[CHECKPOINT_ARRAYS];
 };
 
+struct train_job;
+/* Names the run. */
+vit_status checkpoint_identify(struct checkpoint *checkpoint, const struct train_job *job,
+                               vit_error *why);
 vit_status checkpoint_save(const struct checkpoint *checkpoint, const char *path, vit_error *why);
 /* Fills the arrays of `checkpoint`, which names the run; *found is false without a file. */
 vit_status checkpoint_load(struct checkpoint *checkpoint, const char *path, bool *found,

@@ -22,6 +22,7 @@ struct lane { /* what one thread works with */
     void *tape_memory;
     float *gradient; /* laid out as the parameters */
     float *images, *logits, *dlogits, *keep;
+    float *muon; /* scratch for the largest matrix */
     struct sample_room room;
     struct teacher_room teacher;
     uint8_t labels[MICRO_BATCH];
@@ -123,12 +124,31 @@ static void sum_gradients(void *context, size_t thread, size_t threads) {
     t->lanes[thread].square = square;
 }
 
+static struct matrices matrices_of(const struct trainer *t, const vit_tensor *tensor) {
+    bool muon = t->recipe->optimizer == OPTIMIZER_MUON;
+    return muon ? muon_matrices(tensor) : (struct matrices){0};
+}
+
+static void update_matrix(struct trainer *t, struct lane *lane, size_t offset, size_t rows,
+                          size_t columns) {
+    float *const *arrays = t->state.arrays;
+    muon_update(arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset, arrays[AVERAGE] + offset,
+                lane->muon, t->lanes[0].gradient + offset, rows, columns, &t->adamw);
+}
+
 static void update_parameters(void *context, size_t thread, size_t threads) {
     struct trainer *t = context;
     struct range range = range_part(t->state.count, thread, threads);
     float *const *arrays = t->state.arrays;
+    size_t seen = 0; /* matrices: the threads take them in turn */
     for (size_t i = 0; i < t->tensor_count; i++) {
         vit_tensor tensor = t->tensors[i];
+        struct matrices of = matrices_of(t, &tensor);
+        for (size_t k = 0; k < of.count; k++)
+            if (seen++ % threads == thread)
+                update_matrix(t, &t->lanes[thread], tensor.offset + k * of.rows * of.columns,
+                              of.rows, of.columns);
+        if (of.count) continue;
         size_t begin = tensor.offset, end = begin + tensor.count;
         if (begin < range.begin) begin = range.begin;
         if (end > range.end) end = range.end;
@@ -155,7 +175,7 @@ static bool train_step(struct trainer *t) {
         .beta2 = recipe->beta2,
         .epsilon = recipe->epsilon,
         .weight_decay = recipe->weight_decay,
-        .decoupled = recipe->optimizer == OPTIMIZER_ADAMW,
+        .decoupled = recipe->optimizer != OPTIMIZER_ADAM,
         .step = t->step + 1,
         .ema_decay = ema_warm(recipe->ema_decay, t->step + 1),
         .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
@@ -302,46 +322,15 @@ static vit_status write_model(const struct trainer *t, vit_error *why) {
     return status;
 }
 
-static uint64_t hash_text(const char *text) {
-    return hash_bytes(0, text, strlen(text));
-}
-
-static uint64_t hash_model(vit_model *model) {
-    size_t count = 0;
-    const float *parameters = model ? vit_parameters(model, &count) : NULL;
-    return parameters ? hash_bytes(0, parameters, count * sizeof *parameters) : 0;
-}
-
-static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
-    for (size_t i = 0; i < drawings->count; i++) {
-        const struct drawing *d = &drawings->list[i];
-        const uint64_t what[] = {d->label, d->writer, d->strokes};
-        hash = hash_bytes(hash, what, sizeof what);
+/* For the largest matrix; at least 1. */
+static size_t muon_floats(const struct trainer *t) {
+    size_t most = 1;
+    for (size_t i = 0; i < t->tensor_count; i++) {
+        struct matrices of = matrices_of(t, &t->tensors[i]);
+        size_t need = muon_scratch(of.rows, of.columns);
+        if (need > most) most = need;
     }
-    hash = hash_bytes(hash, drawings->lengths, drawings->stroke_count * sizeof *drawings->lengths);
-    return hash_bytes(hash, drawings->points, drawings->point_count * sizeof *drawings->points);
-}
-
-static vit_status identify(struct trainer *t, vit_error *why) {
-    const struct data_set *data = t->data;
-    struct recipe recipe = *t->recipe; /* epochs and seed count apart */
-    recipe.epochs = 0;
-    recipe.seed = 0;
-    char *training = recipe_training_json(&recipe);
-    if (!training) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
-    uint64_t images = hash_bytes(0, data->images, data->count * data->rows * data->columns);
-    uint64_t *identity = t->state.identity;
-    identity[RUN_RECIPE] = hash_text(training);
-    identity[RUN_MODEL] = hash_text(t->recipe->model);
-    identity[RUN_START] = hash_model(t->job->start);
-    identity[RUN_TEACHER] = hash_model(t->job->teacher);
-    identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
-    if (t->job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], t->job->drawings);
-    identity[RUN_EPOCHS] = t->recipe->epochs;
-    identity[RUN_SEED] = t->recipe->seed;
-    identity[RUN_THREADS] = pool_threads(t->pool);
-    free(training);
-    return VIT_OK;
+    return most;
 }
 
 static bool open_lane(struct trainer *t, struct lane *lane) {
@@ -352,7 +341,8 @@ static bool open_lane(struct trainer *t, struct lane *lane) {
     lane->tape_memory = malloc(need);
     lane->gradient = malloc(t->state.count * sizeof *lane->gradient);
     lane->images = malloc(floats * sizeof *lane->images);
-    if (!lane->tape_memory || !lane->gradient || !lane->images) return false;
+    lane->muon = malloc(muon_floats(t) * sizeof *lane->muon);
+    if (!lane->tape_memory || !lane->gradient || !lane->images || !lane->muon) return false;
     if (!sample_room_open(&lane->room, &t->samples)) return false;
     if (t->job->teacher && !teacher_room_open(&lane->teacher, t->job->teacher, MICRO_BATCH))
         return false;
@@ -428,7 +418,7 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
     if (!status) status = pool_open(&t->pool, job->threads, why);
-    if (!status) status = identify(t, why);
+    if (!status) status = checkpoint_identify(&t->state, job, why);
     return status;
 }
 
@@ -438,6 +428,7 @@ static void trainer_close(struct trainer *t) {
         free(t->lanes[i].tape_memory);
         free(t->lanes[i].gradient);
         free(t->lanes[i].images);
+        free(t->lanes[i].muon);
         sample_room_close(&t->lanes[i].room);
         teacher_room_close(&t->lanes[i].teacher);
     }

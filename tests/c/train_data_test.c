@@ -145,7 +145,7 @@ TEST("a recipe's unknown keys and values out of range are named") {
     expect_recipe_refused("\"epochs\": 6", "\"epochs\": 2.5", "epochs");
     expect_recipe_refused("\"epochs\": 6", "\"epochs\": \"6\"", "epochs");
     expect_recipe_refused("\"epochs\": 6", "\"epoch\": 6", "\"epoch\" is not a training key");
-    expect_recipe_refused("\"batch\": 32", "\"optimizer\": \"sgd\"", "adamw, adam");
+    expect_recipe_refused("\"batch\": 32", "\"optimizer\": \"sgd\"", "adamw, adam, muon");
     expect_recipe_refused("\"batch\": 32", "\"beta2\": 1", "beta2");
     expect_recipe_refused("\"shift\": 0.5", "\"shft\": 1",
                           "\"shft\" is not a training.augment key");

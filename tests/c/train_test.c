@@ -1,74 +1,10 @@
-/* Training's own steps against what the papers say, and whole runs in small. */
+/* Whole runs in small. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
 
 #include <sys/stat.h>
-
-/* ---- AdamW and its schedule --------------------------------------------- */
-
-/* Loshchilov & Hutter, arXiv:1711.05101, algorithm 2, as printed, in double; and plain Adam
- * with the decay in the gradient, its line 6 without the last term. */
-static void naive_adam(double *p, double *m, double *v, double g, int t, bool decoupled,
-                       double rate, double decay) {
-    const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
-    if (!decoupled) g += decay * *p;
-    *m = beta1 * *m + (1 - beta1) * g;
-    *v = beta2 * *v + (1 - beta2) * g * g;
-    double mhat = *m / (1 - pow(beta1, t)), vhat = *v / (1 - pow(beta2, t));
-    *p -= rate * mhat / (sqrt(vhat) + epsilon) + (decoupled ? rate * decay * *p : 0);
-}
-
-TEST("AdamW and Adam follow the papers' formulas for a hundred steps") {
-    enum { N = 37, STEPS = 100 };
-    for (int kind = 0; kind < 4; kind++) {
-        bool decoupled = kind % 2, decays = kind / 2;
-        uint64_t seed = 1;
-        float p[N], m[N] = {0}, v[N] = {0}, average[N], gradient[N];
-        double pp[N], mm[N] = {0}, vv[N] = {0}, aa[N];
-        random_fill(p, N, 1, &seed);
-        for (size_t i = 0; i < N; i++) average[i] = p[i], aa[i] = pp[i] = (double)p[i];
-        for (int t = 1; t <= STEPS; t++) {
-            random_fill(gradient, N, 2, &seed);
-            struct adamw adamw = {0.01, 0.9, 0.98, 1e-8, 0.1, decoupled, (size_t)t, 0.9, 0.5};
-            adamw_update(p, m, v, average, gradient, N, decays, &adamw);
-            for (size_t i = 0; i < N; i++) {
-                naive_adam(&pp[i], &mm[i], &vv[i], 0.5 * (double)gradient[i], t, decoupled, 0.01,
-                           decays ? 0.1 : 0);
-                aa[i] = 0.9 * aa[i] + 0.1 * pp[i];
-            }
-        }
-        for (size_t i = 0; i < N; i++) { /* each step rounds p, below 4, a few times */
-            CHECK(within((double)p[i], pp[i], 8 * STEPS * FLT_EPSILON), "p[%zu]: %g, want %g", i,
-                  (double)p[i], pp[i]);
-            CHECK(within((double)average[i], aa[i], 8 * STEPS * FLT_EPSILON),
-                  "average[%zu]: %g, want %g", i, (double)average[i], aa[i]);
-        }
-    }
-}
-
-TEST("the learning rate rises in a line, then falls in half a cosine") {
-    struct recipe r = {.epochs = 12,
-                       .learning_rate = 2e-3,
-                       .min_learning_rate = 1e-5,
-                       .warmup_epochs = 2,
-                       .schedule = SCHEDULE_COSINE};
-    const size_t steps = 10;
-    CHECK(within(schedule_rate(&r, 0, steps), 1e-4, 1e-12), "first step");
-    CHECK(within(schedule_rate(&r, 9, steps), 1e-3, 1e-12), "half of the warm-up");
-    CHECK(within(schedule_rate(&r, 19, steps), 2e-3, 1e-12), "end of the warm-up");
-    CHECK(within(schedule_rate(&r, 69, steps), (2e-3 + 1e-5) / 2, 1e-12), "half of the cosine");
-    CHECK(within(schedule_rate(&r, 119, steps), 1e-5, 1e-12), "last step");
-    r.schedule = SCHEDULE_CONSTANT;
-    CHECK(within(schedule_rate(&r, 119, steps), 2e-3, 1e-12), "constant");
-    r.warmup_epochs = 0;
-    CHECK(within(schedule_rate(&r, 0, steps), 2e-3, 1e-12), "no warm-up");
-    r = (struct recipe){.epochs = 1, .learning_rate = 1, .warmup_epochs = 5};
-    for (size_t step = 0; step < steps; step++)
-        CHECK(schedule_rate(&r, step, steps) <= 1, "a warm-up longer than the run");
-    CHECK(ema_warm(0.999, 1) == 2.0 / 11 && ema_warm(0.9, 1000) == 0.9, "the average's warm-up");
-}
 
 /* ---- The pool ----------------------------------------------------------- */
 
@@ -167,6 +103,22 @@ static void check_same(const uint8_t *a, size_t a_size, const uint8_t *b, size_t
     CHECK(a && b && a_size == b_size && !memcmp(a, b, a_size), "%s: the files differ", what);
 }
 
+TEST("Muon learns a small task too, alone and in threads") {
+    struct recipe recipe = recipe_of(RECIPE);
+    recipe.epochs = 30;
+    recipe.optimizer = OPTIMIZER_MUON;
+    for (size_t threads = 1; threads < 4; threads += 2) {
+        struct watcher watcher = {0};
+        char name[16];
+        size_t size;
+        snprintf(name, sizeof name, "muon%zu", threads);
+        free(trained(&recipe, name, threads, &size, &watcher));
+        CHECK(watcher.last.validation_accuracy > 0.9, "%zu threads: accuracy %g", threads,
+              watcher.last.validation_accuracy);
+    }
+    recipe_close(&recipe);
+}
+
 TEST("a small task is learnt, the file opens, and evaluation agrees with the log") {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 30;
@@ -220,20 +172,25 @@ TEST("the same seed and threads give the same bits, another seed others") {
 }
 
 TEST("a run stopped in the middle of an epoch and resumed ends with an uninterrupted one's bits") {
+    static const size_t optimizers[] = {OPTIMIZER_ADAMW, OPTIMIZER_MUON};
     struct recipe recipe = recipe_of(RECIPE);
-    struct watcher watcher = {0}, stopped = {.stop_epoch = 4, .stop_step = 3 * 14 + 5};
-    vit_error why = {""};
-    bool finished = true;
-    size_t sizes[2];
-    uint8_t *whole = trained(&recipe, "whole", 2, &sizes[0], &watcher);
-    REQUIRE(!run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why), "%s", why.text);
-    CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "it was not stopped");
-    struct watcher resumed = {0};
-    uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
-    CHECK(resumed.resumed == 3, "resumed after epoch %zu", resumed.resumed);
-    check_same(whole, sizes[0], parts, sizes[1], "resumed");
-    free(whole);
-    free(parts);
+    for (size_t i = 0; i < 2; i++) {
+        recipe.optimizer = optimizers[i];
+        struct watcher watcher = {0}, stopped = {.stop_epoch = 4, .stop_step = 3 * 14 + 5};
+        vit_error why = {""};
+        bool finished = true;
+        size_t sizes[2];
+        uint8_t *whole = trained(&recipe, "whole", 2, &sizes[0], &watcher);
+        unlink(scratch_path("parts"));
+        REQUIRE(!run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why), "%s", why.text);
+        CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "it was not stopped");
+        struct watcher resumed = {0};
+        uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
+        CHECK(resumed.resumed == 3, "resumed after epoch %zu", resumed.resumed);
+        check_same(whole, sizes[0], parts, sizes[1], "resumed");
+        free(whole);
+        free(parts);
+    }
     recipe_close(&recipe);
 }
 
