@@ -2,21 +2,8 @@ import { fullConfig, type VitConfig } from "./config.js";
 import { VitError } from "./errors.js";
 import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
-import type { CompiledModule, Variant } from "./module.js";
-import { type Result, Session, type Shape, trap, type Wants } from "./wasm.js";
-
-/** A model whose file is about to come; it can be sent to a worker. */
-export interface ModelSource {
-  readonly module: CompiledModule;
-  /** For a build for threads. */
-  readonly memory: WebAssembly.Memory | undefined;
-  /** Of the file, in bytes. */
-  readonly size: number;
-  /** JSON, in place of the file's own. */
-  readonly config: string | undefined;
-  /** Take int8 products in two steps, where the module can. */
-  readonly inPairs: boolean;
-}
+import type { Variant } from "./module.js";
+import { type ModelSource, type Result, Session, type Shape, trap, type Wants } from "./wasm.js";
 
 /** What is known of an open model. */
 export interface Model {

@@ -1,7 +1,19 @@
 /** A thread that runs worker.js, a browser's Worker or one of Node's, and is asked by messages. */
 import { reason, VitError, type VitErrorCode } from "./errors.js";
+import type { Piece } from "./fetch.js";
+import type { Picture } from "./images.js";
+import type { CompiledModule } from "./module.js";
 import { isNode, workerThreads } from "./node.js";
-import type { Question } from "./worker.js";
+import type { ModelSource, Wants } from "./wasm.js";
+
+/** What a thread can be asked, one after the other. */
+export type Question =
+  | { readonly begin: ModelSource }
+  | { readonly feed: Piece }
+  | { readonly end: number }
+  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } }
+  | { readonly join: { readonly module: CompiledModule; readonly memory: WebAssembly.Memory } }
+  | { readonly help: { readonly index: number; readonly stack: number } };
 
 export type Request = Question & { readonly id: number };
 

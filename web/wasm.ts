@@ -1,9 +1,8 @@
 /** The only file that touches the wasm heap: src/wasm.c's exports, as values and copies. */
-import type { ModelSource } from "./engine.js";
 import { VitError, type VitErrorCode } from "./errors.js";
 import { type Picture, POINT_FLOATS, type Strokes } from "./images.js";
 import { HeapMaps, type Maps } from "./maps.js";
-import type { Variant } from "./module.js";
+import type { CompiledModule, Variant } from "./module.js";
 
 /** What src/wasm.exports lists. */
 export const EXPORTS = [
@@ -76,6 +75,19 @@ const MAX_FILE_BYTES = 2 ** 32 - 1;
 
 /** What the module may ask of us; a build for threads asks for their memory too. */
 const ENV = { emscripten_notify_memory_growth: () => {} };
+
+/** A model whose file is about to come; it can be sent to a worker. */
+export interface ModelSource {
+  readonly module: CompiledModule;
+  /** For a build for threads. */
+  readonly memory: WebAssembly.Memory | undefined;
+  /** Of the file, in bytes. */
+  readonly size: number;
+  /** JSON, in place of the file's own. */
+  readonly config: string | undefined;
+  /** Take int8 products in two steps, where the module can. */
+  readonly inPairs: boolean;
+}
 
 /** The letters C, H, W, L, h, D, K of src/vit.h, by name. */
 export interface Shape {

@@ -1,21 +1,9 @@
 /** What a thread of thread.ts runs: an engine, or a helper of one elsewhere. */
-import { Engine, type ModelSource } from "./engine.js";
+import { Engine } from "./engine.js";
 import { VitError } from "./errors.js";
-import type { Piece } from "./fetch.js";
-import type { Picture } from "./images.js";
 import { isNode, type NodePort, workerThreads } from "./node.js";
-import type { CompiledModule } from "./module.js";
 import type { Reply, Request } from "./thread.js";
-import { Helper, type Wants } from "./wasm.js";
-
-/** What a thread can be asked, one after the other. */
-export type Question =
-  | { readonly begin: ModelSource }
-  | { readonly feed: Piece }
-  | { readonly end: number }
-  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } }
-  | { readonly join: { readonly module: CompiledModule; readonly memory: WebAssembly.Memory } }
-  | { readonly help: { readonly index: number; readonly stack: number } };
+import { Helper } from "./wasm.js";
 
 let engine: Engine;
 let helper: Helper;
