@@ -126,3 +126,9 @@ vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
     out.int8 = param.int8;
     return out;
 }
+
+bool all_finite(const float *x, size_t n) {
+    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
+    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+}

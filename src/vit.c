@@ -109,12 +109,6 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 
 /* ---- Running ------------------------------------------------------------ */
 
-bool all_finite(const float *x, size_t n) {
-    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
-    for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
-    return sum == 0;
-}
-
 static bool wanted(const uint8_t *mask, size_t layer) {
     return !mask || mask[layer];
 }
