@@ -1,5 +1,5 @@
-/* vit bench, in three files: what is common and a whole model in bench.c, the kernels in
- * bench_kernels.c, the machine's limits in limit.c. Built into the native command, and for wasm
+/* vit bench, in four files: a whole model in bench.c, the kernels in bench_kernels.c, what both
+ * take time and write lines by in bench_lines.c, the machine's limits in limit.c. Built into the native command, and for wasm
  * as a program of its own. */
 #ifndef VIT_BENCH_H
 #define VIT_BENCH_H
@@ -62,6 +62,8 @@ struct label {
 struct label bench_label(const struct vit_kernels *k);
 /* Whether a line's name, "TABLE WHAT", has every word of --only. */
 bool bench_wants(const struct bench *bench, const char *table, const char *what);
+/* Measures the limits, whatever --only says, for shares need them. */
+void bench_limits(struct bench *bench);
 /* The limit that a table's shares are of, in operations a second. */
 double bench_limit(const struct bench *bench, const struct vit_kernels *k, bool int8);
 
