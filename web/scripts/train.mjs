@@ -2,6 +2,7 @@
 // default one in int8 too. What follows `--` goes to `vit train`, as --threads 4.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { cmake } from "./build.mjs";
 import { findStrokes, mnist } from "./data.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
@@ -50,7 +51,8 @@ await main(async () => {
   await command("train", "--data", data, ...drawings, "--recipe", recipe, "--out", model,
     "--plot", `weights/${name}.svg`, ...teaching, ...words);
   if (pens && training.validation > 0) {
-    await command("calibrate", "--model", model, "--out", model, "--first", `${60000 - training.validation}`,
+    const images = gunzipSync(readFileSync(file("train-images-idx3"))).readUInt32BE(4); // IDX: their number
+    await command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
       ...drawings, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
   }
   const measured = [model];
