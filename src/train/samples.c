@@ -82,7 +82,7 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
     pen.stretch = (float)exp(rng_within(rng, log(1.3)));
-    pen.slant = (float)tan(rng_within(rng, 0.44)); /* 25° */
+    pen.slant = (float)tan(0.105 + rng_within(rng, 0.54)); /* -25° to 37°: most lean so already */
     double hand = s->recipe->hand;
     if (hand > 0) {
         pen.perspective = (float)rng_within(rng, 0.3 * hand);
