@@ -227,7 +227,7 @@ void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch
 
 /* The page's pad and pen, and a digit of the size that most people draw. */
 enum { PAD = 280 };
-static const struct pen PAGE_PEN = {.width = 14, .size = 196, .stretch = 1, .x = 140, .y = 140};
+static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
 
 vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
                          size_t rows, size_t columns, vit_error *why) {

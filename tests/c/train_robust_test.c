@@ -1,5 +1,5 @@
 /* The shipped model on drawings of writers it never saw, drawn in many ways: each way changes at
- * most one answer in a hundred, but for two that do not reach that yet. And on drawings of no
+ * most one answer in a hundred, but for four that do not reach that yet. And on drawings of no
  * digit, of which it is not sure. */
 #define _GNU_SOURCE
 #include "train_support.h"
@@ -14,7 +14,7 @@ struct way {
 };
 
 #define LARGE 196
-#define PAGE 14 /* the page's pen */
+#define PAGE 10 /* the page's pen */
 #define PEN(WIDTH, SIZE, SLANT, X, Y)                                                              \
     { .width = WIDTH, .size = SIZE, .stretch = 1, .slant = SLANT, .x = X, .y = Y }
 static const struct way PLAIN = {"as the page", PEN(PAGE, LARGE, 0, 140, 140), 0, 255, 1};
@@ -30,12 +30,12 @@ static const struct way WAYS[] = {
     {"a pen of 2", PEN(2, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 4", PEN(4, LARGE, 0, 140, 140), 0, 255, 1},
     {"a pen of 8", PEN(8, LARGE, 0, 140, 140), 0, 255, 1},
-    {"a pen of 15", PEN(15, LARGE, 0, 140, 140), 0, 255, 1},
-    {"a pen of 23", PEN(23, LARGE, 0, 140, 140), 0, 255, 1},
-    {"a pen of 30", PEN(30, LARGE, 0, 140, 140), 0, 255, 1},
+    {"a pen of 15", PEN(15, LARGE, 0, 140, 140), 0, 255, 1.5},
+    {"a pen of 23", PEN(23, LARGE, 0, 140, 140), 0, 255, 1.5},
+    {"a pen of 30", PEN(30, LARGE, 0, 140, 140), 0, 255, 1.5},
     {"leaning 12° to the right", PEN(PAGE, LARGE, 0.2126f, 140, 140), 0, 255, 1},
     {"leaning 12° to the left", PEN(PAGE, LARGE, -0.2126f, 140, 140), 0, 255, 1},
-    {"leaning 25° to the right", PEN(PAGE, LARGE, 0.4663f, 140, 140), 0, 255, 1.5},
+    {"leaning 25° to the right", PEN(PAGE, LARGE, 0.4663f, 140, 140), 0, 255, 1},
     {"leaning 25° to the left", PEN(PAGE, LARGE, -0.4663f, 140, 140), 0, 255, 1},
     {"light on dark", PEN(PAGE, LARGE, 0, 140, 140), 255, 0, 1},
     {"dark on grey", PEN(PAGE, LARGE, 0, 140, 140), 40, 128, 1},

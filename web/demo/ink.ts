@@ -1,6 +1,6 @@
 /** The drawing lives in its own units: a square of SIDE, whatever the screen. */
 export const SIDE = 280;
-export const PEN = 14; // thin enough to leave the holes of a small 8 open
+export const PEN = 10; // thin enough to leave the holes of a small 8 open
 
 export interface Point {
   x: number;
