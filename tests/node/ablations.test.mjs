@@ -40,14 +40,20 @@ test("a summary is mean, standard deviation, least and most, in percent", () => 
   assert.equal(summary([0.98762]), "98.76");
 });
 
-test("the table has the rows whose runs are all there", () => {
+test("the table has the rows whose runs are all there, and no base alone", () => {
   const result = (accuracy) => ({ accuracy, parameters: 12345, flops: 3.45e6 });
-  const rows = [rowOf("depth", "3"), rowOf("depth", "4")];
-  const keysOf = (row) => [1, 2].map((seed) => `${row.value}/${seed}`);
-  const results = { "3/1": result(0.98), "3/2": result(0.98), "4/1": result(0.99) };
+  const rows = [rowOf("heads", "4"), rowOf("depth", "3"), rowOf("depth", "4"), rowOf("depth", "5")];
+  const keysOf = (row) => [1, 2].map((seed) => `${row.group}${row.value}/${seed}`);
+  const results = Object.fromEntries(
+    [["heads4", 0.98], ["depth3", 0.98], ["depth4", 0.99]].flatMap(([name, accuracy]) =>
+      [[`${name}/1`, result(accuracy)], [`${name}/2`, result(accuracy)]]),
+  );
+  results["depth5/1"] = result(0.97);
   const lines = table(rows, keysOf, results).split("\n");
-  assert.equal(lines.length, 3);
-  assert.equal(lines[2], "| depth | 3, the base | 98.00 ± 0.00 (98.00..98.00) | 12,345 | 3.5 |");
+  assert.deepEqual(lines.slice(2), [
+    "| depth | 3, the base | 98.00 ± 0.00 (98.00..98.00) | 12,345 | 3.5 |",
+    "| depth | 4 | 99.00 ± 0.00 (99.00..99.00) | 12,345 | 3.5 |",
+  ]);
 });
 
 test("a table replaces the one before and leaves the rest; without markers it comes last", () => {

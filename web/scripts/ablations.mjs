@@ -200,15 +200,19 @@ export function summary(accuracies) {
   return `${mean.toFixed(2)} ± ${spread.toFixed(2)} (${least.toFixed(2)}..${most.toFixed(2)})`;
 }
 
-/** Markdown of the rows whose runs are all there. runsOf: a row → its runs' keys. */
+/**
+ * Markdown of the rows whose runs are all there; a base with nothing to compare it to is left out.
+ * runsOf: a row → its runs' keys.
+ */
 export function table(rows, runsOf, results) {
-  const lines = rows.flatMap((row) => {
-    const runs = runsOf(row).map((key) => results[key]);
-    if (!runs.every(Boolean)) return [];
+  const all = rows.map((row) => ({ ...row, runs: runsOf(row).map((key) => results[key]) }));
+  const done = all.filter(({ runs }) => runs.every(Boolean));
+  const compared = new Set(done.filter(({ isBase }) => !isBase).map(({ group }) => group));
+  const lines = done.filter(({ group }) => compared.has(group)).map(({ group, value, isBase, runs }) => {
     const [{ parameters, flops }] = runs;
-    const name = row.isBase ? `${row.value}, the base` : row.value;
-    return [`| ${row.group} | ${name} | ${summary(runs.map(({ accuracy }) => accuracy))} | ` +
-      `${parameters.toLocaleString("en")} | ${(flops / 1e6).toFixed(1)} |`];
+    const name = isBase ? `${value}, the base` : value;
+    return `| ${group} | ${name} | ${summary(runs.map(({ accuracy }) => accuracy))} | ` +
+      `${parameters.toLocaleString("en")} | ${(flops / 1e6).toFixed(1)} |`;
   });
   return ["| what | value | validation accuracy, % | parameters | MFLOP an image |",
     "|---|---|---|--:|--:|", ...lines].join("\n");
