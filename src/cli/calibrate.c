@@ -1,5 +1,6 @@
 /* vit calibrate: a model's temperature and when it is not sure, by images it was not trained on. */
 #include "../error.h"
+#include "../kernels/kernels.h"
 #include "cli.h"
 
 #include <math.h>
@@ -153,7 +154,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     uint8_t *bytes = NULL, *changed = NULL;
     size_t size, changed_size;
     struct calibration c = {0};
-    vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, why);
+    vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, &vit_native, why);
     if (!status) status = calibrate(&c, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},

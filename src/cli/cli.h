@@ -48,9 +48,10 @@ bool options_read(const struct usage *usage, int argc, char **argv, int *operand
 
 int fail(const vit_error *why); /* prints it; returns EXIT_FAILED */
 vit_status model_read(vit_model **model, const char *path, vit_error *why);
-/* The same, and the file's bytes, which the caller frees whatever the status. */
+/* The same by any of the kernels that are not packed, and the file's bytes, which the caller frees
+ * whatever the status. */
 vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
-                                 vit_error *why);
+                                 const struct vit_kernels *kernels, vit_error *why);
 /* The class's label, or its number written into `number` where the model has none. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
 

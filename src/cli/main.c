@@ -33,12 +33,12 @@ int fail(const vit_error *why) {
 }
 
 vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
-                                 vit_error *why) {
+                                 const struct vit_kernels *kernels, vit_error *why) {
     vit_error inner = {""};
     *model = NULL;
     vit_status status = read_file(bytes, size, path, why);
     if (status) return status;
-    status = vit_open(model, *bytes, *size, &vit_native, &inner);
+    status = vit_open(model, *bytes, *size, kernels, &inner);
     if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
     return status;
 }
@@ -46,7 +46,7 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
 vit_status model_read(vit_model **model, const char *path, vit_error *why) {
     uint8_t *bytes;
     size_t size;
-    vit_status status = model_read_with_bytes(model, &bytes, &size, path, why);
+    vit_status status = model_read_with_bytes(model, &bytes, &size, path, &vit_native, why);
     free(bytes);
     return status;
 }

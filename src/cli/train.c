@@ -1,5 +1,6 @@
 /* vit train: a recipe and a data set become a model file. */
 #include "../error.h"
+#include "../kernels/kernels.h"
 #include "cli.h"
 
 #include <stdio.h>
@@ -90,8 +91,13 @@ static int report(const struct arguments *a, const struct recipe *recipe, bool f
 }
 
 /* A model whose parameters can be read; none where no path is given. */
-static vit_status open_floats(vit_model **model, const char *path, vit_error *why) {
-    vit_status status = path ? model_read(model, path, why) : VIT_OK;
+static vit_status open_floats(vit_model **model, const char *path,
+                              const struct vit_kernels *kernels, vit_error *why) {
+    uint8_t *bytes = NULL;
+    size_t size;
+    vit_status status =
+        path ? model_read_with_bytes(model, &bytes, &size, path, kernels, why) : VIT_OK;
+    free(bytes);
     if (status || !*model || !vit_model_config(*model)->int8) return status;
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "%s: expected a model of floats to train on, it is int8; use the model that it "
@@ -111,8 +117,10 @@ static int train(const struct arguments *a) {
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
     if (!status && a->strokes)
         status = drawings_open(&drawings, a->strokes, recipe.config.classes, &why);
-    if (!status) status = open_floats(&start, a->init, &why);
-    if (!status) status = open_floats(&teacher, a->teacher, &why);
+    if (!status) status = open_floats(&start, a->init, &vit_native, &why);
+    if (!status) status = open_floats(&teacher, a->teacher, recipe_kernels(&recipe), &why);
+    if (!status && recipe.precision == PRECISION_BFLOAT16 && recipe_kernels(&recipe) == &vit_native)
+        printf("precision bfloat16: no AMX here, float32 it is, which is slower\n");
     if (!status) {
         interrupts_catch();
         struct train_job job = {

@@ -83,6 +83,9 @@ extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs;
 extern const struct vit_kernels vit_simd128;
 #else
 extern const struct vit_kernels vit_native; /* compiler vectors, OpenBLAS where built with it */
+/* vit_native, but larger products by factors rounded to bfloat16; for training. NULL where the
+ * processor that this was compiled for, or its system, has no AMX. */
+const struct vit_kernels *vit_bfloat16(void);
 #endif
 
 /* The tables compiled in, best first; `count` of them. */

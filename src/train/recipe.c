@@ -2,6 +2,7 @@
 #include "../config.h"
 #include "../error.h"
 #include "../json.h"
+#include "../kernels/kernels.h"
 #include "train.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct key {
 
 static const char *const OPTIMIZERS[] = {"adamw", "adam", "muon", NULL};
 static const char *const SCHEDULES[] = {"cosine", "constant", NULL};
+static const char *const PRECISIONS[] = {"float32", "bfloat16", NULL};
 
 #define AT(field) offsetof(struct recipe, field)
 
@@ -45,6 +47,7 @@ static const struct key TRAINING[] = {
     {"drawings", COUNT, AT(drawings), 0, 1000, 0, NULL},
     {"hand", REAL, AT(hand), 0, 1, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
+    {"precision", NAME, AT(precision), 0, 0, PRECISION_FLOAT32, PRECISIONS},
 };
 
 static const struct key AUGMENT[] = {
@@ -197,6 +200,12 @@ vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit
     vit_status status = read_recipe(recipe, &whole, why);
     if (status) recipe_close(recipe);
     return status;
+}
+
+const struct vit_kernels *recipe_kernels(const struct recipe *recipe) {
+    const struct vit_kernels *rounded =
+        recipe->precision == PRECISION_BFLOAT16 ? vit_bfloat16() : NULL;
+    return rounded ? rounded : &vit_native;
 }
 
 void recipe_close(struct recipe *recipe) {

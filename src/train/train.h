@@ -98,6 +98,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
 
 enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM, OPTIMIZER_MUON };
 enum schedule { SCHEDULE_COSINE, SCHEDULE_CONSTANT };
+enum precision { PRECISION_FLOAT32, PRECISION_BFLOAT16 };
 
 struct augment {
     double probability;  /* that an image is changed at all */
@@ -126,6 +127,7 @@ struct recipe {
     double distillation;        /* share of the targets that is a teacher's answer */
     double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
+    size_t precision;           /* an enum precision: what products round their factors to */
     struct augment augment;
 };
 
@@ -133,6 +135,8 @@ struct recipe {
  * and values out of range are errors that name the key. */
 vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit_error *why);
 void recipe_close(struct recipe *recipe);
+/* Those of the recipe's precision; float32 where this machine cannot do better. */
+const struct vit_kernels *recipe_kernels(const struct recipe *recipe);
 /* The `training` object as it will be run, in compact JSON, terminated. The caller frees. */
 char *recipe_training_json(const struct recipe *recipe);
 /* {config…, "training": …, "seed": …, "epochs": …, "validation_accuracy": …}: the metadata of

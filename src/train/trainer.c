@@ -360,9 +360,10 @@ static char *join(const char *path, const char *ending) {
 static vit_status open_models(struct trainer *t, vit_error *why) {
     const struct recipe *recipe = t->recipe;
     vit_model **models[] = {&t->model, &t->average};
+    const struct vit_kernels *kernels[] = {recipe_kernels(recipe), &vit_native};
     for (size_t i = 0; i < 2; i++) {
         vit_status status = vit_create(models[i], &recipe->config, recipe->model,
-                                       strlen(recipe->model), &vit_native, why);
+                                       strlen(recipe->model), kernels[i], why);
         if (status) return status;
     }
     t->state.arrays[PARAMETERS] = vit_parameters(t->model, &t->state.count);

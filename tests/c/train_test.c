@@ -119,6 +119,31 @@ TEST("Muon learns a small task too, alone and in threads") {
     recipe_close(&recipe);
 }
 
+TEST("bfloat16 learns a small task too, to the same bits again") {
+    char json[sizeof RECIPE];
+    strcpy(json, RECIPE);
+    char *width = strstr(json, "\"width\": 16");
+    REQUIRE(width, "no width to change");
+    memcpy(width, "\"width\": 64", 11); /* else all products are too small for it */
+    struct recipe recipe = recipe_of(json);
+    recipe.epochs = 20;
+    recipe.precision = PRECISION_BFLOAT16;
+    struct watcher watcher = {0};
+    size_t a_size = 0, b_size = 0, c_size = 0;
+    uint8_t *a = trained(&recipe, "rounded", 2, &a_size, &watcher);
+    CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
+    uint8_t *b = trained(&recipe, "rounded again", 2, &b_size, &watcher);
+    check_same(a, a_size, b, b_size, "trained twice");
+    if (vit_bfloat16()) {
+        recipe.precision = PRECISION_FLOAT32;
+        uint8_t *c = trained(&recipe, "not rounded", 2, &c_size, &watcher);
+        CHECK(memcmp(a + a_size / 2, c + c_size / 2, 64), "nothing was rounded");
+        free(c);
+    }
+    free(a), free(b);
+    recipe_close(&recipe);
+}
+
 TEST("a small task is learnt, the file opens, and evaluation agrees with the log") {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 30;
