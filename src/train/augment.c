@@ -10,7 +10,7 @@
 
 struct augmenter {
     struct augment how;
-    size_t rows, columns;
+    size_t epochs, rows, columns;
     size_t knots;             /* along an edge of the displacement's grid: cells + 3 */
     float gain;               /* from knots of variance 1 to the displacement wanted */
     float *basis_y, *basis_x; /* (knots, rows), (knots, columns) */
@@ -37,8 +37,8 @@ static double fill_basis(float *basis, size_t knots, size_t n) {
     return sum / (double)n;
 }
 
-vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t rows,
-                          size_t columns, vit_error *why) {
+vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t epochs,
+                          size_t rows, size_t columns, vit_error *why) {
     size_t knots = augment->elastic_grid + 3;
     *out = NULL;
     if (augment->erase > rows || augment->erase > columns)
@@ -47,7 +47,7 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
     struct augmenter *a = malloc(sizeof *a + knots * (rows + columns) * sizeof(float));
     *out = a;
     if (!a) return vit_fail(why, VIT_NO_MEMORY, "no memory for the augmentation");
-    *a = (struct augmenter){.how = *augment, .rows = rows, .columns = columns, .knots = knots};
+    *a = (struct augmenter){*augment, epochs, rows, columns, .knots = knots};
     a->basis_y = (float *)(a + 1);
     a->basis_x = a->basis_y + knots * rows;
     double seen = fill_basis(a->basis_y, knots, rows) * fill_basis(a->basis_x, knots, columns);
@@ -166,13 +166,21 @@ static void erase(float *image, const struct augmenter *a, struct rng *rng) {
         memset(image + y * a->columns + left, 0, side * sizeof *image);
 }
 
+/* That an image is changed at all: the last epochs' look more and more like what will be read. He
+ * et al., arXiv:1909.09148. */
+static double chance(const struct augmenter *a, size_t epoch) {
+    double epochs = (double)a->epochs, begin = epochs * (1 - a->how.settle);
+    double now = (double)epoch + 1;
+    return a->how.probability * (now > begin ? (epochs - now) / (epochs - begin) : 1);
+}
+
 void augmenter_apply(float *image, float *scratch, const struct augmenter *a, const uint8_t *source,
                      bool solid, uint64_t seed, size_t epoch, size_t index) {
     size_t padded_size = (a->rows + 3) * (a->columns + 3), grid = a->knots * a->knots;
     float *padded = scratch, *thick = padded + padded_size, *knots = thick + padded_size;
     float *line = knots + 2 * grid, *shift_x = line + a->knots, *shift_y = shift_x + a->columns;
     struct rng rng = rng_stream(seed, RNG_AUGMENT, epoch, index);
-    if (rng_unit(&rng) >= a->how.probability) {
+    if (rng_unit(&rng) >= chance(a, epoch)) {
         for (size_t i = 0; i < a->rows * a->columns; i++) image[i] = (float)source[i] / 255;
         return;
     }

@@ -52,6 +52,7 @@ static const struct key TRAINING[] = {
 
 static const struct key AUGMENT[] = {
     {"probability", REAL, AT(augment.probability), 0, 1, 1, NULL},
+    {"settle", REAL, AT(augment.settle), 0, 1, 0, NULL},
     {"shift", REAL, AT(augment.shift), 0, 1000, 0, NULL},
     {"rotation", REAL, AT(augment.rotation), 0, 180, 0, NULL},
     {"scale", REAL, AT(augment.scale), 0, 4, 0, NULL},

@@ -30,7 +30,8 @@ vit_status samples_open(struct samples *s, const struct recipe *recipe, const st
                         "training key drawings: an epoch of %z images is "
                         "too long",
                         s->count);
-    return augmenter_open(&s->augmenter, &recipe->augment, data->rows, data->columns, why);
+    return augmenter_open(&s->augmenter, &recipe->augment, recipe->epochs, data->rows,
+                          data->columns, why);
 }
 
 void samples_close(struct samples *s) {

@@ -111,6 +111,7 @@ struct augment {
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
     double bold;         /* half of what has no hole to lose: a dilation by 0 to so many pixels */
     size_t erase;        /* side of a square put back to paper, pixels */
+    double settle;       /* share of the epochs, the last, in which `probability` falls to 0 */
 };
 
 struct recipe {
@@ -147,8 +148,8 @@ char *recipe_metadata(const struct recipe *recipe, double accuracy);
 
 struct augmenter; /* const after opening, shared by threads */
 
-vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t rows,
-                          size_t columns, vit_error *why);
+vit_status augmenter_open(struct augmenter **out, const struct augment *augment, size_t epochs,
+                          size_t rows, size_t columns, vit_error *why);
 void augmenter_close(struct augmenter *augmenter);
 size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a thread brings */
 /* source (rows, columns) bytes → image (rows, columns) in 0..1, changed by the chances of

@@ -212,6 +212,8 @@ static void draw_ring(uint8_t *image, size_t side) {
         }
 }
 
+enum { EPOCHS = 10 };
+
 /* Every second image of a test has no hole to lose. */
 #define SOLID(index) ((index) % 2 == 1)
 
@@ -219,7 +221,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
                          uint64_t seed, size_t epoch, size_t index) {
     struct augmenter *augmenter;
     vit_error why;
-    if (augmenter_open(&augmenter, how, 28, 28, &why)) exit(EXIT_FAILURE);
+    if (augmenter_open(&augmenter, how, EPOCHS, 28, 28, &why)) exit(EXIT_FAILURE);
     float *scratch = guarded(augmenter_scratch(augmenter));
     augmenter_apply(image, scratch, augmenter, source, SOLID(index), seed, epoch, index);
     CHECK(guards_intact(scratch, augmenter_scratch(augmenter)), "written past the scratch");
@@ -227,7 +229,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
     augmenter_close(augmenter);
 }
 
-static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4};
+static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0};
 
 TEST("augmentation is a function of seed, epoch and image alone") {
     uint8_t source[784];
@@ -255,11 +257,35 @@ TEST("augmentation stays in 0..1 whatever its strength, and without any is the i
     never.probability = 0;
     augment_once(image, source, &never, 1, 0, 0);
     CHECK_SAME_BITS(image, plain, 784, "probability 0");
-    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28};
+    struct augment wild = {1, 1000, 180, 4, 60, 100, 7, 1, 10, 28, 0};
     for (size_t index = 0; index < 200; index++) {
         augment_once(image, source, index % 2 ? &ALL : &wild, 9, 0, index);
         for (size_t i = 0; i < 784; i++)
             CHECK(image[i] >= 0 && image[i] <= 1.000001f, "pixel %zu is %g", i, (double)image[i]);
+    }
+}
+
+TEST("over the last epochs fewer and fewer images are changed, in the last none") {
+    static const double SHARES[EPOCHS] = {1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25, 0};
+    uint8_t source[784];
+    float image[784], plain[784], unsettled[784];
+    struct augment settling = ALL;
+    settling.settle = 0.4;
+    draw_ring(source, 28);
+    for (size_t i = 0; i < 784; i++) plain[i] = (float)source[i] / 255;
+    for (size_t epoch = 0; epoch < EPOCHS; epoch++) {
+        size_t changed = 0, count = 1000;
+        for (size_t index = 0; index < count; index++) {
+            augment_once(image, source, &settling, 3, epoch, index);
+            if (!memcmp(image, plain, sizeof image)) continue;
+            changed++;
+            augment_once(unsettled, source, &ALL, 3, epoch, index);
+            CHECK(!memcmp(image, unsettled, sizeof image), "changed in another way");
+        }
+        double share = (double)changed / (double)count, spread = 4 * sqrt(0.25 / (double)count);
+        bool all = SHARES[epoch] == 0 || SHARES[epoch] == 1;
+        CHECK(within(share, SHARES[epoch], all ? 0 : spread), "epoch %zu: %g are changed", epoch,
+              share);
     }
 }
 
@@ -333,6 +359,6 @@ TEST("erasing puts one square back to paper, anywhere on the image") {
     vit_error why = {""};
     struct augmenter *augmenter;
     augment.erase = 29;
-    CHECK(augmenter_open(&augmenter, &augment, 28, 28, &why) == VIT_BAD_CONFIG && !augmenter,
+    CHECK(augmenter_open(&augmenter, &augment, 1, 28, 28, &why) == VIT_BAD_CONFIG && !augmenter,
           "a square larger than the image: %s", why.text);
 }
