@@ -171,7 +171,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
 }
 
 int command_calibrate(int argc, char **argv) {
-    struct arguments a = {.threads = cpu_count(), .accept = 0.993};
+    struct arguments a = {.threads = cpu_count(), .accept = 0.995};
     const struct option options[] = {
         {"--model", OPTION_TEXT, &a.model, true, "MODEL", "safetensors"},
         {"--out", OPTION_TEXT, &a.out, true, "MODEL", "safetensors to write; may be the same"},
@@ -182,7 +182,7 @@ int command_calibrate(int argc, char **argv) {
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
          "pen drawings as well, those by the writers to validate with"},
         {"--accept", OPTION_SHARE, &a.accept, false, "SHARE",
-         "of the right answers that are to count as certain, 0.993"},
+         "of the right answers that are to count as certain, 0.995"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
     };
     const struct usage usage = {"calibrate",
