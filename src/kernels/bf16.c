@@ -159,6 +159,7 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
     }
     _tile_release();
 }
+
 /* As vit_native's: the bias first, then the product is added to it. */
 static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                    const float *restrict packed, const float *restrict bias, int act, bool add,
