@@ -1,4 +1,5 @@
 import digits from "../../weights/digits.safetensors?url";
+import large from "../../weights/digits-large.safetensors?url";
 import myvit from "../../weights/myvit.safetensors?url";
 
 declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
@@ -16,6 +17,12 @@ export interface Choice {
 /** The first is what the page begins with. */
 export const MODELS: readonly Choice[] = [
   { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits },
+  {
+    id: "digits-large",
+    title: "digits-large: twice the size",
+    url: large,
+    bytes: WEIGHTS_BYTES["digits-large"],
+  },
   {
     id: "myvit",
     title: "myvit: the tutorial’s tiny ViT",

@@ -16,7 +16,11 @@ export default defineConfig({
   base: "./",
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
-  define: { WEIGHTS_BYTES: { digits: bytesOf("digits"), myvit: bytesOf("myvit") } },
+  define: {
+    WEIGHTS_BYTES: Object.fromEntries(
+      ["digits", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
+    ),
+  },
   server: { headers, fs: { allow: [here("../..")] } },
   preview: { headers },
   worker: { format: "es" },

@@ -123,7 +123,7 @@ export async function page() {
     inputs: [
       "web/demo",
       "dist",
-      ...["digits", "myvit"].map((name) => `weights/${name}.safetensors`),
+      ...["digits", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
       "package-lock.json",
     ],
     outputs: ["build/page/index.html"],
