@@ -6,13 +6,13 @@
 
 #include "model.h"
 
-/* The three parts of a row of qkv (3D). */
+/* The three parts of a row of qkv (3A). */
 enum { QUERY, KEY, VALUE };
 
 void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *model,
                        size_t rows) {
     const vit_config *c = &model->config;
-    size_t T = vit_tokens(c), d = c->width / c->heads;
+    size_t T = vit_tokens(c), d = head_width(c);
     s->keys = arena_floats(arena, model->kernels->packed_size(T, d), 1);
     s->values = arena_floats(arena, model->kernels->packed_size(d, T), 1);
     s->scores = arena_floats(arena, rows, T);
@@ -23,31 +23,33 @@ static bool is_per_head(const vit_config *c) {
     return c->attention == VIT_PER_HEAD;
 }
 
-/* x (rows,D) → `parts` of the three parts of qkv (rows,3D), from `part` on. per_head: each head
+/* x (rows,D) → `parts` of the three parts of qkv (rows,3A), from `part` on. per_head: each head
  * maps its own slice by its own matrices. */
 static void map_rows(const vit_model *m, const struct block_params *p, float *qkv, const float *x,
                      const struct vit_quantized *q, size_t rows, size_t part, size_t parts) {
     const struct vit_kernels *k = m->kernels;
     bool per_head = is_per_head(&m->config), int8 = p->qkv_scale != NULL;
     size_t D = m->config.width, heads = per_head ? m->config.heads : 1, K = D / heads;
-    size_t N = per_head ? K : parts * D, count = per_head ? parts * heads : 1;
-    for (size_t i = 0, n = part * D; i < count; i++, n += N) {
+    size_t A = attention_width(&m->config);
+    size_t N = per_head ? K : parts * A, count = per_head ? parts * heads : 1;
+    for (size_t i = 0, n = part * A; i < count; i++, n += N) {
         const float *weight = p->qkv_weight + (per_head ? n / K * matrix_floats(k, int8, K, K)
                                                : int8   ? k->packed_size_int8(n, K) / sizeof(float)
                                                         : k->packed_size(n, K));
         const struct linear w = {weight, int8 ? p->qkv_scale + n : NULL,
                                  p->qkv_bias ? p->qkv_bias + n : NULL, N, K};
-        linear_forward(k, qkv + n, 3 * D, x + i % heads * K, D, &w, VIT_LINEAR, false, rows, q);
+        linear_forward(k, qkv + n, 3 * A, x + i % heads * K, D, &w, VIT_LINEAR, false, rows, q);
     }
 }
 
 static void qkv_backward(const vit_model *m, const struct block_params *p,
                          const struct block_params *g, float *dx, const float *dqkv, const float *x,
                          size_t rows, float *part) {
-    size_t D = m->config.width, heads = m->config.heads, d = D / heads;
+    size_t D = m->config.width, heads = m->config.heads, A = attention_width(&m->config);
+    size_t d = head_width(&m->config);
     if (!is_per_head(&m->config)) {
-        linear_backward(m->kernels, dx, D, g->qkv_weight, g->qkv_bias, dqkv, 3 * D, x, D,
-                        p->qkv_weight, rows, 3 * D, D);
+        linear_backward(m->kernels, dx, D, g->qkv_weight, g->qkv_bias, dqkv, 3 * A, x, D,
+                        p->qkv_weight, rows, 3 * A, D);
         return;
     }
     memset(dx, 0, rows * D * sizeof *dx);
@@ -65,13 +67,13 @@ static void qkv_backward(const vit_model *m, const struct block_params *p,
 static void qk_norm_forward(const vit_model *m, const struct block_params *p,
                             const struct activations *a, size_t rows) {
     const vit_config *c = &m->config;
-    size_t D = c->width, d = D / c->heads;
-    if (a->qk_raw) memcpy(a->qk_raw, a->qkv, rows * 3 * D * sizeof *a->qkv);
+    size_t A = attention_width(c), d = head_width(c);
+    if (a->qk_raw) memcpy(a->qk_raw, a->qkv, rows * 3 * A * sizeof *a->qkv);
     for (size_t i = 0; i < 2 * c->heads; i++) {
         bool query = i < c->heads;
         float *mean = a->qk_mean ? a->qk_mean + i * rows : NULL;
         float *rstd = a->qk_rstd ? a->qk_rstd + i * rows : NULL;
-        m->kernels->norm(a->qkv + i * d, 3 * D, mean, rstd, a->qkv + i * d, 3 * D,
+        m->kernels->norm(a->qkv + i * d, 3 * A, mean, rstd, a->qkv + i * d, 3 * A,
                          query ? p->q_norm_gain : p->k_norm_gain,
                          query ? p->q_norm_bias : p->k_norm_bias, c->norm_eps, rows, d);
     }
@@ -81,12 +83,12 @@ static void qk_norm_backward(const vit_model *m, const struct block_params *p,
                              const struct block_params *g, const struct activations *a, float *dqkv,
                              size_t rows) {
     const vit_config *c = &m->config;
-    size_t D = c->width, d = D / c->heads;
+    size_t A = attention_width(c), d = head_width(c);
     for (size_t i = 0; i < 2 * c->heads; i++) {
         bool query = i < c->heads;
-        norm_backward(dqkv + i * d, 3 * D, query ? g->q_norm_gain : g->k_norm_gain,
-                      query ? g->q_norm_bias : g->k_norm_bias, dqkv + i * d, 3 * D,
-                      a->qk_raw + i * d, 3 * D, a->qk_mean + i * rows, a->qk_rstd + i * rows,
+        norm_backward(dqkv + i * d, 3 * A, query ? g->q_norm_gain : g->k_norm_gain,
+                      query ? g->q_norm_bias : g->k_norm_bias, dqkv + i * d, 3 * A,
+                      a->qk_raw + i * d, 3 * A, a->qk_mean + i * rows, a->qk_rstd + i * rows,
                       query ? p->q_norm_gain : p->k_norm_gain, rows, d);
     }
 }
@@ -94,16 +96,16 @@ static void qk_norm_backward(const vit_model *m, const struct block_params *p,
 void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
                  const struct activations *a, const struct scratch *s, size_t batch,
                  struct rows share) {
-    size_t T = vit_tokens(&m->config), D = m->config.width;
+    size_t T = vit_tokens(&m->config), D = m->config.width, A = attention_width(&m->config);
     /* Where few tokens go on, few queries are needed; the rows of a packed matrix from any
      * multiple of VIT_INT8_ROWS on are packed like a matrix of their own. */
-    bool all = a->queries == T || a->map_rows == T || a->qk_raw || D % VIT_INT8_ROWS;
+    bool all = a->queries == T || a->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
     for (size_t i = 0; i < batch && !all; i++) {
         struct rows here = rows_within(share, i * T, a->queries);
         if (!here.count) continue;
         size_t at = i * T + here.first - share.first;
-        map_rows(m, p, a->qkv + at * 3 * D, x + at * D, &s->quantized, here.count, QUERY, 1);
+        map_rows(m, p, a->qkv + at * 3 * A, x + at * D, &s->quantized, here.count, QUERY, 1);
     }
     if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
 }
@@ -173,17 +175,17 @@ static void relative_backward(float *table, float *bias, const float *scores, si
 static void head_forward(const vit_model *m, float *out, float *map, const float *qkv,
                          const float *bias, size_t from, size_t rows, const struct scratch *s) {
     const struct vit_kernels *k = m->kernels;
-    size_t T = vit_tokens(&m->config), D = m->config.width, d = D / m->config.heads;
+    size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
     float scale = 1 / sqrtf((float)d);
     for (size_t end = from + rows; from < end; from += rows) {
         rows = end - from < ATTENTION_ROWS ? end - from : ATTENTION_ROWS;
         float *scores = map ? map + from * T : s->scores;
-        k->matmul(scores, T, qkv + QUERY * D + from * 3 * D, 3 * D, s->keys, NULL, VIT_LINEAR,
+        k->matmul(scores, T, qkv + QUERY * A + from * 3 * A, 3 * A, s->keys, NULL, VIT_LINEAR,
                   false, rows, T, d);
         if (bias) relative_forward(scores, bias, &m->config, from, rows);
         k->softmax(scores, T, scale, rows, T);
         if (out)
-            k->matmul(out + from * D, D, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
+            k->matmul(out + from * A, A, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
     }
 }
 
@@ -192,13 +194,14 @@ static void image_forward(const vit_model *m, const struct block_params *p,
                           const struct activations *a, const struct scratch *s, size_t image,
                           size_t from, size_t rows, bool goes_on) {
     const struct vit_kernels *k = m->kernels;
-    size_t T = vit_tokens(&m->config), D = m->config.width, heads = m->config.heads, d = D / heads;
+    size_t T = vit_tokens(&m->config), heads = m->config.heads, d = head_width(&m->config);
+    size_t A = heads * d;
     for (size_t head = 0; head < heads; head++) {
-        const float *qkv = a->qkv + image * T * 3 * D + head * d;
+        const float *qkv = a->qkv + image * T * 3 * A + head * d;
         float *map = a->map ? a->map + image * a->map_stride + head * T * T : NULL;
-        float *out = goes_on ? a->mixed + image * a->queries * D + head * d : NULL;
-        k->pack(s->keys, qkv + KEY * D, 3 * D, 1, T, d);
-        if (out) k->pack(s->values, qkv + VALUE * D, 1, 3 * D, d, T);
+        float *out = goes_on ? a->mixed + image * a->queries * A + head * d : NULL;
+        k->pack(s->keys, qkv + KEY * A, 3 * A, 1, T, d);
+        if (out) k->pack(s->values, qkv + VALUE * A, 1, 3 * A, d, T);
         if (p->relative_bias)
             relative_read(s->relative, p->relative_bias + head, relative_rows(&m->config), heads,
                           sqrtf((float)d));
@@ -211,10 +214,11 @@ static void image_forward(const vit_model *m, const struct block_params *p,
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
                           const float *qkv, float *dscores, size_t queries) {
     const struct vit_kernels *k = m->kernels;
-    size_t T = vit_tokens(&m->config), D = m->config.width, d = D / m->config.heads, ld = 3 * D;
+    size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
+    size_t ld = 3 * A;
     float scale = 1 / sqrtf((float)d);
-    k->gemm(dqkv + VALUE * D, ld, map, T, true, dout, D, false, 1, 0, T, d, queries);
-    k->gemm(dscores, T, dout, D, false, qkv + VALUE * D, ld, true, 1, 0, queries, T, d);
+    k->gemm(dqkv + VALUE * A, ld, map, T, true, dout, A, false, 1, 0, T, d, queries);
+    k->gemm(dscores, T, dout, A, false, qkv + VALUE * A, ld, true, 1, 0, queries, T, d);
     for (size_t i = 0; i < queries; i++) {
         const float *row = map + i * T;
         float *drow = dscores + i * T, sum = 0;
@@ -223,11 +227,11 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
 #pragma omp simd
         for (size_t j = 0; j < T; j++) drow[j] = row[j] * (drow[j] - sum);
     }
-    k->gemm(dqkv + QUERY * D, ld, dscores, T, false, qkv + KEY * D, ld, false, scale, 0, queries, d,
+    k->gemm(dqkv + QUERY * A, ld, dscores, T, false, qkv + KEY * A, ld, false, scale, 0, queries, d,
             T);
-    k->gemm(dqkv + KEY * D, ld, dscores, T, true, qkv + QUERY * D, ld, false, scale, 0, T, d,
+    k->gemm(dqkv + KEY * A, ld, dscores, T, true, qkv + QUERY * A, ld, false, scale, 0, T, d,
             queries);
-    for (size_t i = queries; i < T; i++) memset(dqkv + QUERY * D + i * ld, 0, d * sizeof *dqkv);
+    for (size_t i = queries; i < T; i++) memset(dqkv + QUERY * A + i * ld, 0, d * sizeof *dqkv);
 }
 
 /* A share of rows first…first+each-1 of every image, which lie one after the other. */
@@ -251,10 +255,10 @@ void attention_forward(const vit_model *m, const struct block_params *p,
 
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                         const float *mixed, const struct scratch *s, size_t rows) {
-    size_t D = m->config.width;
+    size_t D = m->config.width, A = attention_width(&m->config);
     if (!is_per_head(&m->config)) {
-        const struct linear proj = {p->proj_weight, p->proj_scale, p->proj_bias, D, D};
-        linear_forward(m->kernels, y, D, mixed, D, &proj, VIT_LINEAR, add, rows, &s->quantized);
+        const struct linear proj = {p->proj_weight, p->proj_scale, p->proj_bias, D, A};
+        linear_forward(m->kernels, y, D, mixed, A, &proj, VIT_LINEAR, add, rows, &s->quantized);
         return;
     }
     for (size_t i = 0; i < rows * D; i++) y[i] = mixed[i] + (add ? y[i] : 0);
@@ -264,16 +268,16 @@ void attention_backward(const vit_model *m, const struct block_params *p,
                         const struct block_params *g, float *dx, const float *dy, const float *x,
                         const struct activations *a, const struct scratch *s, size_t batch) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, d = D / c->heads, rows = batch * T;
-    size_t queries = a->queries;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), d = head_width(c);
+    size_t rows = batch * T, queries = a->queries;
     if (!is_per_head(c)) {
-        linear_backward(m->kernels, s->dmixed, D, g->proj_weight, g->proj_bias, dy, D, a->mixed, D,
-                        p->proj_weight, batch * queries, D, D);
+        linear_backward(m->kernels, s->dmixed, A, g->proj_weight, g->proj_bias, dy, D, a->mixed, A,
+                        p->proj_weight, batch * queries, D, A);
         dy = s->dmixed;
     }
     for (size_t i = 0; i < batch; i++)
         for (size_t head = 0; head < c->heads; head++) {
-            size_t at = i * queries * D + head * d, qkv_at = i * T * 3 * D + head * d;
+            size_t at = i * queries * A + head * d, qkv_at = i * T * 3 * A + head * d;
             head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * a->map_stride + head * T * T,
                           a->qkv + qkv_at, s->scores, queries);
             if (g->relative_bias)

@@ -70,11 +70,12 @@ struct block_call {
 static struct activations rows_from(const vit_model *m, const struct activations *a, size_t row) {
     struct activations r = *a;
     if (row == 0) return r;
-    float **const wide[] = {&r.x,   &r.normed1, &r.mixed,   &r.kept, &r.branch1, &r.sum1,
-                            &r.mid, &r.normed2, &r.branch2, &r.sum2, &r.out};
+    float **const wide[] = {&r.x,   &r.normed1, &r.kept,    &r.branch1, &r.sum1,
+                            &r.mid, &r.normed2, &r.branch2, &r.sum2,    &r.out};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         if (*wide[i]) *wide[i] += row * m->config.width;
-    r.qkv += row * 3 * m->config.width;
+    r.qkv += row * 3 * attention_width(&m->config);
+    if (r.mixed) r.mixed += row * attention_width(&m->config);
     r.hidden += row * m->config.mlp_width;
     return r;
 }

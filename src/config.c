@@ -7,20 +7,20 @@
 #include "shapes.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
-enum kind { SIZE, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
+enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
 
 static const char *const NORMS[] = {"pre", "post", NULL};
 static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
 static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
                                         "sincos2d", "relative", NULL};
-static const char *const POOLS[] = {"class", "mean", NULL};
+static const char *const POOLS[] = {"class", "mean", "attention", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
 static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
 
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset, max; /* max of SIZE and PAIR, whose least is 1, and of POSITIVE */
+    size_t offset, max; /* of SIZE and PAIR, whose least is 1, of COUNT and POSITIVE */
     const char *const *words;
     bool required;
 };
@@ -34,7 +34,8 @@ static const struct key KEYS[] = {
     {"depth", SIZE, AT(depth), 1024, NULL, true},
     {"heads", SIZE, AT(heads), 1024, NULL, true},
     {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, true},
-    {"classes", SIZE, AT(classes), 1000000, NULL, true},
+    {"classes", COUNT, AT(classes), 1000000, NULL, true},
+    {"head_width", SIZE, AT(head_width), 65536, NULL, false},
     {"norm", WORD, AT(norm), 0, NORMS, false},
     {"norm_eps", NUMBER, AT(norm_eps), 0, NULL, false},
     {"final_norm", BOOL, AT(final_norm), 0, NULL, false},
@@ -94,6 +95,7 @@ static bool read_key(vit_config *config, const struct key *key, const struct jso
     unsigned word;
     switch (key->kind) {
     case SIZE: return read_positive(value, key->max, field);
+    case COUNT: return json_size(value, key->max, field);
     case PAIR: return read_pair(value, key->max, field);
     case NUMBER: return read_float(value, number) && *number >= 0;
     case POSITIVE: return read_float(value, number) && *number > 0 && *number <= (float)key->max;
@@ -108,10 +110,10 @@ static bool read_key(vit_config *config, const struct key *key, const struct jso
 }
 
 static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
-    if (key->kind == SIZE)
+    if (key->kind == SIZE || key->kind == COUNT)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: %s: expected a whole number from 1 to %z, got %t", key->name,
-                        key->max, value->text, value->size);
+                        "config: %s: expected a whole number from %s to %z, got %t", key->name,
+                        key->kind == SIZE ? "1" : "0", key->max, value->text, value->size);
     if (key->kind == PAIR)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: %s: expected [rows, columns], each from 1 to %z, got %t",
@@ -201,10 +203,13 @@ static bool read_channel_values(const struct json *object, const char *name, siz
 static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
     struct json member;
     unsigned filter = VIT_BILINEAR;
-    if (!json_get(value, "resize", &member) || !json_size(&member, 16384, &config->photo.resize) ||
-        config->photo.resize == 0)
-        return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.resize: expected a number of pixels");
-    config->photo.crop = config->photo.resize;
+    if (!json_get(value, "resize", &member) ||
+        !(read_positive(&member, 16384, &config->photo.resize) ||
+          read_pair(&member, 16384, config->photo.stretch)))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.resize: expected a number of pixels, or of rows and of "
+                        "columns");
+    config->photo.crop = config->photo.resize ? config->photo.resize : config->photo.stretch[0];
     if (json_get(value, "crop", &member) &&
         (!json_size(&member, 16384, &config->photo.crop) || config->photo.crop == 0))
         return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.crop: expected a number of pixels");
@@ -261,13 +266,14 @@ static double stem_floats(const vit_config *c, double *most) {
 /* Parameters, the stem's maps and attention rows must be countable in size_t with room to spare. */
 static bool sizes_fit(const vit_config *c) {
     double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
-    double P = (double)patch_values(c), block = 4 * D * D + 2 * D * M + 16 * D + M;
+    double A = c->head_width ? (double)c->heads * (double)c->head_width : D;
+    double P = (double)patch_values(c), block = 4 * D * A + 2 * D * M + 16 * D + 3 * A + M;
     double maps, stem = stem_floats(c, &maps);
     if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
     double parameters =
         stem + D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
     double limit = (double)SIZE_MAX;
-    return 16 * parameters < limit && 64 * maps < limit && 64 * T * (D + M) < limit;
+    return 16 * parameters < limit && 64 * maps < limit && 64 * T * (D + A + M) < limit;
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {
@@ -283,7 +289,10 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                 "config: stem: strides of %z in all need a patch_size that they divide, "
                 "got %z",
                 stem_stride(c), c->patch_size[i]);
-    if (c->width % c->heads)
+    if (c->head_width && (c->attention == VIT_PER_HEAD || c->pool == VIT_POOL_ATTENTION))
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: head_width: expected none where attention is per_head, or pools");
+    if (!c->head_width && c->width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads: expected a divisor of width %z, got %z", c->width,
                         c->heads);

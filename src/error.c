@@ -1,7 +1,8 @@
 #include "error.h"
 
 #include <stdarg.h>
-#include <string.h>
+
+#include "text.h"
 
 static const char *const NAMES[VIT_STATUS_COUNT] = {
     [VIT_OK] = "ok",
@@ -16,24 +17,6 @@ static const char *const NAMES[VIT_STATUS_COUNT] = {
 
 const char *vit_status_name(vit_status status) {
     return (unsigned)status < VIT_STATUS_COUNT ? NAMES[status] : "unknown";
-}
-
-struct text {
-    char *at, *end;
-};
-
-static void put(struct text *out, const char *s, size_t n) {
-    size_t room = (size_t)(out->end - out->at);
-    if (n > room) n = room;
-    memcpy(out->at, s, n);
-    out->at += n;
-}
-
-static void put_size(struct text *out, size_t value) {
-    char digits[24], *p = digits + sizeof digits;
-    do *--p = (char)('0' + value % 10);
-    while (value /= 10);
-    put(out, p, (size_t)(digits + sizeof digits - p));
 }
 
 static void put_shape(struct text *out, const size_t *shape, size_t rank) {
@@ -58,7 +41,7 @@ vit_status vit_fail(vit_error *why, vit_status status, const char *format, ...) 
         const char *s;
         const size_t *shape;
         switch (*++p) {
-        case 's': s = va_arg(args, const char *), put(&out, s, strlen(s)); break;
+        case 's': put_words(&out, va_arg(args, const char *)); break;
         case 't': s = va_arg(args, const char *), put(&out, s, va_arg(args, size_t)); break;
         case 'z': put_size(&out, va_arg(args, size_t)); break;
         case 'd':

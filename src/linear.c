@@ -3,7 +3,8 @@
 
 /* Bytes from a row to the next: those of the widest layer's input. */
 static size_t quantized_stride(const vit_config *c) {
-    return vit_quantized_row(c->width > c->mlp_width ? c->width : c->mlp_width);
+    size_t A = attention_width(c), D = c->width > A ? c->width : A;
+    return vit_quantized_row(D > c->mlp_width ? D : c->mlp_width);
 }
 
 void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_model *m,

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "error.h"
+#include "infer.h"
 #include "model.h"
 #include "resample.h"
+#include "sort.h"
 
 /* Rows that are packed at once: whole groups of every table, of floats and of int8. */
 enum { GROUP_ROWS = 48 };
@@ -15,6 +17,7 @@ struct vit_loader {
     const struct vit_kernels *kernels;
     const char *json; /* borrowed; NULL: the file's own */
     size_t json_size, file_size, fed;
+    char *inferred; /* the config that was made where none whole was given, or NULL */
 
     uint8_t *header; /* its length's 8 bytes, then it whole; NULL once it is read */
     size_t header_size, header_held;
@@ -63,10 +66,16 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     return VIT_OK;
 }
 
+/* The first matrix row behind the tensor's. */
+static size_t end_row(const struct placement *place, const struct param *param) {
+    return place->row + place->tensor->count / param->K;
+}
+
 /* Numbers in the unit that begins at matrix row `row`: rows of one matrix, or a whole tensor. */
 static size_t unit_count(const struct placement *place, const struct param *param, size_t row) {
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
-    return least(param->N - row % param->N, GROUP_ROWS) * param->K;
+    size_t in_matrix = param->N - row % param->N, in_tensor = end_row(place, param) - row;
+    return least(least(in_matrix, in_tensor), GROUP_ROWS) * param->K;
 }
 
 /* Goes to the next tensor that has any numbers. */
@@ -76,12 +85,29 @@ static void begin_tensor(vit_loader *l) {
     const struct placement *place = &l->places[l->index];
     if (place->where == PLACE_PARAMETER)
         params_at(&l->model->config, l->kernels, place->param, &l->param);
-    l->row = 0;
+    l->row = place->row;
     l->held = 0;
-    l->count = unit_count(place, &l->param, 0);
+    l->count = unit_count(place, &l->param, l->row);
 }
 
-static void pack_rows(vit_loader *l) {
+/* (rows,P·Q,C) → (rows,C,P·Q). */
+static void channels_first(float *restrict to, const float *restrict from, size_t rows, size_t C,
+                           size_t area) {
+    for (size_t row = 0; row < rows; row++, to += C * area, from += C * area)
+        for (size_t c = 0; c < C; c++)
+            for (size_t i = 0; i < area; i++) to[c * area + i] = from[i * C + c];
+}
+
+/* Rows that begin or end within a panel, which others share. */
+static void pack_singly(const struct vit_kernels *k, float *matrix, const float *rows, size_t row,
+                        size_t count, size_t K) {
+    size_t panel = k->packed_size(1, 1);
+    for (size_t i = 0; i < count; i++, row++, rows += K)
+        for (size_t n = 0; n < K; n++)
+            matrix[(row / panel * K + n) * panel + row % panel] = rows[n];
+}
+
+static void pack_rows(vit_loader *l, const struct placement *place) {
     const struct vit_kernels *k = l->kernels;
     const struct param *p = &l->param;
     float *unit = l->unit;
@@ -95,7 +121,14 @@ static void pack_rows(vit_loader *l) {
         stem_reorder(l->reordered, unit, rows, p->shape[1]);
         unit = l->reordered;
     }
-    k->pack(matrix + k->packed_size(row, K), unit, K, 1, rows, K);
+    if (place->channels_last) {
+        channels_first(l->reordered, unit, rows, p->shape[1], p->shape[2] * p->shape[3]);
+        unit = l->reordered;
+    }
+    if (place->row % VIT_INT8_ROWS || (end_row(place, p) < N && end_row(place, p) % VIT_INT8_ROWS))
+        pack_singly(k, matrix, unit, row, rows, K);
+    else
+        k->pack(matrix + k->packed_size(row, K), unit, K, 1, rows, K);
 }
 
 /* int8 that becomes floats. */
@@ -117,14 +150,42 @@ static vit_status check_floats(vit_loader *l, const struct st_tensor *t, bool sc
     return VIT_OK;
 }
 
+static void add(float *x, const float *y, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] += y[i];
+}
+
+/* The class token's position, if it has one apart, goes to the token, whichever of both is here
+ * first: 0 was. */
+static vit_status place_positions(vit_loader *l, const struct placement *place, float *out) {
+    vit_model *m = l->model;
+    const vit_config *c = &m->config;
+    const float *unit = l->unit;
+    size_t side = weights_resized_from(c, place->tensor), own = c->class_position ? c->width : 0;
+    add(m->params.class_token, unit, own);
+    if (l->count - own != l->param.count)
+        return resize_positions(out, unit + own, c, side, &l->why);
+    memcpy(out, unit + own, l->param.count * sizeof *out);
+    return VIT_OK;
+}
+
 /* A unit that is a whole tensor, not a matrix. */
 static vit_status place_floats(vit_loader *l, const struct placement *place) {
-    bool parameter = place->where == PLACE_PARAMETER;
-    float *out = parameter ? l->model->floats + l->param.offset : l->scales + place->scales;
-    if (parameter && l->param.count != l->count)
-        return resize_positions(out, l->unit, &l->model->config,
-                                weights_resized_from(&l->model->config, place->tensor), &l->why);
-    memcpy(out, l->unit, l->count * sizeof *out);
+    vit_model *m = l->model;
+    if (place->where == PLACE_SCALES) {
+        memcpy(l->scales + place->scales, l->unit, l->count * sizeof(float));
+        return VIT_OK;
+    }
+    float *out = m->floats + l->param.offset;
+    const vit_config *c = &m->config;
+    if (place->channels_last) { /* the patches' first norm */
+        channels_first(out, l->unit, 1, c->channels, c->patch_size[0] * c->patch_size[1]);
+        return VIT_OK;
+    }
+    if (out == m->params.position) return place_positions(l, place, out);
+    if (out == m->params.class_token)
+        add(out, l->unit, l->count);
+    else
+        memcpy(out + place->row, l->unit, l->count * sizeof *out);
     return VIT_OK;
 }
 
@@ -139,7 +200,7 @@ static vit_status place_unit(vit_loader *l, const struct placement *place) {
     if (!(matrix && l->param.int8)) status = check_floats(l, t, scales);
     if (status) return status;
     if (!matrix) return place_floats(l, place);
-    pack_rows(l);
+    pack_rows(l, place);
     return VIT_OK;
 }
 
@@ -149,7 +210,7 @@ static void end_unit(vit_loader *l) {
     if (place->where == PLACE_PARAMETER && l->param.matrices) {
         l->row += l->count / l->param.K;
         l->held = 0;
-        if (l->row < l->param.matrices * l->param.N) {
+        if (l->row < end_row(place, &l->param)) {
             l->count = unit_count(place, &l->param, l->row);
             return;
         }
@@ -206,9 +267,11 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_NOWHERE) continue;
         if (place->where == PLACE_SCALES) scales += place->tensor->count;
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
-        size_t count = unit_count(place, &param, 0);
+        size_t count = unit_count(place, &param, place->row);
+        bool turned = place->where == PLACE_PARAMETER &&
+                      (param_is_convolution(&param) || place->channels_last);
         if (count > most) most = count;
-        if (param_is_convolution(&param) && count > reordered) reordered = count;
+        if (turned && count > reordered) reordered = count;
     }
     l->unit = malloc((most + 1) * sizeof(float));
     l->scales = malloc((scales + 1) * sizeof *l->scales);
@@ -219,16 +282,25 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
 /* What passes on the way lies below the model on the heap, whose top is then the model's. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
+    struct names names;
     vit_error *why = &l->why;
     const char *json = l->json ? l->json : l->st.metadata;
     size_t size = l->json ? l->json_size : l->st.metadata_size;
-    vit_status status = weights_read_config(&config, &l->st, json, size, why);
+    vit_status status = VIT_OK;
+    bool whole = json == l->st.metadata && json; /* our own file, where nothing may be left out */
+    if (!names_find(&names, &l->st, why)) {
+        if (!whole && !infer_nothing(json, size)) return VIT_BAD_TENSOR;
+        names = names_timms(); /* whose first block is missing, then */
+    }
+    if (!whole) status = infer_config(&l->inferred, &size, &names, &l->st, json, size, why);
+    if (l->inferred) json = l->inferred;
+    if (!status) status = weights_read_config(&config, &l->st, &names, json, size, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);
     if (!l->places) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z tensors", l->st.count);
-    status = weights_check(l->places, &config, l->kernels, &l->st, why);
+    status = weights_check(l->places, &config, l->kernels, &l->st, &names, why);
     if (status) return status;
-    qsort(l->places, l->st.count, sizeof *l->places, by_begin);
+    sort(l->places, l->st.count, sizeof *l->places, by_begin);
     if (!hold_units(l, &config))
         return vit_fail(why, VIT_NO_MEMORY, "no memory for a tensor on its way");
     return model_new(&l->model, &config, json, size, l->kernels, why);
@@ -315,6 +387,7 @@ vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
     free(l->places);
     free(l->unit);
     free(l->reordered);
+    free(l->inferred);
     free(l->scales);
     free(l);
     return status;

@@ -12,7 +12,7 @@ static bool norms_tokens(const vit_config *c) {
 }
 
 size_t head_tokens(const vit_config *c) {
-    return c->pool == VIT_POOL_MEAN ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
+    return c->pool != VIT_POOL_CLASS ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
 }
 
 /* Head 0 reads the class token, head 1 the distillation token; a mean feeds both alike. */
@@ -56,21 +56,25 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     } else if (a->tokens) {
         memcpy(a->tokens, x, batch * tokens * D * sizeof *x);
     }
-    if (!logits) return;
     for (size_t head = 0; head < heads; head++) {
         float *pooled = a->pooled + head * batch * D;
-        pool_forward(c, pooled, x, batch, tokens, head);
+        if (c->pool == VIT_POOL_ATTENTION)
+            pooling_forward(m, pooled, &a->pooling, x, batch);
+        else
+            pool_forward(c, pooled, x, batch, tokens, head);
         if (c->fc_norm) {
             float *normed = a->pooled_normed + head * batch * D;
             k->norm(normed, D, a->mean ? a->mean + head * batch : NULL,
-                    a->rstd ? a->rstd + head * batch : NULL, pooled, D, p->norm_gain, p->norm_bias,
-                    c->norm_eps, batch, D);
+                    a->rstd ? a->rstd + head * batch : NULL, pooled, D, p->fc_norm_gain,
+                    p->fc_norm_bias, c->norm_eps, batch, D);
             pooled = normed;
         }
+        if (head == 0 && a->fed) memcpy(a->fed, pooled, batch * D * sizeof *pooled);
+        if (!logits) continue;
         k->matmul(logits, K, pooled, D, head ? p->head_dist_weight : p->head_weight,
                   head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, D);
     }
-    for (size_t i = 0; heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
+    for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
 }
 
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
@@ -88,9 +92,9 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                         head ? g->head_dist_bias : g->head_bias, dhead, K, fed, D,
                         head ? p->head_dist_weight : p->head_weight, batch, K, D);
         if (c->fc_norm)
-            norm_backward(dpooled, D, g->norm_gain, g->norm_bias, dpooled, D,
+            norm_backward(dpooled, D, g->fc_norm_gain, g->fc_norm_bias, dpooled, D,
                           a->pooled + head * batch * D, D, a->mean + head * batch,
-                          a->rstd + head * batch, p->norm_gain, batch, D);
+                          a->rstd + head * batch, p->fc_norm_gain, batch, D);
         pool_backward(c, dx, dpooled, batch, tokens, head);
     }
     if (norms_tokens(c))

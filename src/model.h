@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "kernels/kernels.h"
+#include "names.h"
 #include "params.h"
 #include "safetensors.h"
 #include "shapes.h"
@@ -34,16 +35,19 @@ struct placement {
     enum { PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
     size_t param;  /* of PLACE_PARAMETER: which, in the table's order */
     size_t scales; /* where the scales lie that make floats of int8; NO_SCALES: there are none */
+    size_t row;    /* of the parameter, where the tensor's first goes */
+    bool channels_last; /* of the patch's weight, (D,P,Q,C) */
 };
 #define NO_SCALES SIZE_MAX
 
 /* weights.c, in this order: the config, what of it only the file shows included; then every
  * tensor against it, which gives a place to each of st->count. */
-vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
-                               size_t json_size, vit_error *why);
+vit_status weights_read_config(vit_config *config, const struct safetensors *st,
+                               const struct names *names, const char *json, size_t json_size,
+                               vit_error *why);
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
-                         vit_error *why);
+                         const struct names *names, vit_error *why);
 /* The side of a square grid of learned positions made for another image size, else 0. */
 size_t weights_resized_from(const vit_config *config, const struct st_tensor *position);
 /* Whether a parameter of this name holds an int8 matrix's scales. */
@@ -55,14 +59,14 @@ bool weights_is_scale(const char *name);
 struct activations {
     float *x;                          /* (BT,D) the block's input */
     float *normed1, *mean1, *rstd1;    /* (BT,D) (BT): pre-norm's first norm */
-    float *qkv;                        /* (BT,3D) */
-    float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3D) (BT,2h): before qk_norm */
+    float *qkv;                        /* (BT,3A) */
+    float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
     size_t map_stride;
     size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
     size_t map_rows;   /* of each head's map that are wanted: T, or the queries */
     float *kept;       /* (B·queries,D): x of those that go on */
-    float *mixed;      /* (B·queries,D): the heads' values side by side */
+    float *mixed;      /* (B·queries,A): the heads' values side by side */
     float *branch1;    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid; /* (BT,D): x + branch; after post-norm */
     float *normed2, *mean2, *rstd2;
@@ -76,13 +80,13 @@ struct scratch {
     float *scores;                     /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
     float *relative;                   /* (R): one head's biases, or their gradient */
     float *dx, *dbranch, *dnormed;     /* (BT,D) */
-    float *dqkv, *dmixed;              /* (BT,3D) (BT,D) */
+    float *dqkv, *dmixed;              /* (BT,3A) (BT,A) */
     float *dhidden;                    /* (BT,M) */
     float *columns, *dcolumns;         /* (positions,3·3·C) of one image: the stem's */
     float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
     float *dpatches;                   /* (N,C·P·Q) of one image */
     float *dmaps[VIT_STEM_MOST];       /* as the stem's maps */
-    struct vit_quantized quantized;    /* (BT,max(D,M)): an int8 model's activations */
+    struct vit_quantized quantized;    /* (BT,max(A,D,M)): an int8 model's activations */
 };
 enum { ATTENTION_ROWS = 64 };
 
@@ -152,7 +156,7 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
 void attention_forward(const vit_model *m, const struct block_params *p,
                        const struct activations *a, const struct scratch *s, size_t batch,
                        size_t part, size_t parts);
-/* a->mixed (rows,D) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
+/* a->mixed (rows,A) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                         const float *mixed, const struct scratch *s, size_t rows);
 void attention_backward(const vit_model *m, const struct block_params *p,
@@ -185,12 +189,27 @@ void norm_backward(float *dx, size_t lddx, float *dgain, float *dbias, const flo
                    const float *x, size_t ldx, const float *mean, const float *rstd,
                    const float *gain, size_t rows, size_t columns);
 
+/* Room for pooling by attention. */
+struct pooling {
+    float *qkv;    /* (T,3D) of one image */
+    float *query;  /* (3D), of which only the query counts */
+    float *scores; /* (T) */
+    float *mixed;  /* (B,D) */
+    float *hidden; /* (B,M) */
+};
+void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model *m, size_t batch);
+/* x (B,T,D) → pooled (B,D). */
+void pooling_forward(const vit_model *m, float *pooled, const struct pooling *room, const float *x,
+                     size_t batch);
+
 /* What the head keeps between forward and backward. */
 struct head_activations {
+    struct pooling pooling;
     float *tokens;        /* (BT,D) after the final norm */
     float *mean, *rstd;   /* (BT); with fc_norm (B); NULL while only running */
     float *pooled;        /* (2,B,D): what feeds head and head_dist */
     float *pooled_normed; /* (B,D), with fc_norm */
+    float *fed;           /* (B,D): a copy of what feeds the head; NULL: not wanted */
 };
 /* The first tokens of an image that the head reads: all for a mean. */
 size_t head_tokens(const vit_config *config);

@@ -8,57 +8,64 @@ enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
 struct row {
     const char *name;
-    size_t field, matrices, shape[4], rank;
-    bool present;
+    uint16_t field;                            /* offset in its struct */
+    uint8_t matrices, present, rank, shape[4]; /* enum number */
 };
-
-#define VIT_ONE(...) +1
-enum {
-    STEM_ROWS = 0 VIT_STEM_PARAMS(VIT_ONE),
-    BLOCK_ROWS = 0 VIT_BLOCK_PARAMS(VIT_ONE),
-    HEAD_ROWS = 0 VIT_HEAD_PARAMS(VIT_ONE)
-};
-#undef VIT_ONE
-
-#define VIT_LETTERS(c)                                                                             \
-    const size_t D = (c)->width, K = (c)->classes, M = (c)->mlp_width, h = (c)->heads, d = D / h,  \
-                 P = patch_side(c, 0), Q = patch_side(c, 1), R = relative_rows(c);                 \
-    const bool per_head = (c)->attention == VIT_PER_HEAD;                                          \
-    (void)K, (void)M, (void)P, (void)Q, (void)h, (void)d, (void)R, (void)per_head
 
 #define VIT_ROW(OWNER, FIELD, NAME, MATRICES, PRESENT, ...)                                        \
-    (struct row){.name = NAME,                                                                     \
-                 .field = offsetof(struct OWNER, FIELD),                                           \
-                 .matrices = MATRICES,                                                             \
-                 .shape = {__VA_ARGS__},                                                           \
-                 .rank = sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                         \
-                 .present = PRESENT},
+    {.name = NAME,                                                                                 \
+     .field = offsetof(struct OWNER, FIELD),                                                       \
+     .matrices = MATRICES,                                                                         \
+     .present = PRESENT,                                                                           \
+     .rank = sizeof((uint8_t[]){__VA_ARGS__}),                                                     \
+     .shape = {__VA_ARGS__}},
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
-#define S(layer) ((layer) ? (c)->stem[(layer)-1].channels : (c)->channels)
+static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW)},
+                        BLOCK[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)},
+                        HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW)};
+enum {
+    STEM_ROWS = sizeof STEM / sizeof *STEM,
+    BLOCK_ROWS = sizeof BLOCK / sizeof *BLOCK,
+    HEAD_ROWS = sizeof HEAD / sizeof *HEAD
+};
 
-static struct row stem_row(const vit_config *c, size_t i) {
-    VIT_LETTERS(c);
-    const struct row rows[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW)};
-    return rows[i];
+static void sizes(size_t n[NUMBERS], const vit_config *c) {
+    n[none] = 0, n[one] = 1, n[three] = 3;
+    n[nD] = c->width, n[nM] = c->mlp_width, n[nK] = c->classes, n[nh] = c->heads;
+    n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD];
+    n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
+    n[nS0] = c->channels;
+    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS1 + i] = c->stem[i].channels;
+    n[nC] = n[nS0 + c->stem_layers], n[npatch] = patch_values(c);
+    n[nregisters] = c->register_tokens, n[npositions] = c->position_rows;
+    n[qkv_matrices] = c->attention == VIT_PER_HEAD ? 3 * n[nh] : 1;
+    n[qkv_in] = c->attention == VIT_PER_HEAD ? n[nd] : n[nD];
 }
 
-static struct row block_row(const vit_config *c, size_t i) {
-    VIT_LETTERS(c);
-    const struct row rows[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)};
-    return rows[i];
-}
-
-static struct row head_row(const vit_config *c, size_t i) {
-    VIT_LETTERS(c);
-    const struct row rows[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW)};
-    return rows[i];
+static void presences(size_t n[NUMBERS], const vit_config *c) {
+    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem1 + i] = c->stem_layers > i;
+    n[has_patch_bias] = !c->no_patch_bias;
+    n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
+    n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
+    n[has_registers] = c->register_tokens;
+    n[has_positions] = c->position == VIT_LEARNED, n[has_relative] = c->position == VIT_RELATIVE;
+    n[has_norm_pre] = c->norm_pre, n[has_qkv_bias] = c->qkv_bias, n[has_qk_norm] = c->qk_norm;
+    n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
+    n[has_norm] = c->final_norm && !c->fc_norm, n[has_fc_norm] = c->final_norm && c->fc_norm;
+    n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0;
+    n[has_head_bias] = n[has_head] && !c->no_head_bias;
+    n[has_head_dist] = n[has_head] && c->distillation_tokens && !c->no_head_dist;
+    n[is_int8] = c->int8, n[is_proj_int8] = c->int8 && n[has_proj];
 }
 
 struct params_walk params_walk_start(const vit_config *config, const struct vit_kernels *kernels,
                                      struct vit_params *params) {
-    return (struct params_walk){.config = config, .kernels = kernels, .params = params};
+    struct params_walk walk = {.config = config, .kernels = kernels, .params = params};
+    sizes(walk.numbers, config);
+    presences(walk.numbers, config);
+    return walk;
 }
 
 static void write_name(char *out, size_t capacity, bool in_block, size_t block, const char *name) {
@@ -98,17 +105,16 @@ size_t matrix_floats(const struct vit_kernels *k, bool int8, size_t N, size_t K)
     return whole_lines((k->packed_size_int8(N, K) + sizeof(float) - 1) / sizeof(float));
 }
 
-static struct param describe(const struct row *row, const vit_config *c,
-                             const struct vit_kernels *kernels, bool in_block) {
-    struct param p = {.rank = row->rank, .matrices = row->matrices, .count = 1};
-    memcpy(p.shape, row->shape, sizeof p.shape);
-    for (size_t k = 0; k < row->rank; k++) p.count *= row->shape[k];
-    p.int8 = c->int8 && in_block && row->matrices;
+static struct param describe(const struct row *row, const struct params_walk *walk, bool in_block) {
+    const size_t *n = walk->numbers;
+    struct param p = {.rank = row->rank, .matrices = n[row->matrices], .count = 1};
+    for (size_t k = 0; k < row->rank; k++) p.count *= p.shape[k] = n[row->shape[k]];
+    p.int8 = walk->config->int8 && in_block && p.matrices;
     size_t floats = p.count;
     if (p.matrices) {
         p.N = p.shape[0] / p.matrices;
         p.K = p.count / p.shape[0];
-        floats = p.matrices * matrix_floats(kernels, p.int8, p.N, p.K);
+        floats = p.matrices * matrix_floats(walk->kernels, p.int8, p.N, p.K);
     }
     p.floats = whole_lines(floats);
     return p;
@@ -119,14 +125,12 @@ struct part {
     size_t tensors, floats;
 };
 
-static struct part add_up(struct row (*row_of)(const vit_config *, size_t), size_t rows,
-                          const vit_config *c, const struct vit_kernels *kernels) {
+static struct part add_up(const struct row *rows, size_t count, const struct params_walk *walk) {
     struct part part = {0, 0};
-    for (size_t i = 0; i < rows; i++) {
-        struct row row = row_of(c, i);
-        if (!row.present) continue;
+    for (const struct row *row = rows; row < rows + count; row++) {
+        if (!walk->numbers[row->present]) continue;
         part.tensors++;
-        part.floats += describe(&row, c, kernels, row_of == block_row).floats;
+        part.floats += describe(row, walk, rows == BLOCK).floats;
     }
     return part;
 }
@@ -134,23 +138,22 @@ static struct part add_up(struct row (*row_of)(const vit_config *, size_t), size
 static const size_t HEAD_START = STEM_ROWS + BLOCK_ROWS;
 
 bool params_next(struct params_walk *walk, struct param *out) {
-    const vit_config *c = walk->config;
     while (walk->row < HEAD_START + HEAD_ROWS) {
         size_t i = walk->row++, block = walk->block;
         bool in_block = i >= STEM_ROWS && i < HEAD_START;
-        struct row row = i < STEM_ROWS ? stem_row(c, i)
-                         : in_block    ? block_row(c, i - STEM_ROWS)
-                                       : head_row(c, i - HEAD_START);
+        const struct row *row = i < STEM_ROWS ? &STEM[i]
+                                : in_block    ? &BLOCK[i - STEM_ROWS]
+                                              : &HEAD[i - HEAD_START];
         char *owner = (char *)walk->params;
         if (in_block && walk->params) owner = (char *)&walk->params->blocks[block];
-        if (walk->row == HEAD_START && ++walk->block < c->depth) walk->row = STEM_ROWS;
-        float **field = owner ? (float **)(void *)(owner + row.field) : NULL;
-        if (!row.present) {
+        if (walk->row == HEAD_START && ++walk->block < walk->config->depth) walk->row = STEM_ROWS;
+        float **field = owner ? (float **)(void *)(owner + row->field) : NULL;
+        if (!walk->numbers[row->present]) {
             if (field) *field = NULL;
             continue;
         }
-        *out = describe(&row, c, walk->kernels, in_block);
-        write_name(out->name, sizeof out->name, in_block, block, row.name);
+        *out = describe(row, walk, in_block);
+        write_name(out->name, sizeof out->name, in_block, block, row->name);
         out->offset = walk->offset;
         out->field = field;
         walk->offset += out->floats;
@@ -162,8 +165,7 @@ bool params_next(struct params_walk *walk, struct param *out) {
 bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t index,
                struct param *out) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
-    struct part stem = add_up(stem_row, STEM_ROWS, c, kernels);
-    struct part block = add_up(block_row, BLOCK_ROWS, c, kernels);
+    struct part stem = add_up(STEM, STEM_ROWS, &walk), block = add_up(BLOCK, BLOCK_ROWS, &walk);
     if (index >= stem.tensors) { /* blocks are alike: go past them at once */
         size_t blocks = (index - stem.tensors) / block.tensors;
         walk.block = blocks < c->depth ? blocks : c->depth;
@@ -178,15 +180,17 @@ bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t in
 }
 
 size_t params_count(const vit_config *c, const struct vit_kernels *kernels) {
-    return add_up(stem_row, STEM_ROWS, c, kernels).tensors +
-           c->depth * add_up(block_row, BLOCK_ROWS, c, kernels).tensors +
-           add_up(head_row, HEAD_ROWS, c, kernels).tensors;
+    struct params_walk walk = params_walk_start(c, kernels, NULL);
+    return add_up(STEM, STEM_ROWS, &walk).tensors +
+           c->depth * add_up(BLOCK, BLOCK_ROWS, &walk).tensors +
+           add_up(HEAD, HEAD_ROWS, &walk).tensors;
 }
 
 size_t params_floats(const vit_config *c, const struct vit_kernels *kernels) {
-    return add_up(stem_row, STEM_ROWS, c, kernels).floats +
-           c->depth * add_up(block_row, BLOCK_ROWS, c, kernels).floats +
-           add_up(head_row, HEAD_ROWS, c, kernels).floats;
+    struct params_walk walk = params_walk_start(c, kernels, NULL);
+    return add_up(STEM, STEM_ROWS, &walk).floats +
+           c->depth * add_up(BLOCK, BLOCK_ROWS, &walk).floats +
+           add_up(HEAD, HEAD_ROWS, &walk).floats;
 }
 
 void params_bind(struct vit_params *params, float *base, const vit_config *config,

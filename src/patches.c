@@ -26,13 +26,23 @@ static void put(const struct maps *to, const float *patch, size_t top, size_t le
 void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share) {
     const vit_config *c = &m->config;
+    const struct vit_kernels *k = m->kernels;
+    const struct vit_params *p = &m->params;
     size_t K = patch_values(c), D = c->width;
     size_t P = patch_side(c, 0), Q = patch_side(c, 1);
     size_t across = from->columns / Q;
     for (size_t n = share.first; n < share.first + share.count; n++)
         cut(patches + n * K, from, n / across * P, n % across * Q, P, Q);
-    m->kernels->matmul(x + share.first * D, D, patches + share.first * K, K, m->params.patch_weight,
-                       m->params.patch_bias, VIT_LINEAR, false, share.count, D, K);
+    x += share.first * D;
+    patches += share.first * K;
+    if (c->patch_norm_in)
+        k->norm(patches, K, NULL, NULL, patches, K, p->patch_norm_in_gain, p->patch_norm_in_bias,
+                c->norm_eps, share.count, K);
+    k->matmul(x, D, patches, K, p->patch_weight, p->patch_bias, VIT_LINEAR, false, share.count, D,
+              K);
+    if (c->patch_norm)
+        k->norm(x, D, NULL, NULL, x, D, p->patch_norm_gain, p->patch_norm_bias, c->norm_eps,
+                share.count, D);
 }
 
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,

@@ -98,8 +98,13 @@ struct photo {
     uint8_t *narrow; /* (row_count,crop,channels): all of its columns resized */
 };
 
-static struct axis crop_axis(size_t side, size_t shorter, size_t resize, size_t crop) {
-    size_t out = (size_t)((uint64_t)resize * side / shorter), spare = out - crop;
+static struct axis crop_axis(const vit_config *config, const vit_pixels *pixels, int which) {
+    const size_t sides[] = {pixels->rows, pixels->columns};
+    size_t shorter = sides[sides[0] > sides[1]], side = sides[which];
+    size_t resize = config->photo.resize, crop = config->photo.crop;
+    size_t out =
+        resize ? (size_t)((uint64_t)resize * side / shorter) : config->photo.stretch[which];
+    size_t spare = out - crop;
     size_t first = spare / 2 + (spare % 4 == 3); /* halves round to even, as Python's */
     return (struct axis){side, out, first, crop};
 }
@@ -108,9 +113,8 @@ static uint64_t photo_layout(struct photo *photo, void *memory, const vit_pixels
                              const vit_config *config) {
     vit_filter filter = config->photo.filter;
     size_t rows = pixels->rows, columns = pixels->columns, crop = config->photo.crop;
-    size_t shorter = rows < columns ? rows : columns;
-    photo->rows = crop_axis(rows, shorter, config->photo.resize, crop);
-    photo->columns = crop_axis(columns, shorter, config->photo.resize, crop);
+    photo->rows = crop_axis(config, pixels, 0);
+    photo->columns = crop_axis(config, pixels, 1);
 
     const struct axis *down = &photo->rows;
     size_t last, count;
@@ -265,15 +269,19 @@ static vit_status check_digit(const vit_pixels *pixels, const vit_config *config
 }
 
 static vit_status check_photo(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
-    size_t crop = config->photo.crop, resize = config->photo.resize;
+    size_t crop = config->photo.crop, resize = config->photo.resize, most = resize;
+    for (int i = 0; i < 2 && !resize; i++) {
+        if (config->photo.stretch[i] > most) most = config->photo.stretch[i];
+        if (config->photo.stretch[i] < crop) crop = 0;
+    }
+    if (crop < 1 || most < crop || most > MAX_SIDE)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "prepare.resize: expected numbers from prepare.crop, %z, to %z, got %z",
+                        config->photo.crop, (size_t)MAX_SIDE, most);
     if (config->image_size[0] != crop || config->image_size[1] != crop)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "prepare.crop: expected image_size, which is %d, got %z",
                         config->image_size, (size_t)2, crop);
-    if (crop < 1 || resize < crop || resize > MAX_SIDE)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "prepare.resize: expected a number from prepare.crop, %z, to %z, got %z",
-                        crop, (size_t)MAX_SIDE, resize);
     vit_status status = check_channels(pixels, config, why);
     for (size_t c = 0; status == VIT_OK && c < config->channels; c++)
         if (!(config->photo.std[c] > 0))

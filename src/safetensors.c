@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "json.h"
+#include "sort.h"
 
 enum { MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
 
@@ -133,7 +134,7 @@ static int by_name(const void *a, const void *b) {
 /* The data must be the tensors' bytes, end to end: no holes, no sharing, nothing after. */
 static vit_status check_places(struct safetensors *st, size_t data_size, vit_error *why) {
     size_t at = 0;
-    qsort(st->tensors, st->count, sizeof *st->tensors, by_place);
+    sort(st->tensors, st->count, sizeof *st->tensors, by_place);
     for (size_t i = 0; i < st->count; i++) {
         const struct st_tensor *t = &st->tensors[i];
         if (t->begin != at)
@@ -171,7 +172,7 @@ static vit_status read_entries(struct safetensors *st, const struct json *header
     }
     if (!status) status = check_places(st, data_size, why);
     if (status) return status;
-    qsort(st->tensors, st->count, sizeof *st->tensors, by_name);
+    sort(st->tensors, st->count, sizeof *st->tensors, by_name);
     for (size_t i = 1; i < st->count; i++)
         if (by_name(&st->tensors[i - 1], &st->tensors[i]) == 0)
             return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": is there twice",

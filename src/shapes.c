@@ -32,6 +32,14 @@ size_t patch_values(const vit_config *c) {
     return stem_maps(c, c->stem_layers, NULL).channels * patch_side(c, 0) * patch_side(c, 1);
 }
 
+size_t head_width(const vit_config *c) {
+    return c->head_width ? c->head_width : c->width / c->heads;
+}
+
+size_t attention_width(const vit_config *c) {
+    return c->heads * head_width(c);
+}
+
 size_t vit_patches(const vit_config *c) {
     return (c->image_size[0] / c->patch_size[0]) * (c->image_size[1] / c->patch_size[1]);
 }

@@ -17,6 +17,10 @@ size_t stem_stride(const vit_config *config);
 
 /* Rows (0) or columns (1) of a patch, in positions of the stem's last maps. */
 size_t patch_side(const vit_config *config, int axis);
+/* d of a head, and A of all of them: D unless the config has a head_width. */
+size_t head_width(const vit_config *config);
+size_t attention_width(const vit_config *config);
+
 /* C·P·Q of a patch, after the stem. */
 size_t patch_values(const vit_config *config);
 

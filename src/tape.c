@@ -19,18 +19,19 @@ struct vit_tape {
 static void block_lay_out(struct activations *a, struct arena *arena, const vit_model *m,
                           size_t batch, size_t queries, float *branch) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, M = c->mlp_width, rows = batch * T;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
+    size_t rows = batch * T;
     bool post = c->norm == VIT_POST;
     *a = (struct activations){
         .mean1 = arena_floats(arena, rows, 1),
         .rstd1 = arena_floats(arena, rows, 1),
-        .qkv = arena_floats(arena, rows, 3 * D),
+        .qkv = arena_floats(arena, rows, 3 * A),
         .map = arena_floats(arena, batch * c->heads, T * T),
         .map_stride = c->heads * T * T,
         .queries = queries,
         .map_rows = queries,
         .kept = queries < T ? arena_floats(arena, batch * queries, D) : NULL,
-        .mixed = arena_floats(arena, rows, D),
+        .mixed = arena_floats(arena, rows, A),
         .sum1 = arena_floats(arena, rows, D),
         .mean2 = arena_floats(arena, rows, 1),
         .rstd2 = arena_floats(arena, rows, 1),
@@ -45,20 +46,21 @@ static void block_lay_out(struct activations *a, struct arena *arena, const vit_
     a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
     a->out = post ? arena_floats(arena, rows, D) : a->sum2;
     if (!c->qk_norm) return;
-    a->qk_raw = arena_floats(arena, rows, 3 * D);
+    a->qk_raw = arena_floats(arena, rows, 3 * A);
     a->qk_mean = arena_floats(arena, rows, 2 * c->heads);
     a->qk_rstd = arena_floats(arena, rows, 2 * c->heads);
 }
 
 static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_model *m,
                             size_t batch) {
-    size_t D = m->config.width, rows = batch * vit_tokens(&m->config);
+    size_t D = m->config.width, A = attention_width(&m->config);
+    size_t rows = batch * vit_tokens(&m->config);
     scratch_attention(s, arena, m, vit_tokens(&m->config));
     s->dx = arena_floats(arena, rows, D);
     s->dbranch = arena_floats(arena, rows, D);
     s->dnormed = arena_floats(arena, rows, D);
-    s->dqkv = arena_floats(arena, rows, 3 * D);
-    s->dmixed = arena_floats(arena, rows, D);
+    s->dqkv = arena_floats(arena, rows, 3 * A);
+    s->dmixed = arena_floats(arena, rows, A);
     s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
     scratch_stem_backward(s, arena, &m->config, batch);
 }
@@ -92,11 +94,17 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     scratch_lay_out(&tape->scratch, arena, m, batch);
 }
 
+/* Pooling by attention and the norms round the patches have no backward pass. */
+static bool trains(const vit_config *c) {
+    return c->classes && c->pool != VIT_POOL_ATTENTION && !c->norm_pre && !c->patch_norm_in &&
+           !c->patch_norm;
+}
+
 size_t vit_tape_size(const vit_model *m, size_t batch) {
     struct arena arena = {0};
     vit_tape tape;
     arena_floats(&arena, sizeof tape, 1);
-    if (batch == 0) return 0;
+    if (batch == 0 || !trains(&m->config)) return 0;
     tape_lay_out(&tape, &arena, m, batch);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
 }

@@ -1,4 +1,5 @@
-/* Patch rows (N,D) → tokens (T,D): the prefix tokens in front, positions added. */
+/* Patch rows (N,D) → tokens (T,D): the prefix tokens in front, positions added, and normed if
+ * the model is one of CLIP's (Radford et al., arXiv:2103.00020, section 2.4). */
 #include <math.h>
 #include <string.h>
 
@@ -37,6 +38,10 @@ void tokens_forward(const vit_model *m, float *x, struct rows share) {
     struct rows here = rows_within(share, first_position(c), c->position_rows);
     if (position)
         add(x + (first_position(c) + here.first) * D, position + here.first * D, here.count * D);
+    x += share.first * D;
+    if (c->norm_pre)
+        m->kernels->norm(x, D, NULL, NULL, x, D, m->params.norm_pre_gain, m->params.norm_pre_bias,
+                         c->norm_eps, share.count, D);
 }
 
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx) {

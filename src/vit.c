@@ -52,10 +52,12 @@ static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
 static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch,
                           size_t threads) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, rows = batch * T;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), rows = batch * T;
     struct scratch one;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
+    /* A thread norms its rows while another still reads what its heads gave. */
+    float *mixed = A == D ? normed : arena_floats(arena, rows, A);
     struct activations *a = &state->block;
     *a = (struct activations){.x = x,
                               .kept = x,
@@ -65,8 +67,8 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
                               .out = x,
                               .normed1 = normed,
                               .normed2 = normed,
-                              .mixed = normed};
-    a->qkv = arena_floats(arena, rows, 3 * D);
+                              .mixed = mixed};
+    a->qkv = arena_floats(arena, rows, 3 * A);
     a->hidden = arena_floats(arena, rows, c->mlp_width);
     if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
     state->scratch = (void *)arena_floats(arena, threads, sizeof *state->scratch);
@@ -79,6 +81,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     state->head.tokens = normed;
     state->head.pooled = arena_floats(arena, 2 * batch, D);
     state->head.pooled_normed = arena_floats(arena, 2 * batch, D);
+    if (c->pool == VIT_POOL_ATTENTION) pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);
     state->patches = arena_floats(arena, batch * vit_patches(c), patch_values(c));
 }
@@ -191,7 +194,8 @@ static void run_some(vit_state *state, const float *images, size_t batch, float 
     run_blocks(state, batch, taps);
     struct head_activations head = state->head;
     if (taps->tokens) head.tokens = taps->tokens;
-    if (logits || taps->tokens)
+    head.fed = taps->pooled;
+    if (logits || taps->tokens || taps->pooled)
         logits_forward(m, logits, &head, state->block.x, batch, last_tokens(&m->config, taps));
 }
 
@@ -213,6 +217,7 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
         if (taps->attention) part.attention += first * each_map;
         if (taps->hidden) part.hidden += first * each_stream;
         if (taps->tokens) part.tokens += first * T * c->width;
+        if (taps->pooled) part.pooled += first * c->width;
         run_some(state, images + first * image, n, logits ? logits + first * c->classes : NULL,
                  &part);
     }

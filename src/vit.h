@@ -2,7 +2,7 @@
  *
  * Everything is row-major float32. Shape letters, used throughout:
  *   B batch   C channels   H,W image rows, columns   N patches   D width
- *   T tokens = prefix + N  L blocks   h heads   d = D / h   M MLP width   K classes
+ *   T tokens = prefix + N  L blocks   h heads   d = D / h   A = h·d   M MLP width   K classes
  *
  * One image's journey, and the file that tells each leg of it:
  *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  stem.c (→ S,H/s,W/s, if asked)
@@ -65,7 +65,7 @@ typedef enum vit_position {
     VIT_SINCOS2D,
     VIT_RELATIVE
 } vit_position;
-typedef enum vit_pool { VIT_POOL_CLASS, VIT_POOL_MEAN } vit_pool;
+typedef enum vit_pool { VIT_POOL_CLASS, VIT_POOL_MEAN, VIT_POOL_ATTENTION } vit_pool;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;
@@ -74,7 +74,9 @@ enum { VIT_STEM_MOST = 6 };
 
 typedef struct vit_config {
     size_t image_size[2], patch_size[2]; /* rows, columns */
-    size_t channels, width, depth, heads, mlp_width, classes;
+    size_t channels, width, depth, heads, mlp_width;
+    size_t classes;     /* 0: a model without a head */
+    size_t head_width;  /* d; 0: D/h */
     size_t stem_layers; /* convolutions, 3×3 with padding 1 */
     struct {
         size_t channels, stride; /* stride: 1 or 2 */
@@ -91,13 +93,19 @@ typedef struct vit_config {
     float temperature;     /* above 0: the logits are divided by it to make probabilities */
     float uncertain_below; /* 0..1: an answer whose probability is less is not to be relied on */
     vit_prepare prepare;
-    struct { /* of VIT_PREPARE_PHOTO */
-        size_t resize, crop;
+    struct {               /* of VIT_PREPARE_PHOTO */
+        size_t resize;     /* the shorter side becomes so long; 0: */
+        size_t stretch[2]; /* rows and columns become so many */
+        size_t crop;
         float mean[4], std[4];
         vit_filter filter;
     } photo;
     /* Not config keys; seen in the file. */
-    bool fc_norm;         /* mean pooling first, then fc_norm, as timm does */
+    bool fc_norm;                   /* mean pooling first, then fc_norm, as timm does */
+    bool patch_norm_in, patch_norm; /* patches are normed before, after they become tokens */
+    bool norm_pre;                  /* the tokens are normed before the blocks, as CLIP does */
+    bool class_position; /* pos_embed has a row for the class token, but none for registers */
+    bool no_patch_bias, no_head_bias, no_head_dist;
     bool int8;            /* the blocks' matrices are int8 with a scale for each row */
     size_t position_rows; /* rows of pos_embed: T, or N where the prefix has none */
 } vit_config;
@@ -173,6 +181,7 @@ typedef struct vit_taps {
     float *hidden; /* (B,l,T,D): the tokens after each wanted block */
     const uint8_t *hidden_layers;
     float *tokens; /* (B,T,D): after the last block and the final norm */
+    float *pooled; /* (B,D): what feeds the head, or would */
 } vit_taps;
 
 /* images (B,C,H,W) → logits (B,K), which may be NULL. Values that are not finite:
@@ -262,6 +271,8 @@ float *vit_parameters(vit_model *model, size_t *count);
 
 /* The activations of a forward pass kept for the backward pass. */
 typedef struct vit_tape vit_tape;
+/* 0 for models that are only run here: pooling by attention, with norms around the patches or
+ * before the blocks, without a head. */
 size_t vit_tape_size(const vit_model *model, size_t batch);
 vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_model *model,
                          size_t batch);

@@ -30,6 +30,7 @@ static struct session {
     float *logits;    /* (B,K) */
     float *attention; /* (B,l,h,T,T) */
     float *tokens;    /* (B,T,D) */
+    float *pooled;    /* (B,D) */
     uint8_t *layers;  /* (L): nonzero where the attention is wanted */
     const char *why;  /* the last error */
 } session;
@@ -79,7 +80,7 @@ struct buffer {
     size_t size;
 };
 
-static struct buffer arena, pixels, scratch, images, logits, attention, tokens;
+static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled;
 
 /* At least `size` bytes, 16-byte aligned. What the buffer held is lost when it grows. */
 static bool hold(struct buffer *buffer, size_t size) {
@@ -160,20 +161,23 @@ vit_status vitw_end(void) {
 }
 
 /* Makes room for a run of `batch` images that keeps the attention of `layers` layers and,
- * when asked, the final tokens. Call it before filling images: the buffers may move. */
+ * when asked, the final tokens and what they are pooled to. Call it before filling images: the
+ * buffers may move. */
 vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     size_t T = session.prefix + session.grid_rows * session.grid_columns;
     const size_t image_shape[] = {batch, session.channels, session.rows, session.columns};
     const size_t logit_shape[] = {batch, session.classes, 1, 1};
     const size_t attention_shape[] = {batch * layers, session.heads, T, T};
     const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1};
+    const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1};
     bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
                 hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
-                hold_floats(&tokens, token_shape);
+                hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape);
     session.images = images.data;
     session.logits = logits.data;
     session.attention = attention.data;
     session.tokens = tokens.data;
+    session.pooled = pooled.data;
     if (held) return VIT_OK;
     return vit_fail(&error, VIT_NO_MEMORY,
                     "%z images with the attention of %z layers need more memory than there is; ask "
@@ -222,6 +226,7 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,
         .tokens = want_tokens ? session.tokens : NULL,
+        .pooled = want_tokens ? session.pooled : NULL,
     };
     vit_status status = vit_run(model, state, session.images, batch, session.logits, &taps);
     if (status != VIT_BAD_IMAGE) return status;

@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "model.h"
+#include "names.h"
 
 /* Its type says whether the blocks are int8. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"
@@ -16,35 +17,55 @@ static size_t side_of(size_t rows) {
     return side * side == rows ? side : 0;
 }
 
-vit_status weights_read_config(vit_config *config, const struct safetensors *st, const char *json,
-                               size_t json_size, vit_error *why) {
-    if (!json)
-        return vit_fail(
-            why, VIT_BAD_CONFIG,
-            "the file has no __metadata__.vitrine, which holds the model's config; give "
-            "the config apart");
-    vit_status status = vit_config_read(config, json, json_size, why);
+/* A parameter's only tensor, or the first of three; NULL: the file has none. */
+static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
+                                    const char *ours) {
+    const struct st_tensor *sources[NAMES_SOURCES];
+    return names_sources(sources, names, st, ours) ? sources[0] : NULL;
+}
+
+/* Vectors of width D, as (rows,D) or behind further dimensions of 1; 0 for anything else. */
+static size_t rows_of(const struct st_tensor *t, size_t D) {
+    if (t->rank == 0 || t->shape[t->rank - 1] != D) return 0;
+    return t->rank == 1 || t->shape[t->rank - 2] == t->count / D ? t->count / D : 0;
+}
+
+/* Rows for all tokens; for the patches alone, N of them or a square grid to be resized; or for
+ * those and a class token, but not for registers behind it, as DINOv2 has them. */
+static void read_positions(vit_config *c, const struct st_tensor *position) {
+    size_t rows = rows_of(position, c->width), N = vit_patches(c), T = vit_tokens(c);
+    if (rows == T || T == N) return;
+    bool with_class = c->register_tokens && c->class_tokens + c->register_tokens == T - N &&
+                      (rows == N + 1 || side_of(rows - 1));
+    if (rows == N || side_of(rows) || with_class) c->position_rows = N;
+    c->class_position = with_class && !(rows == N || side_of(rows));
+}
+
+vit_status weights_read_config(vit_config *c, const struct safetensors *st,
+                               const struct names *names, const char *json, size_t json_size,
+                               vit_error *why) {
+    vit_status status = vit_config_read(c, json, json_size, why);
     if (status) return status;
-    config->fc_norm = config->final_norm && config->pool == VIT_POOL_MEAN &&
-                      st_find(st, "fc_norm.weight") && !st_find(st, "norm.weight");
-    const struct st_tensor *first = st_find(st, FIRST_MATRIX);
-    config->int8 = first && first->type == ST_I8;
-    const struct st_tensor *position = st_find(st, "pos_embed");
-    if (config->position == VIT_LEARNED && position && position->rank == 3) {
-        size_t prefix = vit_prefix(config), rows = position->shape[1];
-        /* Rows for the patches alone: N of them, or a square grid to be resized. */
-        bool patches_only =
-            rows == vit_patches(config) || (side_of(rows) && rows != vit_tokens(config));
-        if (prefix && patches_only) config->position_rows = vit_patches(config);
-    }
+    c->fc_norm = c->final_norm && c->pool == VIT_POOL_MEAN && st_find(st, "fc_norm.weight") &&
+                 !st_find(st, "norm.weight");
+    const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
+    c->patch_norm_in = norm_in && norm_in->rank == 1;
+    c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
+    c->norm_pre = find(names, st, "norm_pre.weight");
+    c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
+    c->no_head_bias = c->norm_pre && !find(names, st, "head.bias");
+    c->no_head_dist = !names_are_timms(names) && !find(names, st, "head_dist.weight");
+    const struct st_tensor *first = find(names, st, FIRST_MATRIX);
+    const struct st_tensor *position = find(names, st, "pos_embed");
+    c->int8 = first && first->type == ST_I8;
+    if (c->position == VIT_LEARNED && position) read_positions(c, position);
     return VIT_OK;
 }
 
 size_t weights_resized_from(const vit_config *c, const struct st_tensor *t) {
-    size_t extra = c->position_rows - vit_patches(c);
-    if (t->rank != 3 || t->shape[0] != 1 || t->shape[2] != c->width || t->shape[1] <= extra)
-        return 0;
-    return side_of(t->shape[1] - extra);
+    size_t extra = c->position_rows - vit_patches(c) + c->class_position;
+    size_t rows = rows_of(t, c->width);
+    return rows > extra ? side_of(rows - extra) : 0;
 }
 
 static bool is_position(const struct param *param) {
@@ -90,23 +111,52 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
     return VIT_OK;
 }
 
+/* The same dimensions, but for those of 1. */
+static bool same_shape(const struct param *param, const struct st_tensor *t, bool ones_too) {
+    size_t i = 0, j = 0;
+    if (ones_too)
+        return t->rank == param->rank &&
+               !memcmp(t->shape, param->shape, t->rank * sizeof *t->shape);
+    for (;; i++, j++) {
+        while (i < param->rank && param->shape[i] == 1) i++;
+        while (j < t->rank && t->shape[j] == 1) j++;
+        if (i == param->rank || j == t->rank) return i == param->rank && j == t->rank;
+        if (param->shape[i] != t->shape[j]) return false;
+    }
+}
+
+/* A Linear in place of the convolution, on patches whose channels lie side by side. */
+static bool is_channels_last(const struct param *param, const struct st_tensor *t) {
+    return param->rank == 4 && t->rank == 2 && t->shape[0] == param->shape[0] &&
+           t->shape[1] == param->count / param->shape[0];
+}
+
+/* param: what the tensor is to be, a part of the rows of a parameter where it is one of three. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t,
-                               const vit_config *c, vit_error *why) {
-    if (!t)
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": is missing; expected shape %d",
-                        param->name, param->shape, param->rank);
+                               const struct names *names, const vit_config *c, vit_error *why) {
+    bool timm = names_are_timms(names);
     if (t->rank == 2 && is_relative(param) && t->shape[0] != param->shape[0] &&
         t->shape[1] == param->shape[1])
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
-    bool same =
-        t->rank == param->rank && !memcmp(t->shape, param->shape, t->rank * sizeof *t->shape);
-    if (!same && !(is_position(param) && weights_resized_from(c, t)))
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected shape %d, got %d",
-                        param->name, param->shape, param->rank, t->shape, t->rank);
+    if (!same_shape(param, t, timm) && !(is_position(param) && weights_resized_from(c, t)) &&
+        !(is_channels_last(param, t) && !timm))
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
+                        t->name_size, param->shape, param->rank, t->shape, t->rank);
     return check_type(param, t, c, why);
+}
+
+static vit_status missing(const struct param *param, const struct names *names, vit_error *why) {
+    char name[sizeof param->name * 2];
+    names_write(name, sizeof name, names, param->name);
+    if (names_are_timms(names))
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": is missing; expected shape %d", name,
+                        param->shape, param->rank);
+    return vit_fail(why, VIT_BAD_TENSOR,
+                    "tensor \"%s\": is missing; expected it, named as in %s, for %s of shape %d",
+                    name, names_family(names), param->name, param->shape, param->rank);
 }
 
 /* An int8 matrix outside the blocks becomes floats while it is read, which takes its scales. */
@@ -127,40 +177,81 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     if (t->begin > matrix->tensor->begin)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected before the int8 numbers that it scales", name);
-    places[t - st->tensors] = (struct placement){t, PLACE_SCALES, 0, *scales};
+    places[t - st->tensors] =
+        (struct placement){.tensor = t, .where = PLACE_SCALES, .scales = *scales};
     matrix->scales = *scales;
     *scales += N;
     return VIT_OK;
 }
 
-static vit_status left_over(const struct st_tensor *t, vit_error *why) {
-    return vit_fail(why, VIT_BAD_TENSOR,
-                    "tensor \"%t\": is not part of the model that the config describes", t->name,
-                    t->name_size);
+static vit_status left_over(const struct st_tensor *t, const struct names *names, vit_error *why) {
+    const char *what = "is not part of the model that the config describes";
+    if (names_are_timms(names))
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s", t->name, t->name_size, what);
+    return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s; names are as in %s", t->name,
+                    t->name_size, what, names_family(names));
+}
+
+/* How many of the `rows` that are left the next of `parts` tensors is to have: what it has, if
+ * that leaves some, else a fair share; the last has the rest. */
+static size_t share_of(size_t rows, size_t parts, const struct st_tensor *t) {
+    return parts > 1 && t->rank && t->shape[0] < rows ? t->shape[0] : rows / parts;
+}
+
+/* The tensors of one parameter, checked, → their places. */
+static vit_status place_param(struct placement *places, const struct param *param, size_t index,
+                              const vit_config *c, const struct safetensors *st,
+                              const struct names *names, vit_error *why) {
+    const struct st_tensor *sources[NAMES_SOURCES];
+    size_t n = names_sources(sources, names, st, param->name);
+    struct param part = *param;
+    size_t row = 0, each = param->count / param->shape[0];
+    if (n == 0) return missing(param, names, why);
+    for (size_t i = 0; i < n; i++, row += part.shape[0]) {
+        const struct st_tensor *t = sources[i];
+        part.shape[0] = share_of(param->shape[0] - row, n - i, t);
+        part.count = part.shape[0] * each;
+        vit_status status = check_tensor(&part, t, names, c, why);
+        if (status) return status;
+        if (places[t - st->tensors].tensor) return left_over(t, names, why);
+        bool turned = (t->rank != param->rank && is_channels_last(&part, t)) ||
+                      !strncmp(param->name, "patch_embed.norm_in.", 20);
+        places[t - st->tensors] = (struct placement){.tensor = t,
+                                                     .where = PLACE_PARAMETER,
+                                                     .param = index,
+                                                     .scales = NO_SCALES,
+                                                     .row = row,
+                                                     .channels_last = turned};
+    }
+    return VIT_OK;
 }
 
 vit_status weights_check(struct placement *places, const vit_config *c,
                          const struct vit_kernels *kernels, const struct safetensors *st,
-                         vit_error *why) {
+                         const struct names *names, vit_error *why) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
     struct param param;
     size_t scales = 0;
     for (size_t i = 0; i < st->count; i++) places[i] = (struct placement){0};
     for (size_t i = 0; params_next(&walk, &param); i++) {
-        const struct st_tensor *t = st_find(st, param.name);
-        vit_status status = check_tensor(&param, t, c, why);
+        vit_status status = place_param(places, &param, i, c, st, names, why);
         if (status) return status;
-        struct placement *place = &places[t - st->tensors];
-        *place = (struct placement){t, PLACE_PARAMETER, i, NO_SCALES};
+        const struct st_tensor *t = find(names, st, param.name);
         if (t->type == ST_I8 && !param.int8)
-            status = place_scales(places, place, &param, st, &scales, why);
+            status = place_scales(places, &places[t - st->tensors], &param, st, &scales, why);
         if (status) return status;
     }
-    const struct st_tensor *position = st_find(st, "pos_embed");
+    const struct st_tensor *position = find(names, st, "pos_embed");
     bool fixed = c->position != VIT_LEARNED && c->position != VIT_RELATIVE;
     if (position && fixed) /* an encoding written out */
-        places[position - st->tensors] = (struct placement){position, PLACE_NOWHERE, 0, NO_SCALES};
-    for (size_t i = 0; i < st->count; i++)
-        if (!places[i].tensor) return left_over(&st->tensors[i], why);
+        places[position - st->tensors] =
+            (struct placement){.tensor = position, .where = PLACE_NOWHERE};
+    for (size_t i = 0; i < st->count; i++) {
+        const struct st_tensor *t = &st->tensors[i];
+        bool empty = t->count == 0 && !names_are_timms(names);
+        if (places[i].tensor) continue;
+        if (!empty && !names_ignore(names, t)) return left_over(t, names, why);
+        places[i] = (struct placement){.tensor = t, .where = PLACE_NOWHERE};
+    }
     return VIT_OK;
 }

@@ -10,9 +10,10 @@ double forward_flops(const vit_config *config) {
         struct maps from = stem_maps(config, i, NULL), to = stem_maps(config, i + 1, NULL);
         stem += 9 * (double)from.channels * (double)maps_floats(&to);
     }
-    double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * D;
-    double proj = config->attention == VIT_PER_HEAD ? 0 : D * D;
-    double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * D;
+    double A = (double)attention_width(config);
+    double qkv = config->attention == VIT_PER_HEAD ? 3 * D * D / (double)config->heads : 3 * D * A;
+    double proj = config->attention == VIT_PER_HEAD ? 0 : D * A;
+    double block = T * (qkv + proj + 2 * D * M) + 2 * T * T * A;
     double head = D * (double)config->classes;
     return 2 * (stem + N * patch * D + (double)config->depth * block + head);
 }

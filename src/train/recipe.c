@@ -169,7 +169,14 @@ static vit_status read_model(struct recipe *recipe, const struct json *model, vi
                             name.size);
     recipe->model = compact(model);
     if (!recipe->model) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
-    return vit_config_read(&recipe->config, recipe->model, strlen(recipe->model), why);
+    vit_status status = vit_config_read(&recipe->config, recipe->model, strlen(recipe->model), why);
+    if (status) return status;
+    if (recipe->config.classes == 0)
+        return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
+    if (recipe->config.pool == VIT_POOL_ATTENTION)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: pool: expected class or mean, which can be trained here");
+    return VIT_OK;
 }
 
 static vit_status read_recipe(struct recipe *recipe, const struct json *whole, vit_error *why) {

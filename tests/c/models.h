@@ -37,6 +37,8 @@ static const struct named_config CONFIGS[] = {
      {TINY, .qkv_bias = false, .qk_norm = true, .layer_scale = true}},
     {"post norm, qk_norm, layer_scale",
      {TINY, .norm = VIT_POST, .qk_norm = true, .layer_scale = true}},
+    {"wider heads", {TINY, .head_width = 7, .qk_norm = true}},
+    {"narrower heads", {TINY, .head_width = 3, .position = VIT_RELATIVE}},
     {"per_head", {TINY, .attention = VIT_PER_HEAD, .position = VIT_SINCOS1D}},
     {"per_head with all", {TINY, .attention = VIT_PER_HEAD, .qk_norm = true, .layer_scale = true}},
     {"three channels, flat patches", {TINY, .channels = 3, .patch_size = {1, 9}}},
@@ -84,9 +86,11 @@ static inline const char *config_json(const vit_config *c) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
     static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
     static const char *const BOOLS[] = {"false", "true"};
-    static char text[1024], prefix[256], stem[64];
+    static char text[1024], prefix[256], stem[64], width[48];
     size_t tokens = c->class_tokens + c->distillation_tokens + c->register_tokens;
     prefix[0] = stem[0] = '\0';
+    width[0] = '\0';
+    if (c->head_width) snprintf(width, sizeof width, ",\"head_width\":%zu", c->head_width);
     for (size_t i = 0; i < c->stem_layers; i++)
         snprintf(stem + strlen(stem), sizeof stem - strlen(stem), i ? ",[%zu,%zu]" : "[%zu,%zu]",
                  c->stem[i].channels, c->stem[i].stride);
@@ -102,13 +106,13 @@ static inline const char *config_json(const vit_config *c) {
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
              "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"prefix\":[%s],"
-             "\"attention\":\"%s\",\"stem\":[%s]}",
+             "\"attention\":\"%s\",\"stem\":[%s]%s}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
              BOOLS[c->qk_norm], BOOLS[c->layer_scale], prefix,
-             c->attention ? "per_head" : "standard", stem);
+             c->attention ? "per_head" : "standard", stem, width);
     return text;
 }
 
@@ -229,8 +233,8 @@ static inline struct owned_state new_state(const vit_model *model, size_t batch)
 
 /* All that vit_run can give, each between sentinels. */
 struct outputs {
-    size_t logits_count, attention_count, hidden_count, tokens_count;
-    float *logits, *attention, *hidden, *tokens;
+    size_t logits_count, attention_count, hidden_count, tokens_count, pooled_count;
+    float *logits, *attention, *hidden, *tokens, *pooled;
 };
 
 static inline struct outputs new_outputs(const vit_config *c, size_t batch) {
@@ -238,18 +242,21 @@ static inline struct outputs new_outputs(const vit_config *c, size_t batch) {
     struct outputs o = {.logits_count = batch * c->classes,
                         .attention_count = batch * c->depth * c->heads * T * T,
                         .hidden_count = batch * c->depth * T * c->width,
-                        .tokens_count = batch * T * c->width};
+                        .tokens_count = batch * T * c->width,
+                        .pooled_count = batch * c->width};
     o.logits = guarded(o.logits_count);
     o.attention = guarded(o.attention_count);
     o.hidden = guarded(o.hidden_count);
     o.tokens = guarded(o.tokens_count);
+    o.pooled = guarded(o.pooled_count);
     return o;
 }
 
 static inline bool outputs_intact(const struct outputs *o) {
     return guards_intact(o->logits, o->logits_count) &&
            guards_intact(o->attention, o->attention_count) &&
-           guards_intact(o->hidden, o->hidden_count) && guards_intact(o->tokens, o->tokens_count);
+           guards_intact(o->hidden, o->hidden_count) && guards_intact(o->tokens, o->tokens_count) &&
+           guards_intact(o->pooled, o->pooled_count);
 }
 
 static inline void outputs_free(struct outputs *o) {
@@ -257,6 +264,7 @@ static inline void outputs_free(struct outputs *o) {
     guarded_free(o->attention);
     guarded_free(o->hidden);
     guarded_free(o->tokens);
+    guarded_free(o->pooled);
 }
 
 /* Runs with every tap, in a state for `state_batch` images. */
@@ -264,7 +272,8 @@ static inline struct outputs run_model(const vit_model *model, const float *imag
                                        size_t state_batch) {
     struct outputs o = new_outputs(vit_model_config(model), batch);
     struct owned_state s = new_state(model, state_batch);
-    vit_taps taps = {.attention = o.attention, .hidden = o.hidden, .tokens = o.tokens};
+    vit_taps taps = {
+        .attention = o.attention, .hidden = o.hidden, .tokens = o.tokens, .pooled = o.pooled};
     if (s.state) {
         vit_status status = vit_run(model, s.state, images, batch, o.logits, &taps);
         if (status) check_failed(__FILE__, __LINE__, "vit_run: %s", vit_status_name(status));

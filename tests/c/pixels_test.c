@@ -10,10 +10,11 @@ static vit_config as_is(size_t rows, size_t columns, size_t channels) {
 
 /* A photo's config that leaves bytes / 255. */
 static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter filter) {
-    return (vit_config){.image_size = {crop, crop},
-                        .channels = channels,
-                        .prepare = VIT_PREPARE_PHOTO,
-                        .photo = {resize, crop, {0}, {1, 1, 1, 1}, filter}};
+    return (vit_config){
+        .image_size = {crop, crop},
+        .channels = channels,
+        .prepare = VIT_PREPARE_PHOTO,
+        .photo = {.resize = resize, .crop = crop, .std = {1, 1, 1, 1}, .filter = filter}};
 }
 
 /* Prepares with exactly the scratch memory that was asked for; the guarded image, or NULL. */
@@ -49,34 +50,63 @@ static uint8_t *pattern(size_t rows, size_t columns, size_t channels) {
  *     w, h = (int(resize * n / short) for n in (columns, rows))
  *     left, top = (int(round((n - crop) / 2.0)) for n in (w, h))
  *     image.resize((w, h), filter).crop((left, top, left + crop, top + crop)) */
+static uint32_t hash_of(const vit_config *config, size_t rows, size_t columns) {
+    size_t C = config->channels, n = config->photo.crop * config->photo.crop;
+    uint8_t *data = pattern(rows, columns, C);
+    float *image = prepared(config, data, rows, columns, C);
+    uint32_t hash = 0x811c9dc5;
+    for (size_t at = 0; image && at < n * C; at++)
+        hash = (hash ^ (uint32_t)lroundf(255 * image[at % C * n + at / C])) * 0x01000193;
+    if (image) guarded_free(image);
+    free(data);
+    return hash;
+}
+
 TEST("a photo is resized and cropped to Pillow's bytes") {
     static const struct {
         size_t rows, columns, channels, resize, crop;
-        uint32_t bilinear, bicubic;
+        uint32_t hashes[2]; /* bilinear, bicubic */
     } cases[] = {
-        {37, 53, 3, 24, 20, 0xe073c7fa, 0x44dae2f4},
-        {53, 37, 3, 32, 32, 0xd495cbd4, 0x75bcfbe6},
-        {9, 7, 3, 40, 33, 0x4045f33b, 0x8dbe193a},
-        {100, 11, 1, 16, 13, 0x56e9892d, 0x4b283e53},
-        {224, 300, 3, 256, 224, 0x95261e3f, 0xddcd0495},
-        {640, 480, 3, 73, 64, 0xfdf2ffa9, 0x79d71088},
-        {1, 40, 1, 5, 5, 0x1059e372, 0x39688ed5},
-        {61, 61, 1, 61, 60, 0xdfd9f6b7, 0xdfd9f6b7},
+        {37, 53, 3, 24, 20, {0xe073c7fa, 0x44dae2f4}},
+        {53, 37, 3, 32, 32, {0xd495cbd4, 0x75bcfbe6}},
+        {9, 7, 3, 40, 33, {0x4045f33b, 0x8dbe193a}},
+        {100, 11, 1, 16, 13, {0x56e9892d, 0x4b283e53}},
+        {224, 300, 3, 256, 224, {0x95261e3f, 0xddcd0495}},
+        {640, 480, 3, 73, 64, {0xfdf2ffa9, 0x79d71088}},
+        {1, 40, 1, 5, 5, {0x1059e372, 0x39688ed5}},
+        {61, 61, 1, 61, 60, {0xdfd9f6b7, 0xdfd9f6b7}},
     };
     for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns, C = cases[i / 2].channels;
-        size_t crop = cases[i / 2].crop, n = crop * crop;
-        vit_config config = photo(cases[i / 2].resize, crop, C, i % 2 ? VIT_BICUBIC : VIT_BILINEAR);
-        uint8_t *data = pattern(rows, columns, C);
-        float *image = prepared(&config, data, rows, columns, C);
-        REQUIRE(image, "%zux%zu is refused", rows, columns);
-        uint32_t hash = 0x811c9dc5, want = i % 2 ? cases[i / 2].bicubic : cases[i / 2].bilinear;
-        for (size_t at = 0; at < n * C; at++)
-            hash = (hash ^ (uint32_t)lroundf(255 * image[at % C * n + at / C])) * 0x01000193;
-        CHECK(hash == want, "%zux%zu, %s: 0x%08x", rows, columns, i % 2 ? "bicubic" : "bilinear",
-              (unsigned)hash);
-        guarded_free(image);
-        free(data);
+        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns;
+        vit_filter filter = i % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+        vit_config config =
+            photo(cases[i / 2].resize, cases[i / 2].crop, cases[i / 2].channels, filter);
+        uint32_t hash = hash_of(&config, rows, columns);
+        CHECK(hash == cases[i / 2].hashes[i % 2], "%zux%zu, filter %zu: 0x%08x", rows, columns,
+              i % 2, (unsigned)hash);
+    }
+}
+
+/* The same with w and h given. */
+TEST("a photo is stretched to Pillow's bytes where rows and columns are given") {
+    static const struct {
+        size_t rows, columns, channels, stretch[2], crop;
+        uint32_t hashes[2];
+    } cases[] = {
+        {37, 53, 3, {20, 20}, 20, {0x6a2f9cf8, 0xfa57b7b5}},
+        {53, 37, 3, {40, 24}, 20, {0x528ffa26, 0xd86ad325}},
+        {100, 11, 1, {13, 13}, 13, {0xaea4dc8d, 0xeda3277c}},
+        {9, 7, 3, {33, 40}, 33, {0xc399b3da, 0x431c778a}},
+        {64, 48, 3, {30, 64}, 16, {0xb62cd160, 0x39aee984}},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns;
+        vit_filter filter = i % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+        vit_config config = photo(0, cases[i / 2].crop, cases[i / 2].channels, filter);
+        memcpy(config.photo.stretch, cases[i / 2].stretch, sizeof config.photo.stretch);
+        uint32_t hash = hash_of(&config, rows, columns);
+        CHECK(hash == cases[i / 2].hashes[i % 2], "%zux%zu, filter %zu: 0x%08x", rows, columns,
+              i % 2, (unsigned)hash);
     }
 }
 

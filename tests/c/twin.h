@@ -228,21 +228,22 @@ static inline void twin_tokens(double *x, const struct twin *t, const float *ima
         for (size_t i = 0; i < D; i++) x[token * D + i] += twin_position(t, learned, token, i);
 }
 
-/* x (T,D) → q, k or v (T,D), which are parts 0, 1, 2 of qkv. */
+/* x (T,D) → q, k or v (T,A), which are parts 0, 1, 2 of qkv. */
 static inline void twin_part(double *y, const struct twin *t, size_t layer, size_t part,
                              const double *x) {
-    size_t D = t->c.width, h = t->c.heads, d = D / h;
+    size_t D = t->c.width, h = t->c.heads, d = t->c.head_width ? t->c.head_width : D / h;
+    size_t A = h * d;
     const double *w = twin_tensor(t, "blocks.%zu.attn.qkv.weight", layer);
     const double *bias = twin_tensor(t, "blocks.%zu.attn.qkv.bias", layer);
     const double *gain = twin_tensor(t, "blocks.%zu.attn.%c_norm.weight", layer, "qkv"[part]);
     const double *shift = twin_tensor(t, "blocks.%zu.attn.%c_norm.bias", layer, "qkv"[part]);
-    if (bias) bias += part * D;
-    for (size_t a = 0; a < t->T; a++, x += D, y += D) {
-        if (t->c.attention == VIT_STANDARD) twin_layer(y, t, x, w + part * D * D, bias, D, D);
+    if (bias) bias += part * A;
+    for (size_t a = 0; a < t->T; a++, x += D, y += A) {
+        if (t->c.attention == VIT_STANDARD) twin_layer(y, t, x, w + part * A * D, bias, A, D);
         for (size_t head = 0; head < h; head++) {
             size_t at = head * d; /* of the head's slice */
             if (t->c.attention == VIT_PER_HEAD)
-                twin_layer(y + at, t, x + at, w + (part * D + at) * d, bias ? bias + at : NULL, d,
+                twin_layer(y + at, t, x + at, w + (part * A + at) * d, bias ? bias + at : NULL, d,
                            d);
             if (gain) twin_norm(y + at, y + at, gain, shift, t->c.norm_eps, d);
         }
@@ -273,29 +274,30 @@ static inline double twin_bias(const struct twin *t, const double *table, size_t
 /* x (T,D) → y (T,D) and map (h,T,T), softmax(q·k / sqrt d + bias). */
 static inline void twin_attention(double *y, double *map, const struct twin *t, size_t layer,
                                   const double *x) {
-    size_t D = t->c.width, h = t->c.heads, d = D / h, T = t->T;
-    double *part[3], *mixed = doubles(D);
+    size_t D = t->c.width, h = t->c.heads, d = t->c.head_width ? t->c.head_width : D / h;
+    size_t A = h * d, T = t->T;
+    double *part[3], *mixed = doubles(A);
     const double *proj = twin_tensor(t, "blocks.%zu.attn.proj.weight", layer);
     const double *bias = twin_tensor(t, "blocks.%zu.attn.proj.bias", layer);
     const double *table =
         twin_tensor(t, "blocks.%zu.attn.rel_pos.relative_position_bias_table", layer);
-    for (size_t i = 0; i < 3; i++) twin_part(part[i] = doubles(T * D), t, layer, i, x);
+    for (size_t i = 0; i < 3; i++) twin_part(part[i] = doubles(T * A), t, layer, i, x);
     for (size_t a = 0; a < T; a++) {
-        memset(mixed, 0, D * sizeof *mixed);
+        memset(mixed, 0, A * sizeof *mixed);
         for (size_t head = 0; head < h; head++) {
             double *row = map + (head * T + a) * T;
             for (size_t b = 0; b < T; b++) {
                 row[b] = table ? twin_bias(t, table, head, a, b) : 0;
                 for (size_t i = head * d; i < (head + 1) * d; i++)
-                    row[b] += part[0][a * D + i] * part[1][b * D + i] / sqrt((double)d);
+                    row[b] += part[0][a * A + i] * part[1][b * A + i] / sqrt((double)d);
             }
             twin_softmax(row, T);
             for (size_t b = 0; b < T; b++)
                 for (size_t i = head * d; i < (head + 1) * d; i++)
-                    mixed[i] += row[b] * part[2][b * D + i];
+                    mixed[i] += row[b] * part[2][b * A + i];
         }
         if (proj)
-            twin_layer(y + a * D, t, mixed, proj, bias, D, D);
+            twin_layer(y + a * D, t, mixed, proj, bias, D, A);
         else
             memcpy(y + a * D, mixed, D * sizeof *y);
     }

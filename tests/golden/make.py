@@ -45,7 +45,8 @@ DEFAULTS = dict(
 # Name → what differs from DEFAULTS. Keys in capitals are no config keys; they shape the file:
 # DTYPE of the tensors, PAD the header to 8 bytes, FC_NORM in place of norm, POSITION_ROWS
 # "patches" for a pos_embed without rows for the prefix, HOLD the fixed positions in the file,
-# GRID the side of the square grid that pos_embed was made for, to be resized as timm does.
+# GRID the side of the square grid that pos_embed was made for, to be resized as timm does;
+# families.py's NORM_PRE, PATCH_BIAS and HEAD_BIAS as CLIP has them.
 CASES = {
     "pre_gelu_learned": dict(image_size=[12, 12], depth=3),
     "post_relu_sincos1d_mean": dict(
@@ -255,7 +256,8 @@ class PatchEmbed(nn.Module):
             channels, total = out, total * stride
         self.backbone = nn.Sequential(*layers)
         size = tuple(p // total for p in c["patch_size"])
-        self.proj = nn.Conv2d(channels, c["width"], kernel_size=size, stride=size)
+        self.proj = nn.Conv2d(
+            channels, c["width"], kernel_size=size, stride=size, bias=c.get("PATCH_BIAS", True))
 
     def forward(self, images):
         return self.proj(self.backbone(images)).flatten(2).transpose(1, 2)
@@ -294,9 +296,10 @@ class VisionTransformer(nn.Module):
         self.blocks = nn.ModuleList(Block(c) for _ in range(c["depth"]))
         fc_norm = c.get("FC_NORM", False)
         norm = lambda wanted: nn.LayerNorm(D, eps=c["norm_eps"]) if wanted else nn.Identity()
+        self.norm_pre = norm(c.get("NORM_PRE", False))
         self.norm = norm(c["final_norm"] and not fc_norm)
         self.fc_norm = norm(fc_norm)
-        self.head = nn.Linear(D, K)
+        self.head = nn.Linear(D, K, bias=c.get("HEAD_BIAS", True))
         if "distillation" in c["prefix"]:
             self.head_dist = nn.Linear(D, K)
 
@@ -322,6 +325,7 @@ class VisionTransformer(nn.Module):
         if not self.patches_only:
             x = x + self.positions()
 
+        x = self.norm_pre(x)
         hidden = []
         for block in self.blocks:
             x = block(x)
@@ -331,7 +335,8 @@ class VisionTransformer(nn.Module):
         self.tokens = x = self.norm(x)
 
         pooled = x[:, self.prefix:].mean(dim=1) if self.pool == "mean" else x[:, 0]
-        logits = self.head(self.fc_norm(pooled))
+        self.pooled = self.fc_norm(pooled)
+        logits = self.head(self.pooled)
         if hasattr(self, "head_dist"):
             logits = (logits + self.head_dist(x[:, 1])) / 2
         return logits
@@ -363,7 +368,7 @@ def draw_weights(model, dtype, random):
     """Every tensor far from its usual start, so that no mistake hides behind a 0 or a 1."""
     for name, p in model.named_parameters():
         noise = torch.randn(p.shape, generator=random, dtype=torch.float32)
-        if name.endswith(("norm.weight", "norm1.weight", "norm2.weight", "gamma")):
+        if p.dim() == 1 and name.endswith(("weight", "gamma")):
             value = 1 + 0.3 * noise
         elif name.endswith(".bias") or p.dim() == 3:
             value = 0.4 * noise

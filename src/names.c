@@ -1,0 +1,351 @@
+/* A table a family, a line a tensor: ours, a space, theirs. `*` is the block's number; {a,b,c} are
+ * tensors whose rows follow each other in ours. A name without its last part (.weight, .bias,
+ * .gamma) stands for all of them. Of several lines with the same name the first that the file has
+ * counts; what no line names is called as by timm, which is as in params.h. */
+#include "names.h"
+
+#include "error.h"
+#include "text.h"
+
+struct family {
+    const char *name;
+    const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
+    const char *aliases;
+    const char *ignored; /* a line each: how names begin */
+    struct habits habits;
+};
+
+static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n";
+static const char TIMM_IGNORED[] = "mask_token\n";
+
+/* ViT, DeiT, ViT-MAE; then what DINOv2 calls otherwise. */
+static const char TRANSFORMERS[] =
+    "cls_token embeddings.cls_token\n"
+    "dist_token embeddings.distillation_token\n"
+    "reg_token embeddings.register_tokens\n"
+    "pos_embed embeddings.position_embeddings\n"
+    "patch_embed.proj embeddings.patch_embeddings.projection\n"
+    "blocks.*.norm1 encoder.layer.*.layernorm_before\n"
+    "blocks.*.norm1 encoder.layer.*.norm1\n"
+    "blocks.*.attn.qkv encoder.layer.*.attention.attention.{query,key,value}\n"
+    "blocks.*.attn.proj encoder.layer.*.attention.output.dense\n"
+    "blocks.*.ls1.gamma encoder.layer.*.layer_scale1.lambda1\n"
+    "blocks.*.norm2 encoder.layer.*.layernorm_after\n"
+    "blocks.*.norm2 encoder.layer.*.norm2\n"
+    "blocks.*.mlp.fc1 encoder.layer.*.intermediate.dense\n"
+    "blocks.*.mlp.fc1 encoder.layer.*.mlp.fc1\n"
+    "blocks.*.mlp.fc2 encoder.layer.*.output.dense\n"
+    "blocks.*.mlp.fc2 encoder.layer.*.mlp.fc2\n"
+    "blocks.*.ls2.gamma encoder.layer.*.layer_scale2.lambda1\n"
+    "norm layernorm\n"
+    "head classifier\n"
+    "head cls_classifier\n"
+    "head_dist distillation_classifier\n";
+static const char TRANSFORMERS_IGNORED[] = "pooler.\nembeddings.mask_token\ndecoder.\n";
+
+/* The vision towers of CLIP and SigLIP in transformers. */
+static const char TOWERS[] = "cls_token embeddings.class_embedding\n"
+                             "pos_embed embeddings.position_embedding.weight\n"
+                             "patch_embed.proj embeddings.patch_embedding\n"
+                             "norm_pre pre_layrnorm\n" /* sic */
+                             "blocks.*.norm1 encoder.layers.*.layer_norm1\n"
+                             "blocks.*.attn.qkv encoder.layers.*.self_attn.{q_proj,k_proj,v_proj}\n"
+                             "blocks.*.attn.proj encoder.layers.*.self_attn.out_proj\n"
+                             "blocks.*.norm2 encoder.layers.*.layer_norm2\n"
+                             "blocks.*.mlp.fc1 encoder.layers.*.mlp.fc1\n"
+                             "blocks.*.mlp.fc2 encoder.layers.*.mlp.fc2\n"
+                             "norm post_layernorm\n"
+                             "attn_pool.latent head.probe\n"
+                             "attn_pool.qkv.weight head.attention.in_proj_weight\n"
+                             "attn_pool.qkv.bias head.attention.in_proj_bias\n"
+                             "attn_pool.proj head.attention.out_proj\n"
+                             "attn_pool.norm head.layernorm\n"
+                             "attn_pool.mlp.fc1 head.mlp.fc1\n"
+                             "attn_pool.mlp.fc2 head.mlp.fc2\n"
+                             "head visual_projection\n";
+static const char TOWERS_IGNORED[] =
+    "text_model.\ntext_projection.\nlogit_scale\nlogit_bias\nembeddings.position_ids\n";
+
+static const char TORCHVISION[] =
+    "cls_token class_token\n"
+    "pos_embed encoder.pos_embedding\n"
+    "patch_embed.proj conv_proj\n"
+    "blocks.*.norm1 encoder.layers.encoder_layer_*.ln_1\n"
+    "blocks.*.attn.qkv.weight encoder.layers.encoder_layer_*.self_attention.in_proj_weight\n"
+    "blocks.*.attn.qkv.bias encoder.layers.encoder_layer_*.self_attention.in_proj_bias\n"
+    "blocks.*.attn.proj encoder.layers.encoder_layer_*.self_attention.out_proj\n"
+    "blocks.*.norm2 encoder.layers.encoder_layer_*.ln_2\n"
+    "blocks.*.mlp.fc1 encoder.layers.encoder_layer_*.mlp.0\n"
+    "blocks.*.mlp.fc1 encoder.layers.encoder_layer_*.mlp.linear_1\n" /* up to 0.12 */
+    "blocks.*.mlp.fc2 encoder.layers.encoder_layer_*.mlp.3\n"
+    "blocks.*.mlp.fc2 encoder.layers.encoder_layer_*.mlp.linear_2\n"
+    "norm encoder.ln\n"
+    "head heads.head\n";
+
+/* The first of two rows: from 1.0 on; the second: before. */
+static const char VIT_PYTORCH[] = "pos_embed pos_embedding\n"
+                                  "patch_embed.proj to_patch_embedding.2\n"
+                                  "patch_embed.proj to_patch_embedding.1\n"
+                                  "patch_embed.norm_in to_patch_embedding.1\n"
+                                  "patch_embed.norm to_patch_embedding.3\n"
+                                  "blocks.*.norm1 transformer.layers.*.0.norm\n"
+                                  "blocks.*.attn.qkv transformer.layers.*.0.to_qkv\n"
+                                  "blocks.*.attn.qkv transformer.layers.*.0.fn.to_qkv\n"
+                                  "blocks.*.attn.proj transformer.layers.*.0.to_out.0\n"
+                                  "blocks.*.attn.proj transformer.layers.*.0.fn.to_out.0\n"
+                                  "blocks.*.norm2 transformer.layers.*.1.net.0\n"
+                                  "blocks.*.norm2 transformer.layers.*.1.norm\n"
+                                  "blocks.*.mlp.fc1 transformer.layers.*.1.net.1\n"
+                                  "blocks.*.mlp.fc1 transformer.layers.*.1.fn.net.0\n"
+                                  "blocks.*.mlp.fc2 transformer.layers.*.1.net.4\n"
+                                  "blocks.*.mlp.fc2 transformer.layers.*.1.fn.net.3\n"
+                                  "norm transformer.norm\n"
+                                  "norm mlp_head.0\n"
+                                  "head mlp_head\n"
+                                  "head mlp_head.1\n";
+
+/* What is around a stack of torch.nn.TransformerEncoderLayer has no names of its own: timm's,
+ * or those that are often met. */
+static const char ENCODER[] = "cls_token cls_token\n"
+                              "cls_token class_token\n"
+                              "pos_embed pos_embed\n"
+                              "pos_embed pos_embedding\n"
+                              "patch_embed.proj patch_embed.proj\n"
+                              "patch_embed.proj patch_embed\n"
+                              "patch_embed.proj conv_proj\n"
+                              "blocks.*.norm1 layers.*.norm1\n"
+                              "blocks.*.attn.qkv.weight layers.*.self_attn.in_proj_weight\n"
+                              "blocks.*.attn.qkv.bias layers.*.self_attn.in_proj_bias\n"
+                              "blocks.*.attn.proj layers.*.self_attn.out_proj\n"
+                              "blocks.*.norm2 layers.*.norm2\n"
+                              "blocks.*.mlp.fc1 layers.*.linear1\n"
+                              "blocks.*.mlp.fc2 layers.*.linear2\n"
+                              "head head\n"
+                              "head classifier\n";
+
+static const struct family FAMILIES[] = {
+    {"timm", "blocks.0.attn.qkv.weight\n", TIMM, TIMM_IGNORED, {"pre", "1e-6", "gelu", 64}},
+    {"transformers' ViT, DeiT, DINOv2 and ViT-MAE",
+     "encoder.layer.0.attention.attention.query.weight\n",
+     TRANSFORMERS,
+     TRANSFORMERS_IGNORED,
+     {"pre", "1e-12", "gelu", 64}},
+    {"transformers' CLIP and SigLIP",
+     "vision_model.encoder.layers.0.self_attn.q_proj.weight\n",
+     TOWERS,
+     TOWERS_IGNORED,
+     {"pre", "1e-5", "quick_gelu", 64}},
+    {"torchvision",
+     "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
+     TORCHVISION,
+     "",
+     {"pre", "1e-6", "gelu", 64}},
+    {"vit-pytorch",
+     "transformer.layers.0.0.to_qkv.weight\ntransformer.layers.0.0.fn.to_qkv.weight\n",
+     VIT_PYTORCH,
+     "",
+     {"pre", "1e-5", "gelu", 64}},
+    {"torch.nn.TransformerEncoder",
+     "layers.0.self_attn.in_proj_weight\n",
+     ENCODER,
+     "",
+     {"post", "1e-5", "relu", 64}},
+};
+enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES, NAME_MOST = 256 };
+
+/* ---- Lines and patterns ------------------------------------------------- */
+
+static size_t line_size(const char *line) {
+    return strcspn(line, "\n");
+}
+
+/* Of lines that all end in one; an empty line is behind the last. */
+static const char *next_line(const char *line) {
+    return line + line_size(line) + 1;
+}
+
+static const char *theirs_of(const char *line) {
+    return strchr(line, ' ') + 1;
+}
+
+static size_t digits(const char *s) {
+    return strspn(s, "0123456789");
+}
+
+/* Is `name` as a line's pattern of ours says, or so and then a dot and its last part? `number`:
+ * what stands for its *; `rest`: that dot and part. */
+static bool matches(const char *line, const char *name, const char **number, const char **rest) {
+    for (; *line != ' '; line++) {
+        size_t n = *line == '*' ? digits(name) : 1;
+        if (*line == '*' ? n == 0 : *line != *name) return false;
+        if (*line == '*') *number = name;
+        name += n;
+    }
+    *rest = name;
+    return *name == '\0' || (*name == '.' && !strchr(name + 1, '.'));
+}
+
+/* Writes a line's pattern of theirs, of {a,b,c} the alternative `which`. */
+static void put_theirs(struct text *out, const char *line, const char *number, size_t which) {
+    for (const char *p = theirs_of(line); *p != '\n'; p++) {
+        if (*p == '*') {
+            put(out, number, digits(number));
+        } else if (*p == '{') {
+            for (p++; which > 0; which--) p = strchr(p, ',') + 1;
+            put(out, p, strcspn(p, ",}"));
+            p = strchr(p, '}');
+        } else {
+            put(out, p, 1);
+        }
+    }
+}
+
+static size_t alternatives(const char *line) {
+    size_t n = 1, size = line_size(line), brace = strcspn(line, "{");
+    for (size_t i = brace; i < size; i++) n += line[i] == ',';
+    return n;
+}
+
+/* ---- Finding ------------------------------------------------------------ */
+
+/* Looks behind the whole prefix, then behind less of it: a head lies outside of the encoder. */
+static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
+                                    const char *name) {
+    char whole[NAME_MOST];
+    for (size_t n = names->prefix_size;; n--) {
+        struct text out = {whole, whole + sizeof whole - 1};
+        if (n == 0 || names->prefix[n - 1] == '.') {
+            put(&out, names->prefix, n);
+            put_words(&out, name);
+            *out.at = '\0';
+            const struct st_tensor *found = st_find(st, whole);
+            if (found) return found;
+        }
+        if (n == 0) return NULL;
+    }
+}
+
+/* The name of `ours` by one line, without the prefix; empty where the line is of another. */
+static void rename_by(char out[NAME_MOST], const char *line, const char *ours, size_t which) {
+    const char *number = NULL, *rest;
+    struct text text = {out, out + NAME_MOST - 1};
+    if (matches(line, ours, &number, &rest)) {
+        put_theirs(&text, line, number, which);
+        put_words(&text, rest);
+    }
+    *text.at = '\0';
+}
+
+size_t names_sources(const struct st_tensor *sources[NAMES_SOURCES], const struct names *names,
+                     const struct safetensors *st, const char *ours) {
+    char name[NAME_MOST];
+    bool named = false;
+    for (const char *line = names->family->aliases; *line; line = next_line(line)) {
+        size_t parts = alternatives(line), found = 0;
+        for (size_t i = 0; i < parts; i++) {
+            rename_by(name, line, ours, i);
+            if (!*name) break;
+            named = true;
+            sources[found] = find(names, st, name);
+            if (sources[found]) found++;
+        }
+        if (found == parts) return found;
+    }
+    if (named) return 0;
+    sources[0] = find(names, st, ours);
+    return sources[0] != NULL;
+}
+
+void names_write(char *out, size_t capacity, const struct names *names, const char *ours) {
+    char name[NAME_MOST] = "";
+    for (const char *line = names->family->aliases; *line && !*name; line = next_line(line))
+        rename_by(name, line, ours, 0);
+    struct text text = {out, out + capacity - 1};
+    put(&text, names->prefix, names->prefix_size);
+    put_words(&text, *name ? name : ours);
+    *text.at = '\0';
+}
+
+bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
+    for (const char *line = names->family->ignored; *line; line = next_line(line)) {
+        size_t n = line_size(line);
+        for (size_t skip = 0; skip <= names->prefix_size; skip++)
+            if ((skip == 0 || names->prefix[skip - 1] == '.') && tensor->name_size >= skip + n &&
+                !memcmp(tensor->name, names->prefix, skip) && !memcmp(tensor->name + skip, line, n))
+                return true;
+    }
+    return false;
+}
+
+/* ---- Families ----------------------------------------------------------- */
+
+/* Ends a name so, behind a dot or nothing? */
+static bool ends_with(const char *name, size_t size, const char *ending, size_t n) {
+    return size >= n && !memcmp(name + size - n, ending, n) &&
+           (size == n || name[size - n - 1] == '.');
+}
+
+/* How many of the names of a family's first block the file has, behind whatever prefix. */
+static size_t likeness(const struct family *family, const struct safetensors *st) {
+    size_t count = 0;
+    char name[NAME_MOST];
+    for (const char *line = family->aliases; *line; line = next_line(line))
+        for (size_t i = 0; i < alternatives(line); i++) {
+            struct text text = {name, name + sizeof name - 1};
+            put_theirs(&text, line, "0", i);
+            for (size_t t = 0; t < st->count; t++) {
+                size_t n = (size_t)(text.at - name), whole = st->tensors[t].name_size, cut = whole;
+                const char *tensor = st->tensors[t].name;
+                while (cut && tensor[--cut] != '.') continue; /* its last part */
+                count += ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
+            }
+        }
+    return count;
+}
+
+static vit_status none_found(const struct safetensors *st, vit_error *why) {
+    size_t most = 0;
+    const struct family *closest = FAMILIES;
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        size_t alike = likeness(&FAMILIES[i], st);
+        if (alike > most) most = alike, closest = &FAMILIES[i];
+    }
+    if (st->count == 0) return vit_fail(why, VIT_BAD_TENSOR, "the file holds no tensors");
+    return vit_fail(why, VIT_BAD_TENSOR,
+                    "expected a Vision Transformer's first block, as the tensor \"%t\" of %s, the "
+                    "closest; got others, as \"%t\"",
+                    closest->anchors, line_size(closest->anchors), closest->name, st->tensors->name,
+                    st->tensors->name_size);
+}
+
+bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
+    static const char tower[] = "vision_model.";
+    for (size_t i = 0; i < FAMILY_COUNT; i++)
+        for (const char *line = FAMILIES[i].anchors; *line; line = next_line(line))
+            for (size_t t = 0; t < st->count; t++) {
+                const struct st_tensor *tensor = &st->tensors[t];
+                size_t n = line_size(line), prefix = tensor->name_size - n;
+                if (!ends_with(tensor->name, tensor->name_size, line, n)) continue;
+                if (!strncmp(line, tower, sizeof tower - 1)) prefix += sizeof tower - 1;
+                *names = (struct names){&FAMILIES[i], tensor->name, prefix};
+                return true;
+            }
+    none_found(st, why);
+    return false;
+}
+
+struct names names_timms(void) {
+    return (struct names){FAMILIES, "", 0};
+}
+
+bool names_are_timms(const struct names *names) {
+    return names->family == FAMILIES;
+}
+
+const char *names_family(const struct names *names) {
+    return names->family->name;
+}
+
+const struct habits *names_habits(const struct names *names) {
+    return &names->family->habits;
+}

@@ -1,0 +1,26 @@
+#include "sort.h"
+
+static void swap(char *a, char *b, size_t each) {
+    for (char *end = a + each; a < end; a++, b++) {
+        char held = *a;
+        *a = *b;
+        *b = held;
+    }
+}
+
+void sort(void *base, size_t count, size_t each, int (*compare)(const void *, const void *)) {
+    char *items = base;
+    size_t left = count / 2; /* those from here on are heaps of their own */
+    while (count > 1) {
+        if (left)
+            left--;
+        else
+            swap(items, items + --count * each, each); /* the largest has its place */
+        for (size_t parent = left, child; (child = 2 * parent + 1) < count; parent = child) {
+            if (child + 1 < count && compare(items + child * each, items + (child + 1) * each) < 0)
+                child++;
+            if (compare(items + parent * each, items + child * each) >= 0) break;
+            swap(items + parent * each, items + child * each, each);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+/* Checkpoints as other code names them, against PyTorch: every file of ../golden/families, with
+ * every kernel table, fed whole and in pieces; and what is said of those that are no ViT. */
+#include "golden.h"
+
+/* What no tensor tells is given apart. */
+static const struct family_case {
+    const char *name, *config;
+} CASES[] = {
+    {"families/torchvision", NULL},
+    {"families/encoder_post", "{\"heads\":4}"},
+    {"families/encoder_pre", "{\"heads\":2,\"norm\":\"pre\",\"activation\":\"gelu\"}"},
+    {"families/timm_behind_a_prefix", "{\"heads\":2}"},
+    {"families/vit", "{\"heads\":2}"},
+    {"families/vit_half", NULL},
+    {"families/vit_without_head", "{\"heads\":2}"},
+    {"families/deit", "{\"heads\":2}"},
+    {"families/deit_of_one_head", "{\"heads\":2}"},
+    {"families/dinov2", "{\"heads\":2,\"norm_eps\":1e-6,\"image_size\":[8,16]}"},
+    {"families/dinov2_registers", "{\"heads\":2,\"norm_eps\":1e-6}"},
+    {"families/clip", "{\"heads\":2}"},
+    {"families/siglip", "{\"heads\":2,\"norm_eps\":1e-6,\"activation\":\"gelu_tanh\"}"},
+    {"families/siglip_of_timm", "{\"heads\":2,\"activation\":\"gelu_tanh\"}"},
+    {"families/vit_pytorch", "{\"heads\":2}"},
+    {"families/vit_pytorch_before", NULL},
+};
+enum { CASES_COUNT = sizeof CASES / sizeof *CASES };
+
+/* Fed `piece` bytes at a time. */
+static vit_model *open_in_pieces(const struct golden *g, const char *config, size_t piece,
+                                 const struct vit_kernels *kernels) {
+    vit_loader *loader = NULL;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    size_t length = config ? strlen(config) : 0;
+    if (vit_open_begin(&loader, g->model_size, config, length, kernels, &why)) {
+        check_failed(__FILE__, __LINE__, "%s: %s", g->name, why.text);
+        return NULL;
+    }
+    for (size_t at = 0; at < g->model_size; at += piece) {
+        size_t n = g->model_size - at < piece ? g->model_size - at : piece;
+        vit_open_feed(loader, g->model + at, n);
+    }
+    vit_status status = vit_open_end(&model, loader, &why);
+    if (status)
+        check_failed(__FILE__, __LINE__, "%s, %s: %s: %s", g->name, kernels->name,
+                     vit_status_name(status), why.text);
+    return model;
+}
+
+static void check_case(const struct golden *g, const char *config, size_t piece,
+                       const struct vit_kernels *kernels) {
+    vit_model *model = open_in_pieces(g, config, piece, kernels);
+    if (!model) return;
+    const vit_config *c = vit_model_config(model);
+    float *images = wanted(g, "images", BATCH * image_floats(c));
+    struct outputs o = run_model(model, images, BATCH, BATCH);
+    CHECK((c->classes > 0) == (st_find(&g->st, "logits") != NULL), "%s: %zu classes", g->name,
+          c->classes);
+    if (c->classes) compare(g, kernels->name, "logits", o.logits, o.logits_count, FORWARD);
+    compare(g, kernels->name, "attention", o.attention, o.attention_count, FORWARD);
+    compare(g, kernels->name, "hidden", o.hidden, o.hidden_count, FORWARD);
+    compare(g, kernels->name, "tokens", o.tokens, o.tokens_count, FORWARD);
+    if (st_find(&g->st, "pooled"))
+        compare(g, kernels->name, "pooled", o.pooled, o.pooled_count, FORWARD);
+    outputs_free(&o);
+    free(images);
+    vit_close(model);
+}
+
+TEST("other code's checkpoints give PyTorch's logits, attention, hidden and final tokens") {
+    static const size_t pieces[] = {SIZE_MAX / 2, 997};
+    for (size_t i = 0; i < CASES_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, CASES[i].name)) continue;
+        EACH_KERNELS(k) {
+            for (size_t p = 0; p < 2; p++) check_case(&g, CASES[i].config, pieces[p], k);
+        }
+        golden_close(&g);
+    }
+}
+
+/* ---- What cannot be opened ---------------------------------------------- */
+
+/* A file of F32 vectors of one number under these names, NULL after the last. */
+static uint8_t *file_of(const char *const *names, size_t *size) {
+    char header[4096] = "{";
+    size_t count = 0;
+    for (; names[count]; count++)
+        snprintf(header + strlen(header), sizeof header - strlen(header),
+                 "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%zu,%zu]}",
+                 count ? "," : "", names[count], 4 * count, 4 * count + 4);
+    strcat(header, "}");
+    size_t length = strlen(header);
+    *size = 8 + length + 4 * count;
+    uint8_t *bytes = calloc(*size, 1);
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(length >> 8 * i);
+    memcpy(bytes + 8, header, length);
+    return bytes;
+}
+
+/* Is refused, and the message says each of the words. */
+static void check_refused(const char *what, const uint8_t *bytes, size_t size, const char *config,
+                          vit_status want, const char *const words[3]) {
+    vit_model *model;
+    vit_error why = {""};
+    vit_status status = vit_open_with_config(&model, bytes, size, config,
+                                             config ? strlen(config) : 0, kernels_at(0), &why);
+    CHECK(status == want, "%s: %s, want %s: %s", what, vit_status_name(status),
+          vit_status_name(want), why.text);
+    for (size_t i = 0; i < 3 && words[i]; i++)
+        CHECK(strstr(why.text, words[i]), "%s: the message does not say %s: %s", what, words[i],
+              why.text);
+    if (!status) vit_close(model);
+}
+
+TEST("a checkpoint of another kind of model is refused, and the closest family named") {
+    static const struct {
+        const char *what, *tensors[6], *words[3];
+    } OTHERS[] = {
+        {"a ResNet",
+         {"bn1.weight", "conv1.weight", "layer1.0.conv1.weight", "fc.weight"},
+         {"Vision Transformer", "bn1.weight"}},
+        {"a BERT",
+         {"bert.embeddings.word_embeddings.weight",
+          "bert.encoder.layer.0.attention.self.query.weight",
+          "bert.encoder.layer.0.attention.output.dense.weight",
+          "bert.encoder.layer.0.intermediate.dense.weight",
+          "bert.encoder.layer.0.output.dense.weight"},
+         {"encoder.layer.0.attention.attention.query.weight", "transformers"}},
+        {"an empty file", {NULL}, {"no tensors"}},
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        size_t size;
+        uint8_t *bytes = file_of(OTHERS[i].tensors, &size);
+        check_refused(OTHERS[i].what, bytes, size, NULL, VIT_BAD_TENSOR, OTHERS[i].words);
+        free(bytes);
+    }
+}
+
+/* Changes the first `from` in the header to `to`, which is as long. */
+static void change(uint8_t *bytes, const char *from, const char *to) {
+    size_t n = strlen(from);
+    for (;; bytes++)
+        if (!memcmp(bytes, from, n)) break;
+    memcpy(bytes, to, n);
+}
+
+TEST("what is missing, left over or of another shape is named as its own code names it") {
+    static const struct {
+        const char *file, *from, *to, *config, *words[3];
+        vit_status status;
+    } FAULTS[] = {
+        {"families/vit",
+         "encoder.layer.1.layernorm_before.bias",
+         "encoder.layer.1.layernorm_befoer.bias",
+         "{\"heads\":2}",
+         {"\"vit.encoder.layer.1.layernorm_before.bias\"", "missing", "transformers"},
+         VIT_BAD_TENSOR},
+        {"families/vit",
+         "encoder.layer.1.attention.attention.key.weight",
+         "encoder.layer.1.attention.attention.kex.weight",
+         "{\"heads\":2}",
+         {"\"vit.encoder.layer.1.attention.attention.query.weight\"", "missing"},
+         VIT_BAD_TENSOR},
+        {"families/deit_of_one_head",
+         "classifier.bias",
+         "classifiex.bias",
+         "{\"heads\":2}",
+         {"classifier.bias\"", "missing"},
+         VIT_BAD_TENSOR},
+        {"families/torchvision",
+         "heads.head.bias",
+         "heads.hexd.bias",
+         NULL,
+         {"heads.head.bias", "torchvision"},
+         VIT_BAD_TENSOR},
+        {"families/vit",
+         "embeddings.cls_token\":{\"dtype\":\"F32\",\"shape\":[1,1,20]",
+         "embeddings.cls_token\":{\"dtype\":\"F32\",\"shape\":[1,2,10]",
+         "{\"heads\":2}",
+         {"vit.embeddings.cls_token", "(1,1,20)", "(1,2,10)"},
+         VIT_BAD_TENSOR},
+        {"families/vit",
+         "vit.",
+         "vit.",
+         "{\"heads\":2,\"mlp_width\":31}",
+         {"intermediate.dense", "(31", "(30"},
+         VIT_BAD_TENSOR},
+        {"families/vit", "vit.", "vit.", NULL, {"heads", "64"}, VIT_BAD_CONFIG},
+        {"families/vit", "vit.", "vit.", "{\"heads\":3}", {"heads", "20"}, VIT_BAD_CONFIG},
+        {"families/encoder_pre", "vit", "vit", "[]", {"JSON object"}, VIT_BAD_CONFIG},
+    };
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
+        struct golden g;
+        if (!golden_open(&g, FAULTS[i].file)) continue;
+        if (strcmp(FAULTS[i].from, FAULTS[i].to)) change(g.model, FAULTS[i].from, FAULTS[i].to);
+        check_refused(FAULTS[i].file, g.model, g.model_size, FAULTS[i].config, FAULTS[i].status,
+                      FAULTS[i].words);
+        golden_close(&g);
+    }
+}
+
+TEST("a config that is not given is made up of the shapes, and can be read back") {
+    struct golden g;
+    REQUIRE(golden_open(&g, "families/torchvision"), "no file");
+    vit_model *model = NULL;
+    vit_error why = {""};
+    CHECK(!vit_open(&model, g.model, g.model_size, kernels_at(0), &why), "%s", why.text);
+    if (model) {
+        size_t size;
+        const char *json = vit_model_json(model, &size);
+        vit_config c;
+        CHECK(!vit_config_read(&c, json, size, &why), "%s", why.text);
+        CHECK(c.width == 64 && c.depth == 2 && c.heads == 1 && c.mlp_width == 24 &&
+                  c.classes == 5 && c.channels == 3 && c.image_size[0] == 8 &&
+                  c.image_size[1] == 8 && c.patch_size[0] == 4,
+              "%.*s", (int)size, json);
+    }
+    vit_close(model);
+    golden_close(&g);
+}
