@@ -3,8 +3,8 @@ export type Prepare =
   | { readonly kind: "digit" }
   | {
       readonly kind: "photo";
-      /** The shorter side becomes this many pixels. */
-      readonly resize: number;
+      /** The shorter side becomes this many pixels; two: rows and columns, whatever the shape. */
+      readonly resize: number | readonly [number, number];
       /** Then a square of this side is cut from the middle; `resize` by default. */
       readonly crop?: number;
       /** One number a channel: `(value / 255 - mean) / std`. */
@@ -27,14 +27,17 @@ export interface VitConfig {
   readonly width: number;
   readonly depth: number;
   readonly heads: number;
+  /** Of a head's queries, keys and values; width / heads by default. */
+  readonly head_width?: number;
   readonly mlp_width: number;
+  /** 0: a model without a head. */
   readonly classes: number;
   readonly norm: "pre" | "post";
   readonly norm_eps: number;
   readonly final_norm: boolean;
   readonly activation: "gelu" | "gelu_tanh" | "quick_gelu" | "relu";
   readonly position: "none" | "learned" | "sincos1d" | "sincos2d" | "relative";
-  readonly pool: "class" | "mean";
+  readonly pool: "class" | "mean" | "attention";
   readonly qkv_bias: boolean;
   readonly qk_norm: boolean;
   readonly layer_scale: boolean;

@@ -1,4 +1,3 @@
-import { fullConfig, type VitConfig } from "./config.js";
 import { VitError } from "./errors.js";
 import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
@@ -7,7 +6,8 @@ import { type ModelSource, type Result, Session, type Shape, trap, type Wants } 
 
 /** What is known of an open model. */
 export interface Model {
-  readonly config: VitConfig;
+  /** JSON. */
+  readonly config: string;
   readonly variant: Variant;
   readonly shape: Shape;
 }
@@ -59,7 +59,7 @@ export class Engine implements Backend {
       const session = this.#open();
       session.end();
       const { config, variant, shape } = session;
-      this.model = { config: fullConfig(config), variant, shape };
+      this.model = { config, variant, shape };
       return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
     });
   }

@@ -53,8 +53,17 @@ export function abortable<Value>(
   });
 }
 
+/** What opens itself, as often as it is asked to: several files as one. */
+export interface Opener {
+  open(signal?: AbortSignal): Promise<Opened>;
+}
+
+const isOpener = (source: unknown): source is Opener =>
+  typeof (source as Opener | null)?.open === "function";
+
 /** @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
-export async function open(source: Source, signal?: AbortSignal): Promise<Opened> {
+export async function open(source: Source | Opener, signal?: AbortSignal): Promise<Opened> {
+  if (isOpener(source)) return source.open(signal);
   if (source instanceof Response) return fromResponse(source);
   if (source instanceof Blob) return fromBlob(source);
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return fromBytes(source);
@@ -83,7 +92,10 @@ export async function open(source: Source, signal?: AbortSignal): Promise<Opened
 }
 
 /** What can be opened again later: a Response can be read once, and bytes may change. */
-export function lasting(source: Source, options: ReadOptions): Source | Promise<Source> {
+export function lasting(
+  source: Source | Opener,
+  options: ReadOptions,
+): Source | Opener | Promise<Source> {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Uint8Array(viewOf(source));
   if (!(source instanceof Response)) return source;
   return Incoming.open(source, options).then(rest).then((pieces) => new Blob(pieces));
@@ -107,7 +119,7 @@ export class Incoming {
   readonly #asked: Promise<Piece | undefined>[] = [];
   #loaded = 0;
 
-  static async open(source: Source, options: ReadOptions = {}): Promise<Incoming> {
+  static async open(source: Source | Opener, options: ReadOptions = {}): Promise<Incoming> {
     const { signal } = options;
     signal?.throwIfAborted();
     return Incoming.from(await abortable(open(source, signal), signal), options);
@@ -186,6 +198,21 @@ export class Incoming {
     onProgress?.(this.#loaded, this.#loaded > size ? 0 : size);
     return value;
   }
+}
+
+/** As src/safetensors.c has it. */
+const MAX_HEADER_BYTES = 1e8;
+
+/**
+ * What a safetensors file says ahead of its data, which the core checks: the JSON, empty where
+ * there is none, and how many bytes it and its length take.
+ */
+export async function readHeader(file: Incoming): Promise<{ text: string; bytes: number }> {
+  const start = await file.peek(8);
+  const length = start.length < 8 ? 0 : Number(new DataView(start.buffer).getBigUint64(0, true));
+  if (length > Math.min(file.size, MAX_HEADER_BYTES)) return { text: "", bytes: 8 };
+  const bytes = 8 + length;
+  return { text: new TextDecoder().decode((await file.peek(bytes)).subarray(8)), bytes };
 }
 
 async function rest(file: Incoming): Promise<Piece[]> {

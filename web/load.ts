@@ -1,7 +1,7 @@
 /** From a source of weights to a model that runs. Every step starts as soon as it can. */
 import { type Backend, Engine, type Model, type Output } from "./engine.js";
 import { reason, VitError } from "./errors.js";
-import { Incoming, type ReadOptions, type Source } from "./fetch.js";
+import { Incoming, type Opener, readHeader, type ReadOptions, type Source } from "./fetch.js";
 import type { Picture } from "./images.js";
 import {
   type CompiledModule, dotInPairs, loadModule, type Variant, type WasmSource,
@@ -13,7 +13,7 @@ import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
 
 export interface Plan {
   /** Can be opened again: a model that is lost is loaded anew. */
-  readonly weights: Source | Promise<Source>;
+  readonly weights: Source | Opener | Promise<Source>;
   /** JSON, in place of the file's own. */
   readonly config: Promise<string | undefined>;
   /** In place of the config's own, as JSON too. */
@@ -56,7 +56,7 @@ export class Running {
 }
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
-  const open = (source: Source) => Incoming.open(source, options);
+  const open = (source: Source | Opener) => Incoming.open(source, options);
   const opening = plan.weights instanceof Promise ? plan.weights.then(open) : open(plan.weights);
   const remote = plan.worker ? Remote.start() : undefined;
   let helpers: Promise<Team | undefined> | undefined;
@@ -109,7 +109,7 @@ interface Build {
 
 /** A build for threads where they are wanted and can be had, else one for one thread. */
 async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
-  const int8 = async () => /"dtype"\s*:\s*"I8"/.test(await readHeader(await opening));
+  const int8 = async () => /"dtype"\s*:\s*"I8"/.test((await readHeader(await opening)).text);
   const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
@@ -143,27 +143,13 @@ function warn({ threads }: Plan, why: string): void {
 
 /** Phones refuse a large maximum: no more than the model takes, and what images may. */
 async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined> {
-  const halves = /"dtype"\s*:\s*"B?F16"/.test(await readHeader(file)); // they become floats
+  const halves = /"dtype"\s*:\s*"B?F16"/.test((await readHeader(file)).text); // they become floats
   const weights = file.size * (halves ? 2 : 1) * 1.2;
   for (const room of [2 ** 28, 2 ** 27, 2 ** 26]) {
     const memory = sharedMemory(weights + room);
     if (memory) return memory;
   }
   return undefined;
-}
-
-// ---- What the file says, ahead of the core, which checks it -----------------
-
-/** As src/safetensors.c has it. */
-const MAX_HEADER_BYTES = 1e8;
-
-/** The JSON at the start of a safetensors file; empty where there is none. */
-async function readHeader(file: Incoming): Promise<string> {
-  const start = await file.peek(8);
-  if (start.length < 8) return "";
-  const length = Number(new DataView(start.buffer).getBigUint64(0, true));
-  if (length > Math.min(file.size, MAX_HEADER_BYTES)) return "";
-  return new TextDecoder().decode((await file.peek(8 + length)).subarray(8));
 }
 
 /** The config with another `prepare`. Where there is no good one, the core will say so. */
@@ -173,7 +159,7 @@ async function withPrepare(
   file: Incoming,
 ): Promise<string | undefined> {
   try {
-    const config = given ?? JSON.parse(await readHeader(file)).__metadata__.vitrine;
+    const config = given ?? JSON.parse((await readHeader(file)).text).__metadata__?.vitrine ?? "{}";
     return JSON.stringify({ ...JSON.parse(config), prepare: JSON.parse(prepare) });
   } catch (error) {
     if (error instanceof VitError) throw error;

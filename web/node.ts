@@ -16,6 +16,15 @@ export async function cores(): Promise<number> {
   return availableParallelism();
 }
 
+export async function isDirectory(path: string | URL): Promise<boolean> {
+  const files = await builtin<{ stat(path: string | URL): Promise<{ isDirectory(): boolean }> }>(
+    "node:fs/promises",
+  );
+  if (path instanceof URL && path.protocol !== "file:") return false;
+  const there = await files.stat(path).catch(() => undefined);
+  return there?.isDirectory() === true;
+}
+
 interface FileHandle {
   stat(): Promise<{ size: number }>;
   read(into: Uint8Array<ArrayBuffer>): Promise<{ bytesRead: number }>;

@@ -1,9 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Attention } from "./attention.js";
-import type { Prepare, VitConfig } from "./config.js";
+import { ourConfig } from "./checkpoint.js";
+import { fullConfig, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
 import { checkOptions, reason, VitError } from "./errors.js";
 import { abortable, lasting, read, type Source } from "./fetch.js";
+import { isFolder, mayBeFolder, openFolder } from "./folder.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
 import { type Plan, type Running, start } from "./load.js";
 import type { Variant, WasmSource } from "./module.js";
@@ -16,11 +18,21 @@ export type { Source } from "./fetch.js";
 export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
 export type { Variant, WasmSource } from "./module.js";
 
+/**
+ * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
+ * several files and `model.safetensors.index.json`: its address or path, which ends with a slash,
+ * or its files, as a file picker gives them.
+ */
+export type Folder = string | URL | readonly File[];
+
 /** Weights with a config from elsewhere, or with another way to prepare pixels. */
 export interface WeightsSource {
-  weights: Source;
-  /** In place of the file's own: an object, JSON text, or where to get it. */
-  config?: Source | Partial<VitConfig>;
+  weights: Source | Folder;
+  /**
+   * In place of the file's own: an object, JSON text, or where to get it. It may be one of
+   * transformers' or timm's, and leave out what the tensors' shapes tell.
+   */
+  config?: Source | Partial<VitConfig> | Readonly<Record<string, unknown>>;
   /** In place of the config's own `prepare`. */
   prepare?: Prepare;
 }
@@ -45,6 +57,8 @@ export interface LoadOptions {
 }
 
 export interface EmbedOptions {
+  /** Keep the attention: of every layer, or of those numbered here from 0. */
+  attention?: boolean | readonly number[];
   /** Aborts the call, which then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
@@ -52,8 +66,6 @@ export interface EmbedOptions {
 export interface ClassifyOptions extends EmbedOptions {
   /** How many classes to return; all by default. */
   topK?: number;
-  /** Keep the attention: of every layer, or of those numbered here from 0. */
-  attention?: boolean | readonly number[];
 }
 
 export interface Class {
@@ -89,10 +101,15 @@ export interface Embedding {
   patches: Float32Array;
   grid: [rows: number, columns: number];
   width: number;
+  /** (D): what the head reads, or would: `cls`, the patches' mean, or SigLIP's pooling. */
+  pooled: Float32Array;
+  /** When asked for. */
+  attention?: Attention;
 }
 
 const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress"];
-const CLASSIFY_OPTIONS = ["topK", "attention", "signal"];
+const EMBED_OPTIONS = ["attention", "signal"];
+const CLASSIFY_OPTIONS = ["topK", ...EMBED_OPTIONS];
 
 /** A batch takes no more than this for its images and results, and no more images. */
 const BATCH_BYTES = 32 * 2 ** 20;
@@ -125,7 +142,8 @@ export class Vit {
   readonly #waiting = new Set<(error: VitError) => void>();
 
   /**
-   * Loads a model: a safetensors file with tensors named as timm names a ViT's.
+   * Loads a model: a safetensors file with tensors named as by timm, transformers, torchvision,
+   * vit-pytorch or torch.nn.TransformerEncoder, or a checkpoint's {@link Folder}.
    *
    * @param source where the weights are; a failed load can be tried again with the same one,
    *   unless it is a Response, which can be read once.
@@ -138,7 +156,7 @@ export class Vit {
    *   onProgress: (loaded, total) => (bar.value = loaded / total),
    * });
    */
-  static async load(source: Source | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
+  static async load(source: Source | Folder | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
     checkOptions("load", options, LOAD_OPTIONS);
     const { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress } = options;
     if (!Number.isInteger(threads) || threads < 1) {
@@ -147,7 +165,11 @@ export class Vit {
     signal?.throwIfAborted();
     const parts = isWeightsSource(source) ? source : { weights: source };
     checkOptions("load", parts, ["weights", "config", "prepare"]);
-    const { weights, config, prepare } = parts as WeightsSource;
+    const { weights: given, config: apart, prepare } = parts as WeightsSource;
+    const inFolder = mayBeFolder(given) && (await isFolder(given));
+    const folder = inFolder ? await openFolder(given, signal) : undefined;
+    const weights = folder?.weights ?? (given as Source);
+    const config = apart ?? folder?.config;
     let failed = false; // a download may go on after the load has failed: it is not told of
     const progress = onProgress && ((now: number, all: number) => void (failed || onProgress(now, all)));
     const asked = { signal, onProgress: progress };
@@ -175,7 +197,7 @@ export class Vit {
   }
 
   private constructor(plan: Plan, running: Running) {
-    this.config = running.model.config;
+    this.config = fullConfig(running.model.config);
     this.variant = running.model.variant;
     this.threads = running.threads;
     this.#plan = plan;
@@ -208,7 +230,11 @@ export class Vit {
     options: ClassifyOptions = {},
   ): Promise<Classification[]> {
     checkOptions("classify", options, CLASSIFY_OPTIONS);
-    const { depth, heads, prefix, grid, classes } = this.#model.shape;
+    const { depth, classes } = this.#model.shape;
+    if (classes === 0) {
+      const what = "classify: expected a model with a head, got one without";
+      throw new VitError("unsupported", `${what}: it names nothing; embed gives vectors and attention`);
+    }
     const topK = options.topK ?? classes;
     if (!Number.isInteger(topK) || topK < 1) {
       throw new VitError("bad_option", `topK: expected a whole number from 1, got ${topK}`);
@@ -220,9 +246,7 @@ export class Vit {
       ...judge(logits, this.config, topK),
       logits,
       input,
-      ...(attention && {
-        attention: new Attention(attention, kept, { layers: depth, heads, prefix, grid }),
-      }),
+      ...(attention && { attention: this.#attention(attention, kept) }),
       milliseconds,
     }));
   }
@@ -235,13 +259,21 @@ export class Vit {
    * const { cls } = await vit.embed(image); // compare by cosine to find images alike
    */
   async embed(image: ImageInput, options: EmbedOptions = {}): Promise<Embedding> {
-    checkOptions("embed", options, ["signal"]);
-    const { prefix, grid, width } = this.#model.shape;
-    const [output] = await this.#run([image], { attention: [], tokens: true }, options.signal);
-    const tokens = output!.tokens!;
-    const patches = tokens.slice(prefix * width);
-    const cls = prefix > 0 ? tokens.slice(0, width) : meanRow(patches, width);
-    return { cls, patches, grid: [...grid], width };
+    checkOptions("embed", options, EMBED_OPTIONS);
+    const { depth, prefix, grid, width } = this.#model.shape;
+    const kept = keptLayers(options.attention ?? false, depth);
+    const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
+    const { tokens, pooled, attention } = output!;
+    const patches = tokens!.slice(prefix * width);
+    const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
+    return {
+      cls,
+      patches,
+      grid: [...grid],
+      width,
+      pooled: pooled!,
+      ...(attention && { attention: this.#attention(attention, kept) }),
+    };
   }
 
   /**
@@ -253,6 +285,11 @@ export class Vit {
     this.#running?.close();
     this.#running = undefined;
     for (const reject of this.#waiting) reject(closed());
+  }
+
+  #attention(maps: NonNullable<Output["attention"]>, kept: readonly number[]): Attention {
+    const { depth, heads, prefix, grid } = this.#model.shape;
+    return new Attention(maps, kept, { layers: depth, heads, prefix, grid });
   }
 
   async #run(
@@ -345,7 +382,7 @@ if (Symbol.dispose) {
   Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose });
 }
 
-function isWeightsSource(source: Source | WeightsSource): source is WeightsSource {
+function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
   return typeof source === "object" && source !== null && "weights" in source;
 }
 
@@ -354,10 +391,21 @@ async function readConfig(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   if (!config) return undefined;
-  if (typeof config === "string" && config.trimStart().startsWith("{")) return config;
   const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return toJson("config", config);
-  return new TextDecoder().decode(await read(config as Source, signal));
+  if (plain === Object.prototype || plain === null) return inOurs(toJson("config", config));
+  const inline = typeof config === "string" && config.trimStart().startsWith("{");
+  return inOurs(inline ? config : new TextDecoder().decode(await read(config as Source, signal)));
+}
+
+/** What is no JSON, or no object, the core refuses. */
+function inOurs(json: string): string {
+  let config: Readonly<Record<string, unknown>> | null;
+  try {
+    config = JSON.parse(json) as typeof config;
+  } catch {
+    return json;
+  }
+  return JSON.stringify(config && ourConfig(config));
 }
 
 function toJson(name: string, value: unknown): string {

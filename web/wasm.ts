@@ -43,12 +43,13 @@ export const WORDS = [
   "logits",
   "attention",
   "tokens",
+  "pooled",
   "layers",
   "why",
 ] as const;
 
 /** Those of them that hold floats. */
-type Floats = "images" | "logits" | "attention" | "tokens";
+type Floats = "images" | "logits" | "attention" | "tokens" | "pooled";
 
 /** What builds for threads export besides. */
 const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help", "vitw_dismiss"] as const;
@@ -122,6 +123,8 @@ export interface Result {
   readonly attention?: Float32Array<ArrayBuffer> | Maps;
   /** (T, D) */
   readonly tokens?: Float32Array<ArrayBuffer>;
+  /** (D), with the tokens */
+  readonly pooled?: Float32Array<ArrayBuffer>;
 }
 
 /** Whether a module is a build for threads. */
@@ -330,7 +333,7 @@ export class Session {
       input: "values" in picture ? picture.values : image(),
       logits: copy("logits", classes),
       ...(size > 0 && { attention: maps() }),
-      ...(wants.tokens && { tokens: copy("tokens", T * width) }),
+      ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
     };
   }
 

@@ -22,7 +22,9 @@ async function answer(request: Request): Promise<unknown> {
 function memory(request: Request, value: unknown): Transferable[] {
   if (!("run" in request)) return [];
   return (value as Awaited<ReturnType<Engine["run"]>>)
-    .flatMap(({ input, logits, attention, tokens }) => [input, logits, attention, tokens])
+    .flatMap(({ input, logits, attention, tokens, pooled }) => [
+      input, logits, attention, tokens, pooled,
+    ])
     .flatMap((array) => (array && "buffer" in array ? [array.buffer] : []));
 }
 

@@ -1,0 +1,184 @@
+// Checkpoints as other code leaves them: its configs, its folders, files in several parts.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { farthest, golden, modelBytes } from "./golden.mjs";
+import { file, serve } from "./server.mjs";
+import { load, rejects } from "./support.mjs";
+
+const near = 2e-5; // as tests/c/golden.h
+const vit = "families/vit";
+const weights = modelBytes(vit);
+/** As transformers writes it for this model. */
+const CONFIG = {
+  architectures: ["ViTForImageClassification"],
+  model_type: "vit",
+  hidden_act: "gelu",
+  hidden_size: 20,
+  id2label: { 0: "a", 1: "b", 2: "c", 3: "d", 4: "e", 5: "f", 6: "g" },
+  image_size: 12,
+  intermediate_size: 30,
+  layer_norm_eps: 1e-12,
+  num_attention_heads: 2,
+  num_channels: 3,
+  num_hidden_layers: 2,
+  patch_size: 4,
+  qkv_bias: true,
+};
+const PREPROCESSOR = {
+  do_normalize: true,
+  do_resize: true,
+  image_mean: [0.5, 0.25, 0.125],
+  image_std: [0.5, 0.5, 0.25],
+  resample: 3,
+  size: { shortest_edge: 16 },
+  do_center_crop: true,
+  crop_size: { height: 12, width: 12 },
+};
+const json = (value) => Buffer.from(JSON.stringify(value));
+
+async function isGolden(model, name) {
+  for (const { image, logits, tokens, attention } of golden(name)) {
+    const classified = await model.classify(image, { attention: true });
+    assert.ok(farthest(classified.logits, logits) <= near, name);
+    const embedded = await model.embed(image, { attention: true });
+    const T = Math.sqrt(attention.length / model.config.depth / model.config.heads);
+    const map = attention.subarray(0, T * T);
+    assert.ok(farthest(embedded.attention.at(0, 0), map) <= near, name);
+    assert.ok(farthest(classified.attention.at(0, 0), map) <= near, name);
+    const prefix = tokens.length - embedded.patches.length;
+    assert.ok(farthest(embedded.patches, tokens.subarray(prefix)) <= near, name);
+  }
+}
+
+test("transformers' config says what the shapes do not", async () => {
+  const model = await load({ weights, config: CONFIG });
+  assert.deepEqual(model.config.labels, ["a", "b", "c", "d", "e", "f", "g"]);
+  assert.equal(model.config.norm_eps, 1e-12);
+  await isGolden(model, vit);
+});
+
+test("so does timm's", async () => {
+  const config = {
+    architecture: "vit_tiny_patch4_12",
+    num_classes: 7,
+    global_pool: "token",
+    pretrained_cfg: {
+      input_size: [3, 12, 12], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5],
+      interpolation: "bicubic", crop_pct: 0.9,
+    },
+  };
+  const name = "families/timm_behind_a_prefix";
+  const model = await load({ weights: modelBytes(name), config: { heads: 2 } });
+  await isGolden(model, name);
+  const named = await load({ weights: modelBytes("families/torchvision"), config: { ...config, pretrained_cfg: {
+    ...config.pretrained_cfg, input_size: [3, 8, 8] } } });
+  assert.deepEqual(named.config.prepare, {
+    kind: "photo", resize: 8, crop: 8, mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], interpolation: "bicubic",
+  });
+});
+
+test("with no config at all, heads are as wide as they usually are", async () => {
+  await isGolden(await load(modelBytes("families/torchvision")), "families/torchvision");
+});
+
+test("a folder is read by its address, its path or its files", async (t) => {
+  const files = {
+    "config.json": json(CONFIG),
+    "preprocessor_config.json": json(PREPROCESSOR),
+    "model.safetensors": weights,
+  };
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+  const pages = Object.entries(files).map(([name, bytes]) => [`/m/${name}`, file(bytes)]);
+  const url = await serve(t, Object.fromEntries(pages));
+  const picked = Object.entries(files).map(([name, bytes]) => new File([bytes], name));
+  for (const source of [url("/m/"), new URL(url("/m/")), folder, `${folder}/`, pathToFileURL(folder), picked, { weights: picked }]) {
+    const model = await load(source);
+    await isGolden(model, vit);
+    assert.deepEqual(model.config.prepare, {
+      kind: "photo", resize: 16, crop: 12, mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
+    });
+  }
+});
+
+/** The tensors of a file whose number is `part` modulo `parts`, as a file of their own. */
+function shard(bytes, part, parts) {
+  const size = Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString("utf8", 8, 8 + size));
+  const chosen = Object.entries(header).filter((_, index) => index % parts === part);
+  const pieces = chosen.map(([, { data_offsets: [begin, end] }]) => bytes.subarray(8 + size + begin, 8 + size + end));
+  let at = 0;
+  const entries = chosen.map(([name, entry], index) => [
+    name, { ...entry, data_offsets: [at, (at += pieces[index].length)] },
+  ]);
+  const text = json(Object.fromEntries(entries));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return { bytes: Buffer.concat([length, text, ...pieces]), names: chosen.map(([name]) => name) };
+}
+
+test("several files and their index are one, and progress counts all of them", async (t) => {
+  const shards = [0, 1, 2].map((part) => shard(weights, part, 3));
+  const name = (part) => `model-0000${part + 1}-of-00003.safetensors`;
+  const weight_map = Object.fromEntries(shards.flatMap(({ names }, part) => names.map((one) => [one, name(part)])));
+  const pages = {
+    "/m/config.json": file(json(CONFIG)),
+    "/m/model.safetensors.index.json": file(json({ metadata: {}, weight_map })),
+  };
+  shards.forEach(({ bytes }, part) => (pages[`/m/${name(part)}`] = file(bytes)));
+  const url = await serve(t, pages);
+  for (const worker of [false, true]) {
+    const seen = [];
+    const onProgress = (loaded, total) => seen.push([loaded, total]);
+    const model = await load(url("/m/"), { onProgress, worker });
+    await isGolden(model, vit);
+    const [loaded, total] = seen.at(-1);
+    assert.equal(loaded, total);
+    assert.ok(total > weights.length * 0.9);
+  }
+  delete pages[`/m/${name(2)}`];
+  await rejects(() => load(url("/m/")), "network", /00003-of-00003/);
+});
+
+test("a model without a head gives vectors and attention, and classify says why it does not", async () => {
+  for (const name of ["families/vit_without_head", "families/dinov2_registers", "families/siglip"]) {
+    const model = await load({ weights: modelBytes(name), config: {
+      heads: 2,
+      ...(name.endsWith("registers") && { norm_eps: 1e-6 }),
+      ...(name.endsWith("siglip") && { norm_eps: 1e-6, activation: "gelu_tanh" }),
+    } });
+    assert.equal(model.config.classes, 0);
+    for (const { image, tokens } of golden(name)) {
+      const { patches, pooled, width, attention } = await model.embed(image, { attention: true });
+      assert.ok(farthest(patches, tokens.subarray(tokens.length - patches.length)) <= near, name);
+      assert.equal(pooled.length, width);
+      assert.equal(attention.layers, model.config.depth);
+      await rejects(() => model.classify(image), "unsupported", /head.*embed/);
+    }
+  }
+});
+
+test("CLIP's image embedding is what its head gives", async () => {
+  const name = "families/clip";
+  const config = { model_type: "clip", projection_dim: 7, vision_config: {
+    hidden_size: 20, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 30, patch_size: 4, image_size: 12,
+  } };
+  await isGolden(await load({ weights: modelBytes(name), config }), name);
+});
+
+test("what contradicts, or is not known here, is refused by name", async (t) => {
+  const refused = (config, ...what) => rejects(() => load({ weights, config }), ...what);
+  await refused({ ...CONFIG, hidden_size: 24 }, "bad_tensor", /shape \(24,3,4,4\), got \(20,3,4,4\)/);
+  await refused({ ...CONFIG, model_type: "bert" }, "bad_config", /model_type.*vit/);
+  await refused({ ...CONFIG, hidden_act: "silu" }, "bad_config", /hidden_act.*gelu/);
+  await refused({ ...CONFIG, model_type: "dinov2", use_swiglu_ffn: true }, "bad_config", /SwiGLU/);
+  await rejects(() => load([new File(["{}"], "config.json")]), "bad_argument", /safetensors.*config\.json/);
+  await rejects(() => load([new File(["["], "config.json"), new File([weights], "m.safetensors")]), "bad_config", /config\.json/);
+  const url = await serve(t, { "/m/config.json": file(json(CONFIG)) });
+  await rejects(() => load(url("/m/")), "network", /model\.safetensors/);
+});

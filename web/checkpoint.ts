@@ -1,0 +1,127 @@
+/**
+ * What other code writes beside its weights, in our words: `config.json` of transformers and of
+ * timm, `preprocessor_config.json`. What the tensors' shapes tell, src/infer.c finds out.
+ */
+import type { VitConfig } from "./config.js";
+import { VitError } from "./errors.js";
+
+type Json = Readonly<Record<string, unknown>>;
+type Config = Partial<VitConfig>;
+
+/** A config in anybody's words → in ours, which may be one in part. */
+export function ourConfig(config: Json): Json {
+  return config.model_type ? ofTransformers(config) : config.architecture ? ofTimm(config) : config;
+}
+
+/** What a key's value stands for. */
+function meaning<Value>(key: string, value: unknown, table: Readonly<Record<string, Value>>): Value {
+  const found = Object.hasOwn(table, String(value)) ? table[String(value)] : undefined;
+  if (found !== undefined) return found;
+  const words = Object.keys(table).join(", ");
+  throw new VitError("bad_config", `config: ${key}: expected one of ${words}, got "${value}"`);
+}
+
+// ---- transformers ------------------------------------------------------------
+
+const ACTIVATIONS = {
+  gelu: "gelu",
+  gelu_new: "gelu_tanh",
+  gelu_pytorch_tanh: "gelu_tanh",
+  quick_gelu: "quick_gelu",
+  relu: "relu",
+} as const;
+
+/** Their layer_norm_eps and hidden_act where a config leaves them out, which no shape tells. */
+const TYPES = {
+  vit: [1e-12, "gelu"],
+  deit: [1e-12, "gelu"],
+  vit_mae: [1e-12, "gelu"],
+  dinov2: [1e-6, "gelu"],
+  dinov2_with_registers: [1e-6, "gelu"],
+  clip: [1e-5, "quick_gelu"],
+  siglip: [1e-6, "gelu_pytorch_tanh"],
+} as const;
+
+function ofTransformers(config: Json): Config {
+  const [eps, act] = meaning("model_type", String(config.model_type).replace("_vision_model", ""), TYPES);
+  const c = (config.vision_config ?? config) as Json;
+  if (c.use_swiglu_ffn) {
+    throw new VitError("bad_config", "config: use_swiglu_ffn: expected false: SwiGLU is not known here");
+  }
+  return known({
+    image_size: pair(c.image_size),
+    patch_size: pair(c.patch_size),
+    channels: c.num_channels,
+    width: c.hidden_size,
+    depth: c.num_hidden_layers,
+    heads: c.num_attention_heads ?? 12,
+    mlp_width: c.intermediate_size,
+    norm_eps: c.layer_norm_eps ?? eps,
+    activation: meaning("hidden_act", c.hidden_act ?? act, ACTIVATIONS),
+    labels: labelsOf(config),
+  });
+}
+
+/** Those of a classifier: every config has some, if only LABEL_0 and LABEL_1. */
+function labelsOf({ architectures, id2label }: Json): string[] | undefined {
+  if (!/Classif/.test(String(architectures)) || !id2label) return undefined;
+  return Object.values(id2label).map(String); // whole numbers as keys come in their order
+}
+
+// ---- timm --------------------------------------------------------------------
+
+function ofTimm({ architecture, global_pool, pretrained_cfg, label_names }: Json): Config {
+  const name = String(architecture);
+  const { input_size = [], label_names: labels = label_names, ...pixels } = (pretrained_cfg ?? {}) as Json;
+  const [channels, rows, columns] = input_size as number[];
+  return known({
+    channels,
+    image_size: rows && [rows, columns],
+    pool: { token: "class", avg: "mean", map: "attention" }[String(global_pool)],
+    labels,
+    prepare: rows && ofTimmsPixels(pixels, rows),
+    norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : undefined,
+    activation: /quickgelu/.test(name) ? "quick_gelu" : /siglip/.test(name) ? "gelu_tanh" : undefined,
+  });
+}
+
+function ofTimmsPixels({ crop_pct = 0.875, crop_mode, interpolation, mean, std }: Json, crop: number) {
+  const size = Math.floor(crop / (crop_pct as number));
+  const resize = crop_mode === "squash" ? [size, size] : size;
+  return { kind: "photo", resize, crop, mean, std, interpolation };
+}
+
+// ---- Pixels ------------------------------------------------------------------
+
+/** As Pillow numbers its filters. */
+const FILTERS = { 2: "bilinear", 3: "bicubic" };
+
+type Size = number | { shortest_edge?: number; height?: number; width?: number };
+
+/** `preprocessor_config.json` → `prepare`. */
+export function prepareOf({ resample = 2, size = 224, crop_size = size, ...p }: Json): Json {
+  const resize = resizeOf(size as Size);
+  const crop = p.do_center_crop ? resizeOf(crop_size as Size) : resize;
+  const normal = p.do_normalize !== false;
+  return {
+    kind: "photo",
+    resize,
+    crop: Array.isArray(crop) ? crop[0] : crop,
+    mean: (normal && p.image_mean) || [0, 0, 0],
+    std: (normal && p.image_std) || [1, 1, 1],
+    interpolation: meaning("resample", resample, FILTERS),
+  };
+}
+
+/** A number: of the shorter side. Two: whatever the image's shape. */
+function resizeOf(size: Size): number | (number | undefined)[] {
+  if (typeof size === "number") return [size, size];
+  return size.shortest_edge ?? [size.height, size.width];
+}
+
+const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);
+
+/** The members that are there. */
+function known(members: Json): Config {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Config;
+}
