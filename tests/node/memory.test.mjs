@@ -1,7 +1,7 @@
 // Memory: a run allocates nothing after the first, and 20,000 leave it as it was.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { golden, modelPath } from "./golden.mjs";
@@ -42,6 +42,8 @@ for (const variant of variants) {
           await vit.classify(images[index % images.length], { attention: index % 10 === 0 });
         }
         await setImmediate(); // what the last calls still hold is let go
+        collect();
+        await setTimeout(100); // buffers are swept beside us
         collect();
         const { heapUsed, arrayBuffers } = process.memoryUsage();
         return heapUsed + arrayBuffers;
