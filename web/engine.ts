@@ -10,6 +10,8 @@ export interface Model {
   readonly config: string;
   readonly variant: Variant;
   readonly shape: Shape;
+  /** Bytes, once it is loaded. */
+  readonly memory: number;
 }
 
 export interface Opened {
@@ -18,7 +20,8 @@ export interface Opened {
   readonly stacks: readonly number[];
 }
 
-export type Output = Result & { readonly milliseconds: number };
+/** `memory`: bytes, after the run. */
+export type Output = Result & { readonly milliseconds: number; readonly memory: number };
 
 /** Where a model runs: this thread's Engine, or a Remote one in a worker. */
 export interface Backend {
@@ -58,8 +61,8 @@ export class Engine implements Backend {
     return trapped(() => {
       const session = this.#open();
       session.end();
-      const { config, variant, shape } = session;
-      this.model = { config, variant, shape };
+      const { config, variant, shape, memory } = session;
+      this.model = { config, variant, shape, memory };
       return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
     });
   }
@@ -70,7 +73,8 @@ export class Engine implements Backend {
       const start = performance.now();
       const results = session.run(pictures, wants);
       const milliseconds = (performance.now() - start) / pictures.length;
-      return results.map((result) => ({ ...result, milliseconds }));
+      const { memory } = session;
+      return results.map((result) => ({ ...result, milliseconds, memory }));
     };
     return trapped(timed).catch((error: VitError) => {
       if (error.code === "internal") this.close();

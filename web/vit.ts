@@ -134,6 +134,7 @@ export class Vit {
   /** How many threads share the work. */
   readonly threads: number;
   readonly #model: Model;
+  #memory: number;
   readonly #plan: Plan;
   #running: Running | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -203,6 +204,15 @@ export class Vit {
     this.#plan = plan;
     this.#running = running;
     this.#model = running.model;
+    this.#memory = running.model.memory;
+  }
+
+  /**
+   * Bytes of WebAssembly memory: the weights, and room for the largest batch and the largest image
+   * so far. It only grows; `dispose()` gives all of it back.
+   */
+  get memory(): number {
+    return this.#memory;
   }
 
   /**
@@ -319,6 +329,7 @@ export class Vit {
       outputs.push(...(await this.#untilDisposed(turn)));
     }
     this.#checkUsable(signal);
+    this.#memory = outputs.at(-1)?.memory ?? this.#memory;
     outputs.forEach(({ logits }, index) => {
       if (logits.every(Number.isFinite)) return;
       const name = all.length > 1 ? `image ${index}` : "image";

@@ -249,6 +249,11 @@ export class Session {
     this.#hasTeam = false;
   }
 
+  /** What the module's memory has grown to, in bytes. */
+  get memory(): number {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
   /** True once the module trapped, which leaves it unusable. */
   get trapped(): boolean {
     return this.#trapped;

@@ -49,6 +49,8 @@ export async function openBrowser() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      "--use-fake-device-for-media-stream", // a camera of moving shapes
+      "--use-fake-ui-for-media-stream",
     ],
   });
   const address = `http://127.0.0.1:${server.address().port}/`;

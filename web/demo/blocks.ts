@@ -1,3 +1,4 @@
+import type { Attention } from "vitrine";
 import { heat, paint, tone } from "./colour.ts";
 import { heatMap, rangeOf, within } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
@@ -23,6 +24,12 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State): void {
   });
 }
 
+/** What small maps are drawn from. */
+type Shown = Pick<State, "model" | "dark"> & {
+  view: Omit<State["view"], "map"> & { map: string };
+  reading?: { result: { attention?: Attention } };
+};
+
 /** Builds one small map a layer and head, each a button that chooses it. */
 export function buildMaps(
   parent: HTMLElement,
@@ -32,6 +39,7 @@ export function buildMaps(
 ): void {
   parent.replaceChildren();
   parent.style.setProperty("--layers", String(layers));
+  parent.onkeydown = (event) => moveFocus(event, parent, layers);
   for (let head = 0; head < heads; head++) {
     for (let layer = 0; layer < layers; layer++) {
       const button = document.createElement("button");
@@ -45,8 +53,19 @@ export function buildMaps(
   }
 }
 
+/** Arrow keys go from map to map: one stop of the Tab key for all of them. */
+function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): void {
+  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layers, ArrowDown: layers };
+  const step = steps[event.key as keyof typeof steps];
+  const maps = [...parent.children] as HTMLElement[];
+  const next = step && maps[maps.indexOf(document.activeElement as HTMLElement) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
 /** Fills the small maps, each on a scale of its own. */
-export function drawMaps(parent: HTMLElement, state: State): void {
+export function drawMaps(parent: HTMLElement, state: Shown): void {
   const { view, model, dark, reading } = state;
   if (!model) return;
   const { gridRows, gridCols } = shapeOf(model.config);
@@ -55,7 +74,7 @@ export function drawMaps(parent: HTMLElement, state: State): void {
     const layer = index % model.config.depth;
     const head = Math.floor(index / model.config.depth);
     const map =
-      attention &&
+      attention?.kept.includes(layer) &&
       heatMap(attention, { ...view, layer, head, map: view.map === "patch" ? "patch" : "class" });
     const range = map && rangeOf(map);
     paint(button.firstElementChild as HTMLCanvasElement, gridRows, gridCols, (row, col) =>
@@ -67,4 +86,6 @@ export function drawMaps(parent: HTMLElement, state: State): void {
       (view.head === "mean" || view.head === head);
     button.setAttribute("aria-pressed", String(chosen));
   });
+  const stop = parent.querySelector("[aria-pressed=true]") ?? parent.firstElementChild;
+  for (const button of parent.children) (button as HTMLElement).tabIndex = button === stop ? 0 : -1;
 }

@@ -11,6 +11,7 @@ import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
 import { loadModel, read } from "./predict.ts";
 import { state, type MapKind } from "./state.ts";
 import { showError, showProgress, showReady } from "./status.ts";
+import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
 import { drawTokens } from "./tokens.ts";
 
@@ -309,7 +310,7 @@ function onCalibration({ temperature, uncertain_below }: Vit["config"]): string 
 undo.addEventListener("click", takeBack);
 clear.addEventListener("click", wipe);
 document.addEventListener("keydown", (event) => {
-  if ((event.target as HTMLElement).matches("select, input")) return;
+  if (!isOpen("draw") || (event.target as HTMLElement).matches("select, input")) return;
   if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z")
     takeBack();
   else if (event.key === "Escape" || event.key === "Delete") wipe();

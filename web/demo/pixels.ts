@@ -20,8 +20,8 @@ export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
     cols,
     patchRows,
     patchCols,
-    gridRows: rows / patchRows,
-    gridCols: cols / patchCols,
+    gridRows: Math.floor(rows / patchRows),
+    gridCols: Math.floor(cols / patchCols),
   };
 }
 
@@ -45,7 +45,7 @@ export function drawPixels(canvas: HTMLCanvasElement, state: State): void {
 /** Lets pointer and arrow keys choose a patch on a picture whose cells are the grid's. */
 export function choosePatch(
   canvas: HTMLCanvasElement,
-  state: State,
+  state: { model?: State["model"]; view: Pick<State["view"], "patch"> },
   choose: (row: number, col: number, pressed: boolean) => void,
 ): void {
   const point = (event: PointerEvent) => {

@@ -1,6 +1,9 @@
 import type { State } from "./state.ts";
 
-const kilobytes = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
+/** 1001080 → "1001 kB", 346000000 → "346 MB". */
+export function size(bytes: number): string {
+  return bytes < 1e7 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1e6)} MB`;
+}
 
 export function showProgress(parent: HTMLElement, loaded: number, total: number): void {
   let bar = parent.querySelector("progress");
@@ -16,8 +19,8 @@ export function showProgress(parent: HTMLElement, loaded: number, total: number)
   }
   parent.lastElementChild!.textContent =
     total > 0
-      ? `Fetching the model: ${kilobytes(loaded)} of ${kilobytes(total)}`
-      : `Fetching the model: ${kilobytes(loaded)}`;
+      ? `Fetching the model: ${size(loaded)} of ${size(total)}`
+      : `Fetching the model: ${size(loaded)}`;
 }
 
 /** The model's last predictions' times; their median is shown, so that the number stands still. */
@@ -37,7 +40,7 @@ export function showReady(parent: HTMLElement, state: State): void {
       ? "Ready"
       : `${median < 10 ? median.toFixed(2) : median.toFixed(0)} ms a prediction`,
     model.variant,
-    `${kilobytes(modelBytes)} of weights`,
+    `${size(modelBytes)} of weights`,
   ];
   parent.className = "ready";
   parent.setAttribute("role", "none"); // changes with every frame: nothing to read out

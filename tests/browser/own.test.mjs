@@ -1,0 +1,376 @@
+// The second tab: a visitor's own checkpoint and photo.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { deflateSync } from "node:zlib";
+import { preview } from "vite";
+import { Vit } from "../../dist/vit.js";
+import { pageConfig } from "../../web/scripts/build.mjs";
+import { openBrowser, painted, picture, skip } from "./harness.mjs";
+
+const family = (name) => readFileSync(new URL(`../golden/families/${name}.safetensors`, import.meta.url));
+/** As transformers writes them for tests/golden/families' `vit`. */
+const CONFIG = {
+  architectures: ["ViTForImageClassification"],
+  model_type: "vit",
+  id2label: Object.fromEntries([..."abcdefg"].map((letter, index) => [index, `class ${letter}`])),
+  num_attention_heads: 2,
+};
+const PREPROCESSOR = {
+  do_normalize: true,
+  image_mean: [0.5, 0.25, 0.125],
+  image_std: [0.5, 0.5, 0.25],
+  resample: 3,
+  size: { height: 12, width: 12 },
+};
+const SIDE = 40;
+const pixels = Uint8Array.from({ length: SIDE * SIDE * 3 }, (_, i) => (i * i + 7 * i) % 251);
+
+/** RGB bytes as a PNG: a header, one block of unfiltered rows, an end. */
+function png(data, width) {
+  const chunk = (name, body) => {
+    const part = Buffer.concat([Buffer.from(name), body]);
+    const [length, crc] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(body.length);
+    let sum = ~0;
+    for (const byte of part) {
+      sum ^= byte;
+      for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    crc.writeUInt32BE(~sum >>> 0);
+    return Buffer.concat([length, part, crc]);
+  };
+  const size = Buffer.alloc(13);
+  size.writeUInt32BE(width, 0);
+  size.writeUInt32BE(data.length / width / 3, 4);
+  size.set([8, 2], 8); // bits, RGB
+  const rows = Array.from({ length: data.length / width / 3 }, (_, row) =>
+    Buffer.concat([Buffer.alloc(1), data.subarray(row * width * 3, (row + 1) * width * 3)]),
+  );
+  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+  const body = deflateSync(Buffer.concat(rows));
+  return Buffer.concat([signature, chunk("IHDR", size), chunk("IDAT", body), chunk("IEND", Buffer.alloc(0))]);
+}
+
+const json = (value) => Buffer.from(JSON.stringify(value));
+const CHECKPOINT = [
+  { name: "model.safetensors", mimeType: "", buffer: family("vit") },
+  { name: "config.json", mimeType: "application/json", buffer: json(CONFIG) },
+  { name: "preprocessor_config.json", mimeType: "application/json", buffer: json(PREPROCESSOR) },
+];
+const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: png(pixels, SIDE) };
+const DINO = [
+  { name: "model.safetensors", mimeType: "", buffer: family("dinov2") },
+  { name: "config.json", mimeType: "application/json", buffer: json({ model_type: "dinov2", num_attention_heads: 2 }) },
+];
+
+/** Lets files fall on the page, or pastes them, as a browser tells of it. */
+async function hand(page, event, files) {
+  const sent = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
+  await page.evaluate(
+    async ([event, sent]) => {
+      const data = new DataTransfer();
+      for (const [name, type, base64] of sent) {
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        data.items.add(new File([bytes], name, { type }));
+      }
+      const told =
+        event === "paste"
+          ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true })
+          : new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(told);
+    },
+    [event, sent],
+  );
+}
+
+/** What the page says of the photo: each class with its probability. */
+async function classes(page) {
+  await page.locator("#own-classes li").first().waitFor();
+  const rows = await page.locator("#own-classes li").all();
+  return Promise.all(
+    rows.map((row) => row.evaluate(({ dataset }) => ({ label: dataset.label, p: Number(dataset.p) }))),
+  );
+}
+
+const ready = (page) =>
+  page.waitForFunction(() => document.querySelector("#own-facts")?.textContent.includes("ms a photo"));
+
+describe("the tab for one's own ViT", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const opened = async (options) => {
+    const visited = await browser.visit(options);
+    await visited.page.click("#tab-own");
+    await visited.page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    return visited;
+  };
+
+  test("a checkpoint and a photo dropped on the page are read as the API reads them", async () => {
+    const { page, trouble, close } = await browser.visit();
+    await hand(page, "drop", [...CHECKPOINT, PHOTO]); // on the first tab, which gives way
+    const got = await classes(page);
+    const files = CHECKPOINT.map(({ name, buffer }) => new File([buffer], name));
+    const vit = await Vit.load(files, { variant: "scalar" });
+    const want = await vit.classify({ data: pixels, width: SIDE, height: SIDE }, { topK: 5 });
+    assert.deepEqual(got.map(({ label }) => label), want.classes.map(({ label }) => label));
+    got.forEach(({ p }, index) => assert.ok(Math.abs(p - want.classes[index].p) < 1e-5, `${p}`));
+    vit.dispose();
+    await ready(page);
+    assert.match(await page.locator("#own-facts").textContent(), /2 layers of width 20, 2 heads/);
+    assert.ok(page.url().endsWith("#own"));
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("the random model shows every layer and head; map, layer, head and patch change the picture", async () => {
+    const { page, trouble, close } = await opened();
+    await page.click("#own-random");
+    const read = await classes(page);
+    assert.equal(read.length, 5);
+    assert.ok(read.every(({ p }, index) => p > 0 && p <= (read[index - 1]?.p ?? 1)));
+    await ready(page);
+    assert.equal(await page.locator("#own-maps button").count(), 16);
+    const seen = new Set([await picture(page, "#own-overlay")]);
+    const changed = async (what) => {
+      await page.waitForTimeout(100);
+      const now = await picture(page, "#own-overlay");
+      assert.ok(!seen.has(now), what);
+      seen.add(now);
+    };
+    await page.selectOption("#own-layer", "1");
+    await changed("layer");
+    await page.selectOption("#own-head", "2");
+    await changed("head");
+    await page.locator("#own-maps button").nth(6).click(); // layer 3, head 2
+    await changed("small map");
+    assert.equal(await page.locator("#own-layer").inputValue(), "3");
+    assert.equal(await page.locator("#own-head").inputValue(), "2");
+    const box = await page.locator("#own-photo").boundingBox();
+    await page.mouse.click(box.x + box.width * 0.7, box.y + box.height * 0.3);
+    await changed("patch under the pointer");
+    assert.equal(await page.locator("#own-map").inputValue(), "patch");
+    assert.match(await page.locator("#own-explanation").textContent(), /row 5, column 10/);
+    await page.mouse.move(box.x + 3, box.y + 3);
+    await changed("pointer moved");
+    await page.selectOption("#own-map", "rollout");
+    await changed("rollout");
+    await page.selectOption("#own-map", "similarity");
+    await page.waitForFunction(() => document.querySelector("#own-scale-max").textContent === "1.00");
+    await changed("similarity");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a model without a head shows how like the chosen patch the others are, and names nothing", async () => {
+    const { page, trouble, close } = await opened();
+    await page.setInputFiles("#own-files-input", DINO);
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await page.locator("#own-similarity").waitFor();
+    assert.equal(await page.locator("#own-classes li").count(), 0);
+    assert.match(await page.locator("#own-caption").textContent(), /no head/);
+    const before = await picture(page, "#own-similarity");
+    await page.locator("#own-photo").focus();
+    await page.keyboard.press("ArrowUp");
+    await page.waitForTimeout(100);
+    assert.notEqual(await picture(page, "#own-similarity"), before);
+    assert.ok((await painted(page, "#own-overlay")) > 0);
+    await page.locator("#own-maps button").first().waitFor();
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("what cannot be read is told, and what there was stays", async () => {
+    const { page, trouble, close } = await opened();
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await page.setInputFiles("#own-files-input", CHECKPOINT);
+    const good = await classes(page);
+    const status = page.locator("#own-status.failed");
+    const told = async (files, words, input = "#own-files-input") => {
+      if (input) await page.setInputFiles(input, files);
+      else await hand(page, "drop", files);
+      await status.filter({ hasText: words }).waitFor();
+      assert.deepEqual(await classes(page), good);
+    };
+    const [weights, ...configs] = CHECKPOINT;
+    const cut = { ...weights, buffer: weights.buffer.subarray(0, 3000) };
+    await told([cut, ...configs], /cannot be read: .*truncated\?/);
+    const bin = { name: "pytorch_model.bin", mimeType: "", buffer: Buffer.alloc(9) };
+    await told([bin], /safetensors file or a picture, got pytorch_model\.bin; save/, null);
+    const resnet = { ...weights, buffer: otherModel(weights.buffer) };
+    await told([resnet], /cannot be read/);
+    const text = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
+    await told([text], /photo\.png: expected a picture/, "#own-photo-input");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a pasted photo takes the place of the one before", async () => {
+    const { page, close } = await opened();
+    await page.click("#own-random");
+    await classes(page);
+    await ready(page);
+    const before = await picture(page, "#own-photo");
+    await hand(page, "paste", [PHOTO]);
+    await page.waitForFunction((before) => document.querySelector("#own-photo").toDataURL() !== before, before);
+    await close();
+  });
+
+  test("the camera is read frame by frame until it is stopped, and its last frame stays", async () => {
+    const { page, trouble, close } = await opened({ permissions: ["camera"] });
+    await page.click("#own-random");
+    await ready(page);
+    const still = await picture(page, "#own-photo");
+    await page.click("#own-camera");
+    const other = (before) =>
+      page.waitForFunction((before) => document.querySelector("#own-photo").toDataURL() !== before, before);
+    await other(still);
+    await other(await picture(page, "#own-photo"));
+    assert.equal(await page.locator("#own-camera").getAttribute("aria-pressed"), "true");
+    await page.click("#tab-draw"); // leaving the tab lets the camera go
+    await page.click("#tab-own");
+    assert.equal(await page.locator("#own-camera").getAttribute("aria-pressed"), "false");
+    assert.ok((await painted(page, "#own-photo")) > 0);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("where pixels are not told of, the page takes ImageNet's, and another choice changes the answer", async () => {
+    const { page, close } = await opened();
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await page.setInputFiles("#own-files-input", CHECKPOINT.slice(0, 2));
+    const [first] = await classes(page);
+    await page.selectOption("#own-pixels", "unit");
+    await page.waitForFunction(
+      (p) => document.querySelector("#own-classes li") && document.querySelector("#own-classes li").dataset.p !== p,
+      String(first.p),
+    );
+    await close();
+  });
+
+  test("a model whose attention is too much to keep gives one layer at a time", async () => {
+    const { page, trouble, close } = await opened();
+    await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut() }]);
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await ready(page);
+    assert.ok(await page.locator("#own-map [value=rollout]").isDisabled());
+    const before = await picture(page, "#own-overlay");
+    await page.selectOption("#own-layer", "2");
+    await page.waitForFunction(
+      (before) => document.querySelector("#own-overlay").toDataURL() !== before && document.querySelector("#own-classes li"),
+      before,
+    );
+    assert.match(await page.locator("#own-explanation").textContent(), /layer 2/);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a model of digits shows the digit as it prepared it", async () => {
+    const { page, trouble, close } = await opened();
+    const buffer = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
+    await page.click("#own-example");
+    await page.setInputFiles("#own-files-input", [{ name: "digits.safetensors", mimeType: "", buffer }]);
+    await ready(page);
+    assert.deepEqual(await page.locator("#own-photo").evaluate(({ width, height }) => [width, height]), [28, 28]);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("keys go from tab to tab and from map to map, and the address opens a tab", async () => {
+    const address = `${browser.address}#own`;
+    const { page, close } = await browser.visit({ address, ready: false });
+    await page.locator("#own-random").waitFor();
+    await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    await page.click("#own-random");
+    await ready(page);
+    await page.locator("#own-maps [tabindex='0']").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector("#own-head").value === "2");
+    await page.focus("#tab-own");
+    await page.keyboard.press("ArrowLeft");
+    assert.ok(await page.locator("#pad").isVisible());
+    assert.equal(await page.evaluate(() => document.activeElement.id), "tab-draw");
+    assert.ok(!page.url().includes("#"));
+    await close();
+  });
+
+  for (const [colorScheme, width] of [["dark", 320], ["light", 860]]) {
+    test(`fits a screen ${width} pixels wide, ${colorScheme}`, async () => {
+      const { page, trouble, close } = await opened({ colorScheme, viewport: { width, height: 700 } });
+      await page.click("#own-random");
+      await ready(page);
+      const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok((await over()) <= 0);
+      await hand(page, "drop", [{ name: "a".repeat(90), mimeType: "", buffer: Buffer.alloc(1) }]);
+      await page.locator("#own-status.failed").waitFor();
+      assert.ok((await over()) <= 0);
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
+  test("an isolated page shares the work among its cores", async () => {
+    const server = await preview({ ...pageConfig, logLevel: "silent", preview: { port: 0 } });
+    const address = server.resolvedUrls.local[0];
+    const { page, trouble, close } = await browser.visit({ address });
+    await page.click("#tab-own");
+    await page.click("#own-random");
+    await ready(page);
+    const cores = await page.evaluate(() => Math.min(navigator.hardwareConcurrency, 8));
+    const facts = await page.locator("#own-facts").textContent();
+    assert.match(facts, cores > 1 ? new RegExp(`, ${cores} threads\\)`) : /\(\w+\)/);
+    assert.deepEqual(trouble, []);
+    await close();
+    await server.close();
+  });
+});
+
+/** A model of 1,025 tokens, 16 heads and 5 layers: 336 MB of attention a photo. */
+function finelyCut() {
+  const [width, depth, classes, patch, side] = [32, 5, 2, 4, 128];
+  const shapes = {
+    cls_token: [1, 1, width],
+    pos_embed: [1, (side / patch) ** 2 + 1, width],
+    "patch_embed.proj.weight": [width, 3, patch, patch],
+    "patch_embed.proj.bias": [width],
+    "norm.weight": [width],
+    "norm.bias": [width],
+    "head.weight": [classes, width],
+    "head.bias": [classes],
+  };
+  const linear = { "attn.qkv": [96, 32], "attn.proj": [32, 32], "mlp.fc1": [32, 32], "mlp.fc2": [32, 32] };
+  for (let layer = 0; layer < depth; layer++) {
+    for (const norm of ["norm1", "norm2"]) {
+      for (const part of ["weight", "bias"]) shapes[`blocks.${layer}.${norm}.${part}`] = [width];
+    }
+    for (const [name, [rows, columns]] of Object.entries(linear)) {
+      shapes[`blocks.${layer}.${name}.weight`] = [rows, columns];
+      shapes[`blocks.${layer}.${name}.bias`] = [rows];
+    }
+  }
+  let at = 0;
+  const config = {
+    image_size: [side, side], patch_size: [patch, patch], channels: 3, width, depth, heads: 16, mlp_width: 32, classes,
+  };
+  const header = { __metadata__: { vitrine: JSON.stringify(config) } };
+  for (const [name, shape] of Object.entries(shapes)) {
+    const end = at + 4 * shape.reduce((product, size) => product * size, 1);
+    header[name] = { dtype: "F32", shape, data_offsets: [at, end] };
+    at = end;
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(text.length));
+  const values = Float32Array.from({ length: at / 4 }, (_, index) => Math.sin(index * index) / 2);
+  return Buffer.concat([size, text, new Uint8Array(values.buffer)]);
+}
+
+/** The file with its tensors called as a ResNet's. */
+function otherModel(bytes) {
+  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = bytes.toString("utf8", 8, end).replaceAll(/"vit\./g, '"res.');
+  return Buffer.concat([bytes.subarray(0, 8), Buffer.from(header), bytes.subarray(end)]);
+}

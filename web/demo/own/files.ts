@@ -1,0 +1,66 @@
+/** What people drop, paste or choose → the files of one checkpoint, and a picture. */
+
+/** A file and where it lay, by the names of its folders. */
+export interface Found {
+  file: File;
+  path: string;
+}
+
+const MOST_FILES = 2000;
+
+/** Folders are walked. To be called while the event lasts: its items are gone after it. */
+export async function dropped({ items, files }: DataTransfer): Promise<Found[]> {
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
+  if (entries.length === 0) return chosen(files);
+  const found: Found[] = [];
+  for (const entry of entries) await walk(entry, found);
+  return found;
+}
+
+async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
+  if (found.length >= MOST_FILES) return;
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    );
+    found.push({ file, path: entry.fullPath.replace(/^\//, "") });
+    return;
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (some.length === 0) return; // a reader gives a hundred at a time
+    for (const one of some) await walk(one, found);
+  }
+}
+
+export function chosen(files: Iterable<File>): Found[] {
+  return [...files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
+}
+
+const folderOf = ({ path }: Found) => path.slice(0, path.lastIndexOf("/") + 1);
+const depthOf = (one: Found) => folderOf(one).split("/").length;
+
+/** The checkpoint is what lies beside the weights nearest the top; its other files do not matter. */
+export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | undefined } {
+  const named = (pattern: RegExp) => found.filter(({ file }) => pattern.test(file.name));
+  const weights = named(/\.safetensors$/).sort((a, b) => depthOf(a) - depthOf(b))[0];
+  const beside = weights && folderOf(weights);
+  const checkpoint = named(/\.(safetensors|json)$/).filter((one) => folderOf(one) === beside);
+  return {
+    checkpoint: checkpoint.map(({ file }) => file),
+    picture: found.find(({ file }) => file.type.startsWith("image/"))?.file,
+  };
+}
+
+/** Why there was nothing to do with them. */
+export function misfit(found: Found[]): string {
+  const names = found.map(({ file }) => file.name);
+  const got = names.length > 3 ? `${names.length} other files` : names.join(", ") || "none";
+  const hint = names.some((name) => /\.(bin|pth?|ckpt)$/.test(name))
+    ? "; save what PyTorch holds with safetensors.torch.save_model first"
+    : "";
+  return `Expected a checkpoint’s .safetensors file or a picture, got ${got}${hint}`;
+}

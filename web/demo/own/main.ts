@@ -1,0 +1,319 @@
+import { buildMaps, drawMaps } from "../blocks.ts";
+import { percent } from "../logits.ts";
+import { choosePatch, shapeOf } from "../pixels.ts";
+import { showProgress } from "../status.ts";
+import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
+import { chosen, misfit, sortOut, type Found } from "./files.ts";
+import { examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
+import { randomCheckpoint } from "./random.ts";
+import { keptLayers, read } from "./read.ts";
+import * as show from "./show.ts";
+import { state, type OwnView } from "./state.ts";
+
+const element = <E extends HTMLElement>(id: string) => document.getElementById(`own-${id}`) as E;
+const canvas = (id: string) => element<HTMLCanvasElement>(id);
+const select = (id: string) => element<HTMLSelectElement>(id);
+const status = element("status");
+
+/** A median of so many; the first runs of a module are slower than those that follow. */
+const RUNS = 3;
+const MOST_TIMES = 31;
+
+let loading: AbortController | undefined;
+let files: File[] = []; // of the checkpoint there is
+let busy = false;
+let camera: { stop(): void } | undefined;
+
+// ---- Drawing the state ------------------------------------------------------
+
+let scheduled = false;
+
+function redraw(): void {
+  if (scheduled) return;
+  scheduled = true;
+  requestAnimationFrame(() => {
+    scheduled = false;
+    draw();
+    if (wanting()) void look();
+    else if (camera && !busy) redraw(); // no model yet: the picture moves on
+  });
+}
+
+const wanting = () =>
+  state.model && state.photo && !busy &&
+  (state.reading?.version !== state.version || lacksPatches() || state.times.length < RUNS);
+
+/** Similarity is of vectors, which a classification does not give. */
+const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
+
+function draw(): void {
+  show.drawPhoto(canvas("photo"), state);
+  const range = show.drawOverlay(canvas("overlay"), state);
+  const words = show.explain(state);
+  show.drawScale(canvas("scale"));
+  const [low, high] = show.scaleLabels(state, range);
+  element("scale-min").textContent = low;
+  element("scale-max").textContent = high;
+  element("explanation").textContent = words;
+  canvas("overlay").setAttribute("aria-label", words);
+  show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
+  show.drawFacts(element("facts"), state);
+  drawAllMaps();
+  drawChoices();
+}
+
+let mapsLater = 0;
+
+/** After a pause of the pointer: of a large model they are megabytes. */
+function drawAllMaps(): void {
+  clearTimeout(mapsLater);
+  mapsLater = setTimeout(() => {
+    const { view } = state;
+    const map = view.map === "similarity" ? "patch" : view.map;
+    drawMaps(element("maps"), { ...state, view: { ...view, map } });
+  }, 30);
+}
+
+function drawChoices(): void {
+  const { view, model, photo } = state;
+  select("map").value = view.map;
+  const byHead = view.map === "class" || view.map === "patch";
+  for (const id of ["layer", "head"]) select(id).disabled = !model || !byHead;
+  select("layer").value = String(view.layer + 1);
+  select("head").value = view.head === "mean" ? "mean" : String(view.head + 1);
+  select("pixels").disabled = !model || loading !== undefined;
+  element("hint").hidden = photo !== undefined;
+  element("camera").setAttribute("aria-pressed", String(camera !== undefined));
+}
+
+// ---- Looking ----------------------------------------------------------------
+
+/** One photo at a time; the next frame asks again. */
+async function look(): Promise<void> {
+  const { model, photo, version } = state;
+  busy = true;
+  try {
+    const [reading, milliseconds] = await read(state, photo!);
+    if (model !== state.model) return;
+    state.times = [...state.times, milliseconds].slice(-MOST_TIMES);
+    if (version !== state.version && !camera) return;
+    const first = state.reading?.version !== version;
+    state.reading = { ...reading, patches: reading.patches ?? samePatches(version) };
+    if (lacksPatches()) state.reading.patches = (await model!.embed(photo!.source)).patches;
+    if (first && !camera) announce();
+  } catch (error) {
+    if (model !== state.model) return; // another took its place
+    refuse("This photo cannot be read", error);
+    stopCamera();
+    state.photo = undefined;
+  } finally {
+    busy = false;
+    if (camera) state.version++; // the next frame is another picture
+    redraw();
+  }
+}
+
+const samePatches = (version: number) =>
+  state.reading?.version === version ? state.reading.patches : undefined;
+
+function announce(): void {
+  const best = state.reading?.classes?.[0];
+  document.getElementById("announce")!.textContent = best
+    ? `${best.label}, ${percent(best.p)}`
+    : "The attention is shown";
+}
+
+// ---- The checkpoint ---------------------------------------------------------
+
+/** Loads one in place of the one there is, which stays until the other has come. */
+async function load(wanted: File[], pixels = ""): Promise<void> {
+  loading?.abort();
+  const turn = (loading = new AbortController());
+  const start = performance.now();
+  const onProgress = (loaded: number, total: number) => {
+    if (loading === turn) showProgress(status, loaded, total);
+  };
+  showProgress(status, 0, 0);
+  try {
+    const loaded = await loadCheckpoint(wanted, pixels, { signal: turn.signal, onProgress });
+    if (loading === turn) take(loaded, wanted, pixels, (performance.now() - start) / 1000);
+    else loaded.model.dispose(); // overtaken at the last moment
+  } catch (error) {
+    if (loading !== turn) return;
+    loading = undefined;
+    refuse("This checkpoint cannot be read", error);
+  }
+}
+
+function take({ model, guessed }: Loaded, own: File[], pixels: string, seconds: number): void {
+  loading = undefined;
+  files = own;
+  state.model?.dispose();
+  const bytes = own.reduce((sum, { size }) => sum + size, 0);
+  Object.assign(state, { model, seconds, bytes, reading: undefined, times: [] });
+  state.version++;
+  status.className = "";
+  status.setAttribute("role", "status");
+  status.textContent = guessed
+    ? "It does not say how pixels become numbers: ImageNet’s way is taken, choose another above."
+    : "";
+  select("pixels").value = pixels;
+  fit();
+  redraw();
+}
+
+function refuse(what: string, error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error);
+  status.className = "failed";
+  status.setAttribute("role", "alert");
+  status.textContent = `${what}: ${why}`;
+  redraw();
+}
+
+/** Fits the choices to the model. */
+function fit(): void {
+  const { config } = state.model!;
+  const { gridRows, gridCols } = shapeOf(config);
+  const { view } = state;
+  view.layer = config.depth - 1;
+  view.head = "mean";
+  view.patch = [gridRows >> 1, gridCols >> 1];
+  const whole = keptLayers(state) === true;
+  select("map").querySelector<HTMLOptionElement>("[value=rollout]")!.disabled = !whole;
+  if (!whole && view.map === "rollout") view.map = "class";
+  const numbers = (count: number) =>
+    Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
+  select("layer").replaceChildren(...numbers(config.depth));
+  select("head").replaceChildren(new Option("mean"), ...numbers(config.heads));
+  buildMaps(element("maps"), config.depth, config.heads, chooseHead);
+}
+
+function chooseHead(layer: number, head: number): void {
+  state.view.head = head;
+  if (state.view.map !== "patch") state.view.map = "class";
+  chooseLayer(layer);
+}
+
+/** Where one layer alone is kept, another asks for another run. */
+function chooseLayer(layer: number): void {
+  state.view.layer = layer;
+  if (state.model && keptLayers(state) !== true) {
+    state.reading = undefined;
+    state.version++;
+  }
+  redraw();
+}
+
+// ---- The photo --------------------------------------------------------------
+
+function lookAt(photo: Photo): void {
+  state.photo = photo;
+  state.reading = undefined;
+  state.version++;
+  if (status.className === "failed") Object.assign(status, { className: "", textContent: "" });
+  canvas("photo").setAttribute("aria-label", `What the model sees of ${photo.name}`);
+  redraw();
+}
+
+async function showFile(file: File): Promise<void> {
+  stopCamera();
+  try {
+    lookAt(await openPhoto(file, file.name));
+  } catch (error) {
+    refuse("This photo cannot be read", error);
+  }
+}
+
+async function toggleCamera(): Promise<void> {
+  if (camera) return stopCamera();
+  try {
+    const opened = await openCamera();
+    camera = opened;
+    lookAt(opened.photo);
+  } catch (error) {
+    refuse("There is no camera to be had", error);
+  }
+}
+
+/** What it saw last stays. */
+function stopCamera(): void {
+  if (!camera) return;
+  const { photo } = state;
+  if (photo?.source instanceof HTMLVideoElement) {
+    const still = document.createElement("canvas");
+    [still.width, still.height] = sizeOf(photo);
+    still.getContext("2d")!.drawImage(photo.source, 0, 0);
+    state.photo = { ...photo, source: still };
+  }
+  camera.stop();
+  camera = undefined;
+  redraw();
+}
+
+// ---- The page's controls ----------------------------------------------------
+
+/** Whatever was dropped, pasted or chosen. */
+export function accept(found: Found[]): void {
+  const { checkpoint, picture } = sortOut(found);
+  if (picture) void showFile(picture);
+  if (checkpoint.length > 0) void load(checkpoint);
+  else if (!picture) refuse("Nothing to show", misfit(found));
+}
+
+/** Called when the tab is left. */
+export const leave = stopCamera;
+
+for (const name of ["photo", "folder", "files"]) {
+  const input = element<HTMLInputElement>(`${name}-input`);
+  element(`choose-${name}`).addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    const found = chosen(input.files!);
+    input.value = ""; // so that the same files can be chosen again
+    if (found.length > 0) accept(found);
+  });
+}
+element("random").addEventListener("click", () => {
+  if (!state.photo) lookAt(examplePhoto());
+  void load([randomCheckpoint()]);
+});
+element("example").addEventListener("click", () => {
+  stopCamera();
+  lookAt(examplePhoto());
+});
+element("camera").addEventListener("click", () => void toggleCamera());
+select("pixels").replaceChildren(
+  new Option("as it says, else ImageNet’s", ""),
+  ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
+);
+select("pixels").addEventListener("change", () => void load(files, select("pixels").value));
+select("map").addEventListener("change", () => {
+  state.view.map = select("map").value as OwnView["map"];
+  redraw();
+});
+select("layer").addEventListener("change", () => chooseLayer(Number(select("layer").value) - 1));
+select("head").addEventListener("change", () => {
+  const { value } = select("head");
+  state.view.head = value === "mean" ? "mean" : Number(value) - 1;
+  redraw();
+});
+element<HTMLInputElement>("strength").addEventListener("input", (event) => {
+  state.view.strength = Number((event.target as HTMLInputElement).value) / 100;
+  redraw();
+});
+for (const id of ["photo", "similarity"]) {
+  choosePatch(canvas(id), state, (row, col, pressed) => {
+    const { view, model } = state;
+    if (!model) return;
+    if (pressed && view.map !== "similarity") view.map = "patch";
+    view.patch = [row, col];
+    if (pressed || view.map === "patch" || view.map === "similarity" || model.config.classes === 0)
+      redraw();
+  });
+}
+const followTheme = () => {
+  state.dark = document.documentElement.dataset.theme === "dark";
+  redraw();
+};
+new MutationObserver(followTheme).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+new ResizeObserver(redraw).observe(canvas("photo"));
+followTheme();

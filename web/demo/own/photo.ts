@@ -1,0 +1,99 @@
+/** Photos: from files, from the camera, or our own; and the part of one that the model sees. */
+import type { VitConfig } from "vitrine";
+
+export interface Photo {
+  source: ImageBitmap | HTMLCanvasElement | HTMLVideoElement;
+  name: string;
+}
+
+export function sizeOf({ source }: Photo): [width: number, height: number] {
+  if (source instanceof HTMLVideoElement) return [source.videoWidth, source.videoHeight];
+  return [source.width, source.height];
+}
+
+/** @throws {Error} where the browser reads no such picture. */
+export async function openPhoto(file: Blob, name: string): Promise<Photo> {
+  const source = await createImageBitmap(file).catch(() => {
+    const what = file.type || "a file of unknown type";
+    throw new Error(`${name}: expected a picture that this browser can read, got ${what}`);
+  });
+  return { source, name };
+}
+
+/** Turned the right way up by the browser, as the model gets it; camera frames come as they are. */
+export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
+  const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
+  const stream = await navigator.mediaDevices.getUserMedia(wanted);
+  const video = document.createElement("video");
+  Object.assign(video, { srcObject: stream, muted: true, playsInline: true });
+  const stop = () => {
+    for (const track of stream.getTracks()) track.stop();
+    video.srcObject = null;
+  };
+  try {
+    await video.play();
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  return { photo: { source: video, name: "the camera" }, stop };
+}
+
+/** A rectangle of a photo, in its pixels. */
+export interface Crop {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** What of a photo is left after src/pixels.c's resize and crop. */
+export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig>): Crop {
+  const [width, height] = sizeOf(photo);
+  if (prepare?.kind !== "photo") return { left: 0, top: 0, width, height };
+  const { resize, crop = resize } = prepare;
+  const shorter = Math.min(width, height);
+  const scales =
+    typeof resize === "number"
+      ? [resize / shorter, resize / shorter]
+      : [resize[0] / height, resize[1] / width];
+  const side = typeof crop === "number" ? crop : image_size[0];
+  const [rows, columns] = scales.map((scale) => side / scale);
+  return { left: (width - columns) / 2, top: (height - rows) / 2, width: columns, height: rows };
+}
+
+/** Something to look at where there is no photo: a boat before hills. */
+export function examplePhoto(): Photo {
+  const source = document.createElement("canvas");
+  source.width = 448;
+  source.height = 336;
+  const context = source.getContext("2d")!;
+  const sky = context.createLinearGradient(0, 0, 0, 200);
+  sky.addColorStop(0, "#5a8fc2");
+  sky.addColorStop(1, "#f3d9b1");
+  const shape = (colour: string | CanvasGradient, corners: number[][]) => {
+    context.fillStyle = colour;
+    context.beginPath();
+    for (const [x, y] of corners) context.lineTo(x, y);
+    context.fill();
+  };
+  const box = (left: number, top: number, right: number, bottom: number) => [
+    [left, top], [right, top], [right, bottom], [left, bottom],
+  ];
+  shape(sky, box(0, 0, 448, 200));
+  context.fillStyle = "#fff2c4";
+  context.beginPath();
+  context.arc(330, 70, 30, 0, 2 * Math.PI);
+  context.fill();
+  shape("#6d8a6b", [[0, 200], [0, 150], [90, 90], [170, 160], [250, 120], [360, 185], [448, 150], [448, 200]]);
+  shape("#2f6f8a", box(0, 200, 448, 336));
+  for (let wave = 0; wave < 40; wave++) {
+    const [x, y] = [(wave * 97) % 448, 210 + ((wave * 53) % 120)];
+    shape("#78b0bd", box(x, y, x + 26, y + 3));
+  }
+  shape("#7a2f22", [[140, 250], [300, 250], [272, 286], [166, 286]]);
+  shape("#3c2a1e", box(216, 120, 222, 250));
+  shape("#f7f3e8", [[226, 126], [226, 240], [292, 240]]);
+  shape("#c8452f", [[212, 140], [212, 240], [160, 240]]);
+  return { source, name: "our example" };
+}

@@ -1,0 +1,42 @@
+/** One photo through one model. */
+import type { Photo } from "./photo.ts";
+import type { OwnState, Reading } from "./state.ts";
+
+/** Attention of all layers, or of the chosen one alone where all of it would be too much to keep. */
+const MOST_BYTES = 2 ** 28;
+const TOP = 5;
+
+export function keptLayers({ model, view }: OwnState): true | number[] {
+  const { depth, heads, prefix, image_size, patch_size } = model!.config;
+  const patches = Math.floor(image_size[0] / patch_size[0]) * Math.floor(image_size[1] / patch_size[1]);
+  const bytes = 4 * depth * heads * (prefix.length + patches) ** 2;
+  return bytes <= MOST_BYTES || [view.layer];
+}
+
+/** @returns what was read, and how many milliseconds it took. */
+export async function read(state: OwnState, photo: Photo): Promise<[Reading, number]> {
+  const { version } = state;
+  const model = state.model!;
+  const attention = keptLayers(state);
+  if (model.config.classes === 0) {
+    const start = performance.now();
+    const embedding = await model.embed(photo.source, { attention });
+    const result = { attention: embedding.attention! };
+    return [{ version, result, patches: embedding.patches }, performance.now() - start];
+  }
+  const answer = await model.classify(photo.source, { topK: TOP, attention });
+  const { classes, input, milliseconds } = answer;
+  return [{ version, classes, input, result: { attention: answer.attention! } }, milliseconds];
+}
+
+/** The cosine of the angle between a patch's vector and every patch's: -1 to 1. */
+export function similarity(patches: Float32Array, width: number, patch: number): Float32Array {
+  const row = (index: number) => patches.subarray(index * width, (index + 1) * width);
+  const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+  const one = row(patch);
+  const length = Math.sqrt(dot(one, one));
+  return Float32Array.from({ length: patches.length / width }, (_, index) => {
+    const other = row(index);
+    return dot(one, other) / (length * Math.sqrt(dot(other, other)) || 1);
+  });
+}

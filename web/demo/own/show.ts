@@ -1,0 +1,186 @@
+/** The second tab's pictures and words, drawn from its state. */
+import { css, heat, paint, tone } from "../colour.ts";
+import { percent } from "../logits.ts";
+import { heatMap, rangeOf, within, type Range } from "../overlay.ts";
+import { accent, shapeOf, type Shape } from "../pixels.ts";
+import { size } from "../status.ts";
+import { cropOf, sizeOf } from "./photo.ts";
+import { similarity } from "./read.ts";
+import type { OwnState } from "./state.ts";
+
+/** The canvas's own pixels: as many as the screen shows. */
+function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const { clientWidth, clientHeight } = canvas;
+  canvas.width = Math.max(1, Math.round(clientWidth * devicePixelRatio));
+  canvas.height = Math.max(1, Math.round(clientHeight * devicePixelRatio));
+  return canvas.getContext("2d")!;
+}
+
+/** The photo as the model sees it: cropped, and not yet made small. */
+export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
+  const { photo, model, reading } = state;
+  const shape = shapeOf(model?.config);
+  canvas.parentElement!.style.aspectRatio = model ? `${shape.cols} / ${shape.rows}` : "";
+  const cropped = !model || model.config.prepare?.kind === "photo";
+  if (!cropped && reading?.input) return drawInput(canvas, reading.input, shape, state.dark);
+  const context = fit(canvas);
+  if (!photo) return;
+  const [width, height] = sizeOf(photo);
+  const side = Math.min(width, height);
+  const crop = model
+    ? cropOf(photo, model.config)
+    : { left: (width - side) / 2, top: (height - side) / 2, width: side, height: side };
+  context.drawImage(
+    photo.source, crop.left, crop.top, crop.width, crop.height, 0, 0, canvas.width, canvas.height,
+  );
+}
+
+/** What a digit's preparation made of it: ink, found and centred. */
+function drawInput(canvas: HTMLCanvasElement, input: Float32Array, shape: Shape, dark: boolean): void {
+  paint(canvas, shape.rows, shape.cols, (row, col) => tone(input[row * shape.cols + col], dark));
+}
+
+/** The chosen map over the grid, in row order. */
+export function chosenMap({ model, reading, view }: OwnState): Float32Array | undefined {
+  if (!model || !reading) return undefined;
+  const { map } = view;
+  if (map !== "similarity") return heatMap(reading.result.attention, { ...view, map });
+  return reading.patches && similarTo(reading.patches, model.config, view.patch);
+}
+
+function similarTo(
+  patches: Float32Array,
+  config: NonNullable<OwnState["model"]>["config"],
+  [row, col]: readonly [number, number],
+): Float32Array {
+  return similarity(patches, config.width, row * shapeOf(config).gridCols + col);
+}
+
+/** The map over the photo, which shines through the less the stronger it is. */
+export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Range | undefined {
+  const context = fit(canvas);
+  const map = chosenMap(state);
+  if (!map) return undefined;
+  const { view } = state;
+  const { gridRows, gridCols } = shapeOf(state.model?.config);
+  const range = rangeOf(map);
+  const [width, height] = [canvas.width / gridCols, canvas.height / gridRows];
+  context.globalAlpha = view.strength;
+  map.forEach((value, patch) => {
+    const [row, col] = [Math.floor(patch / gridCols), patch % gridCols];
+    const [x, y] = [Math.round(col * width), Math.round(row * height)];
+    context.fillStyle = css(heat(within(value, range), true));
+    context.fillRect(x, y, Math.round((col + 1) * width) - x, Math.round((row + 1) * height) - y);
+  });
+  context.globalAlpha = 1;
+  if (view.map === "patch" || view.map === "similarity") {
+    const [row, col] = view.patch;
+    context.strokeStyle = css(accent(true)); // the heat's colours are the night's
+    context.lineWidth = 2.5 * devicePixelRatio;
+    context.strokeRect(col * width, row * height, width, height);
+  }
+  return range;
+}
+
+export function drawScale(canvas: HTMLCanvasElement): void {
+  paint(canvas, 1, canvas.width, (_, x) => heat(x / (canvas.width - 1), true));
+}
+
+/** What the ends of the scale stand for: a share of the attention, or a cosine. */
+export function scaleLabels({ view }: OwnState, range: Range | undefined): [string, string] {
+  if (!range) return ["–", "–"];
+  if (view.map === "similarity") return [range.low.toFixed(2), range.high.toFixed(2)];
+  return [percent(range.low), percent(range.high)];
+}
+
+export function explain({ model, reading, view, photo }: OwnState): string {
+  if (!model) return "Load a checkpoint, and each patch takes the colour of the attention it gets.";
+  if (!photo) return "Give it a photo to look at.";
+  if (!reading) return "Looking…";
+  const [row, col] = view.patch;
+  const patch = `the patch in row ${row + 1}, column ${col + 1}`;
+  const heads = view.head === "mean" ? "mean of all heads" : `head ${view.head + 1}`;
+  const where = `takes from each patch in layer ${view.layer + 1}, ${heads}.`;
+  const reader = model.config.prefix.length > 0 ? "the class token" : "the mean of all patches";
+  return {
+    class: `What ${reader} ${where}`,
+    patch: `What ${patch} ${where}`,
+    rollout: `What of each patch reaches ${reader} through all layers (Abnar & Zuidema, 2020).`,
+    similarity: `How like ${patch} each patch is after the last layer: the cosine of their vectors.`,
+  }[view.map];
+}
+
+/** The first classes, or without a head what every patch is like. */
+export function drawClasses(
+  list: HTMLElement,
+  canvas: HTMLCanvasElement,
+  caption: HTMLElement,
+  state: OwnState,
+): void {
+  const { model, reading } = state;
+  const headless = model?.config.classes === 0;
+  const classes = reading?.classes ?? [];
+  list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, index === 0)));
+  canvas.hidden = !headless || !reading;
+  if (headless && reading) drawSimilarity(canvas, state);
+  caption.textContent = !model
+    ? "No checkpoint yet"
+    : headless
+      ? "It has no head, so it names nothing. How like the chosen patch every other is:"
+      : reading
+        ? "It sees"
+        : "Waiting for a photo";
+}
+
+function classRow(label: string, p: number, best: boolean): HTMLElement {
+  const row = document.createElement("li");
+  const [name, bar, share] = ["b", "i", "span"].map((tag) => document.createElement(tag));
+  name.textContent = label;
+  share.textContent = percent(p);
+  row.dataset.label = label;
+  row.dataset.p = String(p);
+  row.style.setProperty("--p", p.toFixed(4));
+  row.classList.toggle("best", best);
+  row.append(name, bar, share);
+  return row;
+}
+
+function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark }: OwnState): void {
+  if (!reading?.patches) return;
+  const { config } = model!;
+  const { gridRows, gridCols } = shapeOf(config);
+  const map = similarTo(reading.patches, config, view.patch);
+  const range = rangeOf(map);
+  canvas.setAttribute("aria-label", `Cosine similarities from ${range.low.toFixed(2)} to 1`);
+  paint(canvas, gridRows, gridCols, (row, col) => {
+    if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
+    return heat(within(map[row * gridCols + col], range), dark);
+  });
+}
+
+/** Shape, size, memory and speed, a row each. */
+export function drawFacts(list: HTMLElement, { model, seconds, bytes, times }: OwnState): void {
+  if (!model) return list.replaceChildren();
+  const { depth, width, heads, patch_size, image_size, classes } = model.config;
+  const median = times.toSorted((a, b) => a - b)[times.length >> 1];
+  const threads = model.threads > 1 ? `, ${model.threads} threads` : "";
+  const facts = {
+    Model:
+      `${depth} layers of width ${width}, ${heads} heads, patches of ${patch_size.join("×")} in ` +
+      `${image_size.join("×")}, ${classes || "no"} classes`,
+    Load: `${size(bytes)} in ${seconds.toFixed(1)} s`,
+    Memory: `${size(model.memory)} of WebAssembly memory`,
+    Speed:
+      median === undefined
+        ? "–"
+        : `${median.toFixed(median < 10 ? 1 : 0)} ms a photo (${model.variant}${threads})`,
+  };
+  list.replaceChildren(
+    ...Object.entries(facts).flatMap(([term, text]) => {
+      const [dt, dd] = [document.createElement("dt"), document.createElement("dd")];
+      dt.textContent = term;
+      dd.textContent = text;
+      return [dt, dd];
+    }),
+  );
+}
