@@ -263,17 +263,19 @@ static double stem_floats(const vit_config *c, double *most) {
     return parameters;
 }
 
-/* Parameters, the stem's maps and attention rows must be countable in size_t with room to spare. */
+/* Parameters, a quarter more where rows are packed by eights, the stem's maps and attention rows
+ * must be countable in size_t. */
 static bool sizes_fit(const vit_config *c) {
     double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
     double A = c->head_width ? (double)c->heads * (double)c->head_width : D;
     double P = (double)patch_values(c), block = 4 * D * A + 2 * D * M + 16 * D + 3 * A + M;
     double maps, stem = stem_floats(c, &maps);
     if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
-    double parameters =
-        stem + D * P + (double)c->depth * block + (D + 1) * 2 * (double)c->classes + T * D;
+    double parameters = stem + (D + 8) * P +
+                        (double)(c->depth + (c->pool == VIT_POOL_ATTENTION)) * block +
+                        (D + 1) * 2 * (double)(c->classes + 8) + T * D;
     double limit = (double)SIZE_MAX;
-    return 16 * parameters < limit && 64 * maps < limit && 64 * T * (D + A + M) < limit;
+    return 5 * parameters < limit && 64 * maps < limit && 64 * T * (D + A + M) < limit;
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {
@@ -311,7 +313,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                         "config: patch_size: expected at most 65536 patches, got %z",
                         vit_patches(c));
     if (!sizes_fit(c))
-        return vit_fail(why, VIT_BAD_CONFIG,
+        return vit_fail(why, VIT_NO_MEMORY,
                         "config: a model of width %z and depth %z does not fit in memory", c->width,
                         c->depth);
     return VIT_OK;

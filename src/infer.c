@@ -73,18 +73,22 @@ static vit_status missing(const struct shapes *s, const char *ours, vit_error *w
                     names_family(s->names));
 }
 
+/* What is given but makes no sense is 1 here: config.c will say so. */
 static bool given_size(const struct shapes *s, const char *key, size_t *out) {
     struct json value;
-    return json_get(s->given, key, &value) && json_size(&value, SIZE_MAX / 2, out);
+    if (!json_get(s->given, key, &value)) return false;
+    if (!json_size(&value, SIZE_MAX / 2, out) || !*out) *out = 1;
+    return true;
 }
 
 static bool given_pair(const struct shapes *s, const char *key, size_t out[2]) {
     struct json value, element;
-    if (!json_get(s->given, key, &value) || value.type != JSON_ARRAY || json_length(&value) != 2)
-        return false;
+    if (!json_get(s->given, key, &value)) return false;
+    out[0] = out[1] = 1;
+    if (value.type != JSON_ARRAY || json_length(&value) != 2) return true;
     struct json_walk walk = json_walk(&value);
     for (int i = 0; i < 2 && json_next(&walk, NULL, &element); i++)
-        if (!json_size(&element, 1 << 14, &out[i])) return false;
+        if (!json_size(&element, 1 << 14, &out[i]) || !out[i]) out[i] = 1;
     return true;
 }
 
@@ -98,7 +102,7 @@ static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_
         return VIT_OK;
     }
     bool known = given_size(s, "channels", &c->channels);
-    for (size_t C = 3; t->rank == 2 && !known && C; C -= 2)
+    for (size_t C = 3; t->rank == 2 && !known && C <= 3; C -= 2) /* 3, then 1 */
         if (t->shape[1] % C == 0 && root_of(t->shape[1] / C)) c->channels = C, known = true;
     if (t->rank == 2 && known && c->channels)
         c->patch[0] = c->patch[1] = root_of(t->shape[1] / c->channels);

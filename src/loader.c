@@ -26,13 +26,13 @@ struct vit_loader {
     vit_model *model;
     float *scales; /* of the int8 matrices that become floats */
 
-    size_t index;       /* the tensor that comes in: */
-    struct param param; /* where it goes, if anywhere; */
-    size_t row;         /* matrix rows packed so far; */
-    void *unit;         /* some of its rows, or all of it, as float or int8_t; */
-    float *reordered;   /* such rows, of the stem; */
-    size_t count, held; /* numbers in that unit, and how many of them are here; */
-    uint8_t split[4];   /* a number of which the last piece held only these bytes */
+    size_t index;                 /* the tensor that comes in: */
+    struct param param;           /* where it goes, if anywhere; */
+    size_t row;                   /* matrix rows packed so far; */
+    void *unit;                   /* some of its rows, or all of it, as float or int8_t; */
+    float *reordered;             /* such rows, of the stem; */
+    size_t count, held;           /* numbers in that unit, and how many of them are here; */
+    uint8_t split[ST_TYPE_BYTES]; /* a number of which the last piece held only these bytes */
     size_t split_size;
 
     vit_status status;
@@ -139,10 +139,15 @@ static void scale_rows(vit_loader *l, const struct placement *place) {
 }
 
 static vit_status check_floats(vit_loader *l, const struct st_tensor *t, bool scales) {
-    if (!all_finite(l->unit, l->count))
+    if (!all_finite(l->unit, l->count)) {
+        const float *unit = l->unit;
+        size_t i = 0;
+        while (all_finite(unit + i, 1)) i++;
+        if (!scales && l->param.matrices) i += (l->row - l->places[l->index].row) * l->param.K;
         return vit_fail(&l->why, VIT_BAD_TENSOR,
-                        "tensor \"%t\": expected finite numbers, got NaN or infinity", t->name,
-                        t->name_size);
+                        "tensor \"%t\": expected finite numbers, got NaN or infinity at index %z",
+                        t->name, t->name_size, i);
+    }
     if (scales && any_negative(l->unit, l->count))
         return vit_fail(&l->why, VIT_BAD_TENSOR,
                         "tensor \"%t\": expected scales from 0 up, got a negative one", t->name,

@@ -12,8 +12,15 @@ enum { MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
 static const struct {
     const char *name;
     size_t bytes;
-} TYPES[] = {
-    [ST_F32] = {"F32", 4}, [ST_F16] = {"F16", 2}, [ST_BF16] = {"BF16", 2}, [ST_I8] = {"I8", 1}};
+} TYPES[] = {[ST_F32] = {"F32", 4},
+             [ST_F16] = {"F16", 2},
+             [ST_BF16] = {"BF16", 2},
+             [ST_I8] = {"I8", 1},
+             [ST_OTHER] = {"I64", 8},
+             {"F64", 8},
+             {"I32", 4},
+             {"U8", 1},
+             {"BOOL", 1}};
 
 static size_t bytes_of(const struct st_tensor *t) {
     return t->count * TYPES[t->type].bytes;
@@ -37,7 +44,8 @@ static vit_status read_shape(struct st_tensor *t, const struct json *value, vit_
     bool good = value->type == JSON_ARRAY && json_length(value) <= 4;
     for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &dimension);) {
         size_t *n = &t->shape[t->rank++];
-        good = json_size(&dimension, SIZE_MAX, n) && (*n == 0 || t->count <= SIZE_MAX / 4 / *n);
+        good = json_size(&dimension, SIZE_MAX, n) &&
+               (*n == 0 || t->count <= SIZE_MAX / ST_TYPE_BYTES / *n);
         if (good) t->count *= *n;
     }
     if (good) return VIT_OK;
@@ -287,5 +295,6 @@ void st_floats(float *out, st_type type, const uint8_t *p, size_t n) {
     case ST_I8:
         for (size_t i = 0; i < n; i++) out[i] = (float)(int8_t)p[i];
         break;
+    default: break;
     }
 }

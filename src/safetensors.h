@@ -6,7 +6,9 @@
 
 #include "vit.h"
 
-typedef enum st_type { ST_F32, ST_F16, ST_BF16, ST_I8 } st_type;
+/* Numbers of ST_OTHER types, and those after it, are passed over. */
+typedef enum st_type { ST_F32, ST_F16, ST_BF16, ST_I8, ST_OTHER } st_type;
+enum { ST_TYPE_BYTES = 8 }; /* of the widest */
 
 struct st_tensor {
     const char *name; /* unescaped, not terminated */

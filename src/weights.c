@@ -90,6 +90,10 @@ bool weights_is_scale(const char *name) {
 static vit_status check_type(const struct param *param, const struct st_tensor *t,
                              const vit_config *c, vit_error *why) {
     bool int8 = t->type == ST_I8, in_block = !strncmp(param->name, "blocks.", 7);
+    if (t->type >= ST_OTHER)
+        return vit_fail(why, VIT_BAD_TENSOR,
+                        "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
+                        t->name_size, st_type_name(t->type), strlen(st_type_name(t->type)));
     if (param->int8 && !int8)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected I8, as " FIRST_MATRIX " is, got %s", param->name,

@@ -72,8 +72,8 @@ function labelsOf({ architectures, id2label }: Json): string[] | undefined {
 
 function ofTimm({ architecture, global_pool, pretrained_cfg, label_names }: Json): Config {
   const name = String(architecture);
-  const { input_size = [], label_names: labels = label_names, ...pixels } = (pretrained_cfg ?? {}) as Json;
-  const [channels, rows, columns] = input_size as number[];
+  const { input_size, label_names: labels = label_names, ...pixels } = (pretrained_cfg ?? {}) as Json;
+  const { 0: channels, 1: rows, 2: columns } = Object(input_size) as number[];
   return known({
     channels,
     image_size: rows && [rows, columns],
@@ -114,9 +114,9 @@ export function prepareOf({ resample = 2, size = 224, crop_size = size, ...p }: 
 }
 
 /** A number: of the shorter side. Two: whatever the image's shape. */
-function resizeOf(size: Size): number | (number | undefined)[] {
+function resizeOf(size: Size | null): number | (number | undefined)[] {
   if (typeof size === "number") return [size, size];
-  return size.shortest_edge ?? [size.height, size.width];
+  return size?.shortest_edge ?? [size?.height, size?.width];
 }
 
 const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);

@@ -36,8 +36,8 @@ const IMPOSTOR_BYTES = 256;
 /** Pieces of memory are of this size, as browsers cut a download. */
 const PIECE_BYTES = 2 ** 16;
 
-/** So many pieces are asked for before anybody takes them: 16 MB as browsers cut them. */
-const PIECES_AHEAD = 256;
+/** Reading goes on until so much is here that nobody has taken. */
+const BYTES_AHEAD = 2 ** 22;
 
 /** Rejects with the signal's reason as soon as it aborts, whatever `promise` does. */
 export function abortable<Value>(
@@ -92,13 +92,29 @@ export async function open(source: Source | Opener, signal?: AbortSignal): Promi
 }
 
 /** What can be opened again later: a Response can be read once, and bytes may change. */
-export function lasting(
-  source: Source | Opener,
-  options: ReadOptions,
-): Source | Opener | Promise<Source> {
+export function lasting(source: Source | Opener): Source | Opener {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Uint8Array(viewOf(source));
-  if (!(source instanceof Response)) return source;
-  return Incoming.open(source, options).then(rest).then((pieces) => new Blob(pieces));
+  return source instanceof Response ? kept(source) : source;
+}
+
+/** What is read of a response the first time is there for the next. */
+function kept(response: Response): Opener {
+  const parts: Blob[] = [];
+  const keep = new TransformStream<Piece, Piece>({
+    transform(piece, controller) {
+      parts.push(new Blob([piece]));
+      controller.enqueue(piece);
+    },
+  });
+  let opened = false;
+  return {
+    async open() {
+      if (opened) return fromBlob(new Blob(parts));
+      opened = true;
+      const first = fromResponse(response);
+      return { ...first, body: first.body.pipeThrough(keep) };
+    },
+  };
 }
 
 /** All bytes of a source. Every failure may be tried again with the same source. */
@@ -112,11 +128,14 @@ export async function bytesOf(file: Incoming): Promise<ArrayBuffer> {
 
 /** A file while it arrives. It goes on arriving, up to a limit, while nobody takes any of it. */
 export class Incoming {
+  /** 0 while unknown. */
   readonly size: number;
   readonly #opened: Opened;
   readonly #reader: ReadableStreamDefaultReader<Piece>;
   readonly #options: ReadOptions;
   readonly #asked: Promise<Piece | undefined>[] = [];
+  /** Bytes that are here and that nobody has taken. */
+  #waiting = 0;
   #loaded = 0;
 
   static async open(source: Source | Opener, options: ReadOptions = {}): Promise<Incoming> {
@@ -134,9 +153,7 @@ export class Incoming {
         const from = opened.response?.url ? ` from ${opened.response.url}` : "";
         throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
       }
-      if (incoming.size > 0) return incoming;
-      // Not before the end is the size known.
-      return new Incoming(fromBlob(new Blob(await rest(incoming))), {});
+      return incoming;
     } catch (error) {
       incoming.cancel();
       throw error;
@@ -148,7 +165,7 @@ export class Incoming {
     this.#opened = opened;
     this.#options = options;
     this.#reader = opened.body.getReader();
-    this.#ask(PIECES_AHEAD);
+    this.#ask(1);
   }
 
   /** The first `count` bytes, or all if there are fewer. They are still to be taken. */
@@ -167,8 +184,10 @@ export class Incoming {
 
   /** The next piece, or undefined at the end. */
   take(): Promise<Piece | undefined> {
-    this.#ask(PIECES_AHEAD);
-    return this.#asked.shift()!;
+    this.#ask(1);
+    const piece = this.#asked.shift()!;
+    piece.then((bytes) => (this.#waiting -= bytes?.length ?? 0), () => {});
+    return piece;
   }
 
   /** Nobody wants the rest. */
@@ -179,8 +198,13 @@ export class Incoming {
   #ask(count: number): void {
     while (this.#asked.length < count) {
       const piece = abortable(this.#next(), this.#options.signal);
-      piece.catch(() => this.cancel()); // whoever takes it hears why
       this.#asked.push(piece);
+      piece.then(
+        (bytes) => {
+          if (bytes && (this.#waiting += bytes.length) < BYTES_AHEAD) this.#ask(this.#asked.length + 1);
+        },
+        () => this.cancel(), // whoever takes it hears why
+      );
     }
   }
 
@@ -205,14 +229,25 @@ const MAX_HEADER_BYTES = 1e8;
 
 /**
  * What a safetensors file says ahead of its data, which the core checks: the JSON, empty where
- * there is none, and how many bytes it and its length take.
+ * there is none, how many bytes it and its length take, and the file's size: where no server says
+ * it, the tensors do.
  */
-export async function readHeader(file: Incoming): Promise<{ text: string; bytes: number }> {
-  const start = await file.peek(8);
-  const length = start.length < 8 ? 0 : Number(new DataView(start.buffer).getBigUint64(0, true));
-  if (length > Math.min(file.size, MAX_HEADER_BYTES)) return { text: "", bytes: 8 };
-  const bytes = 8 + length;
-  return { text: new TextDecoder().decode((await file.peek(bytes)).subarray(8)), bytes };
+export async function readHeader(
+  file: Incoming,
+): Promise<{ text: string; bytes: number; size: number }> {
+  const first = await file.peek(8);
+  const length = first.length < 8 ? 0 : Number(new DataView(first.buffer).getBigUint64(0, true));
+  const bytes = length > Math.min(file.size || MAX_HEADER_BYTES, MAX_HEADER_BYTES) ? 8 : 8 + length;
+  const start = await file.peek(bytes);
+  const text = new TextDecoder().decode(start.subarray(8));
+  return { text, bytes, size: file.size || start.length + dataBytes(text) };
+}
+
+/** Where the last tensor ends. */
+function dataBytes(header: string): number {
+  let most = 0;
+  for (const [, end] of header.matchAll(/"data_offsets"[^,]*,\s*(\d+)/g)) most = Math.max(most, +end!);
+  return most;
 }
 
 async function rest(file: Incoming): Promise<Piece[]> {

@@ -2,11 +2,11 @@
  * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
  * weights in one file of safetensors, or in several and their index.
  */
-import { ourConfig, prepareOf } from "./checkpoint.js";
+import { prepareOf } from "./checkpoint.js";
 import { VitError } from "./errors.js";
-import { read, type Source } from "./fetch.js";
+import { type Opener, read, type Source } from "./fetch.js";
 import { isDirectory, isNode } from "./node.js";
-import { Shards } from "./shards.js";
+import { joined, type WeightMap } from "./shards.js";
 
 /** What is in a folder, by name; undefined where it surely has no such file. */
 type Get = (name: string) => Source | undefined;
@@ -14,9 +14,11 @@ type Get = (name: string) => Source | undefined;
 type Json = Readonly<Record<string, unknown>>;
 
 export interface Checkpoint {
-  readonly weights: Source | Shards;
-  /** In our words; undefined where there is none. */
+  readonly weights: Source | Opener;
+  /** In anybody's words; undefined where there is none. */
   readonly config: Json | undefined;
+  /** `{prepare}`, in our words. */
+  readonly prepare: Json | undefined;
 }
 
 const INDEX = "model.safetensors.index.json";
@@ -41,7 +43,7 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
     readJson(get, "preprocessor_config.json", signal),
     readJson(get, INDEX, signal),
   ]);
-  const weights = index ? new Shards(shardsOf(index, get)) : get("model.safetensors");
+  const weights = index ? shardsOf((index.weight_map ?? {}) as WeightMap, get) : get("model.safetensors");
   if (!weights) {
     const names = (source as readonly File[]).map(({ name }) => name).join(", ") || "none";
     throw new VitError(
@@ -49,8 +51,7 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
       `files: expected one that ends with .safetensors, or several and their ${INDEX}, got ${names}`,
     );
   }
-  const prepare = preprocessor && { prepare: prepareOf(preprocessor) };
-  return { weights, config: (config ?? prepare) && { ...ourConfig(config ?? {}), ...prepare } };
+  return { weights, config, prepare: preprocessor && { prepare: prepareOf(preprocessor) } };
 }
 
 function fromFiles(files: readonly File[]): Get {
@@ -101,11 +102,12 @@ const isMissing = ({ code, message }: VitError) =>
   /got 40[34]|ENOENT/.test(message) || (code === "bad_file" && /an HTML page/.test(message));
 
 /** Each file once, in the order of its name. */
-function shardsOf({ weight_map }: Json, get: Get): Source[] {
-  const names = [...new Set(Object.values((weight_map ?? {}) as Json).map(String))].sort();
-  return names.map((name) => {
+function shardsOf(map: WeightMap, get: Get): Opener {
+  const names = [...new Set(Object.values(map).map(String))].sort();
+  const shards = names.map((name) => {
     const source = /[/\\]/.test(name) ? undefined : get(name);
-    if (source) return source;
+    if (source) return { name, source };
     throw new VitError("bad_file", `${INDEX}: expected the file "${name}" beside it, got none`);
   });
+  return joined(shards, map);
 }

@@ -13,7 +13,7 @@ import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
 
 export interface Plan {
   /** Can be opened again: a model that is lost is loaded anew. */
-  readonly weights: Source | Opener | Promise<Source>;
+  readonly weights: Source | Opener;
   /** JSON, in place of the file's own. */
   readonly config: Promise<string | undefined>;
   /** In place of the config's own, as JSON too. */
@@ -56,8 +56,7 @@ export class Running {
 }
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
-  const open = (source: Source | Opener) => Incoming.open(source, options);
-  const opening = plan.weights instanceof Promise ? plan.weights.then(open) : open(plan.weights);
+  const opening = Incoming.open(plan.weights, options);
   const remote = plan.worker ? Remote.start() : undefined;
   let helpers: Promise<Team | undefined> | undefined;
   try {
@@ -75,7 +74,8 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
       });
     }
     const config = plan.prepare ? await withPrepare(plan.prepare, given, file) : given;
-    const source = { module, memory, size: file.size, config, inPairs };
+    const { size } = await readHeader(file);
+    const source = { module, memory, size, config, inPairs };
     const engine: Backend = await (remote
       ? remote.then((worker) => worker.begin(source))
       : Engine.begin(source));
@@ -143,8 +143,9 @@ function warn({ threads }: Plan, why: string): void {
 
 /** Phones refuse a large maximum: no more than the model takes, and what images may. */
 async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined> {
-  const halves = /"dtype"\s*:\s*"B?F16"/.test((await readHeader(file)).text); // they become floats
-  const weights = file.size * (halves ? 2 : 1) * 1.2;
+  const { text, size } = await readHeader(file);
+  const halves = /"dtype"\s*:\s*"B?F16"/.test(text); // they become floats
+  const weights = size * (halves ? 2 : 1) * 1.2;
   for (const room of [2 ** 28, 2 ** 27, 2 ** 26]) {
     const memory = sharedMemory(weights + room);
     if (memory) return memory;

@@ -170,20 +170,18 @@ export class Vit {
     const inFolder = mayBeFolder(given) && (await isFolder(given));
     const folder = inFolder ? await openFolder(given, signal) : undefined;
     const weights = folder?.weights ?? (given as Source);
-    const config = apart ?? folder?.config;
     let failed = false; // a download may go on after the load has failed: it is not told of
     const progress = onProgress && ((now: number, all: number) => void (failed || onProgress(now, all)));
-    const asked = { signal, onProgress: progress };
     const plan: Plan = {
-      weights: lasting(weights, asked),
-      config: readConfig(config, signal),
+      weights: lasting(weights),
+      config: readConfig(apart ?? folder?.config ?? folder?.prepare, signal, folder?.prepare),
       prepare: prepare && toJson("prepare", prepare),
       wasm,
       variant,
       worker,
       threads,
     };
-    const opening = start(plan, weights instanceof Response ? { signal } : asked);
+    const opening = start(plan, { signal, onProgress: progress });
     const backend = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
       void opening.then((unwanted) => unwanted.close()).catch(() => {});
@@ -397,26 +395,31 @@ function isWeightsSource(source: Source | Folder | WeightsSource): source is Wei
   return typeof source === "object" && source !== null && "weights" in source;
 }
 
+/** `defaults`: for what the config leaves out. */
 async function readConfig(
   config: WeightsSource["config"],
   signal: AbortSignal | undefined,
+  defaults: Readonly<Record<string, unknown>> | undefined,
 ): Promise<string | undefined> {
   if (!config) return undefined;
   const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return inOurs(toJson("config", config));
-  const inline = typeof config === "string" && config.trimStart().startsWith("{");
-  return inOurs(inline ? config : new TextDecoder().decode(await read(config as Source, signal)));
+  if (plain === Object.prototype || plain === null) return inOurs(toJson("config", config), defaults);
+  const inline = typeof config === "string" && isObject(config);
+  const json = inline ? config : new TextDecoder().decode(await read(config as Source, signal));
+  return inOurs(json, defaults);
 }
 
+const isObject = (json: string) => json.trimStart().startsWith("{");
+
 /** What is no JSON, or no object, the core refuses. */
-function inOurs(json: string): string {
-  let config: Readonly<Record<string, unknown>> | null;
+function inOurs(json: string, defaults: Readonly<Record<string, unknown>> | undefined): string {
+  let config: Readonly<Record<string, unknown>>;
   try {
     config = JSON.parse(json) as typeof config;
   } catch {
     return json;
   }
-  return JSON.stringify(config && ourConfig(config));
+  return isObject(json) ? JSON.stringify({ ...defaults, ...ourConfig(config) }) : json;
 }
 
 function toJson(name: string, value: unknown): string {

@@ -121,6 +121,14 @@ static inline vit_status open_bytes(const void *bytes, size_t size, vit_error *w
     return status;
 }
 
+/* The good file's text with `from` replaced, and what is said of that. */
+struct spoiled {
+    const char *what, *from, *to;
+    vit_status status;
+    const char *says;
+};
+#define DEEP8(x) "[[[[[[[[" x "]]]]]]]]"
+
 static inline void expect(const char *what, struct file f, vit_status want, const char *says) {
     vit_error why;
     vit_status status = open_bytes(f.bytes, f.size, &why);
