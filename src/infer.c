@@ -140,13 +140,16 @@ static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_er
 }
 
 static vit_status infer_heads(struct inferred *c, const struct shapes *s, vit_error *why) {
-    enum { HUGE_WIDTH = 1280, HUGE_HEADS = 16 }; /* ViT-H: Dosovitskiy et al., table 1 */
+    /* SO400M, ViT-H, ViT-g, ViT-G: Alabdulmohsin et al., arXiv:2305.13035; Dosovitskiy et al.,
+     * table 1; Zhai et al., arXiv:2106.04560, table 2 */
+    static const uint16_t of_16_heads[] = {1152, 1280, 1408, 1664};
     size_t rows = rows_of(s, "blocks.0.attn.qkv.weight"),
            usual = names_habits(s->names)->head_width;
-    if (!given_size(s, "heads", &c->heads))
-        c->heads = rows / 3 == HUGE_WIDTH  ? HUGE_HEADS
-                   : rows / 3 % usual == 0 ? rows / 3 / usual
-                                           : 0;
+    if (!given_size(s, "heads", &c->heads)) {
+        c->heads = rows / 3 % usual ? 0 : rows / 3 / usual;
+        for (size_t i = 0; i < sizeof of_16_heads / sizeof *of_16_heads; i++)
+            if (rows / 3 == of_16_heads[i]) c->heads = 16;
+    }
     if (!c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads is missing, and no tensor tells: a width of %z is no "

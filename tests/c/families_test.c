@@ -2,6 +2,8 @@
  * every kernel table, fed whole and in pieces; and what is said of those that are no ViT. */
 #include "golden.h"
 
+#include "infer.h"
+
 /* What no tensor tells is given apart. */
 static const struct family_case {
     const char *name, *config;
@@ -197,6 +199,57 @@ TEST("what is missing, left over or of another shape is named as its own code na
         check_refused(FAULTS[i].file, g.model, g.model_size, FAULTS[i].config, FAULTS[i].status,
                       FAULTS[i].words);
         golden_close(&g);
+    }
+}
+
+/* A timm model's tensors that tell its config, of width D. */
+static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
+    const struct {
+        const char *name;
+        size_t rows, columns;
+    } tensors[] = {{"cls_token", 1, D},
+                   {"patch_embed.proj.weight", D, 196},
+                   {"pos_embed", 257, D},
+                   {"blocks.0.norm1.weight", 1, D},
+                   {"blocks.0.attn.qkv.weight", 3 * D, D},
+                   {"blocks.0.mlp.fc1.weight", 4 * D, D}};
+    char header[1024] = "{";
+    size_t count = sizeof tensors / sizeof *tensors, at = 0, size;
+    for (size_t i = 0; i < count; i++) {
+        size_t end = at + 4 * tensors[i].rows * tensors[i].columns, used = strlen(header);
+        snprintf(header + used, sizeof header - used,
+                 "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%zu,%zu],\"data_offsets\":[%zu,%zu]}",
+                 i ? "," : "", tensors[i].name, tensors[i].rows, tensors[i].columns, at, end);
+        at = end;
+    }
+    strcat(header, "}");
+    struct safetensors st;
+    struct names names;
+    char *json = NULL;
+    vit_status status = st_open(&st, header, strlen(header), at, why);
+    if (!status && !names_find(&names, &st, why)) status = VIT_BAD_TENSOR;
+    if (!status) status = infer_config(&json, &size, &names, &st, NULL, 0, why);
+    if (!status) status = vit_config_read(c, json, size, why);
+    free(json);
+    st_close(&st);
+    return status;
+}
+
+TEST("heads are as many as the models of a width have") {
+    static const struct {
+        const char *model;
+        size_t width, heads;
+    } MODELS[] = {
+        {"ViT-Ti", 192, 3},  {"ViT-S", 384, 6},    {"ViT-B", 768, 12},
+        {"ViT-L", 1024, 16}, {"SO400M", 1152, 16}, {"ViT-H", 1280, 16},
+        {"ViT-g", 1408, 16}, {"ViT-G", 1664, 16},  {"DINOv2's ViT-g", 1536, 24},
+    };
+    for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
+        vit_config c = {0};
+        vit_error why = {""};
+        vit_status status = config_of_width(&c, MODELS[i].width, &why);
+        CHECK(!status && c.heads == MODELS[i].heads && c.width == MODELS[i].width,
+              "%s: %zu heads: %s", MODELS[i].model, c.heads, why.text);
     }
 }
 
