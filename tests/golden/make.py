@@ -347,7 +347,7 @@ class VisionTransformer(nn.Module):
 
 def write_safetensors(path, tensors, metadata=None, pad=True):
     """tensors: name → (type's name, tensor). 8 bytes of header length, JSON, the data."""
-    header, data = {}, b""
+    header, data, end = {}, [], 0
     if metadata:
         header["__metadata__"] = metadata
     for name, (dtype, tensor) in tensors.items():
@@ -356,12 +356,13 @@ def write_safetensors(path, tensors, metadata=None, pad=True):
             tensor = tensor.view(torch.int16)
         raw = tensor.numpy().tobytes()
         header[name] = dict(
-            dtype=dtype, shape=list(tensor.shape), data_offsets=[len(data), len(data) + len(raw)])
-        data += raw
+            dtype=dtype, shape=list(tensor.shape), data_offsets=[end, end + len(raw)])
+        data.append(raw)
+        end += len(raw)
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     if pad:
         text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    path.write_bytes(b"".join([struct.pack("<Q", len(text)), text, *data]))
 
 
 def draw_weights(model, dtype, random):
