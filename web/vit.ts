@@ -103,6 +103,8 @@ export interface Embedding {
   width: number;
   /** (D): what the head reads, or would: `cls`, the patches' mean, or SigLIP's pooling. */
   pooled: Float32Array;
+  /** (C,H,W): the image as the model got it, prepared. */
+  input: Float32Array;
   /** When asked for. */
   attention?: Attention;
 }
@@ -271,7 +273,7 @@ export class Vit {
     const { depth, prefix, grid, width } = this.#model.shape;
     const kept = keptLayers(options.attention ?? false, depth);
     const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
-    const { tokens, pooled, attention } = output!;
+    const { tokens, pooled, input, attention } = output!;
     const patches = tokens!.slice(prefix * width);
     const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
     return {
@@ -280,6 +282,7 @@ export class Vit {
       grid: [...grid],
       width,
       pooled: pooled!,
+      input,
       ...(attention && { attention: this.#attention(attention, kept) }),
     };
   }

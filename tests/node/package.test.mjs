@@ -1,7 +1,7 @@
 // The package: one export list, only what a user needs, small, and typed with or without a DOM.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -60,7 +60,7 @@ test("npm pack holds only what a user needs", async () => {
   const [{ files }] = JSON.parse(stdout);
   const allowed = [
     /^dist\/\w+\.d\.ts$/,
-    /^dist\/(vit|worker)\.js(\.map)?$/,
+    /^dist\/(vit|worker|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -72,7 +72,7 @@ test("npm pack holds only what a user needs", async () => {
     );
   const paths = files.map(({ path }) => path);
   const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
-  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/cli.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
@@ -85,8 +85,8 @@ test("every file that the package exports is there", async () => {
   }
 });
 
-test("all JavaScript and one module weigh at most 60 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => name.endsWith(".js"));
+test("all JavaScript of a page and one module weigh at most 60 KB, gzipped", async (t) => {
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli)\.js$/.test(name));
   const weigh = (name) => gzipSync(read(`dist/${name}`), { level: 9 }).length;
   const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
   for (const build of [...variants, ...threaded]) {
@@ -95,6 +95,19 @@ test("all JavaScript and one module weigh at most 60 KB, gzipped", async (t) => 
     const most = threaded.includes(build) ? 60 * 1024 : 60_000;
     assert.ok(total <= most, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
+});
+
+test("the command is a program of its own, over the library and Node, and sharp where it is", () => {
+  const { bin, dependencies, peerDependenciesMeta } = JSON.parse(read("package.json"));
+  assert.equal(dependencies, undefined);
+  assert.equal(peerDependenciesMeta.sharp.optional, true);
+  const source = read(bin.vitrine).toString();
+  assert.match(source, /^#!\/usr\/bin\/env node\n/);
+  assert.equal(statSync(new URL(bin.vitrine, root)).mode & 0o111, 0o111);
+  const imported = [...source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
+  const others = imported.filter((name) => !name.startsWith("node:"));
+  assert.deepEqual([...new Set(others)].sort(), ["./vit.js", "sharp"]);
+  for (const name of ["vit", "worker"]) assert.doesNotMatch(read(`dist/${name}.js`).toString(), /\bsharp\b/);
 });
 
 for (const [what, lib] of [

@@ -1,6 +1,7 @@
 import type { Attention } from "vitrine";
-import { heat, paint, tone } from "./colour.ts";
-import { heatMap, rangeOf, within } from "./overlay.ts";
+import { paint, tone } from "./colour.ts";
+import { heat, rangeOf, within } from "./heat.ts";
+import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 

@@ -1,5 +1,6 @@
 import type { Attention } from "vitrine";
-import { css, heat } from "./colour.ts";
+import { css } from "./colour.ts";
+import { heat, rangeOf, within, type Range } from "./heat.ts";
 import { inPadUnits } from "./ink.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
@@ -21,25 +22,6 @@ export function heatMap(attention: Attention, { map, layer, head, patch }: View)
 
 /** The share of the image that the drawing's longer side fills. */
 const FILL = 20 / 28;
-
-/** The least and the greatest of a map, which get the ends of the colour scale. */
-export interface Range {
-  low: number;
-  high: number;
-}
-
-export function rangeOf(values: Float32Array): Range {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return { low, high };
-}
-
-/** value → 0..1 within the range; 0 where all are alike. */
-export const within = (value: number, { low, high }: Range): number =>
-  high > low ? (value - low) / (high - low) : 0;
 
 /**
  * Undoes src/digit.c: the ink's box became 20/28 of the image on its longer side and whole

@@ -1,5 +1,6 @@
 import type { VitConfig } from "vitrine";
-import { mix, paint, tone, type Colour } from "./colour.ts";
+import { paint, tone } from "./colour.ts";
+import { mix, type Colour } from "./heat.ts";
 import type { State } from "./state.ts";
 
 /** The sizes the figures need. */

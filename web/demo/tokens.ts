@@ -1,4 +1,5 @@
-import { mix, paint, tone } from "./colour.ts";
+import { paint, tone } from "./colour.ts";
+import { mix } from "./heat.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 

@@ -1,6 +1,6 @@
 // npm run build: the wasm modules, the package in dist/, the page in build/page. The other
 // scripts import these steps.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -70,25 +70,38 @@ const probeFlags =
   "-std=c11 -Wall -Wextra -Werror -O2 -fno-vectorize -fno-slp-vectorize -msimd128 -mrelaxed-simd " +
   "-sSTANDALONE_WASM --no-entry -sMALLOC=none -sSTACK_SIZE=1KB -sINITIAL_MEMORY=64KB";
 
-/** dist/: the API in one file, its worker in another, their types, the wasm modules beside them. */
+/**
+ * dist/: the API in one file, its worker and the command in others, the API's types, the wasm
+ * modules beside them.
+ */
 export async function dist() {
   const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig/.test(name));
   await step("package in dist", {
     inputs: [
       ...sources.map((name) => `web/${name}`),
+      "web/cli",
+      "web/demo/heat.ts",
       ...builds.map(wasmFile),
       probeFile,
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
     outputs: [
-      ...["vit.js", "worker.js", "vit.d.ts"].map((name) => `dist/${name}`),
+      ...["vit.js", "worker.js", "cli.js", "vit.d.ts"].map((name) => `dist/${name}`),
       ...builds.map((name) => `dist/vit.${name}.wasm`),
     ],
   }, async () => {
     rmSync(join(root, "dist"), { recursive: true, force: true });
     await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
+    await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
     for (const name of ["vit", "worker"]) await bundle(name);
+    await bundle("cli", {
+      input: "web/cli/main.ts",
+      platform: "node",
+      external: ["vitrine", "sharp"],
+      paths: { vitrine: "./vit.js" },
+    });
+    chmodSync(join(root, "dist", "cli.js"), 0o755);
     for (const name of builds) {
       copyFileSync(join(root, wasmFile(name)), join(root, "dist", `vit.${name}.wasm`));
     }
@@ -96,16 +109,18 @@ export async function dist() {
 }
 
 /** A module and all that it imports in one short file: fewer bytes, and one request in a row. */
-async function bundle(name) {
+async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
   const { rolldown } = await import("rolldown");
   const bundled = await rolldown({
-    input: join(root, "web", `${name}.ts`),
-    platform: "neutral",
+    input: join(root, input),
+    platform,
+    external,
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: { define: { PROBE_WASM: JSON.stringify(readFileSync(join(root, probeFile), "base64")) } },
   });
   const { output } = await bundled.generate({
     file: join(root, "dist", `${name}.js`),
+    paths,
     minify: { mangle: { keepNames: { class: true, function: false } } },
     sourcemap: true,
     comments: false,

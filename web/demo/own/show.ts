@@ -1,7 +1,8 @@
 /** The second tab's pictures and words, drawn from its state. */
-import { css, heat, paint, tone } from "../colour.ts";
+import { css, paint, tone } from "../colour.ts";
+import { heat, rangeOf, within, type Range } from "../heat.ts";
 import { percent } from "../logits.ts";
-import { heatMap, rangeOf, within, type Range } from "../overlay.ts";
+import { heatMap } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { size } from "../status.ts";
 import { cropOf, sizeOf } from "./photo.ts";

@@ -1,0 +1,211 @@
+// The command's photos: turned, with few or many channels, of another colour space; its heat maps.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkpoint, folder, picture, raw, readNpy, rgb, run, sharp, skip, variant } from "./command.mjs";
+import { farthest } from "./golden.mjs";
+import { load, stroke } from "./support.mjs";
+
+const DIGITS = new URL("../../weights/digits.safetensors", import.meta.url);
+
+/** The vectors that the command gives for image files, by one run: { name: bytes } → { name: values }. */
+async function embedded(here, model, files) {
+  const names = Object.keys(files);
+  const paths = names.map((name) => here.write(name, files[name]));
+  const args = ["embed", "--json", "--what", "patches", "--variant", variant, "--model", model];
+  const { code, stdout, stderr } = await run([...args, ...paths]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  return Object.fromEntries(JSON.parse(stdout).map(({ values }, i) => [names[i], Float32Array.from(values)]));
+}
+
+/** By EXIF's orientation: where a pixel of the photo held upright lies in the file, whose sides are given. */
+const STORED = {
+  1: (x, y) => [x, y],
+  2: (x, y, width) => [width - 1 - x, y],
+  3: (x, y, width, height) => [width - 1 - x, height - 1 - y],
+  4: (x, y, width, height) => [x, height - 1 - y],
+  5: (x, y) => [y, x],
+  6: (x, y, width, height) => [y, height - 1 - x],
+  7: (x, y, width, height) => [width - 1 - y, height - 1 - x],
+  8: (x, y, width) => [width - 1 - y, x],
+};
+
+function upright({ data, width, height, channels }, orientation) {
+  const [wide, high] = orientation > 4 ? [height, width] : [width, height];
+  const turned = { data: new Uint8Array(data.length), width: wide, height: high, channels };
+  for (let y = 0, i = 0; y < high; y++) {
+    for (let x = 0; x < wide; x++, i += channels) {
+      const [column, row] = STORED[orientation](x, y, width, height);
+      const from = (row * width + column) * channels;
+      turned.data.set(data.subarray(from, from + channels), i);
+    }
+  }
+  return turned;
+}
+
+test("all eight orientations of EXIF are held upright, as JPEG and PNG", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const photo = picture(26, 18, 3);
+  const [files, want] = [{}, {}];
+  const vit = await load(model, { variant });
+  for (const orientation of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    for (const format of ["jpeg", "png"]) {
+      const name = `${orientation}.${format}`;
+      files[name] = await raw(photo).withMetadata({ orientation }).toFormat(format).toBuffer();
+      const data = await sharp(files[name], { autoOrient: false }).raw().toBuffer();
+      want[name] = (await vit.embed(upright({ ...photo, data }, orientation))).patches;
+    }
+  }
+  assert.deepEqual(await embedded(here, model, files), want);
+  for (const orientation of [2, 3, 4, 5, 6, 7, 8]) assert.notDeepEqual(want[`${orientation}.png`], want["1.png"]);
+});
+
+/** src/pixels.c, one pixel: alpha over white in whole numbers. */
+const overWhite = (value, alpha) => Math.floor((value * alpha + 255 * (255 - alpha) + 127) / 255);
+
+test("grey, alpha over white, a palette and 16 bits are the colours that they mean", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const vit = await load(model, { variant });
+  const [grey, greyAlpha, rgba, colours] = [1, 2, 4, 3].map((channels) => picture(22, 17, channels));
+  const deep = Uint16Array.from(colours.data, (value, i) => value * 256 + ((i * 37) % 256));
+  const few = rgb(picture(22, 17, 1), ([v]) => [v & 0xc0, v & 0x80, 255 - (v & 0xc0)]);
+  const deepRaw = { width: 22, height: 17, channels: 3 };
+  const files = {
+    "grey.png": await raw(grey).toColourspace("b-w").png().toBuffer(),
+    "grey-alpha.png": await raw(greyAlpha).toColourspace("b-w").png().toBuffer(),
+    "rgba.png": await raw(rgba).png().toBuffer(),
+    "palette.png": await raw(few).png({ palette: true, dither: 0 }).toBuffer(),
+    "deep.png": await sharp(deep, { raw: deepRaw }).toColourspace("rgb16").png().toBuffer(),
+  };
+  const colourTypes = Object.values(files).map((bytes) => bytes[25]); // as the PNG specification numbers them
+  assert.deepEqual(colourTypes, [0, 4, 6, 3, 2]);
+  assert.equal(files["deep.png"][24], 16);
+  const got = await embedded(here, model, files);
+  const meant = {
+    "grey.png": rgb(grey, ([v]) => [v, v, v]),
+    "grey-alpha.png": rgb(greyAlpha, ([v, a]) => Array(3).fill(overWhite(v, a))),
+    "rgba.png": rgb(rgba, ([r, g, b, a]) => [r, g, b].map((v) => overWhite(v, a))),
+    "palette.png": few,
+    "deep.png": colours,
+  };
+  for (const [name, pixels] of Object.entries(meant)) {
+    assert.deepEqual(got[name], (await vit.embed(pixels)).patches, name);
+  }
+});
+
+test("a JPEG in grey is its pixels, one in CMYK nearly, and not inverted", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const vit = await load(model, { variant });
+  const soft = rgb(picture(24, 24, 3), (colours) => [...colours].map((v) => 64 + v / 2)); // printable
+  const files = {
+    "grey.jpg": await raw(picture(24, 24, 1)).toColourspace("b-w").jpeg().toBuffer(),
+    "cmyk.jpg": await raw(soft).toColourspace("cmyk").jpeg({ quality: 100 }).toBuffer(),
+  };
+  const { space, channels } = await sharp(files["cmyk.jpg"]).metadata();
+  assert.deepEqual([space, channels], ["cmyk", 4]);
+  const got = await embedded(here, model, files);
+  const plain = sharp(files["grey.jpg"]).toColourspace("b-w").raw();
+  const { data, info } = await plain.toBuffer({ resolveWithObject: true });
+  assert.equal(info.channels, 1);
+  const pixels = rgb({ data, width: 24, height: 24, channels: 1 }, ([v]) => [v, v, v]);
+  assert.deepEqual(got["grey.jpg"], (await vit.embed(pixels)).patches);
+  const right = farthest(got["cmyk.jpg"], (await vit.embed(soft)).patches);
+  const inverted = rgb(soft, (colours) => [...colours].map((v) => 255 - v));
+  const wrong = farthest(got["cmyk.jpg"], (await vit.embed(inverted)).patches);
+  assert.ok(right * 4 < wrong, `${right} from the colours, ${wrong} from their inverse`);
+});
+
+/** The colours of web/demo/heat.ts at a map's least and greatest value. */
+const ENDS = { night: [[0, 0, 0], [255, 214, 128]], day: [[255, 255, 255], [140, 17, 70]] };
+
+/** The pixels of a PNG, and those of the middle of a patch. */
+async function open(path, [rows, columns]) {
+  const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
+  const at = (x, y) => {
+    const first = (y * info.width + x) * info.channels;
+    return [...data.subarray(first, first + 3)];
+  };
+  const middle = (patch) => [
+    Math.floor(((patch % columns) + 0.5) * (info.width / columns)),
+    Math.floor((Math.floor(patch / columns) + 0.5) * (info.height / rows)),
+  ];
+  return { ...info, at, middle };
+}
+
+const near = (got, want) =>
+  got.forEach((value, c) => assert.ok(Math.abs(value - want[c]) <= 1, `${got}, not ${want}`));
+
+test("attention draws, writes and prints the API's maps", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const photo = picture(30, 20, 3);
+  const file = here.write("a.png", await raw(photo).png().toBuffer());
+  const vit = await load(model, { variant });
+  const { attention, input } = await vit.embed(photo, { attention: true });
+  assert.deepEqual(input, (await vit.classify(photo)).input);
+  const common = ["attention", "--variant", variant, "--model", model, file];
+  const ofPatch = { map: "patch", layer: 1, head: "mean", patch: [2, 1] };
+  for (const [args, seen, values] of [
+    [[], { map: "class", layer: 1, head: "mean" }, attention.fromClass()],
+    [["--layer", "0", "--head", "1"], { map: "class", layer: 0, head: 1 }, attention.fromClass(0, 1)],
+    [["--map", "rollout"], { map: "rollout" }, attention.rollout()],
+    [["--map", "patch", "--patch", "2,1"], ofPatch, attention.fromPatch(2, 1)],
+  ]) {
+    const out = here.at("overlay.png");
+    const { code, stdout, stderr } = await run([...common, ...args, "--json", "--out", out]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual(JSON.parse(stdout), [{ file, out, ...seen, grid: [3, 3], values: [...values] }]);
+    const drawn = await open(out, [3, 3]);
+    assert.deepEqual([drawn.width, drawn.height], [456, 456]); // 12 pixels, 38 times
+    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
+      const [x, y] = drawn.middle(values.indexOf(extreme(...values)));
+      const pixel = Math.floor(y / 38) * 12 + Math.floor(x / 38);
+      const [mean, std] = [[0.5, 0.25, 0.125], [0.5, 0.5, 0.25]];
+      const light = [0, 1, 2].map((c) => 255 * (input[c * 144 + pixel] * std[c] + mean[c]));
+      near(drawn.at(x, y), light.map((v, c) => v * 0.45 + ENDS.night[end][c] * 0.55));
+    }
+    if (seen.patch) assert.deepEqual(drawn.at(152, 304), [255, 255, 255]);
+  }
+  const npy = here.at("map.npy");
+  assert.equal((await run([...common, "--out", npy])).code, 0);
+  assert.deepEqual(readNpy(readFileSync(npy)), { shape: [3, 3], values: attention.fromClass() });
+});
+
+test("attention of several photos fills a folder, and one that fails is only told of", { skip }, async (t) => {
+  const here = folder(t);
+  const bytes = await raw({ ...stroke, channels: 4 }).png().toBuffer();
+  const files = ["a.png", "b.c.png"].map((name) => here.write(name, bytes));
+  const bad = here.write("bad.jpg", Buffer.from("nothing"));
+  const args = ["attention", "--variant", variant, "--out", here.at("maps/new/")];
+  const { code, stdout, stderr } = await run([...args, files[0], bad, files[1]]);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /^vitrine: [^\n]*bad\.jpg: expected a whole PNG or JPEG[^\n]*\n$/);
+  const vit = await load(DIGITS, { variant });
+  const { attention, input } = await vit.classify(stroke, { attention: true });
+  const values = attention.fromClass();
+  for (const name of ["a", "b.c"]) {
+    const drawn = await open(here.at(`maps/new/${name}.attention.png`), attention.grid);
+    assert.deepEqual([drawn.width, drawn.height], [448, 448]);
+    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
+      const [x, y] = drawn.middle(values.indexOf(extreme(...values)));
+      const paper = 1 - input[Math.floor(y / 16) * 28 + Math.floor(x / 16)];
+      near(drawn.at(x, y), ENDS.day[end].map((v) => paper * v));
+    }
+  }
+});
+
+test("a layer, head or patch that the model has not is a wrong command line", { skip }, async (t) => {
+  const here = folder(t);
+  const file = here.write("a.png", await raw(picture(12, 12, 3)).png().toBuffer());
+  for (const [args, message] of [
+    [["--layer", "2"], /--layer: expected 0 to 1, as this model has it, got 2/],
+    [["--map", "patch", "--patch", "0,3"], /--patch: column: expected 0 to 2/],
+  ]) {
+    const { code, stdout, stderr } = await run(["attention", "--json", "--model", checkpoint(here), ...args, file]);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, message);
+  }
+});

@@ -1,0 +1,118 @@
+// What the tests of the command share: pictures made by sharp, a folder for them, the command run.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { modelBytes } from "./golden.mjs";
+
+/** The package that decodes photos, where it is installed. */
+export const sharp = await import("sharp").then(
+  (module) => module.default,
+  () => undefined,
+);
+export const skip = sharp ? false : "sharp is not installed: npm install sharp";
+
+export const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+/** Of equal bits on every machine: `auto` takes what is faster on the day. */
+export const variant = "simd128";
+
+/** A folder that goes with the test; `write(name, bytes)` → its path in there. */
+export function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), "vitrine-command-"));
+  t.after(() => rmSync(path, { recursive: true }));
+  const write = (name, bytes) => {
+    writeFileSync(join(path, name), bytes);
+    return join(path, name);
+  };
+  return { path, at: (name) => join(path, name), write };
+}
+
+/** Starts the command; `done` resolves to { code, stdout, stderr }. */
+export function start(args, { program = cli, node = [], cwd } = {}) {
+  const stdio = ["ignore", "pipe", "pipe"];
+  const child = spawn(process.execPath, [...node, program, ...args], { cwd, stdio });
+  const [stdout, stderr] = [child.stdout, child.stderr].map(async (stream) => {
+    let text = "";
+    stream.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+    await new Promise((resolve) => stream.on("close", resolve));
+    return text;
+  });
+  const ended = new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
+  const done = Promise.all([ended, stdout, stderr]).then(([code, ...texts]) => {
+    return { code, stdout: texts[0], stderr: texts[1] };
+  });
+  return { child, done };
+}
+
+export const run = (args, options) => start(args, options).done;
+
+/** A ViT of 3×3 patches and its config, as transformers leaves it. Returns the folder's path. */
+export function checkpoint({ path, write }, { weights = "families/vit", config = {} } = {}) {
+  mkdirSync(join(path, "vit"), { recursive: true });
+  write("vit/model.safetensors", modelBytes(weights));
+  write("vit/config.json", JSON.stringify({ ...CONFIG, ...config }));
+  write("vit/preprocessor_config.json", JSON.stringify(PREPROCESSOR));
+  return join(path, "vit");
+}
+
+const CONFIG = {
+  architectures: ["ViTForImageClassification"],
+  model_type: "vit",
+  hidden_size: 20,
+  id2label: Object.fromEntries([..."abcdefg"].entries()),
+  image_size: 12,
+  intermediate_size: 30,
+  num_attention_heads: 2,
+  num_channels: 3,
+  num_hidden_layers: 2,
+  patch_size: 4,
+};
+
+const PREPROCESSOR = {
+  do_normalize: true,
+  do_resize: true,
+  image_mean: [0.5, 0.25, 0.125],
+  image_std: [0.5, 0.5, 0.25],
+  resample: 3,
+  size: { shortest_edge: 16 },
+  do_center_crop: true,
+  crop_size: { height: 12, width: 12 },
+};
+
+/** Bytes of a picture: no symmetry, smooth enough for JPEG. */
+export function picture(width, height, channels) {
+  const data = new Uint8Array(width * height * channels);
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      for (let c = 0; c < channels; c++, i++) {
+        data[i] = 127.5 + 127.5 * Math.sin((x * (c + 1)) / width * 5 + (y / height) ** 2 * 4 + c);
+      }
+    }
+  }
+  return { data, width, height, channels };
+}
+
+/** For sharp. */
+export const raw = ({ data, width, height, channels }) => sharp(data, { raw: { width, height, channels } });
+
+/** What a photo means to the API, pixel by pixel: `colour(pixel)` → [red, green, blue]. */
+export function rgb({ data, width, height, channels }, colour) {
+  const pixel = (i) => data.subarray(i * channels, (i + 1) * channels);
+  const pixels = Array.from({ length: width * height }, (_, i) => colour(pixel(i)));
+  return { data: Uint8Array.from(pixels.flat()), width, height, channels: 3 };
+}
+
+/** A .npy file, read by its specification → { shape, values }. */
+export function readNpy(bytes) {
+  if (bytes.toString("latin1", 0, 8) !== "\x93NUMPY\x01\x00") throw new Error("no .npy of version 1.0");
+  const size = bytes.readUInt16LE(8);
+  const header = bytes.toString("latin1", 10, 10 + size);
+  const found = header.match(/^\{'descr': '<f4', 'fortran_order': False, 'shape': \(([\d, ]+)\), \} *\n$/);
+  if (!found || (10 + size) % 64 !== 0) throw new Error(`header: ${header}`);
+  const shape = found[1].split(",").filter((side) => side.trim()).map(Number);
+  const values = new Float32Array((bytes.length - 10 - size) / 4);
+  values.forEach((_, i) => (values[i] = bytes.readFloatLE(10 + size + 4 * i)));
+  return { shape, values };
+}

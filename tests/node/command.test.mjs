@@ -1,0 +1,243 @@
+// The command `vitrine`, run as a person runs it: what it prints, writes, refuses and leaves behind.
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import {
+  checkpoint, cli, folder, picture, raw, readNpy, rgb, run, skip, start, variant,
+} from "./command.mjs";
+import { load, stroke } from "./support.mjs";
+
+const DIGITS = new URL("../../weights/digits.safetensors", import.meta.url);
+const png = (pixels) => raw(pixels).png().toBuffer();
+const one = () => png({ ...stroke, channels: 4 });
+const json = ({ stdout }) => JSON.parse(stdout);
+
+test("help, version and what a command line has wrong", async () => {
+  const overview = await run(["--help"]);
+  assert.equal(overview.code, 0);
+  for (const name of ["classify", "embed", "attention"]) {
+    assert.match(overview.stdout, new RegExp(`^  ${name} `, "m"));
+    const { code, stdout, stderr } = await run([name, "--help"]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    for (const option of ["model", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
+  }
+  const version = await run(["--version"]);
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url)));
+  assert.equal(version.stdout, `${manifest.version}\n`);
+  for (const [args, message] of [
+    [[], /command: expected one of classify, embed, attention, got none/],
+    [["paint"], /command: expected one of .*, got "paint"/],
+    [["classify"], /photos: expected at least one file, got none/],
+    [["classify", "--tpo", "3", "a.png"], /'--tpo'.*vitrine classify --help/],
+    [["classify", "--top", "0", "a.png"], /--top: expected a whole number from 1, got "0"/],
+    [["classify", "--threads", "two", "a.png"], /--threads: expected a whole number from 1, got "two"/],
+    [["classify", "--variant", "fast", "a.png"], /--variant: expected one of auto, .*, got "fast"/],
+    [["embed", "a.png"], /--out: expected a file such as vectors.npy, got none/],
+    [["embed", "--out", "a.png", "a.png"], /--out: expected a name that ends in .npy, got "a.png"/],
+    [["embed", "--json", "--what", "all", "a.png"], /--what: expected one of pooled, cls, patches, got "all"/],
+    [["attention", "a.png"], /--out: expected a file such as overlay.png, got none/],
+    [["attention", "--out", "b.png", "a.png", "c.png"], /--out: expected a folder .* for 2 photos, got "b.png"/],
+    [["attention", "--out", "b/", "x/a.png", "y/a.jpg"], /--out: expected photos of different names/],
+    [["attention", "--out", "./a.png", "a.png"], /--out: expected another file than the photos/],
+    [["attention", "--out", "b.gif", "a.png"], /--out: expected a name that ends in .png or .npy/],
+    [["attention", "--json", "--map", "patch", "a.png"], /--patch: expected ROW,COLUMN/],
+    [["attention", "--json", "--patch", "1,1", "a.png"], /--patch: expected ROW,COLUMN with --map patch/],
+    [["attention", "--json", "--map", "patch", "--patch", "1", "a.png"], /ROW,COLUMN such as 3,5, got "1"/],
+    [["attention", "--json", "--map", "rollout", "--head", "1", "a.png"], /--map rollout: expected neither/],
+    [["attention", "--json", "--layer", "-1", "a.png"], /--layer/],
+  ]) {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, message);
+    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+  }
+});
+
+test("without sharp the error says how to get it", async (t) => {
+  const here = folder(t);
+  mkdirSync(here.at("dist"));
+  for (const name of readdirSync(dirname(cli)).filter((file) => file.endsWith(".js"))) {
+    copyFileSync(join(dirname(cli), name), here.at(`dist/${name}`));
+  }
+  here.write("package.json", '{"type": "module"}');
+  const { code, stderr } = await run(["classify", "a.png"], { program: here.at("dist/cli.js") });
+  assert.equal(code, 1);
+  assert.match(stderr, /^vitrine: sharp: expected .*, got none; run npm install sharp.*npx -p vitrine -p sharp/);
+});
+
+test("classify knows a drawn digit without being given a model", { skip }, async (t) => {
+  const here = folder(t);
+  const file = here.write("one.png", await one());
+  const { code, stdout, stderr } = await run(["classify", "--variant", variant, file]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const { classes } = await (await load(DIGITS, { variant })).classify(stroke);
+  assert.equal(stdout, `${file}\t1\t${classes[0].p.toFixed(4)}\n`);
+  const three = await run(["classify", "--variant", variant, "--top", "3", file]);
+  assert.deepEqual(three.stdout.trim().split("\n").map((line) => line.split("\t").slice(1)),
+    classes.slice(0, 3).map(({ label, p }) => [label, p.toFixed(4)]));
+});
+
+test("what the model is unsure of is said to be uncertain", { skip }, async (t) => {
+  const here = folder(t);
+  const scribble = picture(60, 60, 1);
+  scribble.data.forEach((_, i) => {
+    const hatched = i % 7 < 3 && i % 60 > 9 && i % 60 < 50 && i > 600 && i < 3000;
+    scribble.data[i] = hatched ? 0 : 255;
+  });
+  const file = here.write("scribble.png", await png(scribble));
+  const { uncertain } = await (await load(DIGITS, { variant })).classify(scribble);
+  assert.equal(uncertain, true);
+  const { stdout } = await run(["classify", "--variant", variant, file]);
+  assert.match(stdout, /^[^\t]+\t\d\t0\.\d{4}\tuncertain\n$/);
+});
+
+test("classify --json says what the API says, for a checkpoint's folder", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const photo = picture(31, 19, 3);
+  const file = here.write("a b.png", await png(photo));
+  const result = await run(["classify", "--json", "--variant", variant, "--model", model, file]);
+  assert.equal(result.code, 0, result.stderr);
+  const [{ milliseconds, ...answer }, ...more] = json(result);
+  const { classes, uncertain } = await (await load(model, { variant })).classify(photo, { topK: 5 });
+  assert.deepEqual(answer, { file, classes, uncertain });
+  assert.match(classes[0].label, /^[a-g]$/);
+  assert.ok(milliseconds > 0);
+  assert.deepEqual(more, []);
+});
+
+test("a photo that fails leaves the others' answers as they are", { skip }, async (t) => {
+  const here = folder(t);
+  const good = await one();
+  const blank = await png(rgb(picture(20, 20, 1), () => [255, 255, 255]));
+  const jpeg = await raw(picture(64, 64, 3)).jpeg().toBuffer();
+  const bad = {
+    2: [here.write("cut.jpg", jpeg.subarray(0, jpeg.length / 2)), /expected a whole PNG or JPEG, got \d+ bytes/],
+    4: [here.write("empty.png", Buffer.alloc(0)), /expected a whole PNG or JPEG, got 0 bytes/],
+    7: [here.write("blank.png", blank), /blank/],
+    9: [here.at("missing.png"), /expected an image file, got ENOENT/],
+    11: [here.path, /expected an image file, got EISDIR/],
+    12: [here.write("cut.png", good.subarray(0, good.length - 40)), /expected a whole PNG or JPEG/],
+    17: [here.write("huge.jpg", ofSize(jpeg, 50_000)), /expected a whole PNG or JPEG.*pixel limit/],
+  };
+  const files = Array.from({ length: 19 }, (_, i) => bad[i]?.[0] ?? here.write(`${i}.png`, good));
+  const lines = await run(["classify", ...files]);
+  assert.equal(lines.code, 1);
+  const named = lines.stdout.trim().split("\n").map((line) => line.split("\t").slice(0, 2));
+  assert.deepEqual(named, files.filter((_, i) => !bad[i]).map((file) => [file, "1"]));
+  const told = lines.stderr.trim().split("\n");
+  Object.values(bad).forEach(([file, message], i) => {
+    assert.ok(told[i].startsWith(`vitrine: ${file}: `), told[i]);
+    assert.match(told[i], message);
+  });
+  assert.equal(told.length, Object.keys(bad).length);
+  const answers = await run(["classify", "--json", ...files]);
+  assert.equal(answers.code, 1);
+  json(answers).forEach(({ file, error, classes }, i) => {
+    assert.equal(file, files[i]);
+    if (bad[i]) assert.match(error, bad[i][1]);
+    else assert.equal(classes[0].label, "1");
+  });
+});
+
+/** A JPEG whose header claims to be as large as this. */
+function ofSize(jpeg, side) {
+  const copy = Buffer.from(jpeg);
+  const start = copy.indexOf(Buffer.from([0xff, 0xc0]));
+  copy.writeUInt16BE(side, start + 5);
+  copy.writeUInt16BE(side, start + 7);
+  return copy;
+}
+
+test("a model without a head says so, once", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here, {
+    weights: "families/vit_without_head",
+    config: { architectures: ["ViTModel"], hidden_size: undefined, intermediate_size: undefined },
+  });
+  const files = ["a.png", "b.png"].map((name) => here.at(name));
+  for (const file of files) here.write(file.split("/").at(-1), await png(picture(12, 12, 3)));
+  const { code, stdout, stderr } = await run(["classify", "--model", model, ...files]);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /^vitrine: classify: expected a model with a head, got one without.*\n$/);
+  const missing = await run(["classify", "--model", here.at("no.safetensors"), ...files]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
+});
+
+test("embed writes what NumPy reads: a row a photo", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const photos = [[31, 19], [12, 12], [16, 40]].map(([width, height]) => picture(width, height, 3));
+  const files = [];
+  for (const [i, photo] of photos.entries()) files.push(here.write(`${i}.png`, await png(photo)));
+  const vit = await load(model, { variant });
+  const want = [];
+  for (const photo of photos) want.push(await vit.embed(photo));
+  const out = here.at("vectors.npy");
+  for (const [what, shape] of [["pooled", [3, 20]], ["cls", [3, 20]], ["patches", [3, 9, 20]]]) {
+    const args = ["embed", "--variant", variant, "--model", model, "--what", what, ...files];
+    const { code, stdout, stderr } = await run([...args, "--out", out]);
+    assert.deepEqual([code, stdout, stderr], [0, "", ""]);
+    const written = readNpy(readFileSync(out));
+    assert.deepEqual(written.shape, shape);
+    assert.deepEqual(written.values, Float32Array.from(want.flatMap((one) => [...one[what]])));
+  }
+  const args = ["embed", "--variant", variant, "--model", model, "--json", ...files];
+  const printed = json(await run([...args, "--what", "patches"]));
+  assert.deepEqual(printed, want.map(({ patches }, i) => ({ file: files[i], shape: [9, 20], values: [...patches] })));
+  const both = json(await run([...args, "--out", out]));
+  assert.deepEqual(both, { out, what: "pooled", shape: [3, 20], files });
+  assert.deepEqual(readdirSync(here.path).filter((name) => name.endsWith(".part")), []);
+});
+
+test("embed writes all rows or no file", { skip }, async (t) => {
+  const here = folder(t);
+  const model = checkpoint(here);
+  const good = here.write("good.png", await png(picture(12, 12, 3)));
+  const bad = here.write("bad.png", Buffer.from("no picture at all"));
+  const out = here.at("vectors.npy");
+  for (const how of [["--out", out], ["--json"]]) {
+    const { code, stdout, stderr } = await run(["embed", "--model", model, ...how, good, bad]);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^vitrine: .*bad\.png: expected a whole PNG or JPEG.*nothing was written\n$/);
+  }
+  const nowhere = await run(["embed", "--model", model, "--out", here.at("no/folder.npy"), good]);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /folder\.npy: expected to write it, got ENOENT/);
+  assert.deepEqual(readdirSync(here.path).sort(), ["bad.png", "good.png", "vit"]);
+});
+
+test("Ctrl-C ends it with 130 and leaves no half-written file", { skip }, async (t) => {
+  const here = folder(t);
+  here.write("a.png", await one());
+  const files = Array.from({ length: 20_000 }, () => "a.png"); // minutes of work
+  const { child, done } = start(["embed", "--out", "v.npy", ...files], { cwd: here.path });
+  while (!existsSync(here.at("v.npy.part")) && child.exitCode === null) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await done;
+  assert.deepEqual([code, stdout, stderr], [130, "", ""]);
+  assert.deepEqual(readdirSync(here.path), ["a.png"]);
+});
+
+test("a terminal sees how far a batch is, and nobody else does", { skip }, async (t) => {
+  const here = folder(t);
+  const file = here.write("a.png", await one());
+  const node = ["--import", "data:text/javascript,process.stderr.isTTY = true"];
+  const { code, stdout, stderr } = await run(["classify", ...Array(10).fill(file)], { node });
+  assert.equal(code, 0);
+  assert.match(stderr, /model: [\d.]+ of [\d.]+ MB.*0\/10 photos.*8\/10 photos.*\r\x1b\[K$/s);
+  assert.equal(stdout.trim().split("\n").length, 10);
+});
+
+test("output that nobody reads ends it without a stack", { skip }, async (t) => {
+  const here = folder(t);
+  const file = here.write("a.png", await one());
+  const { child, done } = start(["classify", file]);
+  child.stdout.destroy();
+  const { code, stderr } = await done;
+  assert.deepEqual([code, stderr], [1, ""]);
+});

@@ -1,0 +1,100 @@
+import { basename, extname, join, resolve } from "node:path";
+import { VitError } from "vitrine";
+import { type Command, refusal, type Tools } from "./command.ts";
+import { bytesOf, npyHeader } from "./npy.ts";
+import { textOf, UsageError } from "./options.ts";
+import { makeFolder, writeWhole } from "./output.ts";
+import { type HeatMap, overlay } from "./overlay.ts";
+import { type Read, withoutName } from "./photos.ts";
+import { complain, printJson, status } from "./terminal.ts";
+import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
+
+/** One photo's map, as JSON has it; or why there is none. */
+interface Report extends Partial<View> {
+  readonly file: string;
+  readonly error?: string;
+  readonly out?: string;
+  readonly grid?: readonly [rows: number, columns: number];
+  readonly values?: readonly number[];
+}
+
+export const attention: Command = {
+  about: "where the model looks: a heat map over each photo as the model saw it",
+  options: {
+    out: { value: "FILE", help: "FILE.png, FILE.npy, or for several photos FOLDER/" },
+    ...VIEW_OPTIONS,
+  },
+  plan(values, files) {
+    const json = values["json"] === true;
+    const viewFor = readView(values);
+    const out = textOf(values, "out");
+    const places = placesOf(out, files, json);
+    return async (tools) => {
+      const view = viewFor(tools.vit.config);
+      if (out !== undefined && isFolder(out)) await makeFolder(out);
+      const reports: Report[] = [];
+      for await (const group of tools.photos.groups(files)) {
+        for (const read of group) {
+          status(`${reports.length}/${files.length} photos`);
+          const report = await look(tools, view, read, places[reports.length]);
+          if (report.error !== undefined) complain(`${report.file}: ${report.error}`);
+          reports.push(report);
+        }
+      }
+      if (json) printJson(reports);
+      return reports.every(({ error }) => error === undefined);
+    };
+  },
+};
+
+async function look(tools: Tools, view: View, read: Read, out?: string): Promise<Report> {
+  if ("error" in read) return read;
+  const { file, photo } = read;
+  const seen = await tools.vit.embed(photo, { attention: layersOf(view) }).catch(refusal);
+  if (seen instanceof VitError) return { file, error: withoutName(seen) };
+  const { grid } = seen;
+  const values = mapOf(seen.attention!, view);
+  if (out !== undefined) await write(out, tools, seen.input, { values, grid, patch: view.patch });
+  return { file, ...(out !== undefined && { out }), ...view, grid, values: Array.from(values) };
+}
+
+async function write(
+  path: string,
+  { vit, photos }: Tools,
+  input: Float32Array,
+  map: HeatMap,
+): Promise<void> {
+  if (path.endsWith(".npy")) return writeWhole(path, npyHeader(map.grid), bytesOf(map.values));
+  await writeWhole(path, await photos.png(overlay(input, vit.config, map)));
+}
+
+/** Where each photo's picture goes: FILE of the only one, or FOLDER/name.attention.png. */
+function placesOf(out: string | undefined, files: readonly string[], json: boolean): string[] {
+  if (out === undefined) {
+    if (json) return [];
+    throw new UsageError("--out: expected a file such as overlay.png, got none; or ask for --json");
+  }
+  const places = isFolder(out) ? files.map((file) => join(out, pictureOf(file))) : [out];
+  if (places.length < files.length) {
+    throw new UsageError(
+      `--out: expected a folder with a / at its end for ${files.length} photos, got "${out}"`,
+    );
+  }
+  const wrong = places.find((place) => !/\.(png|npy)$/.test(place));
+  if (wrong !== undefined) {
+    throw new UsageError(`--out: expected a name that ends in .png or .npy, got "${wrong}"`);
+  }
+  const known = new Set<string>();
+  const twice = places.find((place) => known.size === known.add(place).size);
+  if (twice !== undefined) {
+    throw new UsageError(`--out: expected photos of different names, got two for ${twice}`);
+  }
+  const read = new Set(files.map((file) => resolve(file)));
+  const overwritten = places.find((place) => read.has(resolve(place)));
+  if (overwritten === undefined) return places;
+  throw new UsageError(`--out: expected another file than the photos, got "${overwritten}"`);
+}
+
+const isFolder = (out: string): boolean => /[/\\]$/.test(out);
+
+const pictureOf = (file: string): string => `${basename(file, extname(file))}.attention.png`;

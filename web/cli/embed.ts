@@ -1,0 +1,99 @@
+import type { Embedding, Vit } from "vitrine";
+import type { Command } from "./command.ts";
+import { bytesOf, npyHeader } from "./npy.ts";
+import { oneOf, textOf, UsageError } from "./options.ts";
+import { OutputFile } from "./output.ts";
+import { type Photos, withoutName } from "./photos.ts";
+import { printJson, status } from "./terminal.ts";
+
+/** Of one photo: pooled and cls are (D), patches (N, D). */
+const KINDS = ["pooled", "cls", "patches"] as const;
+type Kind = (typeof KINDS)[number];
+
+interface Vector {
+  readonly file: string;
+  readonly values: Float32Array;
+  readonly shape: readonly number[];
+}
+
+export const embed: Command = {
+  about: "each photo as a vector: what the head would read, or another",
+  options: {
+    out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
+    what: { value: "KIND", help: `${KINDS.join(", ")}; ${KINDS[0]} by default` },
+  },
+  plan(values, files) {
+    const kind = oneOf("--what", textOf(values, "what") ?? KINDS[0], KINDS);
+    const out = textOf(values, "out");
+    const json = values["json"] === true;
+    if (out === undefined && !json) {
+      throw new UsageError("--out: expected a file such as vectors.npy, got none; or ask for --json");
+    }
+    if (out !== undefined && !out.endsWith(".npy")) {
+      throw new UsageError(`--out: expected a name that ends in .npy, got "${out}"`);
+    }
+    return async ({ vit, photos }) => {
+      const vectors = vectorsOf(vit, photos, files, kind);
+      if (out === undefined) await printVectors(vectors);
+      else {
+        const shape = await writeVectors(vectors, out, files.length);
+        if (json) printJson({ out, what: kind, shape, files });
+      }
+      return true;
+    };
+  },
+};
+
+/** One photo after the other. A row left out would shift those after it: a bad photo ends it all. */
+async function* vectorsOf(
+  vit: Vit,
+  photos: Photos,
+  files: readonly string[],
+  kind: Kind,
+): AsyncGenerator<Vector> {
+  let done = 0;
+  for await (const group of photos.groups(files)) {
+    for (const read of group) {
+      const { file } = read;
+      status(`${done++}/${files.length} photos`);
+      if ("error" in read) throw new Error(`${file}: ${read.error}; nothing was written`);
+      const embedding = await vit.embed(read.photo).catch((cause: unknown) => {
+        throw new Error(`${file}: ${withoutName(cause)}; nothing was written`, { cause });
+      });
+      yield { file, values: embedding[kind], shape: shapeOf(embedding, kind) };
+    }
+  }
+}
+
+function shapeOf({ grid, width, ...vectors }: Embedding, kind: Kind): number[] {
+  return kind === "patches" ? [grid[0] * grid[1], width] : [vectors[kind].length];
+}
+
+async function printVectors(vectors: AsyncIterable<Vector>): Promise<void> {
+  const all = [];
+  for await (const { file, values, shape } of vectors) {
+    all.push({ file, shape, values: Array.from(values) });
+  }
+  printJson(all);
+}
+
+/** Row by row, so that no more than a few are in memory. Returns the whole's shape. */
+async function writeVectors(
+  vectors: AsyncIterable<Vector>,
+  path: string,
+  count: number,
+): Promise<readonly number[]> {
+  const out = await OutputFile.create(path);
+  try {
+    let whole: readonly number[] | undefined;
+    for await (const { values, shape } of vectors) {
+      if (!whole) await out.write(npyHeader((whole = [count, ...shape])));
+      await out.write(bytesOf(values));
+    }
+    await out.finish();
+    return whole!;
+  } catch (error) {
+    await out.drop();
+    throw error;
+  }
+}

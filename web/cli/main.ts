@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+/** The command `vitrine`: what the library does, on image files. */
+import { readFileSync } from "node:fs";
+import { Vit } from "vitrine";
+import { reason } from "../errors.ts";
+import { attention } from "./attention.ts";
+import { classify } from "./classify.ts";
+import { type Command, modelOptions } from "./command.ts";
+import { embed } from "./embed.ts";
+import { listOptions, readOptions, UsageError } from "./options.ts";
+import { dropUnfinished } from "./output.ts";
+import { Photos } from "./photos.ts";
+import { complain, loading, print, status } from "./terminal.ts";
+
+const EXIT = { fine: 0, failed: 1, usage: 2 };
+
+/** 128 and the signal's number, as a shell has it. */
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
+
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention };
+
+const overview = (): string => {
+  const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  const each = "vitrine COMMAND --help tells a command's options, vitrine --version the version";
+  return `vitrine COMMAND [options] PHOTO …\n\n${rows.join("\n")}\n\n${each}`;
+};
+
+const help = (name: string, { about, options }: Command): string =>
+  `vitrine ${name} [options] PHOTO …\n\n${about}\n\n${listOptions(options)}`;
+
+/** Read from dist/cli.js. */
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function say(text: string): number {
+  print(text);
+  return EXIT.fine;
+}
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === "--version") return say(version());
+  if (name === "--help" || name === "-h") return say(overview());
+  if (name === undefined || !Object.hasOwn(COMMANDS, name)) {
+    const got = name === undefined ? "none" : `"${name}"`;
+    const known = Object.keys(COMMANDS).join(", ");
+    throw new UsageError(`command: expected one of ${known}, got ${got}; see vitrine --help`);
+  }
+  const command = COMMANDS[name]!;
+  const { values, files } = readOptions(name, command.options, args);
+  if (values["help"]) return say(help(name, command));
+  if (files.length === 0) {
+    throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
+  }
+  const { source, options } = modelOptions(values);
+  const work = command.plan(values, files);
+  const photos = await Photos.load();
+  const vit = await Vit.load(source, { ...options, onProgress: loading });
+  try {
+    return (await work({ vit, photos })) ? EXIT.fine : EXIT.failed;
+  } finally {
+    vit.dispose();
+  }
+}
+
+function endAt(code: number): never {
+  dropUnfinished();
+  status("");
+  process.exit(code);
+}
+
+for (const [signal, code] of Object.entries(SIGNALS)) process.once(signal, () => endAt(code));
+process.stdout.on("error", () => endAt(EXIT.failed)); // as of `| head`, which has seen enough
+
+main(process.argv.slice(2))
+  .catch((error: unknown) => {
+    complain(reason(error));
+    return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  })
+  .then((code) => {
+    status("");
+    process.exitCode = code;
+  });

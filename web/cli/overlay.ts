@@ -1,0 +1,91 @@
+/** A heat map over the image as the model saw it. */
+import type { VitConfig } from "vitrine";
+import { type Colour, heat, rangeOf, within } from "../demo/heat.ts";
+import type { Photo } from "./photos.ts";
+
+/** Pictures are enlarged by a whole factor until their shorter side has so many pixels. */
+const LEAST_SIDE = 448;
+
+/** How much of a photo's light the glow of the map takes the place of. */
+const STRENGTH = 0.55;
+
+const OUTLINE = 3;
+
+export interface HeatMap {
+  readonly values: Float32Array;
+  readonly grid: readonly [rows: number, columns: number];
+  /** The patch whose map it is, to be outlined. */
+  readonly patch?: readonly [row: number, column: number] | undefined;
+}
+
+/** How a map is laid over: on photos it glows, in the page's colours by night; on ink as by day. */
+interface Paint {
+  readonly dark: boolean;
+  blend(light: number, colour: number): number;
+  readonly outline: Colour;
+}
+
+const GLOW: Paint = {
+  dark: true,
+  blend: (light, colour) => light + (colour - light) * STRENGTH,
+  outline: [255, 255, 255],
+};
+const WASH: Paint = {
+  dark: false,
+  blend: (light, colour) => (light * colour) / 255,
+  outline: [0, 0, 0],
+};
+
+/** @param input (C,H,W), as the config's `prepare` made it */
+export function overlay(input: Float32Array, config: Readonly<VitConfig>, map: HeatMap): Photo {
+  const [rows, columns] = config.image_size;
+  const factor = Math.max(1, Math.ceil(LEAST_SIDE / Math.min(rows, columns)));
+  const [height, width] = [rows * factor, columns * factor];
+  const light = lightOf(input, config);
+  const paint = config.prepare?.kind === "digit" ? WASH : GLOW;
+  const range = rangeOf(map.values);
+  const colours = Array.from(map.values, (value) => heat(within(value, range), paint.dark));
+  const cell = cells(map, height, width);
+  const data = new Uint8ClampedArray(height * width * 3);
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at += 3) {
+      const pixel = Math.floor(y / factor) * columns + Math.floor(x / factor);
+      const { patch, outlined } = cell(y, x);
+      for (let c = 0; c < 3; c++) {
+        data[at + c] = outlined
+          ? paint.outline[c]!
+          : paint.blend(light(c, pixel), colours[patch]![c]!);
+      }
+    }
+  }
+  return { data: new Uint8Array(data.buffer), width, height, channels: 3 };
+}
+
+/** Undoes the last step of `prepare`: 0 to 255 of red, green or blue; a digit is ink on paper. */
+function lightOf(
+  input: Float32Array,
+  { image_size: [rows, columns], channels, prepare }: Readonly<VitConfig>,
+): (colour: number, pixel: number) => number {
+  const size = rows * columns;
+  const value = (colour: number, pixel: number): number => {
+    const c = channels < 3 ? 0 : colour;
+    const raw = input[c * size + pixel]!;
+    if (prepare?.kind === "digit") return 1 - raw;
+    return prepare?.kind === "photo" ? raw * prepare.std[c]! + prepare.mean[c]! : raw;
+  };
+  return (colour, pixel) => Math.min(255, Math.max(0, 255 * value(colour, pixel)));
+}
+
+/** Which patch a pixel of the picture lies in, and whether on the outlined one's edge. */
+function cells({ grid: [rows, columns], patch }: HeatMap, height: number, width: number) {
+  const [cellHeight, cellWidth] = [height / rows, width / columns];
+  const edge = (at: number, size: number) => Math.min(at % size, size - 1 - (at % size)) < OUTLINE;
+  return (y: number, x: number): { patch: number; outlined: boolean } => {
+    const [row, column] = [Math.floor(y / cellHeight), Math.floor(x / cellWidth)];
+    const chosen = patch !== undefined && patch[0] === row && patch[1] === column;
+    return {
+      patch: row * columns + column,
+      outlined: chosen && (edge(y, cellHeight) || edge(x, cellWidth)),
+    };
+  };
+}

@@ -1,0 +1,96 @@
+/** Image files ↔ pixels, by sharp: a package of the command's own, which the library never loads. */
+import { readFile } from "node:fs/promises";
+import type { Sharp, SharpOptions } from "sharp";
+import type { Pixels } from "vitrine";
+import { reason } from "../errors.ts";
+
+type SharpModule = (input: Uint8Array, options?: SharpOptions) => Sharp;
+
+/** RGB or RGBA bytes. */
+export type Photo = Pixels & { readonly data: Uint8Array };
+
+/** A file, and what it shows or why it shows nothing. */
+export type Read =
+  | { readonly file: string; readonly photo: Photo }
+  | { readonly file: string; readonly error: string };
+
+/** So many photos are in memory, and as many again that are being decoded meanwhile. */
+const GROUP = 8;
+
+/** As web/images.ts and src/pixels.c have it. */
+const MAX_PIXELS = 2 ** 28;
+
+export class Photos {
+  readonly #sharp: SharpModule;
+
+  /** @throws where sharp is not installed, or does not run here. */
+  static async load(): Promise<Photos> {
+    try {
+      return new Photos((await import("sharp")).default);
+    } catch (cause) {
+      const absent = (cause as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
+      const got = absent ? "none" : `one that does not run here (${firstLine(cause)})`;
+      throw new Error(
+        `sharp: expected the package that decodes photos, got ${got}; ` +
+          "run npm install sharp, or npx -p vitrine -p sharp vitrine …",
+        { cause },
+      );
+    }
+  }
+
+  private constructor(sharp: SharpModule) {
+    this.#sharp = sharp;
+  }
+
+  /** In the order of the files, group by group; while one is worked on the next is decoded. */
+  async *groups(files: readonly string[]): AsyncGenerator<readonly Read[]> {
+    const start = (first: number) =>
+      Promise.all(files.slice(first, first + GROUP).map((file) => this.#read(file)));
+    let next = start(0);
+    for (let first = 0; first < files.length; first += GROUP) {
+      const group = await next;
+      next = start(first + GROUP);
+      yield group;
+    }
+  }
+
+  png({ data, width, height, channels }: Photo): Promise<Buffer> {
+    const raw = { width, height, channels: (channels ?? 3) as 3 | 4 };
+    return this.#sharp(data, { raw }).png().toBuffer();
+  }
+
+  #read(file: string): Promise<Read> {
+    return this.#decode(file).then(
+      (photo) => ({ file, photo }),
+      (error: unknown) => ({ file, error: reason(error) }),
+    );
+  }
+
+  /**
+   * Upright, in 8-bit sRGB by the embedded profile as a browser shows it. Alpha is kept and no
+   * pixel is resampled: that is src/pixels.c's part.
+   */
+  async #decode(file: string): Promise<Photo> {
+    const bytes = await readFile(file).catch((cause: unknown) => {
+      throw new Error(`expected an image file, got ${reason(cause)}`, { cause });
+    });
+    try {
+      const { data, info } = await this.#sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" })
+        .rotate() // as EXIF says
+        .toColourspace("srgb")
+        .raw({ depth: "uchar" })
+        .toBuffer({ resolveWithObject: true });
+      const { width, height, channels } = info;
+      return { data, width, height, channels };
+    } catch (cause) {
+      const got = `${bytes.length} bytes that cannot be decoded (${firstLine(cause)})`;
+      throw new Error(`expected a whole PNG or JPEG, got ${got}`, { cause });
+    }
+  }
+}
+
+/** Why a photo was refused, without the API's word for it: the command names the file. */
+export const withoutName = (error: unknown): string =>
+  reason(error).replace(/^image( \d+)?: /, "");
+
+const firstLine = (thrown: unknown): string => reason(thrown).trim().split("\n", 1)[0]!;

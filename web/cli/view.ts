@@ -1,0 +1,79 @@
+/** Which of a model's attention maps is asked for. */
+import type { Attention, Head, VitConfig } from "vitrine";
+import { type Options, oneOf, textOf, UsageError, type Values, whole } from "./options.ts";
+
+const MAPS = ["class", "rollout", "patch"] as const;
+
+export const VIEW_OPTIONS: Options = {
+  map: { value: "MAP", help: "class, the default (without class token: all patches' mean), patch or rollout" },
+  patch: { value: "ROW,COLUMN", help: "whose map it is, with --map patch; from 0" },
+  layer: { value: "N", help: "from 0, or last, the default" },
+  head: { value: "N", help: "from 0, or mean, the default" },
+};
+
+type Patch = readonly [row: number, column: number];
+
+/** A rollout has neither layer nor head; only the map of a patch has one. */
+export interface View {
+  readonly map: (typeof MAPS)[number];
+  readonly layer?: number;
+  readonly head?: Head;
+  readonly patch?: Patch;
+}
+
+/** Refuses what no model can have; the rest is checked once the model is known. */
+export function readView(values: Values): (config: Readonly<VitConfig>) => View {
+  const map = oneOf("--map", textOf(values, "map") ?? MAPS[0], MAPS);
+  const [layer, head, patch] = ["layer", "head", "patch"].map((name) => textOf(values, name));
+  if ((map === "patch") !== (patch !== undefined)) {
+    throw new UsageError("--patch: expected ROW,COLUMN with --map patch, and only there");
+  }
+  if (map === "rollout" && (layer ?? head) !== undefined) {
+    throw new UsageError("--map rollout: expected neither --layer nor --head, it mixes all of them");
+  }
+  const at = patch === undefined ? undefined : readPatch(patch);
+  const fixedLayer = numberOr("last", "--layer", layer);
+  const fixedHead = numberOr("mean", "--head", head);
+  return (config) => {
+    if (map === "rollout") return { map };
+    const { depth, heads, image_size, patch_size } = config;
+    const view = {
+      map,
+      layer: within("--layer", fixedLayer ?? depth - 1, depth),
+      head: fixedHead === undefined ? ("mean" as const) : within("--head", fixedHead, heads),
+    };
+    if (!at) return view;
+    const [rows, columns] = [image_size[0] / patch_size[0], image_size[1] / patch_size[1]];
+    const row = within("--patch: row", at[0], rows);
+    return { ...view, patch: [row, within("--patch: column", at[1], columns)] };
+  };
+}
+
+function readPatch(text: string): Patch {
+  const [row, column, ...more] = text.split(",");
+  if (column === undefined || more.length > 0) {
+    throw new UsageError(`--patch: expected ROW,COLUMN such as 3,5, got "${text}"`);
+  }
+  return [whole("--patch: row", row!, 0), whole("--patch: column", column, 0)];
+}
+
+/** undefined for the word that is also the default. */
+function numberOr(word: string, name: string, text = word): number | undefined {
+  return text === word ? undefined : whole(name, text, 0);
+}
+
+function within(name: string, index: number, count: number): number {
+  if (index < count) return index;
+  throw new UsageError(`${name}: expected 0 to ${count - 1}, as this model has it, got ${index}`);
+}
+
+/** The layers to keep for a view. */
+export const layersOf = ({ layer }: View): true | number[] => (layer === undefined ? true : [layer]);
+
+/** (rows · columns) */
+export function mapOf(attention: Attention, { map, layer, head, patch }: View): Float32Array {
+  if (map === "rollout") return attention.rollout();
+  return patch
+    ? attention.fromPatch(patch[0], patch[1], layer, head)
+    : attention.fromClass(layer, head);
+}
