@@ -94,24 +94,22 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
                         t->name_size, st_type_name(t->type), strlen(st_type_name(t->type)));
-    if (param->int8 && !int8)
-        return vit_fail(why, VIT_BAD_TENSOR,
-                        "tensor \"%s\": expected I8, as " FIRST_MATRIX " is, got %s", param->name,
-                        st_type_name(t->type));
-    if (param->int8 && param->K > VIT_INT8_K)
+    if (param->int8 && int8 && param->K > VIT_INT8_K)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected int8 rows of at most %z numbers, got %z",
                         param->name, (size_t)VIT_INT8_K, param->K);
-    if (int8 && !param->int8 && in_block && param->matrices)
-        return vit_fail(why, VIT_BAD_TENSOR,
-                        "tensor \"%s\": expected floats, as " FIRST_MATRIX " is, got I8",
-                        param->name);
-    if (int8 && !param->matrices)
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected F32, F16 or BF16, got I8",
-                        param->name);
-    if (c->int8 && weights_is_scale(param->name) && t->type != ST_F32)
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected F32, got %s", param->name,
-                        st_type_name(t->type));
+    const char *wanted = NULL;
+    if (param->int8 && !int8)
+        wanted = "I8, as " FIRST_MATRIX " is";
+    else if (int8 && !param->int8 && in_block && param->matrices)
+        wanted = "floats, as " FIRST_MATRIX " is";
+    else if (int8 && !param->matrices)
+        wanted = "F32, F16 or BF16";
+    else if (c->int8 && weights_is_scale(param->name) && t->type != ST_F32)
+        wanted = "F32";
+    if (wanted)
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected %s, got %s", param->name,
+                        wanted, st_type_name(t->type));
     return VIT_OK;
 }
 

@@ -25,8 +25,8 @@ export const EXPORTS = [
   "vit_overlay_rollout",
 ] as const;
 
-/** The words of src/wasm.c's `struct session`, in its order. */
-export const WORDS = [
+/** Of the model, by which results are laid out. */
+const SIZES = [
   "channels",
   "rows",
   "columns",
@@ -37,6 +37,11 @@ export const WORDS = [
   "depth",
   "heads",
   "classes",
+] as const;
+
+/** The words of src/wasm.c's `struct session`, in its order. */
+export const WORDS = [
+  ...SIZES,
   "json",
   "json_size",
   "images",
@@ -68,6 +73,7 @@ type Exports = Functions<typeof EXPORTS> &
 /** Its -sINITIAL_MEMORY, and what memory is counted in. */
 const INITIAL_BYTES = 2 ** 20;
 const PAGE_BYTES = 2 ** 16;
+const FLOAT_BYTES = 4;
 
 /** A file goes to the module in pieces of at most this size… */
 const PIECE_BYTES = 2 ** 16;
@@ -296,7 +302,7 @@ export class Session {
   #fill(index: number, picture: Picture): void {
     if ("values" in picture) {
       const { length } = picture.values;
-      const images = this.#word("images") + index * length * Float32Array.BYTES_PER_ELEMENT;
+      const images = this.#word("images") + index * length * FLOAT_BYTES;
       this.#floats(images, length).set(picture.values);
       return;
     }
@@ -363,8 +369,8 @@ export class Session {
     if (this.#trapped) {
       throw new VitError(
         "internal",
-        "attention: expected to run the image again, as a later run took the place of its maps, " +
-          "but the WebAssembly module has failed since; classify the image again",
+        "attention: a later run took the place of these maps, and the module has failed since; " +
+          "classify the image again",
       );
     }
     return this.#watched(() => {
@@ -380,25 +386,17 @@ export class Session {
   }
 
   #copy(word: Floats, first: number, count: number): Float32Array<ArrayBuffer> {
-    const address = this.#word(word) + first * Float32Array.BYTES_PER_ELEMENT;
+    const address = this.#word(word) + first * FLOAT_BYTES;
     return this.#floats(address, count).slice();
   }
 
   #shape(): Shape {
-    const grid = [this.#word("grid_rows"), this.#word("grid_columns")] as const;
-    const prefix = this.#word("prefix");
-    return {
-      channels: this.#word("channels"),
-      rows: this.#word("rows"),
-      columns: this.#word("columns"),
-      grid,
-      prefix,
-      tokens: prefix + grid[0] * grid[1],
-      width: this.#word("width"),
-      depth: this.#word("depth"),
-      heads: this.#word("heads"),
-      classes: this.#word("classes"),
-    };
+    const sizes = Object.fromEntries(SIZES.map((name) => [name, this.#word(name)])) as Record<
+      (typeof SIZES)[number],
+      number
+    >;
+    const { grid_rows, grid_columns, prefix } = sizes;
+    return { ...sizes, grid: [grid_rows, grid_columns], tokens: prefix + grid_rows * grid_columns };
   }
 
   // Memory may grow in any call, which detaches every view: none is used across one.
