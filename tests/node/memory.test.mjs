@@ -48,7 +48,7 @@ for (const variant of variants) {
         const { heapUsed, arrayBuffers } = process.memoryUsage();
         return heapUsed + arrayBuffers;
       };
-      const before = await run(6_000); // compiled code counts as heap: let it settle
+      const before = await run(2_000); // compiled code counts as heap: let it settle
       const wasm = core.memory.buffer.byteLength;
       const after = await run(20_000);
       assert.equal(core.memory.buffer.byteLength, wasm);
