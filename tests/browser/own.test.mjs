@@ -2,63 +2,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { deflateSync } from "node:zlib";
 import { preview } from "vite";
 import { Vit } from "../../dist/vit.js";
 import { pageConfig } from "../../web/scripts/build.mjs";
+import { CHECKPOINT, family, json, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { openBrowser, painted, picture, skip } from "./harness.mjs";
 
-const family = (name) => readFileSync(new URL(`../golden/families/${name}.safetensors`, import.meta.url));
-/** As transformers writes them for tests/golden/families' `vit`. */
-const CONFIG = {
-  architectures: ["ViTForImageClassification"],
-  model_type: "vit",
-  id2label: Object.fromEntries([..."abcdefg"].map((letter, index) => [index, `class ${letter}`])),
-  num_attention_heads: 2,
-};
-const PREPROCESSOR = {
-  do_normalize: true,
-  image_mean: [0.5, 0.25, 0.125],
-  image_std: [0.5, 0.5, 0.25],
-  resample: 3,
-  size: { height: 12, width: 12 },
-};
-const SIDE = 40;
-const pixels = Uint8Array.from({ length: SIDE * SIDE * 3 }, (_, i) => (i * i + 7 * i) % 251);
-
-/** RGB bytes as a PNG: a header, one block of unfiltered rows, an end. */
-function png(data, width) {
-  const chunk = (name, body) => {
-    const part = Buffer.concat([Buffer.from(name), body]);
-    const [length, crc] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(body.length);
-    let sum = ~0;
-    for (const byte of part) {
-      sum ^= byte;
-      for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
-    }
-    crc.writeUInt32BE(~sum >>> 0);
-    return Buffer.concat([length, part, crc]);
-  };
-  const size = Buffer.alloc(13);
-  size.writeUInt32BE(width, 0);
-  size.writeUInt32BE(data.length / width / 3, 4);
-  size.set([8, 2], 8); // bits, RGB
-  const rows = Array.from({ length: data.length / width / 3 }, (_, row) =>
-    Buffer.concat([Buffer.alloc(1), data.subarray(row * width * 3, (row + 1) * width * 3)]),
-  );
-  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
-  const body = deflateSync(Buffer.concat(rows));
-  return Buffer.concat([signature, chunk("IHDR", size), chunk("IDAT", body), chunk("IEND", Buffer.alloc(0))]);
-}
-
-const json = (value) => Buffer.from(JSON.stringify(value));
-const CHECKPOINT = [
-  { name: "model.safetensors", mimeType: "", buffer: family("vit") },
-  { name: "config.json", mimeType: "application/json", buffer: json(CONFIG) },
-  { name: "preprocessor_config.json", mimeType: "application/json", buffer: json(PREPROCESSOR) },
-];
-const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: png(pixels, SIDE) };
 const DINO = [
   { name: "model.safetensors", mimeType: "", buffer: family("dinov2") },
   { name: "config.json", mimeType: "application/json", buffer: json({ model_type: "dinov2", num_attention_heads: 2 }) },

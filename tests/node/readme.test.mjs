@@ -1,0 +1,63 @@
+// README.md's programs, run as a reader would: in a folder with vitrine and sharp installed.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { modelBytes } from "./golden.mjs";
+import { checkpoint, folder, sharp, skip, start } from "./command.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+/** The code under a heading. */
+function code(heading) {
+  const [, text] = readme.match(new RegExp(`^#+ ${heading}\n[^]*?^\`\`\`js\n([^]*?)^\`\`\``, "m"));
+  return text;
+}
+
+/** A folder with `node_modules`, two checkpoints and photos. */
+async function workshop(t) {
+  const place = folder(t);
+  mkdirSync(place.at("node_modules"));
+  symlinkSync(root, place.at("node_modules/vitrine"));
+  if (!sharp) return place;
+  symlinkSync(join(root, "node_modules", "sharp"), place.at("node_modules/sharp"));
+  cpSync(checkpoint(place), place.at("vit-tiny"), { recursive: true });
+  cpSync(place.at("vit-tiny"), place.at("dino"), { recursive: true });
+  place.write("dino/model.safetensors", modelBytes("families/vit_without_head"));
+  place.write("dino/config.json", JSON.stringify({ model_type: "vit", num_attention_heads: 2 }));
+  mkdirSync(place.at("photos"));
+  for (const [name, colour] of Object.entries({ red: "#c02010", pink: "#d05040", blue: "#1020c0" })) {
+    const picture = sharp({ create: { width: 40, height: 30, channels: 3, background: colour } });
+    place.write(`photos/${name}.png`, await picture.png().toBuffer());
+  }
+  const red = sharp({ create: { width: 40, height: 30, channels: 3, background: "#c02010" } });
+  place.write("photo.jpg", await red.jpeg({ quality: 100, chromaSubsampling: "4:4:4" }).toBuffer());
+  return place;
+}
+
+async function runs(place, heading) {
+  writeFileSync(place.at("program.mjs"), code(heading));
+  const { code: exit, stdout, stderr } = await start([], { program: "program.mjs", cwd: place.path }).done;
+  assert.equal(exit, 0, stderr.slice(-2000));
+  return stdout.trim().split("\n");
+}
+
+test("README: ten lines", async (t) => {
+  const [first] = await runs(await workshop(t), "Ten lines");
+  assert.match(first, /^\{ label: '1', index: 1, p: 0\.9\d+ \}$/);
+});
+
+test("README: a photo in ten lines", { skip }, async (t) => {
+  const lines = await runs(await workshop(t), "A photo in ten lines");
+  const shares = lines.slice(0, 5).map((line) => Number(line.match(/ (0\.\d{4})$/)[1]));
+  assert.deepEqual(shares, shares.toSorted((a, b) => b - a));
+  assert.match(lines[5], /^\[ 3, 3 \] Float32Array\(9\) \[/);
+});
+
+test("README: image search finds the like before the unlike", { skip }, async (t) => {
+  const lines = await runs(await workshop(t), "Image search");
+  assert.deepEqual(lines.map((line) => line.split(" ")[1]), ["photos/red.png", "photos/pink.png", "photos/blue.png"]);
+  assert.ok(Number(lines[0].split(" ")[0]) > 0.99);
+});
