@@ -1,5 +1,6 @@
 import type { Vit } from "vitrine";
 import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
+import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
 import type { Stroke } from "./ink.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
@@ -9,7 +10,7 @@ import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
 import { loadModel, read } from "./predict.ts";
-import { state, type MapKind } from "./state.ts";
+import { state } from "./state.ts";
 import { showError, showProgress, showReady } from "./status.ts";
 import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
@@ -98,10 +99,7 @@ function drawChoices(): void {
   // Not `disabled`, which would take the keyboard's focus away from a button just pressed.
   undo.ariaDisabled = String(example || past.length === 0);
   clear.ariaDisabled = String(strokes.length === 0);
-  select("map").value = view.map;
-  for (const id of ["layer", "head"]) select(id).disabled = !model || view.map === "rollout";
-  select("layer").value = String(view.layer + 1);
-  select("head").value = view.head === "mean" ? "mean" : String(view.head + 1);
+  showChoices(element, view, model !== undefined && view.map !== "rollout");
 }
 
 // ---- Changing the drawing ---------------------------------------------------
@@ -271,10 +269,7 @@ function fit(): void {
   state.view.layer = config.depth - 1;
   if (state.view.head !== "mean" && state.view.head >= config.heads) state.view.head = "mean";
   state.view.patch = [gridRows >> 1, gridCols >> 1];
-  const numbers = (count: number) =>
-    Array.from({ length: count }, (_, i) => new Option(String(i + 1)));
-  select("layer").replaceChildren(...numbers(config.depth));
-  select("head").replaceChildren(new Option("mean"), ...numbers(config.heads));
+  fillChoices(element, config);
   buildMaps(element("maps"), config.depth, config.heads, (layer, head) => {
     Object.assign(state.view, { layer, head });
     if (state.view.map === "rollout") state.view.map = "class";
@@ -321,23 +316,7 @@ document.addEventListener("keydown", (event) => {
 select("model").addEventListener("change", () => {
   void start(MODELS.find(({ id }) => id === select("model").value)!);
 });
-select("map").addEventListener("change", () => {
-  state.view.map = select("map").value as MapKind;
-  redraw();
-});
-select("layer").addEventListener("change", () => {
-  state.view.layer = Number(select("layer").value) - 1;
-  redraw();
-});
-select("head").addEventListener("change", () => {
-  const { value } = select("head");
-  state.view.head = value === "mean" ? "mean" : Number(value) - 1;
-  redraw();
-});
-element<HTMLInputElement>("strength").addEventListener("input", (event) => {
-  state.view.strength = Number((event.target as HTMLInputElement).value) / 100;
-  redraw();
-});
+listenToChoices(element, state.view, redraw);
 for (const id of ["pixels", "patches"]) {
   choosePatch(canvas(id), state, (row, col, pressed) => {
     if (pressed) state.view.map = "patch";

@@ -1,4 +1,5 @@
 import { buildMaps, drawMaps } from "../blocks.ts";
+import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { showProgress } from "../status.ts";
@@ -8,7 +9,7 @@ import { examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo
 import { randomCheckpoint } from "./random.ts";
 import { keptLayers, read } from "./read.ts";
 import * as show from "./show.ts";
-import { state, type OwnView } from "./state.ts";
+import { state } from "./state.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(`own-${id}`) as E;
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
@@ -76,11 +77,8 @@ function drawAllMaps(): void {
 
 function drawChoices(): void {
   const { view, model, photo } = state;
-  select("map").value = view.map;
   const byHead = view.map === "class" || view.map === "patch";
-  for (const id of ["layer", "head"]) select(id).disabled = !model || !byHead;
-  select("layer").value = String(view.layer + 1);
-  select("head").value = view.head === "mean" ? "mean" : String(view.head + 1);
+  showChoices(element, view, model !== undefined && byHead);
   select("pixels").disabled = !model || loading !== undefined;
   element("hint").hidden = photo !== undefined;
   element("camera").setAttribute("aria-pressed", String(camera !== undefined));
@@ -181,10 +179,7 @@ function fit(): void {
   const whole = keptLayers(state) === true;
   select("map").querySelector<HTMLOptionElement>("[value=rollout]")!.disabled = !whole;
   if (!whole && view.map === "rollout") view.map = "class";
-  const numbers = (count: number) =>
-    Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
-  select("layer").replaceChildren(...numbers(config.depth));
-  select("head").replaceChildren(new Option("mean"), ...numbers(config.heads));
+  fillChoices(element, config);
   buildMaps(element("maps"), config.depth, config.heads, chooseHead);
 }
 
@@ -286,20 +281,7 @@ select("pixels").replaceChildren(
   ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
 );
 select("pixels").addEventListener("change", () => void load(files, select("pixels").value));
-select("map").addEventListener("change", () => {
-  state.view.map = select("map").value as OwnView["map"];
-  redraw();
-});
-select("layer").addEventListener("change", () => chooseLayer(Number(select("layer").value) - 1));
-select("head").addEventListener("change", () => {
-  const { value } = select("head");
-  state.view.head = value === "mean" ? "mean" : Number(value) - 1;
-  redraw();
-});
-element<HTMLInputElement>("strength").addEventListener("input", (event) => {
-  state.view.strength = Number((event.target as HTMLInputElement).value) / 100;
-  redraw();
-});
+listenToChoices(element, state.view, (id) => (id === "layer" ? chooseLayer(state.view.layer) : redraw()));
 for (const id of ["photo", "similarity"]) {
   choosePatch(canvas(id), state, (row, col, pressed) => {
     const { view, model } = state;

@@ -1,0 +1,44 @@
+/** The controls of map, layer, head and strength, which both tabs have. */
+import type { VitConfig } from "vitrine";
+import type { View } from "./state.ts";
+
+/** `map` is a name among the options of its own control. */
+type Chosen<Map> = Omit<View, "map"> & { map: Map };
+type Find = (id: string) => HTMLElement;
+
+const select = (find: Find, id: string) => find(id) as HTMLSelectElement;
+
+/** One option a layer and a head, of which there is the mean too. */
+export function fillChoices(find: Find, { depth, heads }: Readonly<VitConfig>): void {
+  const numbers = (count: number) =>
+    Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
+  select(find, "layer").replaceChildren(...numbers(depth));
+  select(find, "head").replaceChildren(new Option("mean"), ...numbers(heads));
+}
+
+export function showChoices<Map extends string>(find: Find, view: Chosen<Map>, able: boolean): void {
+  select(find, "map").value = view.map;
+  for (const id of ["layer", "head"]) select(find, id).disabled = !able;
+  select(find, "layer").value = String(view.layer + 1);
+  select(find, "head").value = view.head === "mean" ? "mean" : String(view.head + 1);
+}
+
+/** Calls `changed` once the view has what was chosen. */
+export function listenToChoices<Map extends string>(
+  find: Find,
+  view: Chosen<Map>,
+  changed: (id: string) => void,
+): void {
+  const take: Record<string, (value: string) => void> = {
+    map: (value) => (view.map = value as Map),
+    layer: (value) => (view.layer = Number(value) - 1),
+    head: (value) => (view.head = value === "mean" ? "mean" : Number(value) - 1),
+    strength: (value) => (view.strength = Number(value) / 100),
+  };
+  for (const id of Object.keys(take)) {
+    find(id).addEventListener("input", (event) => {
+      take[id]((event.target as HTMLInputElement).value);
+      changed(id);
+    });
+  }
+}
