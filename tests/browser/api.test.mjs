@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
+import { picture, raw, skip as noSharp } from "../node/command.mjs";
 import { skip } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
@@ -17,7 +18,12 @@ const isolation = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
 };
+/** May read files from data: addresses too. */
+const withData = {
+  "content-security-policy": policy("'self' 'wasm-unsafe-eval'").replace("connect-src", "connect-src data:"),
+};
 const PAGES = {
+  "/data": withData,
   "/": withWasm,
   "/without-wasm": { "content-security-policy": policy("'self'") },
   "/isolated": { ...withWasm, ...isolation },
@@ -115,6 +121,55 @@ test("every image source gives the same digit", { skip }, async () => {
   assert.deepEqual(results.fails, ["bad_image", "blank_image", "bad_image"]);
   const { data, ...others } = results.logits;
   for (const [name, logits] of Object.entries(others)) assert.deepEqual(logits, data, name);
+});
+
+test("a photo is turned as EXIF says; grey and CMYK are read as they look", { skip: skip || noSharp }, async () => {
+  const upright = picture(64, 48, 3);
+  const inverse = { ...upright, data: upright.data.map((value) => 255 - value) };
+  const jpeg = (image) => image.jpeg({ quality: 100, chromaSubsampling: "4:4:4" });
+  const base64 = async (image) => (await image.toBuffer()).toString("base64");
+  /** How a picture lies in a file of that orientation. */
+  const stored = {
+    2: (image) => image.flop(),
+    3: (image) => image.rotate(180),
+    4: (image) => image.flip(),
+    6: (image) => image.rotate(270),
+    8: (image) => image.rotate(90),
+  };
+  const files = {};
+  for (const [orientation, turn] of Object.entries(stored)) {
+    const image = jpeg(turn(raw(upright))).withMetadata({ orientation: Number(orientation) });
+    files[`orientation ${orientation}`] = await base64(image);
+  }
+  files.grey = await base64(jpeg(raw(upright).greyscale()));
+  files.cmyk = await base64(jpeg(raw(upright).toColourspace("cmyk")));
+  const pixels = (image) => ({ ...image, data: [...image.data] });
+  const result = await inPage(
+    async ({ given: { files, upright, inverse } }) => {
+      const { Vit } = await import("/dist/vit.js");
+      const prepare = { kind: "photo", resize: 12, crop: 12, mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] };
+      const vit = await Vit.load({
+        weights: "/tests/golden/families/vit.safetensors", config: { heads: 2 }, prepare,
+      });
+      const look = async (image) => [...(await vit.classify(image)).input];
+      const inputs = {};
+      for (const [name, base64] of Object.entries(files)) {
+        inputs[name] = await look(await (await fetch(`data:image/jpeg;base64,${base64}`)).blob());
+      }
+      const given = (image) => look({ ...image, data: Uint8Array.from(image.data) });
+      return { inputs, upright: await given(upright), inverse: await given(inverse) };
+    },
+    { path: "/data", given: { files, upright: pixels(upright), inverse: pixels(inverse) } },
+  );
+  const { grey, cmyk, ...oriented } = result.inputs;
+  const gap = (a, b) => Math.max(...a.map((value, i) => Math.abs(value - b[i])));
+  const mean = (a, b) => a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length;
+  for (const [name, input] of Object.entries(oriented)) {
+    assert.ok(gap(input, result.upright) < 4 / 127.5, `${name}: ${gap(input, result.upright)}`); // 4 levels of JPEG
+  }
+  assert.ok(mean(cmyk, result.upright) < mean(cmyk, result.inverse) / 3);
+  const plane = 144;
+  for (let i = 0; i < plane; i++) assert.ok(grey[i] === grey[i + plane] && grey[i] === grey[i + 2 * plane]);
 });
 
 test(
