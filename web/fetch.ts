@@ -97,21 +97,23 @@ export function lasting(source: Source | Opener): Source | Opener {
   return source instanceof Response ? kept(source) : source;
 }
 
-/** What is read of a response the first time is there for the next. */
+/** Again from its address; one without an address is kept while it is read. */
 function kept(response: Response): Opener {
+  const { url } = response;
   const parts: Blob[] = [];
-  const keep = new TransformStream<Piece, Piece>({
-    transform(piece, controller) {
-      parts.push(new Blob([piece]));
-      controller.enqueue(piece);
-    },
-  });
   let opened = false;
   return {
-    async open() {
-      if (opened) return fromBlob(new Blob(parts));
+    async open(signal) {
+      if (opened) return url ? open(url, signal) : fromBlob(new Blob(parts));
       opened = true;
       const first = fromResponse(response);
+      if (url) return first;
+      const keep = new TransformStream<Piece, Piece>({
+        transform(piece, controller) {
+          parts.push(new Blob([piece]));
+          controller.enqueue(piece);
+        },
+      });
       return { ...first, body: first.body.pipeThrough(keep) };
     },
   };

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { Vit } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { file, serve } from "./server.mjs";
 import { during, instancesOf, load, rejects, stroke, workersOf as startedBy } from "./support.mjs";
 
 const name = "per_head";
@@ -246,6 +247,24 @@ test("a worker that died while idle is replaced without a word", () =>
     assert.deepEqual((await vit.classify(image)).logits, want);
     assert.equal(workers.length, 2);
   }));
+
+for (const addressed of [true, false]) {
+  const which = addressed ? "is fetched again from its address" : "without an address is kept";
+
+  test(`a model from a Response ${which} when its worker dies`, (t) =>
+    workersOf(async (workers) => {
+      let asked = 0;
+      const send = file(modelBytes(name));
+      const at = await serve(t, { "/model": (...call) => (asked++, send(...call)) });
+      const response = addressed ? await fetch(at("/model")) : new Response(modelBytes(name));
+      const vit = await load(response, { worker: true });
+      const want = (await vit.classify(image)).logits;
+      workers[0].terminate();
+      await once(workers[0], "exit");
+      assert.deepEqual((await vit.classify(image)).logits, want);
+      assert.equal(asked, addressed ? 2 : 0);
+    }));
+}
 
 test("dispose ends the worker, and so does a load that fails", () =>
   workersOf(async (workers) => {
