@@ -65,14 +65,14 @@ function draw(): void {
 
 let mapsLater = 0;
 
-/** After a pause of the pointer: of a large model they are megabytes. */
+/** With pauses between: of a large model they are megabytes. */
 function drawAllMaps(): void {
-  clearTimeout(mapsLater);
-  mapsLater = setTimeout(() => {
+  mapsLater ||= setTimeout(() => {
+    mapsLater = 0;
     const { view } = state;
     const map = view.map === "similarity" ? "patch" : view.map;
     drawMaps(element("maps"), { ...state, view: { ...view, map } });
-  }, 30);
+  }, 60);
 }
 
 function drawChoices(): void {

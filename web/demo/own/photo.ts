@@ -22,6 +22,7 @@ export async function openPhoto(file: Blob, name: string): Promise<Photo> {
 
 /** Turned the right way up by the browser, as the model gets it; camera frames come as they are. */
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
+  if (!navigator.mediaDevices) throw new Error("it takes a page by https, or of this machine");
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted);
   const video = document.createElement("video");
