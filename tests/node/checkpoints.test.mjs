@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { farthest, golden, modelBytes } from "./golden.mjs";
+import { farthest, golden, modelBytes, PREPROCESSOR } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -27,16 +27,6 @@ const CONFIG = {
   num_hidden_layers: 2,
   patch_size: 4,
   qkv_bias: true,
-};
-const PREPROCESSOR = {
-  do_normalize: true,
-  do_resize: true,
-  image_mean: [0.5, 0.25, 0.125],
-  image_std: [0.5, 0.5, 0.25],
-  resample: 3,
-  size: { shortest_edge: 16 },
-  do_center_crop: true,
-  crop_size: { height: 12, width: 12 },
 };
 const json = (value) => Buffer.from(JSON.stringify(value));
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { modelBytes } from "./golden.mjs";
+import { modelBytes, PREPROCESSOR } from "./golden.mjs";
 
 /** The package that decodes photos, where it is installed. */
 export const sharp = await import("sharp").then(
@@ -68,17 +68,6 @@ const CONFIG = {
   num_channels: 3,
   num_hidden_layers: 2,
   patch_size: 4,
-};
-
-const PREPROCESSOR = {
-  do_normalize: true,
-  do_resize: true,
-  image_mean: [0.5, 0.25, 0.125],
-  image_std: [0.5, 0.5, 0.25],
-  resample: 3,
-  size: { shortest_edge: 16 },
-  do_center_crop: true,
-  crop_size: { height: 12, width: 12 },
 };
 
 /** Bytes of a picture: no symmetry, smooth enough for JPEG. */

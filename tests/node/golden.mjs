@@ -13,6 +13,18 @@ export const names = readdirSync(folder)
   .filter((name) => name.endsWith(".golden.safetensors"))
   .map((name) => name.replace(".golden.safetensors", ""));
 
+/** How transformers would prepare photos for families/vit. */
+export const PREPROCESSOR = {
+  do_normalize: true,
+  do_resize: true,
+  image_mean: [0.5, 0.25, 0.125],
+  image_std: [0.5, 0.5, 0.25],
+  resample: 3,
+  size: { shortest_edge: 16 },
+  do_center_crop: true,
+  crop_size: { height: 12, width: 12 },
+};
+
 /** A safetensors file of F32 tensors → { name: { shape, values } }. */
 export function readTensors(bytes) {
   const size = Number(bytes.readBigUInt64LE(0));
