@@ -17,7 +17,7 @@ export const PIXELS: Readonly<Record<string, { title: string; mean: number[]; st
   unit: { title: "from 0 to 1", mean: [0, 0, 0], std: [1, 1, 1] },
 };
 
-export interface Loading {
+interface Loading {
   signal: AbortSignal;
   onProgress: (loaded: number, total: number) => void;
 }

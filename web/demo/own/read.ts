@@ -1,4 +1,5 @@
 /** One photo through one model. */
+import { shapeOf } from "../pixels.ts";
 import type { Photo } from "./photo.ts";
 import type { OwnState, Reading } from "./state.ts";
 
@@ -7,9 +8,9 @@ const MOST_BYTES = 2 ** 28;
 const TOP = 5;
 
 export function keptLayers({ model, view }: OwnState): true | number[] {
-  const { depth, heads, prefix, image_size, patch_size } = model!.config;
-  const patches = Math.floor(image_size[0] / patch_size[0]) * Math.floor(image_size[1] / patch_size[1]);
-  const bytes = 4 * depth * heads * (prefix.length + patches) ** 2;
+  const { depth, heads, prefix } = model!.config;
+  const { gridRows, gridCols } = shapeOf(model!.config);
+  const bytes = 4 * depth * heads * (prefix.length + gridRows * gridCols) ** 2;
   return bytes <= MOST_BYTES || [view.layer];
 }
 
@@ -21,8 +22,9 @@ export async function read(state: OwnState, photo: Photo): Promise<[Reading, num
   if (model.config.classes === 0) {
     const start = performance.now();
     const embedding = await model.embed(photo.source, { attention });
+    const { input, patches } = embedding;
     const result = { attention: embedding.attention! };
-    return [{ version, result, patches: embedding.patches }, performance.now() - start];
+    return [{ version, input, result, patches }, performance.now() - start];
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
   const { classes, input, milliseconds } = answer;

@@ -7,8 +7,8 @@ export interface Reading {
   /** The photo and checkpoint it is about. */
   version: number;
   result: { attention: Attention };
-  /** (C,H,W), prepared; not of a model without a head. */
-  input?: Float32Array;
+  /** (C,H,W), prepared. */
+  input: Float32Array;
   /** The most probable ones; undefined without a head. */
   classes?: Class[];
   /** (patches, width) after the last norm, once asked for. */
