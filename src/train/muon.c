@@ -24,19 +24,19 @@ size_t muon_scratch(size_t rows, size_t columns) {
 }
 
 /* X (rows,columns), rows <= columns: USVᵀ → nearly UVᵀ, by Newton and Schulz's iteration. */
-static float *orthogonalise(float *X, float *next, float *square, float *polynomial, size_t rows,
-                            size_t columns) {
+static float *orthogonalise(const struct vit_kernels *kernels, float *X, float *next, float *square,
+                            float *polynomial, size_t rows, size_t columns) {
     double sum = 0;
     for (size_t i = 0; i < rows * columns; i++) sum += (double)X[i] * X[i];
     float scale = (float)(1 / (sqrt(sum) + 1e-20));
     for (size_t i = 0; i < rows * columns; i++) X[i] *= scale;
     for (int step = 0; step < ITERATIONS; step++) { /* X ← aX + (bS + cS²)X, S = XXᵀ */
         const size_t r = rows, c = columns;
-        vit_native.gemm(square, r, X, c, false, X, c, true, 1, 0, r, r, c);
+        kernels->gemm(square, r, X, c, false, X, c, true, 1, 0, r, r, c);
         memcpy(polynomial, square, r * r * sizeof *square);
-        vit_native.gemm(polynomial, r, square, r, false, square, r, false, C, B, r, r, r);
+        kernels->gemm(polynomial, r, square, r, false, square, r, false, C, B, r, r, r);
         memcpy(next, X, r * c * sizeof *X);
-        vit_native.gemm(next, c, polynomial, r, false, X, c, false, 1, A, r, c, r);
+        kernels->gemm(next, c, polynomial, r, false, X, c, false, 1, A, r, c, r);
         float *swap = X;
         X = next;
         next = swap;
@@ -44,9 +44,9 @@ static float *orthogonalise(float *X, float *next, float *square, float *polynom
     return X;
 }
 
-void muon_update(float *restrict parameters, float *restrict m, float *restrict average,
-                 float *restrict scratch, const float *restrict gradient, size_t rows,
-                 size_t columns, const struct adamw *adamw) {
+void muon_update(const struct vit_kernels *kernels, float *restrict parameters, float *restrict m,
+                 float *restrict average, float *restrict scratch, const float *restrict gradient,
+                 size_t rows, size_t columns, const struct adamw *adamw) {
     const size_t n = rows * columns;
     const bool wide = rows <= columns;
     const size_t small = wide ? rows : columns, large = wide ? columns : rows;
@@ -58,7 +58,7 @@ void muon_update(float *restrict parameters, float *restrict m, float *restrict 
         size_t to = wide ? i : i % columns * rows + i / columns;
         X[to] = g + momentum * m[i]; /* Nesterov's */
     }
-    X = orthogonalise(X, next, square, polynomial, small, large);
+    X = orthogonalise(kernels, X, next, square, polynomial, small, large);
     float shrink = (float)(adamw->learning_rate * adamw->weight_decay);
     float rate = (float)(adamw->learning_rate * USUAL_STEP * sqrt((double)large));
     float follow = (float)(1 - adamw->ema_decay);

@@ -239,10 +239,10 @@ struct matrices {
 struct matrices muon_matrices(const vit_tensor *tensor);
 /* Floats of scratch that muon_update takes for a matrix (rows, columns). */
 size_t muon_scratch(size_t rows, size_t columns);
-/* Updates a matrix, its momentum (by beta1) and its moving average. */
-void muon_update(float *restrict parameters, float *restrict m, float *restrict average,
-                 float *restrict scratch, const float *restrict gradient, size_t rows,
-                 size_t columns, const struct adamw *adamw);
+/* Updates a matrix, its momentum (by beta1) and its moving average; its products by `kernels`. */
+void muon_update(const struct vit_kernels *kernels, float *restrict parameters, float *restrict m,
+                 float *restrict average, float *restrict scratch, const float *restrict gradient,
+                 size_t rows, size_t columns, const struct adamw *adamw);
 
 /* ---- Threads ------------------------------------------------------------ */
 

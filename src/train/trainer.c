@@ -38,6 +38,7 @@ struct trainer {
     struct samples samples;
     struct data_set drawn; /* drawings to validate with */
     size_t steps;          /* of an epoch */
+    const struct vit_kernels *kernels; /* of the recipe's precision */
     vit_model *model, *average;
     struct pool *pool;
     struct lane *lanes;
@@ -132,8 +133,8 @@ static struct matrices matrices_of(const struct trainer *t, const vit_tensor *te
 static void update_matrix(struct trainer *t, struct lane *lane, size_t offset, size_t rows,
                           size_t columns) {
     float *const *arrays = t->state.arrays;
-    muon_update(arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset, arrays[AVERAGE] + offset,
-                lane->muon, t->lanes[0].gradient + offset, rows, columns, &t->adamw);
+    muon_update(t->kernels, arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset,
+                arrays[AVERAGE] + offset, lane->muon, t->lanes[0].gradient + offset, rows, columns, &t->adamw);
 }
 
 static void update_parameters(void *context, size_t thread, size_t threads) {
@@ -359,8 +360,9 @@ static char *join(const char *path, const char *ending) {
 
 static vit_status open_models(struct trainer *t, vit_error *why) {
     const struct recipe *recipe = t->recipe;
+    t->kernels = recipe_kernels(recipe);
     vit_model **models[] = {&t->model, &t->average};
-    const struct vit_kernels *kernels[] = {recipe_kernels(recipe), &vit_native};
+    const struct vit_kernels *kernels[] = {t->kernels, &vit_native};
     for (size_t i = 0; i < 2; i++) {
         vit_status status = vit_create(models[i], &recipe->config, recipe->model,
                                        strlen(recipe->model), kernels[i], why);

@@ -167,3 +167,31 @@ TEST("a layer is its product, its bias and its activation") {
     free(x), free(w), free(bias);
     guarded_free(y), guarded_free(want);
 }
+
+TEST("Muon by them, too, turns all directions to nearly the same length") {
+    REQUIRE_TABLE(rounded);
+    enum { ROWS = 64, COLUMNS = 96, N = ROWS * COLUMNS };
+    static float gradient[N], p[2][N], m[2][N], average[2][N], scratch[4 * N];
+    const struct vit_kernels *kernels[] = {rounded, &vit_native};
+    struct adamw adamw = {1, 0.95, 0, 0, 0, true, 1, 0, 1};
+    uint64_t seed = 11;
+    random_fill(gradient, N, 1, &seed);
+    REQUIRE(muon_scratch(ROWS, COLUMNS) <= 4 * N, "scratch");
+    for (size_t i = 0; i < 2; i++)
+        muon_update(kernels[i], p[i], m[i], average[i], scratch, gradient, ROWS, COLUMNS, &adamw);
+    CHECK(memcmp(p[0], p[1], sizeof p[0]), "nothing was rounded");
+    for (size_t trial = 0; trial < 20; trial++) {
+        float u[ROWS];
+        double length = 0, moved = 0;
+        random_fill(u, ROWS, 1, &seed);
+        for (size_t i = 0; i < ROWS; i++) length += (double)u[i] * (double)u[i];
+        for (size_t j = 0; j < COLUMNS; j++) {
+            double sum = 0;
+            for (size_t i = 0; i < ROWS; i++) sum += (double)u[i] * (double)p[0][i * COLUMNS + j];
+            moved += sum * sum;
+        }
+        double stretch = sqrt(moved / length) / (0.2 * sqrt(COLUMNS));
+        /* The polynomial leaves 0.68 to 1.21, and five times three roundings a 256th each. */
+        CHECK(stretch > 0.62 && stretch < 1.28, "a direction is %g long", stretch);
+    }
+}

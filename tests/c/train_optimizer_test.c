@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "train_support.h"
 
+#include "../../src/kernels/kernels.h"
+
 /* ---- AdamW and its schedule --------------------------------------------- */
 
 /* Loshchilov & Hutter, arXiv:1711.05101, algorithm 2, as printed, in double; and plain Adam
@@ -89,7 +91,7 @@ TEST("Muon follows the paper's formulas for thirty steps, for wide and tall matr
         for (size_t t = 1; t <= STEPS; t++) {
             random_fill(gradient, n, 2, &seed);
             struct adamw adamw = {0.01, 0.95, 0, 0, 0.1, true, t, 0.9, 0.5};
-            muon_update(p, m, average, scratch, gradient, rows, columns, &adamw);
+            muon_update(&vit_native, p, m, average, scratch, gradient, rows, columns, &adamw);
             for (size_t i = 0; i < n; i++) {
                 mm[i] = 0.95 * mm[i] + 0.5 * (double)gradient[i];
                 X[i] = 0.5 * (double)gradient[i] + 0.95 * mm[i];
@@ -123,7 +125,7 @@ TEST("a step of Muon turns every direction of the gradient to nearly the same le
         for (size_t i = 0; i < ROWS * COLUMNS; i++)
             gradient[i] += sigma[k] * u[k][i / COLUMNS] * v[k][i % COLUMNS];
     struct adamw adamw = {1, 0.95, 0, 0, 0, true, 1, 0, 1};
-    muon_update(p, m, average, scratch, gradient, ROWS, COLUMNS, &adamw);
+    muon_update(&vit_native, p, m, average, scratch, gradient, ROWS, COLUMNS, &adamw);
     for (size_t k = 0; k < 2; k++) {
         double moved = 0;
         for (size_t i = 0; i < ROWS * COLUMNS; i++)

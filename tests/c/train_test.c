@@ -69,6 +69,7 @@ static void watch_resumed(void *context, size_t epoch, size_t epochs) {
     ((struct watcher *)context)->resumed = epoch;
 }
 
+static const size_t OPTIMIZERS[] = {OPTIMIZER_ADAMW, OPTIMIZER_MUON};
 static struct data_set bars; /* made by the first run */
 
 static vit_status run(const struct recipe *recipe, const char *name, size_t threads, bool fresh,
@@ -127,20 +128,24 @@ TEST("bfloat16 learns a small task too, to the same bits again") {
     memcpy(width, "\"width\": 64", 11); /* else all products are too small for it */
     struct recipe recipe = recipe_of(json);
     recipe.epochs = 20;
-    recipe.precision = PRECISION_BFLOAT16;
-    struct watcher watcher = {0};
-    size_t a_size = 0, b_size = 0, c_size = 0;
-    uint8_t *a = trained(&recipe, "rounded", 2, &a_size, &watcher);
-    CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
-    uint8_t *b = trained(&recipe, "rounded again", 2, &b_size, &watcher);
-    check_same(a, a_size, b, b_size, "trained twice");
-    if (vit_bfloat16()) {
-        recipe.precision = PRECISION_FLOAT32;
-        uint8_t *c = trained(&recipe, "not rounded", 2, &c_size, &watcher);
-        CHECK(memcmp(a + a_size / 2, c + c_size / 2, 64), "nothing was rounded");
-        free(c);
+    for (size_t i = 0; i < 2; i++) {
+        recipe.optimizer = OPTIMIZERS[i];
+        recipe.precision = PRECISION_BFLOAT16;
+        struct watcher watcher = {0};
+        size_t a_size = 0, b_size = 0, c_size = 0;
+        uint8_t *a = trained(&recipe, "rounded", 2, &a_size, &watcher);
+        CHECK(watcher.last.validation_accuracy > 0.9, "optimizer %zu: accuracy %g", i,
+              watcher.last.validation_accuracy);
+        uint8_t *b = trained(&recipe, "rounded again", 2, &b_size, &watcher);
+        check_same(a, a_size, b, b_size, "trained twice");
+        if (vit_bfloat16()) {
+            recipe.precision = PRECISION_FLOAT32;
+            uint8_t *c = trained(&recipe, "not rounded", 2, &c_size, &watcher);
+            CHECK(memcmp(a + a_size / 2, c + c_size / 2, 64), "nothing was rounded");
+            free(c);
+        }
+        free(a), free(b);
     }
-    free(a), free(b);
     recipe_close(&recipe);
 }
 
@@ -197,10 +202,9 @@ TEST("the same seed and threads give the same bits, another seed others") {
 }
 
 TEST("a run stopped in the middle of an epoch and resumed ends with an uninterrupted one's bits") {
-    static const size_t optimizers[] = {OPTIMIZER_ADAMW, OPTIMIZER_MUON};
     struct recipe recipe = recipe_of(RECIPE);
     for (size_t i = 0; i < 2; i++) {
-        recipe.optimizer = optimizers[i];
+        recipe.optimizer = OPTIMIZERS[i];
         struct watcher watcher = {0}, stopped = {.stop_epoch = 4, .stop_step = 3 * 14 + 5};
         vit_error why = {""};
         bool finished = true;
