@@ -123,6 +123,7 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
+    double sharpness;           /* how far uphill a step takes its gradient; 0: where it stands */
     size_t drawings;            /* times that an epoch draws each drawing */
     double hand;                /* bends drawings, presses unevenly, makes half of the 1s lines */
     double distillation;        /* share of the targets that is a teacher's answer */

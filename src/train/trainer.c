@@ -1,12 +1,9 @@
-/* The loop: epochs of batches. A batch is split over the threads, and a thread's share into
- * micro-batches that one tape holds; each thread sums its gradient, the sums are added in the
- * order of the threads, and each thread updates its range of the parameters. Nothing depends on
- * which thread is faster, so the same seed and number of threads give the same bits. */
+/* The loop: epochs of batches, with what is logged, kept and written. */
 #define _POSIX_C_SOURCE 200809L
 #include "../error.h"
 #include "../kernels/kernels.h"
 #include "rng.h"
-#include "train.h"
+#include "step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,22 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MICRO_BATCH = 8 };
-
-struct lane { /* what one thread works with */
-    vit_tape *tape;
-    void *tape_memory;
-    float *gradient; /* laid out as the parameters */
-    float *images, *logits, *dlogits, *keep;
-    float *muon; /* scratch for the largest matrix */
-    struct sample_room room;
-    struct teacher_room teacher;
-    uint8_t labels[MICRO_BATCH];
-    double loss;            /* sums over the batch */
-    size_t correct, digits; /* digits: those with a class */
-    double square;          /* of this thread's range of the summed gradient */
-};
-
 struct trainer {
     const struct train_job *job;
     const struct recipe *recipe;
@@ -38,152 +19,19 @@ struct trainer {
     struct samples samples;
     struct data_set drawn; /* drawings to validate with */
     size_t steps;          /* of an epoch */
-    const struct vit_kernels *kernels; /* of the recipe's precision */
     vit_model *model, *average;
     struct pool *pool;
-    struct lane *lanes;
-    vit_tensor *tensors;
-    size_t tensor_count;
+    struct stepper *stepper;
     struct checkpoint state;
     char *checkpoint_path, *log_path;
-    uint32_t *order; /* this epoch's order of the images */
+    uint32_t *order; /* this epoch's order of the samples */
     size_t epoch, step;
-    struct range batch; /* of `order` */
-    struct adamw adamw;
 };
 
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* ---- One step ----------------------------------------------------------- */
-
-/* Stochastic depth: block l of L drops a branch at a rate that grows linearly to drop_path at
- * the last block; kept ones are scaled up for it. Huang et al., arXiv:1603.09382. */
-static void draw_keep(float *keep, const struct trainer *t, size_t index) {
-    size_t depth = t->recipe->config.depth;
-    struct rng rng = rng_stream(t->recipe->seed, RNG_DROP_PATH, t->epoch, index);
-    for (size_t l = 0; l < depth; l++) {
-        double rate = t->recipe->drop_path * (double)(l + 1) / (double)depth;
-        keep[l] = rng_unit(&rng) < rate ? 0 : (float)(1 / (1 - rate));
-    }
-}
-
-static void micro_batch(struct trainer *t, struct lane *lane, const uint32_t *indices, size_t n) {
-    const struct recipe *recipe = t->recipe;
-    size_t pixels = t->data->rows * t->data->columns, K = recipe->config.classes;
-    size_t depth = recipe->config.depth;
-    for (size_t i = 0; i < n; i++) {
-        size_t index = indices[i];
-        lane->labels[i] =
-            sample_draw(lane->images + i * pixels, &lane->room, &t->samples, t->epoch, index);
-        draw_keep(lane->keep + i * depth, t, index);
-    }
-    data_standardise(lane->images, n * pixels, &recipe->config);
-    const float *keep = recipe->drop_path > 0 ? lane->keep : NULL;
-    float scale = 1 / (float)(t->batch.end - t->batch.begin);
-    vit_forward(t->model, lane->tape, lane->images, n, lane->logits, keep);
-    double loss = vit_cross_entropy(lane->dlogits, lane->logits, lane->labels, n, K,
-                                    (float)recipe->label_smoothing, scale);
-    if (t->job->teacher)
-        loss = teacher_blend(lane->dlogits, &lane->teacher, t->job->teacher, recipe->distillation,
-                             loss, lane->images, lane->logits, n, scale);
-    lane->loss += loss;
-    vit_backward(t->model, lane->tape, n, lane->dlogits, lane->gradient);
-    for (size_t i = 0; i < n; i++) {
-        lane->correct += largest_logit(lane->logits + i * K, K) == lane->labels[i];
-        lane->digits += lane->labels[i] != NO_CLASS;
-    }
-}
-
-static void compute_gradient(void *context, size_t thread, size_t threads) {
-    struct trainer *t = context;
-    struct lane *lane = &t->lanes[thread];
-    struct range share = range_part(t->batch.end - t->batch.begin, thread, threads);
-    memset(lane->gradient, 0, t->state.count * sizeof *lane->gradient);
-    lane->loss = 0;
-    lane->correct = lane->digits = 0;
-    for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
-        size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
-        micro_batch(t, lane, t->order + t->batch.begin + i, n);
-    }
-}
-
-/* Adds the other threads' gradients to the first one's, over this thread's range. */
-static void sum_gradients(void *context, size_t thread, size_t threads) {
-    struct trainer *t = context;
-    struct range range = range_part(t->state.count, thread, threads);
-    float *restrict sum = t->lanes[0].gradient;
-    for (size_t other = 1; other < threads; other++) {
-        const float *restrict part = t->lanes[other].gradient;
-        for (size_t i = range.begin; i < range.end; i++) sum[i] += part[i];
-    }
-    double square = 0;
-    for (size_t i = range.begin; i < range.end; i++) square += (double)sum[i] * sum[i];
-    t->lanes[thread].square = square;
-}
-
-static struct matrices matrices_of(const struct trainer *t, const vit_tensor *tensor) {
-    bool muon = t->recipe->optimizer == OPTIMIZER_MUON;
-    return muon ? muon_matrices(tensor) : (struct matrices){0};
-}
-
-static void update_matrix(struct trainer *t, struct lane *lane, size_t offset, size_t rows,
-                          size_t columns) {
-    float *const *arrays = t->state.arrays;
-    muon_update(t->kernels, arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset,
-                arrays[AVERAGE] + offset, lane->muon, t->lanes[0].gradient + offset, rows, columns, &t->adamw);
-}
-
-static void update_parameters(void *context, size_t thread, size_t threads) {
-    struct trainer *t = context;
-    struct range range = range_part(t->state.count, thread, threads);
-    float *const *arrays = t->state.arrays;
-    size_t seen = 0; /* matrices: the threads take them in turn */
-    for (size_t i = 0; i < t->tensor_count; i++) {
-        vit_tensor tensor = t->tensors[i];
-        struct matrices of = matrices_of(t, &tensor);
-        for (size_t k = 0; k < of.count; k++)
-            if (seen++ % threads == thread)
-                update_matrix(t, &t->lanes[thread], tensor.offset + k * of.rows * of.columns,
-                              of.rows, of.columns);
-        if (of.count) continue;
-        size_t begin = tensor.offset, end = begin + tensor.count;
-        if (begin < range.begin) begin = range.begin;
-        if (end > range.end) end = range.end;
-        if (begin >= end) continue;
-        adamw_update(arrays[PARAMETERS] + begin, arrays[MOMENT1] + begin, arrays[MOMENT2] + begin,
-                     arrays[AVERAGE] + begin, t->lanes[0].gradient + begin, end - begin,
-                     tensor.matrix, &t->adamw);
-    }
-}
-
-/* One step on t->batch; false where the gradient is no longer a number. */
-static bool train_step(struct trainer *t) {
-    const struct recipe *recipe = t->recipe;
-    size_t threads = pool_threads(t->pool);
-    pool_run(t->pool, compute_gradient, t);
-    pool_run(t->pool, sum_gradients, t);
-    double square = 0;
-    for (size_t i = 0; i < threads; i++) square += t->lanes[i].square;
-    double norm = sqrt(square), clip = recipe->clip_norm;
-    if (!isfinite(norm)) return false;
-    t->adamw = (struct adamw){
-        .learning_rate = schedule_rate(recipe, t->step, t->steps),
-        .beta1 = recipe->beta1,
-        .beta2 = recipe->beta2,
-        .epsilon = recipe->epsilon,
-        .weight_decay = recipe->weight_decay,
-        .decoupled = recipe->optimizer != OPTIMIZER_ADAM,
-        .step = t->step + 1,
-        .ema_decay = ema_warm(recipe->ema_decay, t->step + 1),
-        .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
-    };
-    pool_run(t->pool, update_parameters, t);
-    t->step++;
-    return true;
 }
 
 /* ---- One epoch ---------------------------------------------------------- */
@@ -200,51 +48,52 @@ static void shuffle(struct trainer *t) {
     }
 }
 
+static double share_right(const struct step_sums *sums) {
+    return sums->digits ? (double)sums->correct / (double)sums->digits : 0;
+}
+
 /* Trains on every image once. *go is false where the watch stopped it. */
 static vit_status train_images(struct trainer *t, struct epoch_record *record, bool *go,
                                vit_error *why) {
     const struct train_watch *watch = &t->job->watch;
-    double begin = now(), loss = 0, seconds = 0;
+    double begin = now(), seconds = 0, rate = 0;
     double flops = 3 * forward_flops(&t->recipe->config); /* backward: twice the forward */
-    size_t correct = 0, digits = 0, batch = t->recipe->batch;
+    struct step_sums sums = {0};
+    size_t batch = t->recipe->batch, n;
     *go = true;
-    for (size_t done = 0; done < t->samples.count && *go; done = t->batch.end) {
+    for (size_t done = 0; done < t->samples.count && *go; done += n) {
         size_t left = t->samples.count - done;
-        t->batch = (struct range){done, done + (left < batch ? left : batch)};
-        if (!train_step(t))
+        n = left < batch ? left : batch;
+        rate = schedule_rate(t->recipe, t->step, t->steps);
+        if (!stepper_step(t->stepper, &sums, t->order + done, n, t->epoch, t->step++, rate))
             return vit_fail(why, VIT_BAD_ARGUMENT,
                             "epoch %z: the gradient is no longer finite; try a smaller "
                             "learning_rate, a longer warm-up or a clip_norm",
                             t->epoch + 1);
-        for (size_t i = 0; i < pool_threads(t->pool); i++) {
-            loss += t->lanes[i].loss;
-            correct += t->lanes[i].correct;
-            digits += t->lanes[i].digits;
-        }
         seconds = now() - begin;
-        double n = (double)t->batch.end;
+        double so_far = (double)(done + n);
         struct train_progress progress = {
             .epoch = t->epoch + 1,
             .epochs = t->recipe->epochs,
-            .done = t->batch.end,
+            .done = done + n,
             .images = t->samples.count,
             .seconds = seconds,
-            .loss = loss / n,
-            .accuracy = digits ? (double)correct / (double)digits : 0,
-            .gflops = n * flops / seconds * 1e-9,
+            .loss = sums.loss / so_far,
+            .accuracy = share_right(&sums),
+            .gflops = so_far * flops / seconds * 1e-9,
         };
         if (watch->step) *go = watch->step(watch->context, &progress);
     }
-    double n = (double)t->samples.count;
+    double images = (double)t->samples.count;
     *record = (struct epoch_record){
-        .learning_rate = t->adamw.learning_rate,
-        .train_loss = loss / n,
-        .train_accuracy = digits ? (double)correct / (double)digits : 0,
+        .learning_rate = rate,
+        .train_loss = sums.loss / images,
+        .train_accuracy = share_right(&sums),
         .validation_loss = -1,
         .validation_accuracy = -1,
         .drawings_accuracy = -1,
-        .images_per_second = n / seconds,
-        .gflops = n * flops / seconds * 1e-9,
+        .images_per_second = images / seconds,
+        .gflops = images * flops / seconds * 1e-9,
     };
     return VIT_OK;
 }
@@ -323,36 +172,6 @@ static vit_status write_model(const struct trainer *t, vit_error *why) {
     return status;
 }
 
-/* For the largest matrix; at least 1. */
-static size_t muon_floats(const struct trainer *t) {
-    size_t most = 1;
-    for (size_t i = 0; i < t->tensor_count; i++) {
-        struct matrices of = matrices_of(t, &t->tensors[i]);
-        size_t need = muon_scratch(of.rows, of.columns);
-        if (need > most) most = need;
-    }
-    return most;
-}
-
-static bool open_lane(struct trainer *t, struct lane *lane) {
-    const vit_config *config = &t->recipe->config;
-    size_t pixels = t->data->rows * t->data->columns, K = config->classes;
-    size_t need = vit_tape_size(t->model, MICRO_BATCH);
-    size_t floats = MICRO_BATCH * (pixels + 2 * K + config->depth);
-    lane->tape_memory = malloc(need);
-    lane->gradient = malloc(t->state.count * sizeof *lane->gradient);
-    lane->images = malloc(floats * sizeof *lane->images);
-    lane->muon = malloc(muon_floats(t) * sizeof *lane->muon);
-    if (!lane->tape_memory || !lane->gradient || !lane->images || !lane->muon) return false;
-    if (!sample_room_open(&lane->room, &t->samples)) return false;
-    if (t->job->teacher && !teacher_room_open(&lane->teacher, t->job->teacher, MICRO_BATCH))
-        return false;
-    lane->logits = lane->images + MICRO_BATCH * pixels;
-    lane->dlogits = lane->logits + MICRO_BATCH * K;
-    lane->keep = lane->dlogits + MICRO_BATCH * K;
-    return !vit_tape_init(&lane->tape, lane->tape_memory, need, t->model, MICRO_BATCH);
-}
-
 static char *join(const char *path, const char *ending) {
     char *joined = malloc(strlen(path) + strlen(ending) + 1);
     return joined ? strcat(strcpy(joined, path), ending) : NULL;
@@ -360,9 +179,8 @@ static char *join(const char *path, const char *ending) {
 
 static vit_status open_models(struct trainer *t, vit_error *why) {
     const struct recipe *recipe = t->recipe;
-    t->kernels = recipe_kernels(recipe);
     vit_model **models[] = {&t->model, &t->average};
-    const struct vit_kernels *kernels[] = {t->kernels, &vit_native};
+    const struct vit_kernels *kernels[] = {recipe_kernels(recipe), &vit_native};
     for (size_t i = 0; i < 2; i++) {
         vit_status status = vit_create(models[i], &recipe->config, recipe->model,
                                        strlen(recipe->model), kernels[i], why);
@@ -377,7 +195,6 @@ static vit_status open_models(struct trainer *t, vit_error *why) {
 }
 
 static vit_status open_buffers(struct trainer *t, vit_error *why) {
-    size_t threads = t->job->threads;
     t->state.epochs = t->recipe->epochs;
     t->state.records = calloc(t->state.epochs, sizeof *t->state.records);
     t->state.arrays[MOMENT1] = calloc(t->state.count, sizeof(float));
@@ -385,15 +202,8 @@ static vit_status open_buffers(struct trainer *t, vit_error *why) {
     t->order = malloc(t->samples.count * sizeof *t->order);
     t->checkpoint_path = join(t->job->out, ".checkpoint");
     t->log_path = join(t->job->out, ".log.tsv");
-    t->lanes = calloc(threads, sizeof *t->lanes);
-    t->tensor_count = vit_tensor_count(t->model);
-    t->tensors = malloc(t->tensor_count * sizeof *t->tensors);
-    for (size_t i = 0; t->tensors && i < t->tensor_count; i++)
-        t->tensors[i] = vit_tensor_at(t->model, i);
-    bool held = t->tensors && t->state.records && t->state.arrays[MOMENT1] &&
-                t->state.arrays[MOMENT2] && t->order && t->checkpoint_path && t->log_path &&
-                t->lanes;
-    for (size_t i = 0; i < threads && held; i++) held = open_lane(t, &t->lanes[i]);
+    bool held = t->state.records && t->state.arrays[MOMENT1] && t->state.arrays[MOMENT2] &&
+                t->order && t->checkpoint_path && t->log_path;
     return held ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
 }
 
@@ -421,22 +231,15 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
     if (!status) status = pool_open(&t->pool, job->threads, why);
+    if (!status)
+        status = stepper_open(&t->stepper, job, &t->samples, t->pool, t->model, &t->state, why);
     if (!status) status = checkpoint_identify(&t->state, job, why);
     return status;
 }
 
 static void trainer_close(struct trainer *t) {
+    stepper_close(t->stepper);
     pool_close(t->pool);
-    for (size_t i = 0; t->lanes && i < t->job->threads; i++) {
-        free(t->lanes[i].tape_memory);
-        free(t->lanes[i].gradient);
-        free(t->lanes[i].images);
-        free(t->lanes[i].muon);
-        sample_room_close(&t->lanes[i].room);
-        teacher_room_close(&t->lanes[i].teacher);
-    }
-    free(t->lanes);
-    free(t->tensors);
     free(t->log_path);
     free(t->checkpoint_path);
     free(t->order);

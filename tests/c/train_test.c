@@ -205,6 +205,7 @@ TEST("a run stopped in the middle of an epoch and resumed ends with an uninterru
     struct recipe recipe = recipe_of(RECIPE);
     for (size_t i = 0; i < 2; i++) {
         recipe.optimizer = OPTIMIZERS[i];
+        recipe.sharpness = 0.1 * (double)i;
         struct watcher watcher = {0}, stopped = {.stop_epoch = 4, .stop_step = 3 * 14 + 5};
         vit_error why = {""};
         bool finished = true;

@@ -1,0 +1,315 @@
+/* One step: a batch is split over the threads, and a thread's share into micro-batches that one
+ * tape holds; each thread sums its gradient, the sums are added in the order of the threads, and
+ * each thread updates its range of the parameters. Nothing depends on which thread is faster, so
+ * the same seed and number of threads give the same bits. */
+#include "step.h"
+#include "../error.h"
+#include "../kernels/kernels.h"
+#include "rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MICRO_BATCH = 8 };
+
+struct lane { /* what one thread works with */
+    vit_tape *tape;
+    void *tape_memory;
+    float *gradient; /* laid out as the parameters */
+    float *logits, *dlogits;
+    float *muon; /* scratch for the largest matrix */
+    struct sample_room room;
+    struct teacher_room teacher;
+    struct step_sums sums;
+    double square; /* of this thread's range of the summed gradient */
+};
+
+struct stepper {
+    const struct train_job *job;
+    const struct recipe *recipe;
+    const struct samples *samples;
+    const struct vit_kernels *kernels;
+    struct pool *pool;
+    vit_model *model;
+    vit_tensor *tensors;
+    size_t tensor_count;
+    float *const *arrays; /* of a checkpoint, `count` floats each */
+    size_t count;
+    struct lane *lanes;
+    const uint32_t *indices; /* of the batch's samples, which are: */
+    size_t epoch, batch;
+    float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
+    uint8_t *labels;
+    float *here;  /* the parameters from which a step looks uphill; NULL where none does */
+    double climb; /* in gradients */
+    struct adamw adamw;
+};
+
+static size_t image_pixels(const struct stepper *s) {
+    return s->job->data->rows * s->job->data->columns;
+}
+
+/* ---- The gradient of a batch -------------------------------------------- */
+
+/* Stochastic depth: block l of L drops a branch at a rate that grows linearly to drop_path at
+ * the last block; kept ones are scaled up for it. Huang et al., arXiv:1603.09382. */
+static void draw_keep(float *keep, const struct stepper *s, size_t index) {
+    size_t depth = s->recipe->config.depth;
+    struct rng rng = rng_stream(s->recipe->seed, RNG_DROP_PATH, s->epoch, index);
+    for (size_t l = 0; l < depth; l++) {
+        double rate = s->recipe->drop_path * (double)(l + 1) / (double)depth;
+        keep[l] = rng_unit(&rng) < rate ? 0 : (float)(1 / (1 - rate));
+    }
+}
+
+static void draw_batch(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    const vit_config *config = &s->recipe->config;
+    size_t pixels = image_pixels(s);
+    struct range share = range_part(s->batch, thread, threads);
+    for (size_t i = share.begin; i < share.end; i++) {
+        size_t index = s->indices[i];
+        float *image = s->images + i * pixels;
+        s->labels[i] = sample_draw(image, &s->lanes[thread].room, s->samples, s->epoch, index);
+        data_standardise(image, pixels, config);
+        draw_keep(s->keep + i * config->depth, s, index);
+    }
+}
+
+/* Samples first…first+n of the batch. */
+static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size_t n) {
+    const struct recipe *recipe = s->recipe;
+    size_t K = recipe->config.classes;
+    const float *images = s->images + first * image_pixels(s);
+    const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
+    const uint8_t *labels = s->labels + first;
+    float scale = 1 / (float)s->batch;
+    vit_forward(s->model, lane->tape, images, n, lane->logits, keep);
+    double loss = vit_cross_entropy(lane->dlogits, lane->logits, labels, n, K,
+                                    (float)recipe->label_smoothing, scale);
+    if (s->job->teacher)
+        loss = teacher_blend(lane->dlogits, &lane->teacher, s->job->teacher, recipe->distillation,
+                             loss, images, lane->logits, n, scale);
+    lane->sums.loss += loss;
+    vit_backward(s->model, lane->tape, n, lane->dlogits, lane->gradient);
+    for (size_t i = 0; i < n; i++) {
+        lane->sums.correct += largest_logit(lane->logits + i * K, K) == labels[i];
+        lane->sums.digits += labels[i] != NO_CLASS;
+    }
+}
+
+static void compute_gradient(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct lane *lane = &s->lanes[thread];
+    struct range share = range_part(s->batch, thread, threads);
+    memset(lane->gradient, 0, s->count * sizeof *lane->gradient);
+    lane->sums = (struct step_sums){0};
+    for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
+        size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
+        micro_batch(s, lane, i, n);
+    }
+}
+
+/* Adds the other threads' gradients to the first one's, over this thread's range. */
+static void sum_gradients(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct range range = range_part(s->count, thread, threads);
+    float *restrict sum = s->lanes[0].gradient;
+    for (size_t other = 1; other < threads; other++) {
+        const float *restrict part = s->lanes[other].gradient;
+        for (size_t i = range.begin; i < range.end; i++) sum[i] += part[i];
+    }
+    double square = 0;
+    for (size_t i = range.begin; i < range.end; i++) square += (double)sum[i] * sum[i];
+    s->lanes[thread].square = square;
+}
+
+static void climb(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct range range = range_part(s->count, thread, threads);
+    const float *restrict gradient = s->lanes[0].gradient;
+    float *restrict parameters = s->arrays[PARAMETERS], scale = (float)s->climb;
+    for (size_t i = range.begin; i < range.end; i++) {
+        s->here[i] = parameters[i];
+        parameters[i] += scale * gradient[i];
+    }
+}
+
+static void climb_back(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct range range = range_part(s->count, thread, threads);
+    memcpy(s->arrays[PARAMETERS] + range.begin, s->here + range.begin,
+           (range.end - range.begin) * sizeof *s->here);
+}
+
+/* → the first lane's; returns its norm. */
+static double batch_gradient(struct stepper *s) {
+    double square = 0;
+    pool_run(s->pool, compute_gradient, s);
+    pool_run(s->pool, sum_gradients, s);
+    for (size_t i = 0; i < pool_threads(s->pool); i++) square += s->lanes[i].square;
+    return sqrt(square);
+}
+
+/* Sharpness-aware minimisation: the gradient that counts is that of a point `sharpness` away,
+ * straight uphill. Foret et al., arXiv:2010.01412, algorithm 1. */
+static double gradient_uphill(struct stepper *s) {
+    double norm = batch_gradient(s);
+    if (!s->here || !isfinite(norm)) return norm;
+    s->climb = s->recipe->sharpness / (norm + 1e-12);
+    pool_run(s->pool, climb, s);
+    norm = batch_gradient(s);
+    pool_run(s->pool, climb_back, s);
+    return norm;
+}
+
+/* ---- The parameters ------------------------------------------------------- */
+
+static struct matrices matrices_of(const struct stepper *s, const vit_tensor *tensor) {
+    bool muon = s->recipe->optimizer == OPTIMIZER_MUON;
+    return muon ? muon_matrices(tensor) : (struct matrices){0};
+}
+
+static void update_matrix(struct stepper *s, struct lane *lane, size_t offset, size_t rows,
+                          size_t columns) {
+    float *const *arrays = s->arrays;
+    muon_update(s->kernels, arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset,
+                arrays[AVERAGE] + offset, lane->muon, s->lanes[0].gradient + offset, rows, columns,
+                &s->adamw);
+}
+
+static void update_parameters(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct range range = range_part(s->count, thread, threads);
+    float *const *arrays = s->arrays;
+    size_t seen = 0; /* matrices: the threads take them in turn */
+    for (size_t i = 0; i < s->tensor_count; i++) {
+        vit_tensor tensor = s->tensors[i];
+        struct matrices of = matrices_of(s, &tensor);
+        for (size_t k = 0; k < of.count; k++)
+            if (seen++ % threads == thread)
+                update_matrix(s, &s->lanes[thread], tensor.offset + k * of.rows * of.columns,
+                              of.rows, of.columns);
+        if (of.count) continue;
+        size_t begin = tensor.offset, end = begin + tensor.count;
+        if (begin < range.begin) begin = range.begin;
+        if (end > range.end) end = range.end;
+        if (begin >= end) continue;
+        adamw_update(arrays[PARAMETERS] + begin, arrays[MOMENT1] + begin, arrays[MOMENT2] + begin,
+                     arrays[AVERAGE] + begin, s->lanes[0].gradient + begin, end - begin,
+                     tensor.matrix, &s->adamw);
+    }
+}
+
+bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *indices, size_t n,
+                  size_t epoch, size_t step, double learning_rate) {
+    const struct recipe *recipe = s->recipe;
+    s->indices = indices, s->batch = n, s->epoch = epoch;
+    pool_run(s->pool, draw_batch, s);
+    double norm = gradient_uphill(s), clip = recipe->clip_norm;
+    if (!isfinite(norm)) return false;
+    s->adamw = (struct adamw){
+        .learning_rate = learning_rate,
+        .beta1 = recipe->beta1,
+        .beta2 = recipe->beta2,
+        .epsilon = recipe->epsilon,
+        .weight_decay = recipe->weight_decay,
+        .decoupled = recipe->optimizer != OPTIMIZER_ADAM,
+        .step = step + 1,
+        .ema_decay = ema_warm(recipe->ema_decay, step + 1),
+        .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
+    };
+    pool_run(s->pool, update_parameters, s);
+    for (size_t i = 0; i < pool_threads(s->pool); i++) {
+        sums->loss += s->lanes[i].sums.loss;
+        sums->correct += s->lanes[i].sums.correct;
+        sums->digits += s->lanes[i].sums.digits;
+    }
+    return true;
+}
+
+/* ---- Memory ------------------------------------------------------------- */
+
+/* For the largest matrix; at least 1. */
+static size_t muon_floats(const struct stepper *s) {
+    size_t most = 1;
+    for (size_t i = 0; i < s->tensor_count; i++) {
+        struct matrices of = matrices_of(s, &s->tensors[i]);
+        size_t need = muon_scratch(of.rows, of.columns);
+        if (need > most) most = need;
+    }
+    return most;
+}
+
+static bool open_lane(struct stepper *s, struct lane *lane) {
+    const vit_model *teacher = s->job->teacher;
+    size_t logits = MICRO_BATCH * s->recipe->config.classes;
+    size_t need = vit_tape_size(s->model, MICRO_BATCH);
+    lane->tape_memory = malloc(need);
+    lane->gradient = malloc(s->count * sizeof *lane->gradient);
+    lane->logits = malloc(2 * logits * sizeof *lane->logits);
+    lane->muon = malloc(muon_floats(s) * sizeof *lane->muon);
+    if (!lane->tape_memory || !lane->gradient || !lane->logits || !lane->muon) return false;
+    if (!sample_room_open(&lane->room, s->samples)) return false;
+    if (teacher && !teacher_room_open(&lane->teacher, teacher, MICRO_BATCH)) return false;
+    lane->dlogits = lane->logits + logits;
+    return !vit_tape_init(&lane->tape, lane->tape_memory, need, s->model, MICRO_BATCH);
+}
+
+static bool open_batch(struct stepper *s) {
+    const struct recipe *recipe = s->recipe;
+    size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
+    s->images = malloc(n * image_pixels(s) * sizeof *s->images);
+    s->keep = malloc(n * recipe->config.depth * sizeof *s->keep);
+    s->labels = malloc(n);
+    if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
+    return s->images && s->keep && s->labels && (s->here || recipe->sharpness == 0);
+}
+
+static bool open_all(struct stepper *s) {
+    size_t threads = pool_threads(s->pool);
+    s->lanes = calloc(threads, sizeof *s->lanes);
+    s->tensor_count = vit_tensor_count(s->model);
+    s->tensors = malloc(s->tensor_count * sizeof *s->tensors);
+    if (!s->lanes || !s->tensors) return false;
+    for (size_t i = 0; i < s->tensor_count; i++) s->tensors[i] = vit_tensor_at(s->model, i);
+    bool held = open_batch(s);
+    for (size_t i = 0; i < threads && held; i++) held = open_lane(s, &s->lanes[i]);
+    return held;
+}
+
+vit_status stepper_open(struct stepper **out, const struct train_job *job,
+                        const struct samples *samples, struct pool *pool, vit_model *model,
+                        const struct checkpoint *state, vit_error *why) {
+    struct stepper *s = *out = malloc(sizeof *s);
+    if (s)
+        *s = (struct stepper){.job = job,
+                              .recipe = job->recipe,
+                              .samples = samples,
+                              .kernels = recipe_kernels(job->recipe),
+                              .pool = pool,
+                              .model = model,
+                              .arrays = state->arrays,
+                              .count = state->count};
+    if (s && open_all(s)) return VIT_OK;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
+}
+
+void stepper_close(struct stepper *s) {
+    if (!s) return;
+    for (size_t i = 0; s->lanes && i < pool_threads(s->pool); i++) {
+        free(s->lanes[i].tape_memory);
+        free(s->lanes[i].gradient);
+        free(s->lanes[i].logits);
+        free(s->lanes[i].muon);
+        sample_room_close(&s->lanes[i].room);
+        teacher_room_close(&s->lanes[i].teacher);
+    }
+    free(s->lanes);
+    free(s->tensors);
+    free(s->images);
+    free(s->keep);
+    free(s->labels);
+    free(s->here);
+    free(s);
+}
