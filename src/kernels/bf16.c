@@ -3,7 +3,7 @@
  * factor holds 16 columns, the two bfloat16 of a pair of k side by side, a pair below another.
  * Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20. */
 #define _GNU_SOURCE
-#include "kernels.h"
+#include "by_gemm.h"
 
 #if defined(__linux__) && defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512BF16__)
 #include <immintrin.h>
@@ -160,20 +160,16 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
     _tile_release();
 }
 
-/* As vit_native's: the bias first, then the product is added to it. */
+static struct vit_kernels table;
+
 static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                    const float *restrict packed, const float *restrict bias, int act, bool add,
                    size_t M, size_t N, size_t K) {
-    for (size_t m = 0; bias && m < M; m++)
-        for (size_t n = 0; n < N; n++) y[m * ldy + n] = bias[n] + (add ? y[m * ldy + n] : 0);
-    gemm(y, ldy, x, ldx, false, packed, K, true, 1, add || bias ? 1 : 0, M, N, K);
-    for (size_t m = 0; act != VIT_LINEAR && m < M; m++)
-        vit_native.activate(y + m * ldy, y + m * ldy, act, N);
+    matmul_by_gemm(&table, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
 }
 
 const struct vit_kernels *vit_bfloat16(void) {
     enum { ASK_LEAVE = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    static struct vit_kernels table;
     if (syscall(SYS_arch_prctl, ASK_LEAVE, TILE_DATA)) return NULL;
     table = vit_native;
     table.name = "bfloat16";

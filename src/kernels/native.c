@@ -7,6 +7,7 @@
 #else
 #define LANES 4
 #endif
+#include "by_gemm.h"
 #include "lanes.h"
 
 static size_t packed_size(size_t N, size_t K) {
@@ -62,14 +63,10 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
 }
 #endif
 
-/* Starts every row from the bias, so that the product is added to it. */
 static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                    const float *restrict packed, const float *restrict bias, int act, bool add,
                    size_t M, size_t N, size_t K) {
-    for (size_t m = 0; bias && m < M; m++)
-        for (size_t n = 0; n < N; n++) y[m * ldy + n] = bias[n] + (add ? y[m * ldy + n] : 0);
-    gemm(y, ldy, x, ldx, false, packed, K, true, 1, add || bias ? 1 : 0, M, N, K);
-    if (act != VIT_LINEAR) activate_rows(y, ldy, y, ldy, act, M, N);
+    matmul_by_gemm(&vit_native, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
 }
 
 /* ---- Slopes, for the backward pass */
