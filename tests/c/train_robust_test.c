@@ -1,5 +1,5 @@
-/* The shipped model on drawings of writers it never saw, drawn in many ways: each way changes at
- * most one answer in a hundred. And on drawings of no digit, of which it is not sure. */
+/* The shipped models on drawings of writers they never saw, drawn in many ways: each way changes at
+ * most one answer in a hundred. And on drawings of no digit, of which they are not sure. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -49,7 +49,11 @@ struct reader {
     vit_point *points;
 };
 
-static bool reader_open(struct reader *r) {
+static const char *const MODELS[] = {"digits", "digits-large"};
+enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS };
+#define NO_DRAWINGS "no pen drawings in ../shared/strokes, nor in the folder VITRINE_DATA names"
+
+static bool reader_open(struct reader *r, const char *model) {
     static const char *const folders[] = {"../strokes", "strokes", "."};
     const char *given = getenv("VITRINE_DATA");
     vit_error why = {""};
@@ -64,8 +68,9 @@ static bool reader_open(struct reader *r) {
     if (!found) return false;
     uint8_t *bytes;
     size_t size;
-    vit_status status =
-        read_file(&bytes, &size, GOLDEN_DIR "/../../weights/digits.safetensors", &why);
+    char path[512];
+    snprintf(path, sizeof path, GOLDEN_DIR "/../../weights/%s.safetensors", model);
+    vit_status status = read_file(&bytes, &size, path, &why);
     if (!status) status = vit_open(&r->model, bytes, size, NULL, &why);
     if (status) {
         printf("%s\n", why.text);
@@ -126,12 +131,9 @@ static size_t next_held_out(const struct reader *r, size_t drawing) {
     return SIZE_MAX;
 }
 
-TEST("where, how large, how thick, how slanted and on what a digit is drawn changes little") {
+static void check_ways(const struct reader *r, const char *model) {
     enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
-    struct reader reader, *r = &reader;
     size_t changed[WAY_COUNT] = {0}, wrong[WAY_COUNT] = {0}, count = 0, held_out = 0, fine = 0;
-    if (!reader_open(r))
-        SKIP("no pen drawings in ../shared/strokes, nor in the folder VITRINE_DATA names");
     for (size_t i = SIZE_MAX; (i = next_held_out(r, i)) != SIZE_MAX;) {
         if (held_out++ % EVERY) continue;
         size_t plain = answer(r, i, &PLAIN).class, label = r->drawings.list[i].label;
@@ -147,11 +149,19 @@ TEST("where, how large, how thick, how slanted and on what a digit is drawn chan
         if (getenv("VERBOSE"))
             printf("    %-40s %2zu changed, %2zu wrong\n", WAYS[way].what, changed[way],
                    wrong[way]);
-        CHECK(100 * changed[way] <= count, "%s: %zu of %zu answers changed", WAYS[way].what,
-              changed[way], count);
+        CHECK(100 * changed[way] <= count, "%s: %s: %zu of %zu answers changed", model,
+              WAYS[way].what, changed[way], count);
     }
-    CHECK(100 * fine >= 99 * count, "%zu of %zu right", fine, count);
-    reader_close(r);
+    CHECK(100 * fine >= 99 * count, "%s: %zu of %zu right", model, fine, count);
+}
+
+TEST("where, how large, how thick, how slanted and on what a digit is drawn changes little") {
+    for (size_t i = 0; i < MODEL_COUNT; i++) {
+        struct reader reader;
+        if (!reader_open(&reader, MODELS[i])) SKIP(NO_DRAWINGS);
+        check_ways(&reader, MODELS[i]);
+        reader_close(&reader);
+    }
 }
 
 /* ---- No digits ---------------------------------------------------------- */
@@ -212,13 +222,10 @@ static void draw_pair(uint8_t *plane, const struct reader *r, size_t drawing, fl
     drawings_draw(plane, PAD, PAD, r->points, &r->drawings, next_held_out(r, drawing), &pen);
 }
 
-TEST("of letters, signs, knots and pairs nine in ten are uncertain, of good digits one in 100") {
+static void check_doubts(const struct reader *r, const char *model) {
     enum { KINDS = 3, EACH = 4 * SIGN_COUNT };
     static const char *const kinds[KINDS] = {"signs", "knots", "pairs"};
-    struct reader reader, *r = &reader;
     size_t flagged[KINDS] = {0}, good = 0, doubted = 0, drawing = SIZE_MAX;
-    if (!reader_open(r))
-        SKIP("no pen drawings in ../shared/strokes, nor in the folder VITRINE_DATA names");
     for (size_t i = 0; i < EACH; i++) {
         float width = 6 + 7 * (float)(i % 4);
         drawing = next_held_out(r, drawing);
@@ -244,8 +251,16 @@ TEST("of letters, signs, knots and pairs nine in ten are uncertain, of good digi
         doubted += told.uncertain;
     }
     size_t all = flagged[0] + flagged[1] + flagged[2];
-    CHECK(10 * all >= 9 * KINDS * EACH, "uncertain of %zu, %zu and %zu of %d each", flagged[0],
-          flagged[1], flagged[2], EACH);
-    CHECK(100 * doubted <= good, "uncertain of %zu of %zu good digits", doubted, good);
-    reader_close(r);
+    CHECK(10 * all >= 9 * KINDS * EACH, "%s: uncertain of %zu, %zu and %zu of %d each", model,
+          flagged[0], flagged[1], flagged[2], EACH);
+    CHECK(100 * doubted <= good, "%s: uncertain of %zu of %zu good digits", model, doubted, good);
+}
+
+TEST("of letters, signs, knots and pairs nine in ten are uncertain, of good digits one in 100") {
+    for (size_t i = 0; i < MODEL_COUNT; i++) {
+        struct reader reader;
+        if (!reader_open(&reader, MODELS[i])) SKIP(NO_DRAWINGS);
+        check_doubts(&reader, MODELS[i]);
+        reader_close(&reader);
+    }
 }
