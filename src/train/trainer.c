@@ -57,7 +57,8 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
                                vit_error *why) {
     const struct train_watch *watch = &t->job->watch;
     double begin = now(), seconds = 0, rate = 0;
-    double flops = 3 * forward_flops(&t->recipe->config); /* backward: twice the forward */
+    /* Backward: twice the forward. Of a sharpness-aware step one gradient counts. */
+    double flops = 3 * forward_flops(&t->recipe->config);
     struct step_sums sums = {0};
     size_t batch = t->recipe->batch, n;
     *go = true;

@@ -19,7 +19,7 @@ export const MODELS: readonly Choice[] = [
   { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits },
   {
     id: "digits-large",
-    title: "digits-large: two and a half times the size",
+    title: "digits-large: 2.4 times the size",
     url: large,
     bytes: WEIGHTS_BYTES["digits-large"],
   },
