@@ -50,7 +50,6 @@ struct reader {
 };
 
 static const char *const MODELS[] = {"digits", "digits-large"};
-enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS };
 #define NO_DRAWINGS "no pen drawings in ../shared/strokes, nor in the folder VITRINE_DATA names"
 
 static bool reader_open(struct reader *r, const char *model) {
@@ -92,6 +91,17 @@ static void reader_close(struct reader *r) {
     free(r->memory);
     drawings_close(&r->drawings);
     vit_close(r->model);
+}
+
+/* False where there are no drawings. */
+static bool each_model(void (*check)(const struct reader *r, const char *model)) {
+    for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
+        struct reader reader;
+        if (!reader_open(&reader, MODELS[i])) return false;
+        check(&reader, MODELS[i]);
+        reader_close(&reader);
+    }
+    return true;
 }
 
 struct told {
@@ -156,12 +166,7 @@ static void check_ways(const struct reader *r, const char *model) {
 }
 
 TEST("where, how large, how thick, how slanted and on what a digit is drawn changes little") {
-    for (size_t i = 0; i < MODEL_COUNT; i++) {
-        struct reader reader;
-        if (!reader_open(&reader, MODELS[i])) SKIP(NO_DRAWINGS);
-        check_ways(&reader, MODELS[i]);
-        reader_close(&reader);
-    }
+    if (!each_model(check_ways)) SKIP(NO_DRAWINGS);
 }
 
 /* ---- No digits ---------------------------------------------------------- */
@@ -257,10 +262,5 @@ static void check_doubts(const struct reader *r, const char *model) {
 }
 
 TEST("of letters, signs, knots and pairs nine in ten are uncertain, of good digits one in 100") {
-    for (size_t i = 0; i < MODEL_COUNT; i++) {
-        struct reader reader;
-        if (!reader_open(&reader, MODELS[i])) SKIP(NO_DRAWINGS);
-        check_doubts(&reader, MODELS[i]);
-        reader_close(&reader);
-    }
+    if (!each_model(check_doubts)) SKIP(NO_DRAWINGS);
 }
