@@ -44,6 +44,7 @@ static const struct key TRAINING[] = {
     {"ema_decay", REAL, AT(ema_decay), 0, 0.999999, 0, NULL},
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
     {"sharpness", REAL, AT(sharpness), 0, 100, 0, NULL},
+    {"sharpness_batch", COUNT, AT(sharpness_batch), 0, 1e6, 0, NULL},
     {"distillation", REAL, AT(distillation), 0, 1, 0, NULL},
     {"drawings", COUNT, AT(drawings), 0, 1000, 0, NULL},
     {"hand", REAL, AT(hand), 0, 1, 0, NULL},

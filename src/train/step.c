@@ -40,8 +40,10 @@ struct stepper {
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
     uint8_t *labels;
-    float *here;  /* the parameters from which a step looks uphill; NULL where none does */
-    double climb; /* in gradients */
+    struct range part; /* of the batch, whose gradient is taken next */
+    float *gradient;   /* the sum of the parts' */
+    float *here;       /* the parameters from which a step looks uphill; NULL where none does */
+    double climb;      /* in gradients */
     struct adamw adamw;
 };
 
@@ -101,27 +103,40 @@ static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size
 static void compute_gradient(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct lane *lane = &s->lanes[thread];
-    struct range share = range_part(s->batch, thread, threads);
+    struct range share = range_part(s->part.end - s->part.begin, thread, threads);
+    size_t begin = s->part.begin + share.begin, end = s->part.begin + share.end;
     memset(lane->gradient, 0, s->count * sizeof *lane->gradient);
     lane->sums = (struct step_sums){0};
-    for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
-        size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
+    for (size_t i = begin; i < end; i += MICRO_BATCH) {
+        size_t n = end - i < MICRO_BATCH ? end - i : MICRO_BATCH;
         micro_batch(s, lane, i, n);
     }
 }
 
-/* Adds the other threads' gradients to the first one's, over this thread's range. */
-static void sum_gradients(void *context, size_t thread, size_t threads) {
+static double square_of(const float *x, struct range range) {
+    double square = 0;
+    for (size_t i = range.begin; i < range.end; i++) square += (double)x[i] * x[i];
+    return square;
+}
+
+/* The other threads' gradients to the first one's, over this thread's range. */
+static void add_lanes(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
     float *restrict sum = s->lanes[0].gradient;
     for (size_t other = 1; other < threads; other++) {
-        const float *restrict part = s->lanes[other].gradient;
-        for (size_t i = range.begin; i < range.end; i++) sum[i] += part[i];
+        const float *restrict lane = s->lanes[other].gradient;
+        for (size_t i = range.begin; i < range.end; i++) sum[i] += lane[i];
     }
-    double square = 0;
-    for (size_t i = range.begin; i < range.end; i++) square += (double)sum[i] * sum[i];
-    s->lanes[thread].square = square;
+    s->lanes[thread].square = square_of(sum, range);
+}
+
+static void add_part(void *context, size_t thread, size_t threads) {
+    struct stepper *s = context;
+    struct range range = range_part(s->count, thread, threads);
+    const float *restrict part = s->lanes[0].gradient;
+    for (size_t i = range.begin; i < range.end; i++) s->gradient[i] += part[i];
+    s->lanes[thread].square = square_of(s->gradient, range);
 }
 
 static void climb(void *context, size_t thread, size_t threads) {
@@ -142,25 +157,45 @@ static void climb_back(void *context, size_t thread, size_t threads) {
            (range.end - range.begin) * sizeof *s->here);
 }
 
-/* → the first lane's; returns its norm. */
-static double batch_gradient(struct stepper *s) {
+static double norm(const struct stepper *s) {
     double square = 0;
-    pool_run(s->pool, compute_gradient, s);
-    pool_run(s->pool, sum_gradients, s);
     for (size_t i = 0; i < pool_threads(s->pool); i++) square += s->lanes[i].square;
     return sqrt(square);
 }
 
+/* → the first lane's; returns its norm. */
+static double part_gradient(struct stepper *s) {
+    pool_run(s->pool, compute_gradient, s);
+    pool_run(s->pool, add_lanes, s);
+    return norm(s);
+}
+
 /* Sharpness-aware minimisation: the gradient that counts is that of a point `sharpness` away,
- * straight uphill. Foret et al., arXiv:2010.01412, algorithm 1. */
-static double gradient_uphill(struct stepper *s) {
-    double norm = batch_gradient(s);
-    if (!s->here || !isfinite(norm)) return norm;
-    s->climb = s->recipe->sharpness / (norm + 1e-12);
+ * straight uphill; each part of the batch climbs its own hill (m-sharpness). Foret et al.,
+ * arXiv:2010.01412, algorithm 1 and section 4.1. */
+static void gradient_uphill(struct stepper *s) {
+    s->climb = s->recipe->sharpness / (part_gradient(s) + 1e-12);
     pool_run(s->pool, climb, s);
-    norm = batch_gradient(s);
+    part_gradient(s);
     pool_run(s->pool, climb_back, s);
-    return norm;
+}
+
+/* → s->gradient; returns its norm. */
+static double batch_gradient(struct stepper *s, struct step_sums *sums) {
+    size_t part = s->here ? s->recipe->sharpness_batch : 0;
+    if (!part) part = s->batch;
+    memset(s->gradient, 0, s->count * sizeof *s->gradient);
+    for (size_t begin = 0; begin < s->batch; begin += part) {
+        s->part = (struct range){begin, s->batch - begin < part ? s->batch : begin + part};
+        s->here ? gradient_uphill(s) : (void)part_gradient(s);
+        pool_run(s->pool, add_part, s);
+        for (size_t i = 0; i < pool_threads(s->pool); i++) {
+            sums->loss += s->lanes[i].sums.loss;
+            sums->correct += s->lanes[i].sums.correct;
+            sums->digits += s->lanes[i].sums.digits;
+        }
+    }
+    return norm(s);
 }
 
 /* ---- The parameters ------------------------------------------------------- */
@@ -174,7 +209,7 @@ static void update_matrix(struct stepper *s, struct lane *lane, size_t offset, s
                           size_t columns) {
     float *const *arrays = s->arrays;
     muon_update(s->kernels, arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset,
-                arrays[AVERAGE] + offset, lane->muon, s->lanes[0].gradient + offset, rows, columns,
+                arrays[AVERAGE] + offset, lane->muon, s->gradient + offset, rows, columns,
                 &s->adamw);
 }
 
@@ -196,8 +231,8 @@ static void update_parameters(void *context, size_t thread, size_t threads) {
         if (end > range.end) end = range.end;
         if (begin >= end) continue;
         adamw_update(arrays[PARAMETERS] + begin, arrays[MOMENT1] + begin, arrays[MOMENT2] + begin,
-                     arrays[AVERAGE] + begin, s->lanes[0].gradient + begin, end - begin,
-                     tensor.matrix, &s->adamw);
+                     arrays[AVERAGE] + begin, s->gradient + begin, end - begin, tensor.matrix,
+                     &s->adamw);
     }
 }
 
@@ -206,8 +241,8 @@ bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *ind
     const struct recipe *recipe = s->recipe;
     s->indices = indices, s->batch = n, s->epoch = epoch;
     pool_run(s->pool, draw_batch, s);
-    double norm = gradient_uphill(s), clip = recipe->clip_norm;
-    if (!isfinite(norm)) return false;
+    double length = batch_gradient(s, sums), clip = recipe->clip_norm;
+    if (!isfinite(length)) return false;
     s->adamw = (struct adamw){
         .learning_rate = learning_rate,
         .beta1 = recipe->beta1,
@@ -217,14 +252,9 @@ bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *ind
         .decoupled = recipe->optimizer != OPTIMIZER_ADAM,
         .step = step + 1,
         .ema_decay = ema_warm(recipe->ema_decay, step + 1),
-        .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
+        .gradient_scale = clip > 0 && length > clip ? clip / length : 1,
     };
     pool_run(s->pool, update_parameters, s);
-    for (size_t i = 0; i < pool_threads(s->pool); i++) {
-        sums->loss += s->lanes[i].sums.loss;
-        sums->correct += s->lanes[i].sums.correct;
-        sums->digits += s->lanes[i].sums.digits;
-    }
     return true;
 }
 
@@ -262,8 +292,9 @@ static bool open_batch(struct stepper *s) {
     s->images = malloc(n * image_pixels(s) * sizeof *s->images);
     s->keep = malloc(n * recipe->config.depth * sizeof *s->keep);
     s->labels = malloc(n);
+    s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
-    return s->images && s->keep && s->labels && (s->here || recipe->sharpness == 0);
+    return s->images && s->keep && s->labels && s->gradient && (s->here || recipe->sharpness == 0);
 }
 
 static bool open_all(struct stepper *s) {
@@ -310,6 +341,7 @@ void stepper_close(struct stepper *s) {
     free(s->images);
     free(s->keep);
     free(s->labels);
+    free(s->gradient);
     free(s->here);
     free(s);
 }

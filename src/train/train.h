@@ -124,6 +124,7 @@ struct recipe {
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
     double sharpness;           /* how far uphill a step takes its gradient; 0: where it stands */
+    size_t sharpness_batch;     /* samples that climb together; 0: the whole batch */
     size_t drawings;            /* times that an epoch draws each drawing */
     double hand;                /* bends drawings, presses unevenly, makes half of the 1s lines */
     double distillation;        /* share of the targets that is a teacher's answer */

@@ -1,4 +1,4 @@
-/* Sharpness-aware steps: step.c's gradient_uphill. */
+/* Sharpness-aware steps: step.c's batch_gradient. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -9,98 +9,157 @@ static const double RATE = 0.01, DISTANCE = 0.5;
 
 /* One step on all samples at once, as they are. Adam's ε of 1 makes its step follow the length of
  * the gradient, too, and not only its sign. */
-static struct recipe one_step(double sharpness) {
+static struct recipe one_step(double sharpness, size_t part) {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 1, recipe.batch = SAMPLES, recipe.validation = 0;
     recipe.optimizer = OPTIMIZER_ADAM, recipe.schedule = SCHEDULE_CONSTANT;
     recipe.learning_rate = RATE, recipe.warmup_epochs = 0, recipe.weight_decay = 0;
     recipe.epsilon = 1, recipe.clip_norm = 0, recipe.ema_decay = 0, recipe.drop_path = 0;
     recipe.augment = (struct augment){.elastic_grid = 1};
-    recipe.sharpness = sharpness;
+    recipe.sharpness = sharpness, recipe.sharpness_batch = part;
     return recipe;
 }
 
-static struct data_set noise(void) {
+static struct data_set noise(bool alike) {
     struct data_set data = {malloc(SAMPLES * PIXELS), malloc(SAMPLES), SAMPLES, SIDE, SIDE};
     uint64_t seed = 7;
     for (size_t i = 0; i < SAMPLES * PIXELS; i++)
         data.images[i] = (uint8_t)random_below(&seed, 256);
     for (size_t i = 0; i < SAMPLES; i++) data.labels[i] = (uint8_t)random_below(&seed, 3);
+    for (size_t i = 1; i < SAMPLES && alike; i++) {
+        memcpy(data.images + i * PIXELS, data.images, PIXELS);
+        data.labels[i] = data.labels[0];
+    }
     return data;
 }
 
-/* The whole set's, at the parameters that the model has. */
-static float *gradient_of(vit_model *model, const struct recipe *recipe,
-                          const struct data_set *data) {
+static double adam_step(float gradient) {
+    return RATE * (double)gradient / (fabs((double)gradient) + 1);
+}
+
+/* sum += what the samples from `first` give to the whole set's gradient, at the parameters that
+ * the model has. */
+static void add_gradient(float *sum, vit_model *model, const struct recipe *recipe,
+                         const struct data_set *data, size_t first, size_t n) {
     static float images[SAMPLES * PIXELS];
     float logits[SAMPLES * 3], dlogits[SAMPLES * 3];
-    size_t count, need = vit_tape_size(model, SAMPLES);
-    vit_parameters(model, &count);
-    float *gradient = calloc(count, sizeof *gradient);
+    size_t need = vit_tape_size(model, SAMPLES);
     void *memory = malloc(need);
     vit_tape *tape;
     if (vit_tape_init(&tape, memory, need, model, SAMPLES)) exit(EXIT_FAILURE);
-    for (size_t i = 0; i < SAMPLES * PIXELS; i++) images[i] = (float)data->images[i] / 255;
-    data_standardise(images, SAMPLES * PIXELS, &recipe->config);
-    vit_forward(model, tape, images, SAMPLES, logits, NULL);
-    vit_cross_entropy(dlogits, logits, data->labels, SAMPLES, 3, (float)recipe->label_smoothing,
+    for (size_t i = 0; i < n * PIXELS; i++)
+        images[i] = (float)data->images[first * PIXELS + i] / 255;
+    data_standardise(images, n * PIXELS, &recipe->config);
+    vit_forward(model, tape, images, n, logits, NULL);
+    vit_cross_entropy(dlogits, logits, data->labels + first, n, 3, (float)recipe->label_smoothing,
                       1.0f / SAMPLES);
-    vit_backward(model, tape, SAMPLES, dlogits, gradient);
+    vit_backward(model, tape, n, dlogits, sum);
     free(memory);
-    return gradient;
 }
 
-TEST("a step follows the gradient of the point that lies `sharpness` uphill, in any threads") {
-    struct data_set data = noise();
-    for (size_t run = 0; run < 4; run++) {
-        double distance = run % 2 ? DISTANCE : 0;
-        struct recipe recipe = one_step(distance);
-        vit_error why = {""};
-        bool finished = false;
-        char out[256];
-        strcpy(out, scratch_path("step"));
-        struct train_job job = {.recipe = &recipe, .data = &data, .out = out, .fresh = true};
-        job.threads = 1 + run;
-        REQUIRE(!train_run(&job, &finished, &why) && finished, "%s", why.text);
-        vit_model *model, *stepped;
-        uint8_t *bytes;
-        size_t count, size;
-        REQUIRE(!read_file(&bytes, &size, out, &why), "%s", why.text);
-        REQUIRE(!vit_open(&stepped, bytes, size, &vit_native, &why), "%s", why.text);
-        REQUIRE(!vit_create(&model, &recipe.config, recipe.model, strlen(recipe.model), &vit_native,
-                            &why),
-                "%s", why.text);
-        init_parameters(model, recipe.seed);
-        float *p = vit_parameters(model, &count), *after = vit_parameters(stepped, &count);
-        float *before = malloc(count * sizeof *before);
-        memcpy(before, p, count * sizeof *before);
-        float *g = gradient_of(model, &recipe, &data);
-        double square = 0, farthest = 0;
-        for (size_t i = 0; i < count; i++) square += (double)g[i] * (double)g[i];
+/* Parts of the samples, in their order, each `distance` up its own hill. */
+static float *gradient_uphill(vit_model *model, const struct recipe *recipe,
+                              const struct data_set *data, size_t part, double distance) {
+    size_t count;
+    float *p = vit_parameters(model, &count);
+    float *sum = calloc(count, sizeof *sum), *here = malloc(count * sizeof *here);
+    float *up = malloc(count * sizeof *up);
+    memcpy(here, p, count * sizeof *here);
+    for (size_t first = 0; first < SAMPLES; first += part) {
+        size_t n = SAMPLES - first < part ? SAMPLES - first : part;
+        double square = 0;
+        memset(up, 0, count * sizeof *up);
+        add_gradient(up, model, recipe, data, first, n);
+        for (size_t i = 0; i < count; i++) square += (double)up[i] * (double)up[i];
         for (size_t i = 0; i < count; i++)
-            p[i] = (float)((double)p[i] + distance / sqrt(square) * (double)g[i]);
-        float *uphill = gradient_of(model, &recipe, &data);
+            p[i] = (float)((double)p[i] + distance / sqrt(square) * (double)up[i]);
+        add_gradient(sum, model, recipe, data, first, n);
+        memcpy(p, here, count * sizeof *here);
+    }
+    free(here), free(up);
+    return sum;
+}
+
+static void must(vit_status status, const vit_error *why) {
+    if (!status) return;
+    printf("%s\n", why->text);
+    exit(EXIT_FAILURE);
+}
+
+static vit_model *model_of(const struct recipe *recipe) {
+    vit_model *model;
+    vit_error why = {""};
+    must(vit_create(&model, &recipe->config, recipe->model, strlen(recipe->model), &vit_native,
+                    &why),
+         &why);
+    init_parameters(model, recipe->seed);
+    return model;
+}
+
+static vit_model *trained(const struct recipe *recipe, const struct data_set *data,
+                          size_t threads) {
+    vit_model *model;
+    uint8_t *bytes;
+    size_t size;
+    char out[256];
+    vit_error why = {""};
+    bool finished;
+    strcpy(out, scratch_path("step"));
+    struct train_job job = {
+        .recipe = recipe, .data = data, .out = out, .fresh = true, .threads = threads};
+    must(train_run(&job, &finished, &why), &why);
+    must(read_file(&bytes, &size, out, &why), &why);
+    must(vit_open(&model, bytes, size, &vit_native, &why), &why);
+    free(bytes);
+    return model;
+}
+
+/* An epoch shuffles the samples, so parts of several are tried on samples all alike. */
+static const struct run {
+    size_t threads, part;
+    double distance;
+    bool alike;
+} RUNS[] = {
+    {1, 0, 0, false},        {2, 0, DISTANCE, false},           {3, 0, 0, false},
+    {4, 0, DISTANCE, false}, {1, 1, DISTANCE, false},           {3, 1, DISTANCE, false},
+    {2, 5, DISTANCE, true},  {2, SAMPLES + 1, DISTANCE, false}, {2, 5, 0, false},
+};
+
+TEST("a step follows the gradients of points that lie `sharpness` uphill of the batch's parts") {
+    for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
+        const struct run *run = &RUNS[k];
+        struct data_set data = noise(run->alike);
+        struct recipe recipe = one_step(run->distance, run->part);
+        vit_model *model = model_of(&recipe), *stepped = trained(&recipe, &data, run->threads);
+        size_t count, part = run->part ? run->part : SAMPLES;
+        const float *before = vit_parameters(model, &count);
+        const float *after = vit_parameters(stepped, &count);
+        float *plain = gradient_uphill(model, &recipe, &data, SAMPLES, 0);
+        float *whole = gradient_uphill(model, &recipe, &data, SAMPLES, run->distance);
+        float *uphill = gradient_uphill(model, &recipe, &data, part, run->distance);
+        double from_plain = 0, from_whole = 0;
         for (size_t i = 0; i < count; i++) {
-            double plain = RATE * (double)g[i] / (fabs((double)g[i]) + 1);
-            double step = RATE * (double)uphill[i] / (fabs((double)uphill[i]) + 1);
-            farthest = fmax(farthest, fabs(step - plain));
+            double step = adam_step(uphill[i]);
+            from_plain = fmax(from_plain, fabs(step - adam_step(plain[i])));
+            from_whole = fmax(from_whole, fabs(step - adam_step(whole[i])));
             /* Gradients of a few tenths from sums of 24 samples' hundred roundings; parameters of
              * up to 1 are rounded once. */
-            CHECK(within((double)after[i], (double)before[i] - step, 1e-6), "%zu: %g, want %g", i,
-                  (double)after[i], (double)before[i] - step);
+            CHECK(within((double)after[i], (double)before[i] - step, 1e-6),
+                  "run %zu, %zu: %g, want %g", k, i, (double)after[i], (double)before[i] - step);
         }
         /* What the check above could tell apart. */
-        CHECK(distance == 0 ? farthest == 0 : farthest > 1e-3, "uphill is only %g away", farthest);
-        free(g), free(uphill), free(before), free(bytes);
+        if (run->distance > 0) CHECK(from_plain > 1e-3, "run %zu: %g", k, from_plain);
+        if (run->part == 1) CHECK(from_whole > 1e-3, "run %zu: %g", k, from_whole);
+        free(plain), free(whole), free(uphill);
         vit_close(model), vit_close(stepped);
         recipe_close(&recipe);
+        data_close(&data);
     }
-    data_close(&data);
 }
 
 TEST("a distance that leaves the numbers is an error, and no model is written") {
-    struct data_set data = noise();
-    struct recipe recipe = one_step(1e30);
+    struct data_set data = noise(false);
+    struct recipe recipe = one_step(1e30, 5);
     vit_error why = {""};
     bool finished = false;
     char out[256];
