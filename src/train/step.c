@@ -187,7 +187,10 @@ static double batch_gradient(struct stepper *s, struct step_sums *sums) {
     memset(s->gradient, 0, s->count * sizeof *s->gradient);
     for (size_t begin = 0; begin < s->batch; begin += part) {
         s->part = (struct range){begin, s->batch - begin < part ? s->batch : begin + part};
-        s->here ? gradient_uphill(s) : (void)part_gradient(s);
+        if (s->here)
+            gradient_uphill(s);
+        else
+            part_gradient(s);
         pool_run(s->pool, add_part, s);
         for (size_t i = 0; i < pool_threads(s->pool); i++) {
             sums->loss += s->lanes[i].sums.loss;
