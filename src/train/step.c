@@ -119,7 +119,7 @@ static double square_of(const float *x, struct range range) {
     return square;
 }
 
-/* The other threads' gradients to the first one's, over this thread's range. */
+/* Adds the other threads' gradients to the first one's, over this thread's range. */
 static void add_lanes(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
