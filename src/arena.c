@@ -1,19 +1,16 @@
 #include "arena.h"
 
-#include <stdint.h>
+#include "sizes.h"
 
-float *arena_floats(struct arena *arena, size_t count, size_t each) {
-    const size_t most = (SIZE_MAX - 2 * CACHE_LINE) / sizeof(float);
-    if (arena->overflow || (each && count > most / each)) {
-        arena->overflow = true;
-        return NULL;
-    }
-    size_t bytes = (count * each * sizeof(float) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    if (bytes > SIZE_MAX - CACHE_LINE - arena->used) {
+float *arena_product(struct arena *arena, size_t rank, const size_t *sizes) {
+    size_t bytes = sizeof(float);
+    for (size_t i = 0; i < rank; i++) bytes = size_times(bytes, sizes[i]);
+    size_t end = size_plus(arena->used, size_whole(bytes, CACHE_LINE));
+    if (arena->overflow || size_plus(end, CACHE_LINE) == SIZE_TOO_LARGE) {
         arena->overflow = true;
         return NULL;
     }
     float *at = arena->base ? (float *)(void *)(arena->base + arena->used) : NULL;
-    arena->used += bytes;
+    arena->used = end;
     return at;
 }

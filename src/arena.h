@@ -8,9 +8,13 @@
 struct arena {
     char *base;
     size_t used;
-    bool overflow;
+    bool overflow; /* more than size_t counts was asked for */
 };
 enum { CACHE_LINE = 64 };
-float *arena_floats(struct arena *arena, size_t count, size_t each);
+/* Room for as many floats as the product of the sizes: arena_floats(arena, batch, T, D). */
+#define arena_floats(arena, ...)                                                                   \
+    arena_product(arena, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                         \
+                  (const size_t[]){__VA_ARGS__})
+float *arena_product(struct arena *arena, size_t rank, const size_t *sizes);
 
 #endif

@@ -13,10 +13,10 @@ void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *
                        size_t rows) {
     const vit_config *c = &model->config;
     size_t T = vit_tokens(c), d = head_width(c);
-    s->keys = arena_floats(arena, model->kernels->packed_size(T, d), 1);
-    s->values = arena_floats(arena, model->kernels->packed_size(d, T), 1);
+    s->keys = arena_floats(arena, matrix_floats(model->kernels, false, T, d));
+    s->values = arena_floats(arena, matrix_floats(model->kernels, false, d, T));
     s->scores = arena_floats(arena, rows, T);
-    s->relative = arena_floats(arena, c->position == VIT_RELATIVE ? relative_rows(c) : 0, 1);
+    s->relative = arena_floats(arena, c->position == VIT_RELATIVE ? relative_rows(c) : 0);
 }
 
 static bool is_per_head(const vit_config *c) {

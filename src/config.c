@@ -4,7 +4,7 @@
 #include "config.h"
 #include "error.h"
 #include "json.h"
-#include "shapes.h"
+#include "model.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
@@ -248,36 +248,6 @@ static vit_status read_prepare(vit_config *config, const struct json *value, vit
     return read_photo(config, value, why);
 }
 
-/* The stem's parameters; and the most floats that an image's maps, or all the neighbourhoods of one
- * convolution, come to. */
-static double stem_floats(const vit_config *c, double *most) {
-    double parameters = 0;
-    *most = 0;
-    for (size_t i = 0; i < c->stem_layers; i++) {
-        struct maps from = stem_maps(c, i, NULL), to = stem_maps(c, i + 1, NULL);
-        double taps = 9 * (double)from.channels, S = (double)to.channels;
-        double floats = (double)to.rows * (double)to.columns * (taps > S ? taps : S);
-        if (floats > *most) *most = floats;
-        parameters += taps * S + S;
-    }
-    return parameters;
-}
-
-/* Parameters, a quarter more where rows are packed by eights, the stem's maps and attention rows
- * must be countable in size_t. */
-static bool sizes_fit(const vit_config *c) {
-    double D = (double)c->width, M = (double)c->mlp_width, T = (double)vit_tokens(c);
-    double A = c->head_width ? (double)c->heads * (double)c->head_width : D;
-    double P = (double)patch_values(c), block = 4 * D * A + 2 * D * M + 16 * D + 3 * A + M;
-    double maps, stem = stem_floats(c, &maps);
-    if (c->position == VIT_RELATIVE) block += 4 * (T + 1) * (double)c->heads;
-    double parameters = stem + (D + 8) * P +
-                        (double)(c->depth + (c->pool == VIT_POOL_ATTENTION)) * block +
-                        (D + 1) * 2 * (double)(c->classes + 8) + T * D;
-    double limit = (double)SIZE_MAX;
-    return 5 * parameters < limit && 64 * maps < limit && 64 * T * (D + A + M) < limit;
-}
-
 static vit_status check_together(const vit_config *c, vit_error *why) {
     for (int i = 0; i < 2; i++)
         if (c->image_size[i] % c->patch_size[i])
@@ -312,7 +282,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",
                         vit_patches(c));
-    if (!sizes_fit(c))
+    if (!model_fits(c, vit_kernels_best()))
         return vit_fail(why, VIT_NO_MEMORY,
                         "config: a model of width %z and depth %z does not fit in memory", c->width,
                         c->depth);

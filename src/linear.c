@@ -12,8 +12,8 @@ void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_m
     *q = (struct vit_quantized){0};
     if (!m->config.int8) return;
     q->q = (void *)arena_floats(arena, rows, quantized_stride(&m->config) / sizeof(float));
-    q->scale = arena_floats(arena, rows, 1);
-    q->zero = (void *)arena_floats(arena, rows, 1);
+    q->scale = arena_floats(arena, rows);
+    q->zero = (void *)arena_floats(arena, rows);
 }
 
 /* Rows of any width start this far apart, so that shares of rows never meet. */

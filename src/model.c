@@ -27,21 +27,39 @@ static bool keep_labels(vit_model *m) {
     return true;
 }
 
+size_t fixed_position_bytes(const vit_config *c) {
+    bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
+    return fixed ? size_times(size_times(c->position_rows, c->width), sizeof(float)) : 0;
+}
+
+/* Bytes of the parameters, and what it takes to begin them on a cache line. */
+static size_t params_bytes(const vit_config *c, const struct vit_kernels *kernels) {
+    return size_plus(size_times(params_floats(c, kernels), sizeof(float)), CACHE_LINE);
+}
+
+bool model_fits(const vit_config *c, const struct vit_kernels *kernels) {
+    const vit_model m = {.config = *c, .kernels = kernels};
+    const size_t image[] = {c->channels, c->image_size[0], c->image_size[1]};
+    struct arena arena = {0};
+    arena_product(&arena, 3, image);
+    return !arena.overflow && params_bytes(c, kernels) < SIZE_TOO_LARGE &&
+           fixed_position_bytes(c) < SIZE_TOO_LARGE && vit_state_size(&m, 1, NULL) > 0;
+}
+
 static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     const vit_config *c = &m->config;
-    size_t blocks = c->depth * sizeof *m->params.blocks, D = c->width;
-    bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
-    size_t table = fixed ? c->position_rows * D * sizeof(float) : 0;
+    size_t blocks = c->depth * sizeof *m->params.blocks;
+    size_t bytes = params_bytes(c, m->kernels), table = fixed_position_bytes(c);
+    if (!model_fits(c, m->kernels)) return false;
     m->float_count = params_floats(c, m->kernels);
-    size_t bytes = m->float_count * sizeof(float) + CACHE_LINE;
     m->memory = calloc(bytes, 1);
     m->params.blocks = calloc(c->depth, sizeof *m->params.blocks);
-    m->json = malloc(json_size + 1);
-    if (fixed) m->fixed_position = malloc(table);
-    if (!m->memory || !m->params.blocks || !m->json || (fixed && !m->fixed_position)) return false;
+    m->json = malloc(size_plus(json_size, 1));
+    if (table) m->fixed_position = malloc(table);
+    if (!m->memory || !m->params.blocks || !m->json || (table && !m->fixed_position)) return false;
     m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     params_bind(&m->params, m->floats, c, m->kernels);
-    if (fixed) tokens_sincos(m->fixed_position, c);
+    if (table) tokens_sincos(m->fixed_position, c);
     memcpy(m->json, json, json_size);
     m->json[json_size] = '\0';
     m->json_size = json_size;

@@ -8,6 +8,7 @@
 #include "params.h"
 #include "safetensors.h"
 #include "shapes.h"
+#include "sizes.h"
 #include "team.h"
 #include "vit.h"
 
@@ -24,6 +25,11 @@ struct vit_model {
     char **labels; /* (K) into one block, or NULL */
     size_t bytes;
 };
+
+/* Whether the parameters, an image and the state that runs it can be counted in size_t. */
+bool model_fits(const vit_config *config, const struct vit_kernels *kernels);
+/* Bytes of the positions that are computed, not read; 0: there are none. */
+size_t fixed_position_bytes(const vit_config *config);
 
 /* A model with its memory laid out, its parameters 0 and its fixed positions computed. */
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "sizes.h"
 
 enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
@@ -85,10 +86,6 @@ static void write_name(char *out, size_t capacity, bool in_block, size_t block, 
     out[at + n] = '\0';
 }
 
-static size_t whole_lines(size_t floats) {
-    return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
-}
-
 bool param_is_convolution(const struct param *param) {
     static const char start[] = "patch_embed.backbone.";
     return param->matrices && strncmp(param->name, start, sizeof start - 1) == 0;
@@ -97,26 +94,30 @@ bool param_is_convolution(const struct param *param) {
 size_t relative_rows(const vit_config *c) {
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];
-    return (2 * rows - 1) * (2 * columns - 1) + (vit_prefix(c) ? 3 : 0);
+    return size_plus(size_times(2 * rows - 1, 2 * columns - 1), vit_prefix(c) ? 3 : 0);
 }
 
 size_t matrix_floats(const struct vit_kernels *k, bool int8, size_t N, size_t K) {
+    size_t most = size_times(size_plus(N, VIT_PACKED_MORE), size_plus(K, VIT_PACKED_MORE));
+    if (size_times(most, sizeof(float)) == SIZE_TOO_LARGE) return SIZE_TOO_LARGE;
     if (!int8) return k->packed_size(N, K);
-    return whole_lines((k->packed_size_int8(N, K) + sizeof(float) - 1) / sizeof(float));
+    return size_whole((k->packed_size_int8(N, K) + sizeof(float) - 1) / sizeof(float),
+                      ALIGN_FLOATS);
 }
 
 static struct param describe(const struct row *row, const struct params_walk *walk, bool in_block) {
     const size_t *n = walk->numbers;
     struct param p = {.rank = row->rank, .matrices = n[row->matrices], .count = 1};
-    for (size_t k = 0; k < row->rank; k++) p.count *= p.shape[k] = n[row->shape[k]];
+    for (size_t k = 0; k < row->rank; k++)
+        p.count = size_times(p.count, p.shape[k] = n[row->shape[k]]);
     p.int8 = walk->config->int8 && in_block && p.matrices;
     size_t floats = p.count;
     if (p.matrices) {
         p.N = p.shape[0] / p.matrices;
         p.K = p.count / p.shape[0];
-        floats = p.matrices * matrix_floats(walk->kernels, p.int8, p.N, p.K);
+        floats = size_times(p.matrices, matrix_floats(walk->kernels, p.int8, p.N, p.K));
     }
-    p.floats = whole_lines(floats);
+    p.floats = size_whole(floats, ALIGN_FLOATS);
     return p;
 }
 
@@ -130,7 +131,7 @@ static struct part add_up(const struct row *rows, size_t count, const struct par
     for (const struct row *row = rows; row < rows + count; row++) {
         if (!walk->numbers[row->present]) continue;
         part.tensors++;
-        part.floats += describe(row, walk, rows == BLOCK).floats;
+        part.floats = size_plus(part.floats, describe(row, walk, rows == BLOCK).floats);
     }
     return part;
 }
@@ -156,7 +157,7 @@ bool params_next(struct params_walk *walk, struct param *out) {
         write_name(out->name, sizeof out->name, in_block, block, row->name);
         out->offset = walk->offset;
         out->field = field;
-        walk->offset += out->floats;
+        walk->offset = size_plus(walk->offset, out->floats);
         return true;
     }
     return false;
@@ -170,7 +171,7 @@ bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t in
         size_t blocks = (index - stem.tensors) / block.tensors;
         walk.block = blocks < c->depth ? blocks : c->depth;
         walk.row = walk.block < c->depth ? (size_t)STEM_ROWS : HEAD_START;
-        walk.offset = stem.floats + walk.block * block.floats;
+        walk.offset = size_plus(stem.floats, size_times(walk.block, block.floats));
         index -= stem.tensors + walk.block * block.tensors;
     }
     do {
@@ -188,9 +189,9 @@ size_t params_count(const vit_config *c, const struct vit_kernels *kernels) {
 
 size_t params_floats(const vit_config *c, const struct vit_kernels *kernels) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
-    return add_up(STEM, STEM_ROWS, &walk).floats +
-           c->depth * add_up(BLOCK, BLOCK_ROWS, &walk).floats +
-           add_up(HEAD, HEAD_ROWS, &walk).floats;
+    size_t blocks = size_times(c->depth, add_up(BLOCK, BLOCK_ROWS, &walk).floats);
+    return size_plus(add_up(STEM, STEM_ROWS, &walk).floats,
+                     size_plus(blocks, add_up(HEAD, HEAD_ROWS, &walk).floats));
 }
 
 void params_bind(struct vit_params *params, float *base, const vit_config *config,

@@ -143,7 +143,8 @@ bool param_is_convolution(const struct param *param);
  * three where there is a prefix (attention.c). */
 size_t relative_rows(const vit_config *config);
 
-/* Floats that one packed matrix (N,K) takes, of floats or of int8. */
+/* Floats that one packed matrix (N,K) takes, of floats or of int8. Here and below,
+ * SIZE_TOO_LARGE (sizes.h) where that does not fit in memory. */
 size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);
 /* Floats that all parameters take. */
 size_t params_floats(const vit_config *config, const struct vit_kernels *kernels);

@@ -7,9 +7,9 @@
 
 void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model *m, size_t batch) {
     size_t D = m->config.width, T = vit_tokens(&m->config);
-    room->qkv = arena_floats(arena, T, 3 * D);
+    room->qkv = arena_floats(arena, T, 3, D);
     room->query = arena_floats(arena, 3, D);
-    room->scores = arena_floats(arena, T, 1);
+    room->scores = arena_floats(arena, T);
     room->mixed = arena_floats(arena, batch, D);
     room->hidden = arena_floats(arena, batch, m->config.mlp_width);
 }

@@ -1,6 +1,8 @@
 /* Sizes that follow from a config: of maps, patches and tokens. */
 #include "shapes.h"
 
+#include "sizes.h"
+
 static size_t stride_after(const vit_config *c, size_t layers) {
     size_t stride = 1;
     for (size_t i = 0; i < layers; i++) stride *= c->stem[i].stride;
@@ -21,7 +23,7 @@ struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
 }
 
 size_t maps_floats(const struct maps *maps) {
-    return maps->channels * maps->rows * maps->columns;
+    return size_times(maps->channels, size_times(maps->rows, maps->columns));
 }
 
 size_t patch_side(const vit_config *c, int axis) {
@@ -29,7 +31,8 @@ size_t patch_side(const vit_config *c, int axis) {
 }
 
 size_t patch_values(const vit_config *c) {
-    return stem_maps(c, c->stem_layers, NULL).channels * patch_side(c, 0) * patch_side(c, 1);
+    return size_times(stem_maps(c, c->stem_layers, NULL).channels,
+                      size_times(patch_side(c, 0), patch_side(c, 1)));
 }
 
 size_t head_width(const vit_config *c) {
@@ -37,11 +40,11 @@ size_t head_width(const vit_config *c) {
 }
 
 size_t attention_width(const vit_config *c) {
-    return c->heads * head_width(c);
+    return size_times(c->heads, head_width(c));
 }
 
 size_t vit_patches(const vit_config *c) {
-    return (c->image_size[0] / c->patch_size[0]) * (c->image_size[1] / c->patch_size[1]);
+    return size_times(c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]);
 }
 
 size_t vit_prefix(const vit_config *c) {
@@ -49,5 +52,5 @@ size_t vit_prefix(const vit_config *c) {
 }
 
 size_t vit_tokens(const vit_config *c) {
-    return vit_prefix(c) + vit_patches(c);
+    return size_plus(vit_prefix(c), vit_patches(c));
 }

@@ -209,7 +209,8 @@ static struct most most_floats(const vit_config *c, size_t rows) {
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps from = stem_maps(c, layer, NULL), to = stem_maps(c, layer + 1, NULL);
         size_t positions = to.rows * to.columns, taken = positions < rows ? positions : rows;
-        size_t columns = taken * TAPS * from.channels, weight = to.channels * TAPS * from.channels;
+        size_t taps = TAPS * from.channels;
+        size_t columns = size_times(taken, taps), weight = size_times(to.channels, taps);
         if (columns > most.columns) most.columns = columns;
         if (weight > most.weight) most.weight = weight;
     }
@@ -218,18 +219,18 @@ static struct most most_floats(const vit_config *c, size_t rows) {
 
 void scratch_stem(struct scratch *s, struct arena *arena, const vit_model *m) {
     struct most most = most_floats(&m->config, AT_ONCE);
-    s->columns = arena_floats(arena, most.columns, 1);
-    if (!m->kernels->packed) s->stem_weight = arena_floats(arena, most.weight, 1);
+    s->columns = arena_floats(arena, most.columns);
+    if (!m->kernels->packed) s->stem_weight = arena_floats(arena, most.weight);
 }
 
 void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *c,
                            size_t batch) {
     if (c->stem_layers == 0) return;
     struct most most = most_floats(c, SIZE_MAX);
-    s->columns = arena_floats(arena, most.columns, 1);
-    s->dcolumns = arena_floats(arena, most.columns, 1);
-    s->stem_weight = arena_floats(arena, most.weight, 1);
-    s->dstem_weight = arena_floats(arena, most.weight, 1);
+    s->columns = arena_floats(arena, most.columns);
+    s->dcolumns = arena_floats(arena, most.columns);
+    s->stem_weight = arena_floats(arena, most.weight);
+    s->dstem_weight = arena_floats(arena, most.weight);
     s->dpatches = arena_floats(arena, vit_patches(c), patch_values(c));
     for (size_t layer = 0; layer < c->stem_layers; layer++) {
         struct maps maps = stem_maps(c, layer + 1, NULL);

@@ -20,21 +20,21 @@ static void block_lay_out(struct activations *a, struct arena *arena, const vit_
                           size_t batch, size_t queries, float *branch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
-    size_t rows = batch * T;
+    size_t rows = size_times(batch, T);
     bool post = c->norm == VIT_POST;
     *a = (struct activations){
-        .mean1 = arena_floats(arena, rows, 1),
-        .rstd1 = arena_floats(arena, rows, 1),
-        .qkv = arena_floats(arena, rows, 3 * A),
-        .map = arena_floats(arena, batch * c->heads, T * T),
+        .mean1 = arena_floats(arena, rows),
+        .rstd1 = arena_floats(arena, rows),
+        .qkv = arena_floats(arena, rows, 3, A),
+        .map = arena_floats(arena, batch, c->heads, T, T),
         .map_stride = c->heads * T * T,
         .queries = queries,
         .map_rows = queries,
-        .kept = queries < T ? arena_floats(arena, batch * queries, D) : NULL,
+        .kept = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
         .mixed = arena_floats(arena, rows, A),
         .sum1 = arena_floats(arena, rows, D),
-        .mean2 = arena_floats(arena, rows, 1),
-        .rstd2 = arena_floats(arena, rows, 1),
+        .mean2 = arena_floats(arena, rows),
+        .rstd2 = arena_floats(arena, rows),
         .pre = arena_floats(arena, rows, M),
         .hidden = arena_floats(arena, rows, M),
         .sum2 = arena_floats(arena, rows, D),
@@ -46,20 +46,20 @@ static void block_lay_out(struct activations *a, struct arena *arena, const vit_
     a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
     a->out = post ? arena_floats(arena, rows, D) : a->sum2;
     if (!c->qk_norm) return;
-    a->qk_raw = arena_floats(arena, rows, 3 * A);
-    a->qk_mean = arena_floats(arena, rows, 2 * c->heads);
-    a->qk_rstd = arena_floats(arena, rows, 2 * c->heads);
+    a->qk_raw = arena_floats(arena, rows, 3, A);
+    a->qk_mean = arena_floats(arena, rows, 2, c->heads);
+    a->qk_rstd = arena_floats(arena, rows, 2, c->heads);
 }
 
 static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_model *m,
                             size_t batch) {
     size_t D = m->config.width, A = attention_width(&m->config);
-    size_t rows = batch * vit_tokens(&m->config);
+    size_t rows = size_times(batch, vit_tokens(&m->config));
     scratch_attention(s, arena, m, vit_tokens(&m->config));
     s->dx = arena_floats(arena, rows, D);
     s->dbranch = arena_floats(arena, rows, D);
     s->dnormed = arena_floats(arena, rows, D);
-    s->dqkv = arena_floats(arena, rows, 3 * A);
+    s->dqkv = arena_floats(arena, rows, 3, A);
     s->dmixed = arena_floats(arena, rows, A);
     s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
     scratch_stem_backward(s, arena, &m->config, batch);
@@ -68,14 +68,14 @@ static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_mo
 /* With arena->base NULL only counts. */
 static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m, size_t batch) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, rows = batch * T;
+    size_t T = vit_tokens(c), D = c->width, rows = size_times(batch, T);
     struct activations one, *blocks;
     *tape = (vit_tape){.batch = batch};
     tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
     tape->gradient_blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient_blocks);
     blocks = tape->blocks;
     stem_lay_out(&tape->stem, arena, c, batch, true);
-    tape->patches = arena_floats(arena, batch * vit_patches(c), patch_values(c));
+    tape->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &one;
@@ -88,8 +88,8 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.tokens = arena_floats(arena, rows, D);
     tape->head.mean = arena_floats(arena, rows, 2);
     tape->head.rstd = arena_floats(arena, rows, 2);
-    tape->head.pooled = arena_floats(arena, 2 * batch, D);
-    tape->head.pooled_normed = arena_floats(arena, 2 * batch, D);
+    tape->head.pooled = arena_floats(arena, 2, batch, D);
+    tape->head.pooled_normed = arena_floats(arena, 2, batch, D);
     tape->dpooled = arena_floats(arena, batch, D + c->classes);
     scratch_lay_out(&tape->scratch, arena, m, batch);
 }
@@ -103,7 +103,7 @@ static bool trains(const vit_config *c) {
 size_t vit_tape_size(const vit_model *m, size_t batch) {
     struct arena arena = {0};
     vit_tape tape;
-    arena_floats(&arena, sizeof tape, 1);
+    arena_floats(&arena, sizeof tape);
     if (batch == 0 || !trains(&m->config)) return 0;
     tape_lay_out(&tape, &arena, m, batch);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
@@ -117,7 +117,7 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
     if (m->kernels->packed || m->config.int8) return VIT_BAD_ARGUMENT;
     uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     struct arena arena = {.base = (char *)aligned};
-    vit_tape *tape = (vit_tape *)(void *)arena_floats(&arena, sizeof *tape, 1);
+    vit_tape *tape = (vit_tape *)(void *)arena_floats(&arena, sizeof *tape);
     tape_lay_out(tape, &arena, m, batch);
     *out = tape;
     return VIT_OK;

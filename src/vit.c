@@ -52,7 +52,8 @@ static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
 static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch,
                           size_t threads) {
     const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), rows = batch * T;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c);
+    size_t rows = size_times(batch, T);
     struct scratch one;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
@@ -68,7 +69,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
                               .normed1 = normed,
                               .normed2 = normed,
                               .mixed = mixed};
-    a->qkv = arena_floats(arena, rows, 3 * A);
+    a->qkv = arena_floats(arena, rows, 3, A);
     a->hidden = arena_floats(arena, rows, c->mlp_width);
     if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
     state->scratch = (void *)arena_floats(arena, threads, sizeof *state->scratch);
@@ -79,18 +80,18 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
         if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
     }
     state->head.tokens = normed;
-    state->head.pooled = arena_floats(arena, 2 * batch, D);
-    state->head.pooled_normed = arena_floats(arena, 2 * batch, D);
+    state->head.pooled = arena_floats(arena, 2, batch, D);
+    state->head.pooled_normed = arena_floats(arena, 2, batch, D);
     if (c->pool == VIT_POOL_ATTENTION) pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);
-    state->patches = arena_floats(arena, batch * vit_patches(c), patch_values(c));
+    state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }
 
 size_t vit_state_size(const vit_model *m, size_t batch, const vit_team *team) {
     struct arena arena = {0};
     vit_state state;
     size_t threads = team_size(team);
-    arena_floats(&arena, sizeof state, 1); /* at least its bytes */
+    arena_floats(&arena, sizeof state); /* at least its bytes */
     if (batch == 0 || threads == 0) return 0;
     state_lay_out(&state, &arena, m, images_at_once(m, batch, threads), threads);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
@@ -103,7 +104,7 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
     if (!memory || need == 0 || size < need) return VIT_BAD_ARGUMENT;
     uintptr_t aligned = ((uintptr_t)memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     struct arena arena = {.base = (char *)aligned};
-    vit_state *state = (vit_state *)(void *)arena_floats(&arena, sizeof *state, 1);
+    vit_state *state = (vit_state *)(void *)arena_floats(&arena, sizeof *state);
     state_lay_out(state, &arena, m, images_at_once(m, batch, threads), threads);
     state->team = team;
     *out = state;

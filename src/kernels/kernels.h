@@ -17,7 +17,8 @@ struct vit_quantized {
 };
 enum {
     VIT_INT8_K = 1 << 16, /* so that 127·127·K and its correction stay below 2^31 */
-    VIT_INT8_ROWS = 16
+    VIT_INT8_ROWS = 16,
+    VIT_PACKED_MORE = 16
 };
 static inline size_t vit_quantized_row(size_t K) {
     return (2 * K + 15) / 16 * 16;
@@ -27,9 +28,10 @@ struct vit_kernels {
     const char *name;
     bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing */
 
-    /* Floats that a packed (N,K) matrix takes. What is packed of rows 0 to n-1, n a multiple of
-     * VIT_INT8_ROWS, ends at packed_size(n,K), where the rest can be packed or used alone; so it
-     * is with packed_size_int8. */
+    /* Floats that a packed (N,K) matrix takes, at most (N + VIT_PACKED_MORE)·(K +
+     * VIT_PACKED_MORE), which the caller has seen to fit in memory. What is packed of rows 0 to
+     * n-1, n a multiple of VIT_INT8_ROWS, ends at packed_size(n,K), where the rest can be packed or
+     * used alone; so it is with packed_size_int8. */
     size_t (*packed_size)(size_t N, size_t K);
     /* b(n,k) = b[n*n_stride + k*k_stride] → packed. A Linear's weight (N,K) has strides K,1. */
     void (*pack)(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
@@ -45,7 +47,7 @@ struct vit_kernels {
      * are whole numbers and exact, so every table gives the same bits (up to the activation).
      * Wants K <= VIT_INT8_K. Rows of b may be packed a few at a time, from n on, where n is a
      * multiple of VIT_INT8_ROWS. */
-    size_t (*packed_size_int8)(size_t N, size_t K); /* bytes */
+    size_t (*packed_size_int8)(size_t N, size_t K); /* bytes, as many at most */
     void (*pack_int8)(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
                       size_t N, size_t K);
     /* A row's own scale over its smallest to largest number, 0 among them: 128 steps. */
