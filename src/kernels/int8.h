@@ -54,7 +54,8 @@ static void quantize(const struct vit_quantized *out, const float *restrict x, s
         lows = smaller(load_part(x + k, K - k, 0), lows);
         highs = larger(load_part(x + k, K - k, 0), highs);
         float high = max_lanes(highs), step = (high + max_lanes(-lows)) / 127;
-        float per_step = step > 1e-30f ? 1 / step : 0, zero = rintf(max_lanes(-lows) * per_step);
+        float per_step = step > 1e-30f && step < INFINITY ? 1 / step : 0;
+        float zero = per_step > 0 ? rintf(max_lanes(-lows) * per_step) : 0;
         v128_t by = wasm_f32x4_splat(per_step), from = wasm_f32x4_splat(zero);
         quantized *q = (quantized *)(void *)out->q + m * row;
         for (k = 0; k + 8 <= K; k += 8)

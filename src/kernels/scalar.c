@@ -91,8 +91,9 @@ static void quantize(const struct vit_quantized *q, const float *restrict x, siz
             low = x[k] < low ? x[k] : low;
             high = x[k] > high ? x[k] : high;
         }
-        float step = (high - low) / 127, per_step = step > 1e-30f ? 1 / step : 0;
-        float zero = rintf(-low * per_step);
+        float step = (high - low) / 127;
+        float per_step = step > 1e-30f && step < INFINITY ? 1 / step : 0;
+        float zero = per_step > 0 ? rintf(-low * per_step) : 0;
         for (size_t k = 0; k < K; k++) {
             float steps = rintf(x[k] * per_step) + zero;
             q->q[m * row + k] = (uint8_t)(steps > 127 ? 127 : steps > 0 ? steps : 0);

@@ -128,6 +128,33 @@ TEST("int8: a quantised row is within half a step of the numbers, and the same i
     }
 }
 
+/* What huge weights make of good numbers. */
+TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..127 and no finite "
+     "product") {
+    static const float BAD[][2] = {{INFINITY, 1}, {-INFINITY, 1},  {INFINITY, -INFINITY},
+                                   {NAN, 1},      {3e38f, -3e38f}, {NAN, INFINITY},
+                                   {-NAN, 1}};
+    EACH_KERNELS(k) {
+        uint64_t seed = 5;
+        for (size_t K = 2; K <= 19; K++)
+            for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+                float *x = random_floats(K, 1, &seed), scale = 1, y = 0;
+                int8_t *w = random_int8(K, false, &seed);
+                void *packed = malloc(k->packed_size_int8(1, K));
+                size_t at = random_below(&seed, K);
+                x[at] = BAD[i][0], x[(at + 1) % K] = BAD[i][1];
+                struct rows rows = quantized(k, x, 1, K);
+                k->pack_int8(packed, w, 0, 1, 1, K);
+                k->matmul_int8(&y, 1, &rows.q, packed, &scale, NULL, VIT_LINEAR, false, 1, 1, K);
+                CHECK(rows.q.zero[0] >= 0 && rows.q.zero[0] <= 127, "%s: case %zu of %zu: zero %d",
+                      k->name, i, K, rows.q.zero[0]);
+                CHECK(!isfinite(y) || isnan(BAD[i][0]), "%s: case %zu of %zu: %g", k->name, i, K,
+                      (double)y);
+                rows_free(&rows), free(x), free(w), free(packed);
+            }
+    }
+}
+
 TEST("int8: an activation is applied to the product as to any number") {
     EACH_KERNELS(k) {
         uint64_t seed = 4;
