@@ -66,9 +66,13 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     return VIT_OK;
 }
 
+static size_t tensor_rows(const struct placement *place, const struct param *param) {
+    return place->tensor->count / param->K;
+}
+
 /* The first matrix row behind the tensor's. */
 static size_t end_row(const struct placement *place, const struct param *param) {
-    return place->row + place->tensor->count / param->K;
+    return place->row + tensor_rows(place, param);
 }
 
 /* Numbers in the unit that begins at matrix row `row`: rows of one matrix, or a whole tensor. */
@@ -76,6 +80,12 @@ static size_t unit_count(const struct placement *place, const struct param *para
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
     size_t in_matrix = param->N - row % param->N, in_tensor = end_row(place, param) - row;
     return least(least(in_matrix, in_tensor), GROUP_ROWS) * param->K;
+}
+
+/* The most that any of its units has. */
+static size_t largest_unit(const struct placement *place, const struct param *param) {
+    if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
+    return least(least(param->N, tensor_rows(place, param)), GROUP_ROWS) * param->K;
 }
 
 /* Goes to the next tensor that has any numbers. */
@@ -125,7 +135,7 @@ static void pack_rows(vit_loader *l, const struct placement *place) {
         channels_first(l->reordered, unit, rows, p->shape[1], p->shape[2] * p->shape[3]);
         unit = l->reordered;
     }
-    if (place->row % VIT_INT8_ROWS || (end_row(place, p) < N && end_row(place, p) % VIT_INT8_ROWS))
+    if (row % VIT_INT8_ROWS || (row + rows < N && rows % VIT_INT8_ROWS))
         pack_singly(k, matrix, unit, row, rows, K);
     else
         k->pack(matrix + k->packed_size(row, K), unit, K, 1, rows, K);
@@ -183,7 +193,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
     float *out = m->floats + l->param.offset;
     const vit_config *c = &m->config;
     if (place->channels_last) { /* the patches' first norm */
-        channels_first(out, l->unit, 1, c->channels, c->patch_size[0] * c->patch_size[1]);
+        channels_first(out, l->unit, 1, c->channels, l->param.count / c->channels);
         return VIT_OK;
     }
     if (out == m->params.position) return place_positions(l, place, out);
@@ -272,7 +282,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_NOWHERE) continue;
         if (place->where == PLACE_SCALES) scales += place->tensor->count;
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
-        size_t count = unit_count(place, &param, place->row);
+        size_t count = largest_unit(place, &param);
         bool turned = place->where == PLACE_PARAMETER &&
                       (param_is_convolution(&param) || place->channels_last);
         if (count > most) most = count;

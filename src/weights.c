@@ -34,8 +34,8 @@ static size_t rows_of(const struct st_tensor *t, size_t D) {
  * those and a class token, but not for registers behind it, as DINOv2 has them. */
 static void read_positions(vit_config *c, const struct st_tensor *position) {
     size_t rows = rows_of(position, c->width), N = vit_patches(c), T = vit_tokens(c);
-    if (rows == T || T == N) return;
-    bool with_class = c->register_tokens && c->class_tokens + c->register_tokens == T - N &&
+    if (rows == 0 || rows == T || T == N) return;
+    bool with_class = c->class_tokens && c->register_tokens && !c->distillation_tokens &&
                       (rows == N + 1 || side_of(rows - 1));
     if (rows == N || side_of(rows) || with_class) c->position_rows = N;
     c->class_position = with_class && !(rows == N || side_of(rows));
@@ -49,7 +49,7 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     c->fc_norm = c->final_norm && c->pool == VIT_POOL_MEAN && st_find(st, "fc_norm.weight") &&
                  !st_find(st, "norm.weight");
     const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
-    c->patch_norm_in = norm_in && norm_in->rank == 1;
+    c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
     c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
     c->norm_pre = find(names, st, "norm_pre.weight");
     c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
@@ -86,8 +86,9 @@ bool weights_is_scale(const char *name) {
 }
 
 /* The blocks' matrices are all int8 or all floats; other tensors are floats, but for matrices
- * that bring their scales along. */
-static vit_status check_type(const struct param *param, const struct st_tensor *t,
+ * that bring their scales along. `part`: one of several tensors whose rows follow each other, of
+ * which no scales are known. */
+static vit_status check_type(const struct param *param, const struct st_tensor *t, bool part,
                              const vit_config *c, vit_error *why) {
     bool int8 = t->type == ST_I8, in_block = !strncmp(param->name, "blocks.", 7);
     if (t->type >= ST_OTHER)
@@ -99,6 +100,12 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
                         "tensor \"%s\": expected int8 rows of at most %z numbers, got %z",
                         param->name, (size_t)VIT_INT8_K, param->K);
     const char *wanted = NULL;
+    if (part && int8)
+        return vit_fail(
+            why, VIT_BAD_TENSOR,
+            "tensor \"%t\": expected F32, F16 or BF16, got I8, which only whole matrices "
+            "can be",
+            t->name, t->name_size);
     if (param->int8 && !int8)
         wanted = "I8, as " FIRST_MATRIX " is";
     else if (int8 && !param->int8 && in_block && param->matrices)
@@ -129,12 +136,12 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
 
 /* A Linear in place of the convolution, on patches whose channels lie side by side. */
 static bool is_channels_last(const struct param *param, const struct st_tensor *t) {
-    return param->rank == 4 && t->rank == 2 && t->shape[0] == param->shape[0] &&
-           t->shape[1] == param->count / param->shape[0];
+    return param->rank == 4 && !param_is_convolution(param) && t->rank == 2 &&
+           t->shape[0] == param->shape[0] && t->shape[1] == param->count / param->shape[0];
 }
 
-/* param: what the tensor is to be, a part of the rows of a parameter where it is one of three. */
-static vit_status check_tensor(const struct param *param, const struct st_tensor *t,
+/* param: what the tensor is to be; of several that make one parameter, this `part` of its rows. */
+static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct names *names, const vit_config *c, vit_error *why) {
     bool timm = names_are_timms(names);
     if (t->rank == 2 && is_relative(param) && t->shape[0] != param->shape[0] &&
@@ -147,7 +154,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
         !(is_channels_last(param, t) && !timm))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);
-    return check_type(param, t, c, why);
+    return check_type(param, t, part, c, why);
 }
 
 static vit_status missing(const struct param *param, const struct names *names, vit_error *why) {
@@ -161,10 +168,18 @@ static vit_status missing(const struct param *param, const struct names *names, 
                     name, names_family(names), param->name, param->shape, param->rank);
 }
 
+static vit_status left_over(const struct st_tensor *t, const struct names *names, vit_error *why) {
+    const char *what = "is not part of the model that the config describes";
+    if (names_are_timms(names))
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s", t->name, t->name_size, what);
+    return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s; names are as in %s", t->name,
+                    t->name_size, what, names_family(names));
+}
+
 /* An int8 matrix outside the blocks becomes floats while it is read, which takes its scales. */
 static vit_status place_scales(struct placement *places, struct placement *matrix,
                                const struct param *param, const struct safetensors *st,
-                               size_t *scales, vit_error *why) {
+                               const struct names *names, size_t *scales, vit_error *why) {
     char name[sizeof param->name + sizeof ".scale"];
     strcat(strcpy(name, param->name), ".scale");
     const struct st_tensor *t = st_find(st, name);
@@ -179,6 +194,7 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     if (t->begin > matrix->tensor->begin)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected before the int8 numbers that it scales", name);
+    if (places[t - st->tensors].tensor) return left_over(t, names, why);
     places[t - st->tensors] =
         (struct placement){.tensor = t, .where = PLACE_SCALES, .scales = *scales};
     matrix->scales = *scales;
@@ -186,18 +202,12 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     return VIT_OK;
 }
 
-static vit_status left_over(const struct st_tensor *t, const struct names *names, vit_error *why) {
-    const char *what = "is not part of the model that the config describes";
-    if (names_are_timms(names))
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s", t->name, t->name_size, what);
-    return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s; names are as in %s", t->name,
-                    t->name_size, what, names_family(names));
-}
-
-/* How many of the `rows` that are left the next of `parts` tensors is to have: what it has, if
- * that leaves some, else a fair share; the last has the rest. */
-static size_t share_of(size_t rows, size_t parts, const struct st_tensor *t) {
-    return parts > 1 && t->rank && t->shape[0] < rows ? t->shape[0] : rows / parts;
+/* Rows of the tensor number `index` of `parts` that a parameter's are shared among: queries, keys
+ * and values have a third each; where there are two, keys and values are in one. */
+static size_t rows_of_part(const struct param *param, size_t index, size_t parts) {
+    size_t third = param->shape[0] / 3;
+    if (parts == 1) return param->shape[0];
+    return index + 1 < parts ? third : param->shape[0] - index * third;
 }
 
 /* The tensors of one parameter, checked, → their places. */
@@ -211,9 +221,9 @@ static vit_status place_param(struct placement *places, const struct param *para
     if (n == 0) return missing(param, names, why);
     for (size_t i = 0; i < n; i++, row += part.shape[0]) {
         const struct st_tensor *t = sources[i];
-        part.shape[0] = share_of(param->shape[0] - row, n - i, t);
+        part.shape[0] = rows_of_part(param, i, n);
         part.count = part.shape[0] * each;
-        vit_status status = check_tensor(&part, t, names, c, why);
+        vit_status status = check_tensor(&part, t, n > 1, names, c, why);
         if (status) return status;
         if (places[t - st->tensors].tensor) return left_over(t, names, why);
         bool turned = (t->rank != param->rank && is_channels_last(&part, t)) ||
@@ -240,7 +250,8 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         if (status) return status;
         const struct st_tensor *t = find(names, st, param.name);
         if (t->type == ST_I8 && !param.int8)
-            status = place_scales(places, &places[t - st->tensors], &param, st, &scales, why);
+            status =
+                place_scales(places, &places[t - st->tensors], &param, st, names, &scales, why);
         if (status) return status;
     }
     const struct st_tensor *position = find(names, st, "pos_embed");

@@ -1,0 +1,73 @@
+/* Safetensors files built tensor by tensor, under anybody's names and in any order. A number of a
+ * tensor is made from what the tensor is and from its place in it, so that a whole tensor and its
+ * rows in several tensors hold the same. */
+#ifndef BUILT_H
+#define BUILT_H
+
+#include "hostile.h"
+
+struct built {
+    char header[TEXT_MAX]; /* without the first brace */
+    float data[1 << 16];
+    uint8_t int8[1 << 15]; /* behind the floats */
+    size_t floats, int8s;
+};
+
+static inline struct built *built_new(void) {
+    struct built *b = calloc(1, sizeof *b);
+    if (!b) exit(EXIT_FAILURE);
+    return b;
+}
+
+static inline size_t product(const size_t shape[4], size_t rank) {
+    size_t count = 1;
+    for (size_t i = 0; i < rank; i++) count *= shape[i];
+    return count;
+}
+
+static inline void put_shape(char *out, const size_t shape[4], size_t rank) {
+    for (size_t i = 0; i < rank; i++) put(out, i ? ",%zu" : "%zu", shape[i]);
+}
+
+/* `what` and `first` choose the numbers: the same from `first` on as in another tensor of `what`.
+ */
+static inline void add_floats(struct built *b, const char *name, unsigned what, size_t first,
+                              const size_t shape[4], size_t rank) {
+    size_t count = product(shape, rank);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t seed = (uint64_t)what << 32 | (first + i);
+        b->data[b->floats + i] = random_float(&seed);
+    }
+    put(b->header, ",\"%s\":{\"dtype\":\"F32\",\"shape\":[", name);
+    put_shape(b->header, shape, rank);
+    put(b->header, "],\"data_offsets\":[%zu,%zu]}", 4 * b->floats, 4 * (b->floats + count));
+    b->floats += count;
+}
+#define ADD(b, name, what, first, ...)                                                             \
+    add_floats(b, name, what, first, (const size_t[4]){__VA_ARGS__},                               \
+               sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t))
+
+/* The last tensors: their bytes follow those of all floats. */
+static inline void add_int8(struct built *b, const char *name, size_t rows, size_t columns) {
+    size_t at = 4 * b->floats + b->int8s, count = rows * columns;
+    for (size_t i = 0; i < count; i++) b->int8[b->int8s + i] = (uint8_t)(7 * i);
+    put(b->header, ",\"%s\":{\"dtype\":\"I8\",\"shape\":[%zu,%zu],\"data_offsets\":[%zu,%zu]}",
+        name, rows, columns, at, at + count);
+    b->int8s += count;
+}
+
+/* The file; frees b. */
+static inline struct file built_file(struct built *b) {
+    size_t length = strlen(b->header) + 1;
+    struct file f = new_file(8 + length + 4 * b->floats + b->int8s);
+    for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)length >> 8 * i);
+    b->header[0] = '{'; /* in place of the first comma */
+    memcpy(f.bytes + 8, b->header, length - 1);
+    f.bytes[8 + length - 1] = '}';
+    memcpy(f.bytes + 8 + length, b->data, 4 * b->floats);
+    memcpy(f.bytes + 8 + length + 4 * b->floats, b->int8, b->int8s);
+    free(b);
+    return f;
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* Tensors that are well formed one by one and make no sense together: parts of a parameter, norms
+ * and positions where they have no place, int8 where it is not known. Each is refused by name, or
+ * lies in memory where it belongs. */
+#include "built.h"
+#include "model.h"
+
+struct sizes {
+    size_t width, heads, stem;
+    bool per_head;
+    const char *prefix;
+};
+
+static const char *config_of(const struct sizes *s) {
+    static char json[1024];
+    snprintf(json, sizeof json,
+             "{\"image_size\":[4,4],\"patch_size\":[2,2],\"channels\":1,\"width\":%zu,\"depth\":1,"
+             "\"heads\":%zu,\"mlp_width\":3,\"classes\":2,\"norm\":\"pre\",\"norm_eps\":1e-6,"
+             "\"final_norm\":false,\"activation\":\"gelu\",\"position\":\"none\",\"pool\":\"mean\","
+             "\"prefix\":[%s],\"attention\":\"%s\",\"stem\":[%s]}",
+             s->width, s->heads, s->prefix ? s->prefix : "", s->per_head ? "per_head" : "standard",
+             s->stem ? "4" : "");
+    return json;
+}
+
+/* ---- Queries, keys and values apart -------------------------------------- */
+
+enum what { PATCH = 1, NORM1, QKV, QKV_BIAS, PROJ, NORM2, FC1, FC2, HEAD, OTHER };
+
+/* All but the attention, by transformers' names. */
+static void add_rest(struct built *b, const struct sizes *s) {
+    size_t D = s->width;
+    ADD(b, "embeddings.patch_embeddings.projection.weight", PATCH, 0, D, 1, 2, 2);
+    ADD(b, "embeddings.patch_embeddings.projection.bias", PATCH, 9999, D);
+    ADD(b, "encoder.layer.0.layernorm_before.weight", NORM1, 0, D);
+    ADD(b, "encoder.layer.0.layernorm_before.bias", NORM1, 9999, D);
+    ADD(b, "encoder.layer.0.layernorm_after.weight", NORM2, 0, D);
+    ADD(b, "encoder.layer.0.layernorm_after.bias", NORM2, 9999, D);
+    ADD(b, "encoder.layer.0.intermediate.dense.weight", FC1, 0, 3, D);
+    ADD(b, "encoder.layer.0.intermediate.dense.bias", FC1, 9999, 3);
+    ADD(b, "encoder.layer.0.output.dense.weight", FC2, 0, D, 3);
+    ADD(b, "encoder.layer.0.output.dense.bias", FC2, 9999, D);
+    ADD(b, "classifier.weight", HEAD, 0, 2, D);
+    ADD(b, "classifier.bias", HEAD, 9999, 2);
+    if (s->per_head) return;
+    ADD(b, "encoder.layer.0.attention.output.dense.weight", PROJ, 0, D, D);
+    ADD(b, "encoder.layer.0.attention.output.dense.bias", PROJ, 9999, D);
+}
+
+/* rows: of queries, keys and values; order: in which they come. */
+static struct file apart(const struct sizes *s, const size_t rows[3], const size_t order[3]) {
+    static const char *const NAMES[] = {"query", "key", "value"};
+    size_t K = s->per_head ? s->width / s->heads : s->width;
+    struct built *b = built_new();
+    for (size_t i = 0; i < 3; i++) {
+        char name[96];
+        size_t part = order[i], first = 0;
+        for (size_t j = 0; j < part; j++) first += rows[j];
+        snprintf(name, sizeof name, "encoder.layer.0.attention.attention.%s.weight", NAMES[part]);
+        ADD(b, name, QKV, first * K, rows[part], K);
+        snprintf(name, sizeof name, "encoder.layer.0.attention.attention.%s.bias", NAMES[part]);
+        ADD(b, name, QKV_BIAS, first, rows[part]);
+    }
+    add_rest(b, s);
+    return built_file(b);
+}
+
+/* What a parameter of the opened model holds, whatever the table's packing: a product with one
+ * row of the unit matrix at a time. */
+static float packed_at(const vit_model *m, const struct param *p, size_t row, size_t column) {
+    size_t N = p->N, K = p->K;
+    const float *matrix = m->floats + p->offset + row / N * matrix_floats(m->kernels, false, N, K);
+    float *x = floats(K), *y = floats(N);
+    memset(x, 0, K * sizeof *x);
+    x[column] = 1;
+    m->kernels->matmul(y, N, x, K, matrix, NULL, VIT_LINEAR, false, 1, N, K);
+    float value = y[row % N];
+    free(x), free(y);
+    return value;
+}
+
+static void check_qkv(const struct sizes *s, const size_t order[3], const struct vit_kernels *k) {
+    const size_t rows[] = {s->width, s->width, s->width};
+    struct file f = apart(s, rows, order);
+    vit_model *m = NULL;
+    vit_error why = {""};
+    const char *json = config_of(s);
+    vit_status status = vit_open_with_config(&m, f.bytes, f.size, json, strlen(json), k, &why);
+    free(f.bytes);
+    REQUIRE(status == VIT_OK, "%s, width %zu: %s", k->name, s->width, why.text);
+    struct params_walk walk = params_walk_start(&m->config, k, NULL);
+    struct param param;
+    while (params_next(&walk, &param) && strcmp(param.name, "blocks.0.attn.qkv.weight")) continue;
+    for (size_t row = 0; row < 3 * s->width; row++)
+        for (size_t column = 0; column<param.K; column += param.K> 1 ? param.K - 1 : 1) {
+            uint64_t seed = (uint64_t)QKV << 32 | (row * param.K + column);
+            float want = random_float(&seed), got = packed_at(m, &param, row, column);
+            CHECK(within(got, want, 0),
+                  "%s, width %zu, heads %zu, per_head %d: row %zu is %g, want %g", k->name,
+                  s->width, s->heads, s->per_head, row, (double)got, (double)want);
+        }
+    vit_close(m);
+}
+
+TEST("queries, keys and values apart lie as they do in one tensor, wherever panels begin") {
+    static const size_t ORDERS[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+    static const struct sizes SIZES[] = {
+        {4, 1, 0, false, 0},  {4, 4, 0, true, 0},   {12, 3, 0, false, 0}, {12, 3, 0, true, 0},
+        {20, 1, 0, true, 0},  {24, 2, 0, false, 0}, {40, 2, 0, true, 0},  {48, 1, 0, true, 0},
+        {50, 1, 0, false, 0}, {52, 1, 0, true, 0},  {64, 4, 0, true, 0},
+    };
+    EACH_KERNELS(k) {
+        for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++)
+            for (size_t j = 0; j < 3; j++) check_qkv(&SIZES[i], ORDERS[j], k);
+    }
+}
+
+static void expect_with(const char *what, struct file f, const char *json, vit_status want,
+                        const char *says) {
+    EACH_KERNELS(k) {
+        vit_model *m = NULL;
+        vit_error why = {""};
+        vit_status status = vit_open_with_config(&m, f.bytes, f.size, json, strlen(json), k, &why);
+        CHECK(status == want, "%s, %s: %s (%s)", what, k->name, vit_status_name(status), why.text);
+        CHECK(strstr(why.text, says), "%s, %s: does not say %s: %s", what, k->name, says, why.text);
+        vit_close(m);
+    }
+    free(f.bytes);
+}
+
+TEST("queries, keys and values of other shares than a third each are refused by name") {
+    static const size_t SHARES[][3] = {{47, 96, 1}, {1, 1, 142}, {96, 24, 24}, {24, 48, 72},
+                                       {0, 72, 72}, {144, 0, 0}, {48, 48, 47}, {48, 49, 48}};
+    static const size_t ORDERS[][3] = {{0, 1, 2}, {2, 0, 1}};
+    for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++)
+        for (size_t j = 0; j < 4; j++) {
+            const struct sizes s = {48, j & 1 ? 2 : 1, 0, j & 2, NULL};
+            expect_with("shares", apart(&s, SHARES[i], ORDERS[j % 2]), config_of(&s),
+                        VIT_BAD_TENSOR, "expected shape (48,");
+        }
+}
+
+/* ---- int8 that is not known ---------------------------------------------- */
+
+static void add_blocks(struct built *b) {
+    ADD(b, "patch_embed.proj.weight", PATCH, 0, 16, 1, 2, 2);
+    ADD(b, "patch_embed.proj.bias", PATCH, 9999, 16);
+    ADD(b, "blocks.0.norm1.weight", NORM1, 0, 16);
+    ADD(b, "blocks.0.norm1.bias", NORM1, 9999, 16);
+    ADD(b, "blocks.0.attn.qkv.weight", QKV, 0, 48, 16);
+    ADD(b, "blocks.0.attn.qkv.bias", QKV_BIAS, 0, 48);
+    ADD(b, "blocks.0.attn.proj.weight", PROJ, 0, 16, 16);
+    ADD(b, "blocks.0.attn.proj.bias", PROJ, 9999, 16);
+    ADD(b, "blocks.0.norm2.weight", NORM2, 0, 16);
+    ADD(b, "blocks.0.norm2.bias", NORM2, 9999, 16);
+    ADD(b, "blocks.0.mlp.fc1.weight", FC1, 0, 3, 16);
+    ADD(b, "blocks.0.mlp.fc1.bias", FC1, 9999, 3);
+    ADD(b, "blocks.0.mlp.fc2.weight", FC2, 0, 16, 3);
+    ADD(b, "blocks.0.mlp.fc2.bias", FC2, 9999, 16);
+    ADD(b, "head.weight", HEAD, 0, 2, 16);
+    ADD(b, "head.bias", HEAD, 9999, 2);
+}
+
+static void add_pooling(struct built *b) {
+    ADD(b, "attn_pool.latent", OTHER, 0, 1, 1, 16);
+    ADD(b, "attn_pool.q.bias", OTHER, 1000, 16);
+    ADD(b, "attn_pool.kv.bias", OTHER, 1100, 32);
+    ADD(b, "attn_pool.proj.weight", OTHER, 2000, 16, 16);
+    ADD(b, "attn_pool.proj.bias", OTHER, 3000, 16);
+    ADD(b, "attn_pool.norm.weight", OTHER, 4000, 16);
+    ADD(b, "attn_pool.norm.bias", OTHER, 5000, 16);
+    ADD(b, "attn_pool.mlp.fc1.weight", OTHER, 6000, 3, 16);
+    ADD(b, "attn_pool.mlp.fc1.bias", OTHER, 7000, 3);
+    ADD(b, "attn_pool.mlp.fc2.weight", OTHER, 8000, 16, 3);
+    ADD(b, "attn_pool.mlp.fc2.bias", OTHER, 9000, 16);
+}
+
+TEST("int8 in one of the tensors that make a matrix is refused by name, whichever it is") {
+    char json[TEXT_MAX];
+    strcpy(json, replaced(config_of(&(struct sizes){16, 2, 0, false, NULL}), "\"mean\"",
+                          "\"attention\""));
+    for (unsigned int8 = 0; int8 < 8; int8++) { /* bits: q, kv, and scales for both */
+        struct built *b = built_new();
+        add_blocks(b), add_pooling(b);
+        if (int8 & 4) ADD(b, "attn_pool.qkv.weight.scale", OTHER, 0, 48);
+        if (!(int8 & 1)) ADD(b, "attn_pool.q.weight", OTHER, 100, 16, 16);
+        if (!(int8 & 2)) ADD(b, "attn_pool.kv.weight", OTHER, 200, 32, 16);
+        if (int8 & 1) add_int8(b, "attn_pool.q.weight", 16, 16);
+        if (int8 & 2) add_int8(b, "attn_pool.kv.weight", 32, 16);
+        expect_with("int8 parts", built_file(b), json, int8 ? VIT_BAD_TENSOR : VIT_OK,
+                    int8 & 1   ? "\"attn_pool.q.weight\": expected F32"
+                    : int8 & 2 ? "\"attn_pool.kv.weight\": expected F32"
+                    : int8     ? "\"attn_pool.qkv.weight.scale\""
+                               : "");
+    }
+}
+
+TEST("int8 in one of the blocks' tensors that make a matrix is refused by name") {
+    static const char *const NAMES[] = {"query", "key", "value"};
+    const struct sizes s = {16, 1, 0, false, NULL};
+    for (unsigned int8 = 1; int8 < 8; int8++) {
+        struct built *b = built_new();
+        char name[96], says[128] = "";
+        add_rest(b, &s);
+        for (unsigned i = 0; i < 3; i++) {
+            snprintf(name, sizeof name, "encoder.layer.0.attention.attention.%s.bias", NAMES[i]);
+            ADD(b, name, QKV_BIAS, i, 16);
+        }
+        ADD(b, "blocks.0.attn.qkv.weight.scale", OTHER, 0, 48);
+        for (unsigned pass = 0; pass < 2; pass++)
+            for (unsigned i = 0; i < 3; i++) {
+                snprintf(name, sizeof name, "encoder.layer.0.attention.attention.%s.weight",
+                         NAMES[i]);
+                if (pass == 0 && !(int8 >> i & 1)) ADD(b, name, QKV, 0, 16, 16);
+                if (pass == 1 && int8 >> i & 1) add_int8(b, name, 16, 16);
+                if (int8 >> i & 1 && !*says) snprintf(says, sizeof says, "%s", name);
+            }
+        expect_with("int8 parts", built_file(b), config_of(&s), VIT_BAD_TENSOR, says);
+    }
+}
+
+/* ---- Norms and positions where they have no place ------------------------ */
+
+TEST("a norm of the patches behind a stem is refused by name") {
+    static const char *const NORMS[] = {"patch_embed.norm_in.weight", "patch_embed.norm_in.bias",
+                                        "patch_embed.norm.weight"};
+    for (size_t n = 0; n <= 3; n++) {
+        struct built *b = built_new();
+        add_blocks(b);
+        ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 1, 3, 3);
+        ADD(b, "patch_embed.backbone.0.bias", OTHER, 100, 4);
+        for (size_t i = 0; i < n; i++) ADD(b, NORMS[i], OTHER, 200, i < 2 ? 4 : 16);
+        strcpy(b->header, replaced(b->header, "[16,1,2,2]", "[16,4,1,1]"));
+        expect_with("a norm behind a stem", built_file(b),
+                    config_of(&(struct sizes){16, 2, 1, false, NULL}), n ? VIT_BAD_TENSOR : VIT_OK,
+                    n ? "patch_embed.norm" : "");
+    }
+}
+
+TEST("a convolution of the stem is no Linear") {
+    struct built *b = built_new();
+    const struct sizes s = {16, 2, 1, false, NULL};
+    add_rest(b, &s);
+    ADD(b, "encoder.layer.0.attention.attention.query.weight", QKV, 0, 16, 16);
+    ADD(b, "encoder.layer.0.attention.attention.key.weight", QKV, 0, 16, 16);
+    ADD(b, "encoder.layer.0.attention.attention.value.weight", QKV, 0, 16, 16);
+    ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 9);
+    ADD(b, "patch_embed.backbone.0.bias", OTHER, 100, 4);
+    strcpy(b->header, replaced(b->header, "[16,1,2,2]", "[16,4,1,1]"));
+    expect_with("a flat convolution", built_file(b), config_of(&s), VIT_BAD_TENSOR,
+                "patch_embed.backbone.0.weight\": expected shape (4,1,3,3), got (4,9)");
+}
+
+/* How many rows of positions each prefix takes for four patches; what else is refused. */
+TEST("positions fit the prefix, or are a grid to be resized, or are refused by name") {
+    static const struct {
+        const char *prefix;
+        size_t registers;
+        bool rows[14]; /* whether so many are taken */
+    } PREFIXES[] = {
+        {"", 0, {[1] = 1, [4] = 1, [9] = 1}},
+        {"\"register\"", 1, {[1] = 1, [2] = 1, [4] = 1, [5] = 1, [9] = 1, [10] = 1}},
+        {"\"register\",\"register\"", 2, {[1] = 1, [3] = 1, [4] = 1, [6] = 1, [9] = 1, [11] = 1}},
+        {"\"class\"", 0, {[1] = 1, [2] = 1, [4] = 1, [5] = 1, [9] = 1, [10] = 1}},
+        {"\"class\",\"register\"",
+         1,
+         {[1] = 1, [2] = 1, [3] = 1, [4] = 1, [5] = 1, [6] = 1, [9] = 1, [10] = 1, [11] = 1}},
+        {"\"class\",\"distillation\",\"register\"",
+         1,
+         {[1] = 1, [4] = 1, [7] = 1, [9] = 1, [12] = 1}},
+    };
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
+        for (size_t rows = 0; rows < 14; rows++) {
+            char json[TEXT_MAX];
+            struct built *b = built_new();
+            const struct sizes s = {16, 2, 0, false, PREFIXES[i].prefix};
+            strcpy(json, replaced(config_of(&s), "\"none\"", "\"learned\""));
+            add_blocks(b);
+            ADD(b, "pos_embed", OTHER, 0, 1, rows, 16);
+            if (strstr(s.prefix, "class")) ADD(b, "cls_token", OTHER, 500, 1, 1, 16);
+            if (strstr(s.prefix, "distil")) ADD(b, "dist_token", OTHER, 600, 1, 1, 16);
+            if (PREFIXES[i].registers)
+                ADD(b, "reg_token", OTHER, 700, 1, PREFIXES[i].registers, 16);
+            if (strstr(s.prefix, "distil")) {
+                ADD(b, "head_dist.weight", HEAD, 0, 2, 16);
+                ADD(b, "head_dist.bias", HEAD, 9999, 2);
+            }
+            char what[64];
+            snprintf(what, sizeof what, "[%s] and %zu positions", s.prefix, rows);
+            bool taken = PREFIXES[i].rows[rows];
+            expect_with(what, built_file(b), json, taken ? VIT_OK : VIT_BAD_TENSOR,
+                        taken ? "" : "\"pos_embed\"");
+        }
+}
