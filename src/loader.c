@@ -10,8 +10,11 @@
 #include "resample.h"
 #include "sort.h"
 
-/* Rows that are packed at once: whole groups of every table, of floats and of int8. */
-enum { GROUP_ROWS = 48 };
+enum {
+    GROUP_ROWS = 48, /* packed at once: whole groups of every table, of floats and of int8 */
+    HEADER_AT_ONCE = 1 << 20, /* bytes asked for before any of a longer header is here */
+    MADE_MOST = 16 << 20      /* bytes of positions beyond the file's own size, see check_made */
+};
 
 struct vit_loader {
     const struct vit_kernels *kernels;
@@ -20,7 +23,7 @@ struct vit_loader {
     char *inferred; /* the config that was made where none whole was given, or NULL */
 
     uint8_t *header; /* its length's 8 bytes, then it whole; NULL once it is read */
-    size_t header_size, header_held;
+    size_t header_size, header_held, header_room;
     struct safetensors st;
     struct placement *places; /* (st.count) in the file's order */
     vit_model *model;
@@ -294,6 +297,19 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
     return l->unit && l->scales && l->reordered;
 }
 
+/* Positions are computed, or resized from a smaller grid: a few bytes of config could ask for as
+ * much memory and time as they like. Real ones are far smaller than their file. */
+static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error *why) {
+    size_t made = fixed_position_bytes(c), most = size_plus(l->file_size, MADE_MOST);
+    if (c->position == VIT_LEARNED)
+        made = size_times(size_times(c->position_rows, c->width), sizeof(float));
+    if (made <= most) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "config: image_size: expected positions of at most %z bytes, %z more than the "
+                    "file has, got %z rows of %z numbers",
+                    most, (size_t)MADE_MOST, c->position_rows, c->width);
+}
+
 /* What passes on the way lies below the model on the heap, whose top is then the model's. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
@@ -310,6 +326,7 @@ static vit_status open_model(vit_loader *l) {
     if (!whole) status = infer_config(&l->inferred, &size, &names, &l->st, json, size, why);
     if (l->inferred) json = l->inferred;
     if (!status) status = weights_read_config(&config, &l->st, &names, json, size, why);
+    if (!status) status = check_made(l, &config, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);
     if (!l->places) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z tensors", l->st.count);
@@ -331,24 +348,31 @@ static void end_header(vit_loader *l) {
     if (!l->status) begin_tensor(l);
 }
 
+/* Room for what comes next: a long header's grows with what is here, not with what it says. */
+static void grow_header(vit_loader *l) {
+    size_t room = least(l->header_size, 2 * l->header_held + HEADER_AT_ONCE);
+    uint8_t *grown = realloc(l->header, room);
+    if (grown)
+        l->header = grown, l->header_room = room;
+    else
+        l->status =
+            vit_fail(&l->why, VIT_NO_MEMORY, "no memory for a header of %z bytes", l->header_size);
+}
+
 static size_t feed_header(vit_loader *l, const uint8_t *bytes, size_t size) {
-    size_t n = least(l->header_size - l->header_held, size), length;
+    size_t n = least(l->header_room - l->header_held, size), length;
     memcpy(l->header + l->header_held, bytes, n);
     l->header_held += n;
-    if (l->header_held < l->header_size) return n;
+    if (l->header_held < l->header_room) return n;
     if (l->header_size == ST_LENGTH_BYTES) {
         l->status = st_length(&length, l->header, l->file_size, &l->why);
         if (l->status) return n;
-        uint8_t *grown = realloc(l->header, ST_LENGTH_BYTES + length);
-        if (!grown)
-            l->status =
-                vit_fail(&l->why, VIT_NO_MEMORY, "no memory for a header of %z bytes", length);
-        else
-            l->header = grown;
         l->header_size += length;
-        if (l->status || length) return n;
     }
-    end_header(l);
+    if (l->header_held == l->header_size)
+        end_header(l);
+    else
+        grow_header(l);
     return n;
 }
 
@@ -369,7 +393,7 @@ vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, 
     l->json = json;
     l->json_size = json_size;
     l->file_size = file_size;
-    l->header_size = ST_LENGTH_BYTES;
+    l->header_size = l->header_room = ST_LENGTH_BYTES;
     *out = l;
     return VIT_OK;
 }

@@ -15,7 +15,8 @@ struct family {
     struct habits habits;
 };
 
-static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n";
+static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n"
+                           "attn_pool.qkv attn_pool.qkv\n"; /* as we write it */
 static const char TIMM_IGNORED[] = "mask_token\n";
 
 /* ViT, DeiT, ViT-MAE; then what DINOv2 calls otherwise. */
@@ -152,6 +153,10 @@ static const struct family FAMILIES[] = {
      {"post", "1e-5", "relu", 64}},
 };
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES, NAME_MOST = 256 };
+
+/* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
+ * Each part is looked for, so more of them than anybody has would only cost time. */
+enum { PREFIX_MOST = 128, PREFIX_PARTS = 8 };
 
 /* ---- Lines and patterns ------------------------------------------------- */
 
@@ -296,6 +301,7 @@ static size_t likeness(const struct family *family, const struct safetensors *st
             for (size_t t = 0; t < st->count; t++) {
                 size_t n = (size_t)(text.at - name), whole = st->tensors[t].name_size, cut = whole;
                 const char *tensor = st->tensors[t].name;
+                if (whole > PREFIX_MOST + NAME_MOST) continue;
                 while (cut && tensor[--cut] != '.') continue; /* its last part */
                 count += ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
             }
@@ -318,6 +324,13 @@ static vit_status none_found(const struct safetensors *st, vit_error *why) {
                     st->tensors->name_size);
 }
 
+static bool is_prefix(const char *name, size_t size) {
+    size_t parts = 0;
+    if (size > PREFIX_MOST) return false;
+    for (size_t i = 0; i < size; i++) parts += name[i] == '.';
+    return parts <= PREFIX_PARTS;
+}
+
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
     static const char tower[] = "vision_model.";
     for (size_t i = 0; i < FAMILY_COUNT; i++)
@@ -326,6 +339,7 @@ bool names_find(struct names *names, const struct safetensors *st, vit_error *wh
                 const struct st_tensor *tensor = &st->tensors[t];
                 size_t n = line_size(line), prefix = tensor->name_size - n;
                 if (!ends_with(tensor->name, tensor->name_size, line, n)) continue;
+                if (!is_prefix(tensor->name, prefix)) continue;
                 if (!strncmp(line, tower, sizeof tower - 1)) prefix += sizeof tower - 1;
                 *names = (struct names){&FAMILIES[i], tensor->name, prefix};
                 return true;

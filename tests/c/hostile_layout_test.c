@@ -291,3 +291,65 @@ TEST("positions fit the prefix, or are a grid to be resized, or are refused by n
                         taken ? "" : "\"pos_embed\"");
         }
 }
+
+/* ---- Small files that ask for much --------------------------------------- */
+
+TEST("positions far larger than the file are refused before they are made") {
+    static const char *const KINDS[] = {"\"sincos1d\"", "\"sincos2d\"", "\"learned\""};
+    for (size_t i = 0; i < 3; i++) {
+        char json[TEXT_MAX];
+        struct built *b = built_new();
+        strcpy(json,
+               replaced(config_of(&(struct sizes){128, 2, 0, false, NULL}), "\"none\"", KINDS[i]));
+        strcpy(json, replaced(json, "\"image_size\":[4,4]", "\"image_size\":[512,512]"));
+        add_blocks(b);
+        if (i == 2) ADD(b, "pos_embed", OTHER, 0, 1, 1, 128);
+        expect_with(KINDS[i], built_file(b), json, VIT_BAD_CONFIG,
+                    "config: image_size: expected positions of at most");
+    }
+}
+
+/* Such a file took 80 s before: each part of what stands before a name was looked for. */
+TEST("a name of a thousand parts, or one of a megabyte, is refused like any other") {
+    static char text[3 << 20];
+    for (size_t i = 0; i < 2; i++) {
+        size_t n = i ? 1 << 20 : 2000;
+        char *at = text + sprintf(text, "{\"");
+        for (size_t j = 0; j < n; j++) *at++ = i || j % 2 ? 'x' : '.';
+        at += sprintf(at,
+                      "%sblocks.0.attn.qkv.weight\":{\"dtype\":\"F32\",\"shape\":[0],"
+                      "\"data_offsets\":[0,0]}",
+                      i ? "" : ".");
+        for (size_t j = 0; j < 10000; j++)
+            at +=
+                sprintf(at, ",\"%zu\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}", j);
+        strcpy(at, "}");
+        vit_model *model = NULL;
+        vit_error why = {""};
+        struct file f = pack_file(text, 0);
+        CHECK(vit_open(&model, f.bytes, f.size, NULL, &why) == VIT_BAD_TENSOR && !model &&
+                  strstr(why.text, "first block"),
+              "case %zu: %s", i, why.text);
+        free(f.bytes);
+    }
+}
+
+TEST("a long header comes in pieces of any size") {
+    static char header[(3 << 20) + TEXT_MAX];
+    size_t data_size = write_header(header, CONFIG, SIZE_MAX), length = strlen(header);
+    memset(header + length, ' ', 3 << 20);
+    struct file f = pack_file(header, data_size);
+    for (size_t piece = 4099; piece < 8 << 20; piece *= 37) {
+        vit_loader *loader = NULL;
+        vit_model *model = NULL;
+        vit_error why = {""};
+        REQUIRE(!vit_open_begin(&loader, f.size, NULL, 0, NULL, &why), "%s", why.text);
+        for (size_t at = 0; at < f.size; at += piece)
+            vit_open_feed(loader, f.bytes + at, f.size - at < piece ? f.size - at : piece);
+        vit_status status = vit_open_end(&model, loader, &why);
+        CHECK(status == VIT_OK, "pieces of %zu: %s", piece, why.text);
+        vit_close(model);
+    }
+    free(f.bytes);
+}
+
