@@ -99,6 +99,7 @@ static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_
     c->width = t->rank ? t->shape[0] : 0;
     if (t->rank == 4) {
         c->channels = t->shape[1], c->patch[0] = t->shape[2], c->patch[1] = t->shape[3];
+        given_pair(s, "patch_size", c->patch); /* behind a stem another than the tensor's */
         return VIT_OK;
     }
     bool known = given_size(s, "channels", &c->channels);
@@ -113,13 +114,17 @@ static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_
 }
 
 static void infer_prefix(struct inferred *c, const struct shapes *s) {
-    struct json value;
+    struct json value, token;
     c->class_tokens = has(s, "cls_token");
     c->distillation_tokens = has(s, "dist_token");
     c->registers = vectors_of(s, "reg_token", c->width);
     if (!json_get(s->given, "prefix", &value)) return;
-    c->class_tokens = value.type == JSON_ARRAY ? json_length(&value) : 0;
-    c->distillation_tokens = c->registers = 0;
+    c->class_tokens = c->distillation_tokens = c->registers = 0;
+    for (struct json_walk walk = json_walk(&value); json_next(&walk, NULL, &token);) {
+        c->class_tokens += json_is(&token, "class");
+        c->distillation_tokens += json_is(&token, "distillation");
+        c->registers += json_is(&token, "register");
+    }
 }
 
 /* A square of as many patches as there are positions, without or with those of the prefix. */

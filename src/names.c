@@ -152,11 +152,10 @@ static const struct family FAMILIES[] = {
      "",
      {"post", "1e-5", "relu", 64}},
 };
-enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES, NAME_MOST = 256 };
-
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
 enum { PREFIX_MOST = 128, PREFIX_PARTS = 8 };
+enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES, NAME_MOST = NAMES_MOST - PREFIX_MOST };
 
 /* ---- Lines and patterns ------------------------------------------------- */
 
@@ -216,7 +215,7 @@ static size_t alternatives(const char *line) {
 /* Looks behind the whole prefix, then behind less of it: a head lies outside of the encoder. */
 static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
                                     const char *name) {
-    char whole[NAME_MOST];
+    char whole[NAMES_MOST];
     for (size_t n = names->prefix_size;; n--) {
         struct text out = {whole, whole + sizeof whole - 1};
         if (n == 0 || names->prefix[n - 1] == '.') {
@@ -301,7 +300,7 @@ static size_t likeness(const struct family *family, const struct safetensors *st
             for (size_t t = 0; t < st->count; t++) {
                 size_t n = (size_t)(text.at - name), whole = st->tensors[t].name_size, cut = whole;
                 const char *tensor = st->tensors[t].name;
-                if (whole > PREFIX_MOST + NAME_MOST) continue;
+                if (whole > NAMES_MOST) continue;
                 while (cut && tensor[--cut] != '.') continue; /* its last part */
                 count += ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
             }

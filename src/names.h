@@ -22,6 +22,8 @@ bool names_are_timms(const struct names *names);
 /* "timm", …, for messages. */
 const char *names_family(const struct names *names);
 
+/* The longest name that is looked for, prefix included, with its end. */
+enum { NAMES_MOST = 384 };
 /* The tensors that parameter `ours` is made of, their rows one after the other: 1, or 3 for
  * queries, keys and values apart; 0 where the file lacks it. */
 enum { NAMES_SOURCES = 3 };

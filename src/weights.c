@@ -6,6 +6,7 @@
 #include "error.h"
 #include "model.h"
 #include "names.h"
+#include "text.h"
 
 /* Its type says whether the blocks are int8. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"
@@ -46,8 +47,8 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
                                vit_error *why) {
     vit_status status = vit_config_read(c, json, json_size, why);
     if (status) return status;
-    c->fc_norm = c->final_norm && c->pool == VIT_POOL_MEAN && st_find(st, "fc_norm.weight") &&
-                 !st_find(st, "norm.weight");
+    c->fc_norm = c->final_norm && c->pool == VIT_POOL_MEAN && find(names, st, "fc_norm.weight") &&
+                 !find(names, st, "norm.weight");
     const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
     c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
     c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
@@ -62,10 +63,20 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     return VIT_OK;
 }
 
+/* Rows of positions that are not the patches'. */
+static size_t extra_positions(const vit_config *c) {
+    return c->position_rows - vit_patches(c) + c->class_position;
+}
+
 size_t weights_resized_from(const vit_config *c, const struct st_tensor *t) {
-    size_t extra = c->position_rows - vit_patches(c) + c->class_position;
-    size_t rows = rows_of(t, c->width);
+    size_t extra = extra_positions(c), rows = rows_of(t, c->width);
     return rows > extra ? side_of(rows - extra) : 0;
+}
+
+/* A grid of this size or one to be resized, the other rows before it. */
+static bool are_positions(const vit_config *c, const struct st_tensor *t) {
+    return rows_of(t, c->width) == extra_positions(c) + vit_patches(c) ||
+           weights_resized_from(c, t);
 }
 
 static bool is_position(const struct param *param) {
@@ -150,7 +161,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
-    if (!same_shape(param, t, timm) && !(is_position(param) && weights_resized_from(c, t)) &&
+    if (!same_shape(param, t, timm) && !(is_position(param) && are_positions(c, t)) &&
         !(is_channels_last(param, t) && !timm))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);
@@ -180,8 +191,11 @@ static vit_status left_over(const struct st_tensor *t, const struct names *names
 static vit_status place_scales(struct placement *places, struct placement *matrix,
                                const struct param *param, const struct safetensors *st,
                                const struct names *names, size_t *scales, vit_error *why) {
-    char name[sizeof param->name + sizeof ".scale"];
-    strcat(strcpy(name, param->name), ".scale");
+    char name[NAMES_MOST + sizeof ".scale"];
+    struct text text = {name, name + sizeof name - 1};
+    put(&text, matrix->tensor->name, matrix->tensor->name_size);
+    put_words(&text, ".scale");
+    *text.at = '\0';
     const struct st_tensor *t = st_find(st, name);
     size_t N = param->shape[0];
     if (!t)

@@ -141,8 +141,7 @@ TEST("queries, keys and values of other shares than a third each are refused by 
 
 /* ---- int8 that is not known ---------------------------------------------- */
 
-static void add_blocks(struct built *b) {
-    ADD(b, "patch_embed.proj.weight", PATCH, 0, 16, 1, 2, 2);
+static void add_all_but_patches(struct built *b) {
     ADD(b, "patch_embed.proj.bias", PATCH, 9999, 16);
     ADD(b, "blocks.0.norm1.weight", NORM1, 0, 16);
     ADD(b, "blocks.0.norm1.bias", NORM1, 9999, 16);
@@ -158,6 +157,11 @@ static void add_blocks(struct built *b) {
     ADD(b, "blocks.0.mlp.fc2.bias", FC2, 9999, 16);
     ADD(b, "head.weight", HEAD, 0, 2, 16);
     ADD(b, "head.bias", HEAD, 9999, 2);
+}
+
+static void add_blocks(struct built *b) {
+    ADD(b, "patch_embed.proj.weight", PATCH, 0, 16, 1, 2, 2);
+    add_all_but_patches(b);
 }
 
 static void add_pooling(struct built *b) {
@@ -353,3 +357,64 @@ TEST("a long header comes in pieces of any size") {
     free(f.bytes);
 }
 
+/* ---- What looks odd and is right ----------------------------------------- */
+
+/* add_blocks behind a prefix. */
+static void put_behind(struct built *b, const char *prefix) {
+    char out[TEXT_MAX] = "";
+    for (const char *p = b->header; *p; p++) {
+        put(out, "%c", *p);
+        if (*p == '"' && p > b->header && p[-1] == ',' && strstr(p, "\":{") &&
+            (strncmp(p + 1, "shape", 5) && strncmp(p + 1, "data_", 5)))
+            put(out, "%s", prefix);
+    }
+    strcpy(b->header, out);
+}
+
+TEST("a mean that is normed afterwards, and scales, are found behind a prefix") {
+    const struct sizes s = {16, 2, 0, false, NULL};
+    char json[TEXT_MAX];
+    struct built *b = built_new();
+    add_blocks(b);
+    ADD(b, "fc_norm.weight", OTHER, 0, 16);
+    ADD(b, "fc_norm.bias", OTHER, 0, 16);
+    put_behind(b, "model.");
+    strcpy(json, replaced(config_of(&s), "\"final_norm\":false", "\"final_norm\":true"));
+    expect_with("fc_norm", built_file(b), json, VIT_OK, "");
+
+    b = built_new();
+    add_all_but_patches(b);
+    ADD(b, "patch_embed.proj.weight.scale", NORM1, 0, 16);
+    for (size_t i = b->floats - 16; i < b->floats; i++) b->data[i] = 0.5f;
+    add_int8(b, "patch_embed.proj.weight", 16, 4);
+    strcpy(b->header, replaced(b->header, "[16,4]", "[16,1,2,2]"));
+    put_behind(b, "model.");
+    expect_with("scales", built_file(b), config_of(&s), VIT_OK, "");
+}
+
+TEST("a class token's position stands before a grid that is no square") {
+    char json[TEXT_MAX];
+    const struct sizes s = {16, 2, 0, false, "\"class\",\"register\""};
+    struct built *b = built_new();
+    strcpy(json, replaced(config_of(&s), "\"none\"", "\"learned\""));
+    strcpy(json, replaced(json, "\"image_size\":[4,4]", "\"image_size\":[4,6]"));
+    add_blocks(b);
+    ADD(b, "pos_embed", OTHER, 0, 1, 7, 16);
+    ADD(b, "cls_token", OTHER, 500, 1, 1, 16);
+    ADD(b, "reg_token", OTHER, 700, 1, 1, 16);
+    expect_with("2 by 3 patches", built_file(b), json, VIT_OK, "");
+}
+
+TEST("a config in part may tell the patch before a stem, or a prefix of registers alone") {
+    struct built *b = built_new();
+    add_blocks(b);
+    ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 1, 3, 3);
+    ADD(b, "patch_embed.backbone.0.bias", OTHER, 100, 4);
+    ADD(b, "pos_embed", OTHER, 0, 1, 5, 16);
+    ADD(b, "reg_token", OTHER, 700, 1, 1, 16);
+    strcpy(b->header, replaced(b->header, "[16,1,2,2]", "[16,4,1,1]"));
+    expect_with("parts", built_file(b),
+                "{\"heads\":2,\"stem\":[4],\"channels\":1,\"patch_size\":[2,2],\"prefix\":"
+                "[\"register\"]}",
+                VIT_OK, "");
+}
