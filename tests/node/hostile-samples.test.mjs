@@ -1,0 +1,59 @@
+// Files made to break the loader, in every build: each is refused by a message that names the
+// culprit, and the next good model still loads. ../shared/hostile holds an example of each class.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { modelPath } from "./golden.mjs";
+import { load, rejects, stroke, variants } from "./support.mjs";
+
+const data = process.env.VITRINE_DATA;
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boolean)
+  .map((place) => join(place, "hostile")).find(existsSync);
+const skip = folder ? false : "there is no ../shared/hostile";
+
+/** What each file is refused with; headless and labels are models like any other. */
+const REFUSALS = {
+  badname: ["bad_tensor", /tensor "evil/],
+  class_position: ["bad_tensor", /tensor "pos_embed": expected shape/],
+  norm_in: ["bad_tensor", /tensor "patch_embed\.norm_in\.(weight|bias)"/],
+  per_head: ["bad_tensor", /attention\.query\.weight": expected shape \(48,48\), got \(47,48\)/],
+  pool_int8: ["bad_tensor", /tensor "attn_pool\.kv\.weight": expected F32, F16 or BF16, got I8/],
+};
+const threaded = ["simd128", "relaxed"].filter((variant) => variants.includes(variant));
+const ways = [
+  ...variants.map((variant) => ({ variant })),
+  ...threaded.map((variant) => ({ variant, threads: 2 })),
+];
+const called = ({ variant, threads }) => variant + (threads ? `, ${threads} threads` : "");
+
+for (const way of ways) {
+  test(`${called(way)}: every hostile sample is refused by name`, { skip }, async () => {
+    const seen = readdirSync(folder).filter((name) => name.endsWith(".safetensors"))
+      .map((name) => name.replace(".safetensors", ""));
+    for (const name of Object.keys(REFUSALS)) {
+      assert.ok(seen.includes(name), `${name}.safetensors is not in ${folder}`);
+      const bytes = readFileSync(join(folder, `${name}.safetensors`));
+      await rejects(() => Vit.load(bytes, way), ...REFUSALS[name]);
+    }
+    const good = await load(modelPath("per_head"), way);
+    assert.ok(good.config.width > 0);
+  });
+
+  test(`${called(way)}: a model without a head embeds and does not classify`, { skip }, async () => {
+    const vit = await load(readFileSync(join(folder, "headless.safetensors")), way);
+    const { pooled } = await vit.embed(stroke);
+    assert.ok(pooled.every(Number.isFinite));
+    await rejects(() => vit.classify(stroke), "unsupported", /a model with a head/);
+  });
+
+  test(`${called(way)}: labels come as the file has them`, { skip }, async () => {
+    const vit = await load(readFileSync(join(folder, "labels.safetensors")), way);
+    const { classes } = await vit.classify(stroke);
+    assert.deepEqual(classes.map(({ label }) => label).sort(), [...vit.config.labels].sort());
+    assert.ok(classes.some(({ label }) => label.includes("\n")));
+  });
+}
