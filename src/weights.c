@@ -55,7 +55,7 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     c->norm_pre = find(names, st, "norm_pre.weight");
     c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
     c->no_head_bias = c->norm_pre && !find(names, st, "head.bias");
-    c->no_head_dist = !names_are_timms(names) && !find(names, st, "head_dist.weight");
+    c->no_head_dist = c->distillation_tokens && !find(names, st, "head_dist.weight");
     const struct st_tensor *first = find(names, st, FIRST_MATRIX);
     const struct st_tensor *position = find(names, st, "pos_embed");
     c->int8 = first && first->type == ST_I8;
@@ -86,6 +86,11 @@ static bool is_position(const struct param *param) {
 static bool ends_with(const char *name, const char *ending) {
     size_t n = strlen(name), m = strlen(ending);
     return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+/* A norm of the patches' pixels, which other code has with their channels side by side. */
+static bool is_norm_in(const struct param *param) {
+    return strncmp(param->name, "patch_embed.norm_in.", 20) == 0;
 }
 
 static bool is_relative(const struct param *param) {
@@ -241,7 +246,7 @@ static vit_status place_param(struct placement *places, const struct param *para
         if (status) return status;
         if (places[t - st->tensors].tensor) return left_over(t, names, why);
         bool turned = (t->rank != param->rank && is_channels_last(&part, t)) ||
-                      !strncmp(param->name, "patch_embed.norm_in.", 20);
+                      (!names_are_timms(names) && is_norm_in(param));
         places[t - st->tensors] = (struct placement){.tensor = t,
                                                      .where = PLACE_PARAMETER,
                                                      .param = index,

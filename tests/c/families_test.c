@@ -81,6 +81,38 @@ TEST("other code's checkpoints give PyTorch's logits, attention, hidden and fina
     }
 }
 
+TEST("other code's checkpoints, encoded as ours, give the same bits") {
+    const struct vit_kernels *k = unpacked_kernels();
+    if (!k) SKIP("every kernel table here packs its weights");
+    for (size_t i = 0; i < CASES_COUNT; i++) {
+        struct golden g;
+        if (!golden_open(&g, CASES[i].name)) continue;
+        vit_model *model = open_in_pieces(&g, CASES[i].config, SIZE_MAX / 2, k), *ours = NULL;
+        REQUIRE(model, "%s does not open", g.name);
+        vit_error why = {""};
+        size_t json_size, size;
+        const char *json = vit_model_json(model, &json_size);
+        const float *p = parameters_of(model);
+        size = vit_encode(NULL, 0, model, p, json, json_size);
+        uint8_t *bytes = malloc(size);
+        vit_encode(bytes, size, model, p, json, json_size);
+        vit_status status = vit_open(&ours, bytes, size, k, &why);
+        CHECK(status == VIT_OK, "%s: %s", g.name, why.text);
+        if (ours) {
+            float *images = wanted(&g, "images", BATCH * image_floats(vit_model_config(model)));
+            struct outputs a = run_model(model, images, BATCH, BATCH),
+                           b = run_model(ours, images, BATCH, BATCH);
+            CHECK_SAME_BITS(b.logits, a.logits, a.logits_count, g.name);
+            CHECK_SAME_BITS(b.tokens, a.tokens, a.tokens_count, g.name);
+            outputs_free(&a), outputs_free(&b);
+            free(images);
+        }
+        free(bytes);
+        vit_close(ours), vit_close(model);
+        golden_close(&g);
+    }
+}
+
 /* ---- What cannot be opened ---------------------------------------------- */
 
 /* A file of F32 vectors of one number under these names, NULL after the last. */
