@@ -43,6 +43,12 @@ static vit_state *state;
 static size_t state_batch, state_threads;
 static vit_error error;
 
+/* What vitw_reserve has made room for. */
+static struct {
+    size_t batch, layers;
+    bool tokens;
+} reserved;
+
 /* ---- The heap ----------------------------------------------------------- */
 
 /* Every allocation of the module is counted, so a test can show that a run makes none. */
@@ -91,11 +97,18 @@ static bool hold(struct buffer *buffer, size_t size) {
     return buffer->data != NULL;
 }
 
-static bool hold_floats(struct buffer *buffer, const size_t shape[4]) {
-    size_t size = sizeof(float);
-    for (int i = 0; i < 4; i++)
-        if (__builtin_mul_overflow(size, shape[i], &size)) return false;
-    return hold(buffer, size);
+/* false where the product is no size_t. */
+static bool multiply(size_t *product, const size_t *factors, size_t count) {
+    *product = 1;
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_mul_overflow(*product, factors[i], product)) return false;
+    return true;
+}
+
+static bool hold_floats(struct buffer *buffer, const size_t shape[5]) {
+    size_t size;
+    return multiply(&size, shape, 5) && !__builtin_mul_overflow(size, sizeof(float), &size) &&
+           hold(buffer, size);
 }
 
 static bool hold_state(size_t batch) {
@@ -137,11 +150,17 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool
 }
 
 vit_status vitw_feed(const void *bytes, size_t size) {
-    return vit_open_feed(loader, bytes, size);
+    return loader ? vit_open_feed(loader, bytes, size) : VIT_BAD_ARGUMENT;
+}
+
+static vit_status misused(const char *what) {
+    return vit_fail(&error, VIT_BAD_ARGUMENT, "%s", what);
 }
 
 vit_status vitw_end(void) {
+    if (!loader) return misused("the file of this module has ended");
     vit_status status = vit_open_end(&model, loader, &error);
+    loader = NULL;
     if (status != VIT_OK) return status;
     const vit_config *config = vit_model_config(model);
     session.channels = config->channels;
@@ -164,12 +183,14 @@ vit_status vitw_end(void) {
  * when asked, the final tokens and what they are pooled to. Call it before filling images: the
  * buffers may move. */
 vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
+    if (!model) return misused("this module has no model yet");
+    reserved.batch = 0; /* the buffers may move even if there is no room */
     size_t T = session.prefix + session.grid_rows * session.grid_columns;
-    const size_t image_shape[] = {batch, session.channels, session.rows, session.columns};
-    const size_t logit_shape[] = {batch, session.classes, 1, 1};
-    const size_t attention_shape[] = {batch * layers, session.heads, T, T};
-    const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1};
-    const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1};
+    const size_t image_shape[] = {batch, session.channels, session.rows, session.columns, 1};
+    const size_t logit_shape[] = {batch, session.classes, 1, 1, 1};
+    const size_t attention_shape[] = {batch, layers, session.heads, T, T};
+    const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1, 1};
+    const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
     bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
                 hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
                 hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape);
@@ -178,7 +199,12 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     session.attention = attention.data;
     session.tokens = tokens.data;
     session.pooled = pooled.data;
-    if (held) return VIT_OK;
+    if (held) {
+        reserved.batch = batch;
+        reserved.layers = layers;
+        reserved.tokens = want_tokens;
+        return VIT_OK;
+    }
     return vit_fail(&error, VIT_NO_MEMORY,
                     "%z images with the attention of %z layers need more memory than there is; ask "
                     "for less at once",
@@ -192,23 +218,38 @@ uint8_t *vitw_pixels(size_t size) {
 
 /* A plane without ink in vitw_pixels; NULL when there is no room. */
 uint8_t *vitw_ink(size_t rows, size_t columns) {
-    uint8_t *ink = vitw_pixels(rows * columns);
-    if (ink) memset(ink, 0, rows * columns);
+    size_t size;
+    if (!multiply(&size, (size_t[]){rows, columns}, 2)) return NULL;
+    uint8_t *ink = vitw_pixels(size);
+    if (ink) memset(ink, 0, size);
     return ink;
 }
 
 /* Room for the points of a stroke, until vitw_prepare; NULL when there is none. */
 vit_point *vitw_points(size_t count) {
-    return hold(&scratch, count * sizeof(vit_point)) ? scratch.data : NULL;
+    size_t size;
+    if (!multiply(&size, (size_t[]){count, sizeof(vit_point)}, 2)) return NULL;
+    return hold(&scratch, size) ? scratch.data : NULL;
+}
+
+/* Whether vitw_pixels or vitw_ink made room for so many bytes. */
+static bool has_pixels(size_t rows, size_t columns, size_t channels) {
+    size_t size;
+    return multiply(&size, (size_t[]){rows, columns, channels}, 3) && size <= pixels.size;
 }
 
 /* Adds the stroke in vitw_points to the plane of vitw_ink. */
-void vitw_stroke(size_t rows, size_t columns, size_t count) {
+vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
+    if (!has_pixels(rows, columns, 1) || count > scratch.size / sizeof(vit_point))
+        return misused("a stroke that vitw_ink or vitw_points made no room for");
     vit_draw_stroke(pixels.data, rows, columns, scratch.data, count);
+    return VIT_OK;
 }
 
 /* The bytes in vitw_pixels → images[index]. */
 vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels) {
+    if (index >= reserved.batch || !has_pixels(rows, columns, channels))
+        return misused("an image that vitw_reserve or vitw_pixels made no room for");
     const vit_config *config = vit_model_config(model);
     const vit_pixels source = {pixels.data, rows, columns, channels};
     float *image = session.images + index * session.channels * session.rows * session.columns;
@@ -222,6 +263,10 @@ vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channe
 
 /* images → logits; and the attention of the marked layers and the final tokens when asked. */
 vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
+    size_t layers = 0;
+    for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
+    if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
+        return misused("a run that vitw_reserve made no room for");
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,

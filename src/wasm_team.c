@@ -90,7 +90,7 @@ vit_status vitw_team(size_t threads, bool may_sleep) {
 
 /* Where the stack of helper 1…threads-1 begins, growing down. */
 char *vitw_stack(size_t index) {
-    return stacks + index * STACK_BYTES;
+    return index < wasm_team.size ? stacks + index * STACK_BYTES : NULL;
 }
 
 static void nothing(void *context, size_t index, size_t count) {
@@ -108,6 +108,7 @@ void vitw_dismiss(void) {
 
 /* Helper `index` at work until it is dismissed. */
 void vitw_help(size_t index) {
+    if (index >= MOST_THREADS) return;
     struct helper *helper = &helpers[index];
     while (!atomic_load(&dismissed)) {
         wait_while(&helper->open, 0, &helper->sleeping, true);

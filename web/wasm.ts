@@ -213,7 +213,7 @@ export class Session {
   }
 
   #begin({ size, config, inPairs }: ModelSource): void {
-    if (size > MAX_FILE_BYTES) throw noMemory(size, "the weights");
+    if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
     this.#piece = this.#alloc(PIECE_BYTES, "the weights");
     const json = new TextEncoder().encode(config);
     if (config !== undefined) this.#json = this.#alloc(json.length, "the config");
@@ -294,6 +294,8 @@ export class Session {
     if (layers > 0) this.#mapRuns++; // even if it fails: the maps may move
     this.#check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
+    check(wants.attention.every((layer) => layer >= 0 && layer < this.shape.depth), "layers");
+    check(new Set(wants.attention).size === layers, "layers");
     const mask = this.#bytes(this.#word("layers"), this.shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
@@ -302,14 +304,18 @@ export class Session {
   #fill(index: number, picture: Picture): void {
     if ("values" in picture) {
       const { length } = picture.values;
+      check(length === this.shape.channels * this.shape.rows * this.shape.columns, "values");
       const images = this.#word("images") + index * length * FLOAT_BYTES;
       this.#floats(images, length).set(picture.values);
       return;
     }
     const { rows, columns } = picture;
-    if ("points" in picture) this.#draw(picture);
-    else this.#copyIn(picture.pixels);
     const channels = "points" in picture ? 1 : picture.channels;
+    if ("points" in picture) this.#draw(picture);
+    else {
+      check(picture.pixels.length === rows * columns * channels, "pixels");
+      this.#copyIn(picture.pixels);
+    }
     const status = this.#exports.vitw_prepare(index, rows, columns, channels);
     this.#check(status, `${picture.name}: `);
   }
@@ -323,6 +329,8 @@ export class Session {
   /** Strokes → the ink that is then prepared. */
   #draw({ points, lengths, rows, columns }: Strokes): void {
     const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
+    const count = lengths.reduce((sum, length) => sum + length, 0);
+    check(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
     if (vitw_ink(rows, columns) === 0) throw noMemory(rows * columns, "the ink");
     let first = 0;
     for (const length of lengths) {
@@ -330,7 +338,7 @@ export class Session {
       const room = vitw_points(length) >>> 0;
       if (room === 0) throw noMemory(stroke.byteLength, "a stroke");
       this.#floats(room, stroke.length).set(stroke);
-      vitw_stroke(rows, columns, length);
+      this.#check(vitw_stroke(rows, columns, length));
     }
   }
 
@@ -437,6 +445,11 @@ export class Session {
     const code = this.#text(this.#exports.vit_status_name(status)) as VitErrorCode;
     throw new VitError(code, what + this.#text(this.#word("why")));
   }
+}
+
+/** Numbers that C takes our word for. images.ts has seen to them. */
+function check(right: boolean, what: string): void {
+  if (!right) throw new VitError("internal", `${what} of another number than was said; please report this`);
 }
 
 /** A trap in the module is our error, not the caller's, and leaves the instance unusable. */
