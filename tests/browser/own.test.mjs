@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { preview } from "vite";
 import { Vit } from "../../dist/vit.js";
-import { pageConfig } from "../../web/scripts/build.mjs";
+import { pageFolder } from "../../web/scripts/build.mjs";
+import { serve } from "../../web/scripts/serve.mjs";
 import { CHECKPOINT, family, json, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { openBrowser, painted, picture, skip } from "./harness.mjs";
 
@@ -262,8 +262,8 @@ describe("the tab for one's own ViT", { skip }, () => {
   }
 
   test("an isolated page shares the work among its cores", async () => {
-    const server = await preview({ ...pageConfig, logLevel: "silent", preview: { port: 0 } });
-    const address = server.resolvedUrls.local[0];
+    const server = await serve(pageFolder);
+    const address = `http://localhost:${server.address().port}/`;
     const { page, trouble, close } = await browser.visit({ address });
     await page.click("#tab-own");
     await page.click("#own-random");
@@ -273,7 +273,8 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.match(facts, cores > 1 ? new RegExp(`, ${cores} threads\\)`) : /\(\w+\)/);
     assert.deepEqual(trouble, []);
     await close();
-    await server.close();
+    server.closeAllConnections();
+    server.close();
   });
 });
 

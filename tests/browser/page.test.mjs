@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { preview } from "vite";
-import { pageConfig } from "../../web/scripts/build.mjs";
+import { pageFolder } from "../../web/scripts/build.mjs";
+import { serve } from "../../web/scripts/serve.mjs";
 import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
 
 const WEIGHTS = "**/*.safetensors";
@@ -146,18 +146,18 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("npm start's server isolates the page from others", async () => {
-    const server = await preview({
-      ...pageConfig,
-      preview: { host: "127.0.0.1", port: 0 },
-      logLevel: "silent",
-    });
-    const { page, close } = await browser.visit({
-      address: `http://127.0.0.1:${server.httpServer.address().port}/`,
-    });
+  test("npm start's server isolates the page from others, and tells the page's own policy", async () => {
+    const server = await serve(pageFolder);
+    const address = `http://localhost:${server.address().port}/`;
+    const { page, trouble, close } = await browser.visit({ address });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    const said = (await fetch(address)).headers.get("content-security-policy");
+    const meta = page.locator("meta[http-equiv=Content-Security-Policy]");
+    assert.deepEqual(await meta.evaluateAll((all) => all.map((one) => one.content)), [said]);
+    assert.deepEqual(trouble, []);
     await close();
-    await server.close();
+    server.closeAllConnections();
+    server.close();
   });
 
   for (const width of [320, 360, 768]) {

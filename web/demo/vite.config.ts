@@ -1,19 +1,23 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { HEADERS, POLICY } from "./headers.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const bytesOf = (name: string) => statSync(here(`../../weights/${name}.safetensors`)).size;
 
-/** The page is isolated from others, as threads and the finest clock want it. */
-const headers = {
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Embedder-Policy": "require-corp",
+/** Puts the policy into the page, whoever serves it. */
+const policy = {
+  name: "policy",
+  transformIndexHtml: () => [
+    { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" as const },
+  ],
 };
 
 export default defineConfig({
   root: here("."),
   base: "./",
+  plugins: [policy],
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
   define: {
@@ -21,8 +25,7 @@ export default defineConfig({
       ["digits", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
     ),
   },
-  server: { headers, fs: { allow: [here("../..")] } },
-  preview: { headers },
+  server: { headers: HEADERS, fs: { allow: [here("../..")] } },
   worker: { format: "es" },
   build: {
     outDir: here("../../build/page"),

@@ -150,6 +150,8 @@ export async function page() {
   });
 }
 
+export const pageFolder = join(root, "build", "page");
+
 /** Where Vite finds the rest. */
 export const pageConfig = { configFile: join(root, "web", "demo", "vite.config.ts") };
 

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
 import { Trouble, main, say } from "./lib.mjs";
+import { serve } from "./serve.mjs";
 
 const help = `npm start [-- --port N]
 
@@ -19,18 +20,14 @@ function portOf(text) {
 }
 
 /** Serves the built page at `port` or not at all; without one at 5173 or the next that is free. */
-async function serve(port) {
-  const { preview } = await import("vite");
-  const { httpServer } = await preview({
-    ...build.pageConfig,
-    preview: { host: "127.0.0.1", port: port ?? 5173, strictPort: port !== undefined },
-    logLevel: "warn",
-  }).catch((error) => {
-    throw /already in use/.test(error.message)
-      ? new Trouble(`port ${port} is in use: name another with --port, or leave --port out`)
+async function servePage(port) {
+  const orNext = port === undefined;
+  const server = await serve(build.pageFolder, { port: port ?? 5173, orNext }).catch((error) => {
+    throw error.code === "EADDRINUSE"
+      ? new Trouble(`port ${error.port} is in use: name another with --port, or leave --port out`)
       : error;
   });
-  return `http://localhost:${httpServer.address().port}/`;
+  return `http://localhost:${server.address().port}/`;
 }
 
 await main(async () => {
@@ -41,6 +38,6 @@ await main(async () => {
   await build.wasm();
   await build.dist();
   await build.page();
-  say(`\nVitrine is at ${await serve(port)}   (Ctrl-C ends it)`);
+  say(`\nVitrine is at ${await servePage(port)}   (Ctrl-C ends it)`);
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
 });

@@ -1,0 +1,85 @@
+// What the tests of hostile input share: nobody's error but a VitError, and none that nobody hears.
+import assert from "node:assert/strict";
+import { afterEach } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+
+export const CODES = [
+  "network", "bad_file", "bad_config", "bad_tensor", "bad_image", "blank_image", "bad_option",
+  "bad_argument", "no_wasm", "no_simd", "bad_wasm", "unsupported", "no_memory", "worker_lost",
+  "internal", "disposed",
+];
+
+const unheard = [];
+process.on("unhandledRejection", (reason) => unheard.push(reason));
+afterEach(async () => {
+  for (let turns = 0; turns < 5; turns++) await turn();
+  assert.deepEqual(unheard.splice(0), [], "unhandled rejections");
+});
+
+/** What `work` rejects with, or throws: a VitError, of one of `codes`. */
+export async function refused(what, work, codes = CODES, message = /./) {
+  let error;
+  try {
+    await work();
+  } catch (thrown) {
+    error = thrown;
+  }
+  assert.ok(error !== undefined, `${what}: expected a VitError, got no error`);
+  isVitError(what, error, codes);
+  assert.match(error.message, message, what);
+}
+
+/** What `work` comes to: something, or a VitError. */
+export async function harmless(what, work) {
+  try {
+    return await work();
+  } catch (error) {
+    isVitError(what, error, CODES);
+    assert.notEqual(error.code, "internal", `${what}: ${error.message}`);
+    return undefined;
+  }
+}
+
+function isVitError(what, error, codes) {
+  assert.equal(error?.name, "VitError", `${what}: ${error?.stack ?? String(error)}`);
+  assert.ok([codes].flat().includes(error.code), `${what}: ${error.code}: ${error.message}`);
+  assert.ok(error.message.length < 2000, `${what}: a message of ${error.message.length} characters`);
+}
+
+/** An order of magnitude, not a speed: what took 39 s or never ended. */
+export async function soon(what, work, seconds = 5) {
+  const start = performance.now();
+  await work();
+  const took = (performance.now() - start) / 1000;
+  assert.ok(took < seconds, `${what}: took ${took.toFixed(1)} s`);
+}
+
+/** The start of a safetensors file: this text as its header. */
+export function withHeader(text, data = 0) {
+  const header = Buffer.from(text);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  return Buffer.concat([length, header, Buffer.alloc(data)]);
+}
+
+/** What says something else each time, or nothing at all. */
+export const thrower = () => {
+  throw new TypeError("a getter of a stranger's");
+};
+export const SHY = new Proxy({}, {
+  get: thrower, has: thrower, ownKeys: thrower, getPrototypeOf: thrower, getOwnPropertyDescriptor: thrower,
+});
+export const REVOKED = (() => {
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  return proxy;
+})();
+/** Text cannot be made of these. */
+export const UNTOLD = [Symbol("a symbol"), Object.create(null), { toString: thrower }, { toString: 1, valueOf: 1 }, SHY, REVOKED];
+/** Values of every kind. */
+export const ODD = [
+  ...UNTOLD, null, 0, -0, -1, 1.5, NaN, Infinity, -Infinity, 2 ** 31, 2 ** 32, 2 ** 53, 1e308, 10n, true, false,
+  "", "7", "x".repeat(1e6), [], [[]], {}, () => {}, new Date(NaN), new Map(), new Uint8Array(3), new ArrayBuffer(3),
+  new Array(2 ** 32 - 1), { length: 2 ** 53 }, { [Symbol.toPrimitive]: thrower }, { get [Symbol.toStringTag]() { return thrower(); } },
+  { then: thrower }, new (class extends Array { get length() { return 2 ** 32; } })(),
+];
