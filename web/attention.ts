@@ -1,4 +1,4 @@
-import { checkOptions, VitError } from "./errors.js";
+import { show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./maps.js";
 
 /** What a head's index may be: one head, or the mean of all. */
@@ -64,6 +64,8 @@ export class Attention {
     this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
     this.kept = [...kept];
     this.#maps = "read" in maps ? maps : inMemory(maps);
+    // What is read of the heap goes by these.
+    for (const fixed of [this, this.grid, this.kept]) Object.freeze(fixed);
   }
 
   /**
@@ -124,13 +126,12 @@ export class Attention {
    *   `bad_option`.
    */
   rollout(options: RolloutOptions = {}): Float32Array {
-    checkOptions("rollout", options, ["discard", "fuse"]);
-    const { discard = 0, fuse = "mean" } = options;
-    if (!(discard >= 0 && discard <= 1)) {
-      throw new VitError("bad_argument", `discard: expected 0 to 1, got ${discard}`);
+    const { discard = 0, fuse = "mean" } = takeOptions("rollout", options, ["discard", "fuse"]);
+    if (!(typeof discard === "number" && discard >= 0 && discard <= 1)) {
+      throw new VitError("bad_argument", `discard: expected 0 to 1, got ${show(discard)}`);
     }
-    if (!Object.hasOwn(FUSE, fuse)) {
-      throw new VitError("bad_argument", `fuse: expected mean, max or min, got ${String(fuse)}`);
+    if (!(typeof fuse === "string" && Object.hasOwn(FUSE, fuse))) {
+      throw new VitError("bad_argument", `fuse: expected mean, max or min, got ${show(fuse)}`);
     }
     if (this.kept.length !== this.layers) {
       throw new VitError(
@@ -201,7 +202,7 @@ export class Attention {
     if (index >= 0) return index;
     throw new VitError(
       "bad_argument",
-      `layer: expected one that was kept (${this.kept.join(", ")}), got ${layer}; ` +
+      `layer: expected one that was kept (${this.kept.join(", ")}), got ${show(layer)}; ` +
         "name it in classify's attention option",
     );
   }
@@ -209,7 +210,7 @@ export class Attention {
 
 function within(name: string, index: number, count: number): number {
   if (Number.isInteger(index) && index >= 0 && index < count) return index;
-  throw new VitError("bad_argument", `${name}: expected 0 to ${count - 1}, got ${index}`);
+  throw new VitError("bad_argument", `${name}: expected 0 to ${count - 1}, got ${show(index)}`);
 }
 
 /** A sum in single precision, as C has it. */

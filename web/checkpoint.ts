@@ -3,9 +3,9 @@
  * timm, `preprocessor_config.json`. What the tensors' shapes tell, src/infer.c finds out.
  */
 import type { VitConfig } from "./config.js";
-import { VitError } from "./errors.js";
+import { show, VitError } from "./errors.js";
+import { isObject, type Json } from "./json.js";
 
-type Json = Readonly<Record<string, unknown>>;
 type Config = Partial<VitConfig>;
 
 /** A config in anybody's words → in ours, which may be one in part. */
@@ -15,11 +15,17 @@ export function ourConfig(config: Json): Json {
 
 /** What a key's value stands for. */
 function meaning<Value>(key: string, value: unknown, table: Readonly<Record<string, Value>>): Value {
-  const found = Object.hasOwn(table, String(value)) ? table[String(value)] : undefined;
+  const word = wordOf(value);
+  const found = Object.hasOwn(table, word) ? table[word] : undefined;
   if (found !== undefined) return found;
   const words = Object.keys(table).join(", ");
-  throw new VitError("bad_config", `config: ${key}: expected one of ${words}, got "${value}"`);
+  throw new VitError("bad_config", `config: ${key}: expected one of ${words}, got "${show(word)}"`);
 }
+
+/** A value of JSON as a word: an object's own toString may be anything. */
+const wordOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value) ?? "nothing");
+
+const objectOr = (value: unknown, other: Json): Json => (isObject(value) ? value : other);
 
 // ---- transformers ------------------------------------------------------------
 
@@ -43,8 +49,8 @@ const TYPES = {
 } as const;
 
 function ofTransformers(config: Json): Config {
-  const [eps, act] = meaning("model_type", String(config.model_type).replace("_vision_model", ""), TYPES);
-  const c = (config.vision_config ?? config) as Json;
+  const [eps, act] = meaning("model_type", wordOf(config.model_type).replace("_vision_model", ""), TYPES);
+  const c = objectOr(config.vision_config, config);
   if (c.use_swiglu_ffn) {
     throw new VitError("bad_config", "config: use_swiglu_ffn: expected false: SwiGLU is not known here");
   }
@@ -64,20 +70,26 @@ function ofTransformers(config: Json): Config {
 
 /** Those of a classifier: every config has some, if only LABEL_0 and LABEL_1. */
 function labelsOf({ architectures, id2label }: Json): string[] | undefined {
-  if (!/Classif/.test(String(architectures)) || !id2label) return undefined;
-  return Object.values(id2label).map(String); // whole numbers as keys come in their order
+  if (!wordOf(architectures).includes("Classif") || !id2label) return undefined;
+  // whole numbers as keys come in their order
+  const labels = isObject(id2label) ? Object.values(id2label) : [id2label];
+  return labels.map((label) => {
+    if (typeof label === "string" || typeof label === "number") return String(label);
+    const got = show(JSON.stringify(label));
+    throw new VitError("bad_config", `config: id2label: expected an object of strings, got ${got}`);
+  });
 }
 
 // ---- timm --------------------------------------------------------------------
 
 function ofTimm({ architecture, global_pool, pretrained_cfg, label_names }: Json): Config {
-  const name = String(architecture);
-  const { input_size, label_names: labels = label_names, ...pixels } = (pretrained_cfg ?? {}) as Json;
+  const name = wordOf(architecture);
+  const { input_size, label_names: labels = label_names, ...pixels } = objectOr(pretrained_cfg, {});
   const { 0: channels, 1: rows, 2: columns } = Object(input_size) as number[];
   return known({
     channels,
     image_size: rows && [rows, columns],
-    pool: { token: "class", avg: "mean", map: "attention" }[String(global_pool)],
+    pool: new Map([["token", "class"], ["avg", "mean"], ["map", "attention"]]).get(wordOf(global_pool)),
     labels,
     prepare: rows && ofTimmsPixels(pixels, rows),
     norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : undefined,

@@ -1,3 +1,5 @@
+import { parseJson } from "./json.js";
+
 /** How pixels become the model's image. */
 export type Prepare =
   | { readonly kind: "digit" }
@@ -74,7 +76,7 @@ const DEFAULTS = {
 
 /** JSON text that the module has already checked → the full config. */
 export function fullConfig(json: string): VitConfig {
-  const given = JSON.parse(json) as Pick<VitConfig, "classes">;
+  const given = parseJson(json, "config") as Pick<VitConfig, "classes">;
   const labels = Array.from({ length: given.classes }, (_, index) => String(index));
   return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
 }

@@ -52,25 +52,104 @@ export class VitError extends Error {
   }
 }
 
-/** Refuses option names that do not exist: a misspelt one would otherwise do nothing. */
-export function checkOptions(call: string, options: object, known: readonly string[]): void {
-  const what = `${call}: expected an object with any of ${known.join(", ")} as options`;
-  if (typeof options !== "object" || options === null) {
-    throw new VitError("bad_option", `${what}, got ${String(options)}`);
+/** A message says no more of a value than this: one from a stranger may be a whole file. */
+const MOST_SHOWN = 400;
+
+const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+
+/** What a value is, as Object.prototype.toString says it; a Proxy may refuse to say. */
+export function kindOf(value: unknown): string {
+  try {
+    return cut(Object.prototype.toString.call(value).slice(8, -1));
+  } catch {
+    return typeof value;
   }
-  const { signal, onProgress } = options as { signal?: unknown; onProgress?: unknown };
-  const isSignal = typeof (signal as AbortSignal | undefined)?.throwIfAborted === "function";
-  if (signal != null && !isSignal) {
-    throw new VitError("bad_option", `signal: expected an AbortSignal, got ${typeof signal}`);
+}
+
+/** A value's text for a message. It never throws, whatever the value's own methods do. */
+export function show(value: unknown): string {
+  try {
+    return Array.isArray(value) || ArrayBuffer.isView(value) ? kindOf(value) : cut(String(value));
+  } catch {
+    return kindOf(value);
   }
-  if (onProgress != null && typeof onProgress !== "function") {
-    throw new VitError("bad_option", `onProgress: expected a function, got ${typeof onProgress}`);
-  }
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new VitError("bad_option", `${what}, got "${unknown}"`);
 }
 
 /** The text of something thrown, whatever it is. */
 export function reason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  try {
+    return show(thrown instanceof Error ? thrown.message : thrown);
+  } catch {
+    return kindOf(thrown);
+  }
 }
+
+/** Whether fetch and our own code may rely on it: anything may call itself a signal. */
+function isSignal(value: unknown): boolean {
+  try {
+    Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!.call(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A copy of a call's options, each read once: a getter may answer differently the next time. Names
+ * that do not exist are refused, because a misspelt one would otherwise do nothing.
+ */
+export function takeOptions<Options extends object>(
+  call: string,
+  options: Options,
+  known: readonly (keyof Options & string)[],
+): Options {
+  const what = `${call}: expected an object with any of ${known.join(", ")} as options`;
+  if (typeof options !== "object" || options === null) {
+    throw new VitError("bad_option", `${what}, got ${show(options)}`);
+  }
+  const own: Partial<Options> = {};
+  let unknown: string | undefined;
+  try {
+    unknown = Object.keys(options).find((name) => !known.includes(name as keyof Options & string));
+    for (const name of known) {
+      const value = options[name];
+      if (value !== undefined) own[name] = value;
+    }
+  } catch (cause) {
+    throw new VitError("bad_option", `${what}, got one that cannot be read (${reason(cause)})`, { cause });
+  }
+  const { signal, onProgress } = own as { signal?: unknown; onProgress?: unknown };
+  if (signal != null && !isSignal(signal)) {
+    throw new VitError("bad_option", `signal: expected an AbortSignal, got ${kindOf(signal)}`);
+  }
+  if (onProgress != null && typeof onProgress !== "function") {
+    throw new VitError("bad_option", `onProgress: expected a function, got ${kindOf(onProgress)}`);
+  }
+  if (unknown !== undefined) throw new VitError("bad_option", `${what}, got "${cut(unknown)}"`);
+  return own as Options;
+}
+
+/**
+ * Runs a call of the public API. What it throws is a VitError, or something of the caller's own:
+ * the signal's reason, or what `isTheirs` knows.
+ */
+export async function guarded<Value>(
+  call: string,
+  isTheirs: (error: unknown) => boolean,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof VitError || isTheirs(cause)) throw cause;
+    throw new VitError(
+      "bad_argument",
+      `${call}: expected arguments that can be read and copied, got one that cannot (${reason(cause)})`,
+      { cause },
+    );
+  }
+}
+
+/** Whether an error is what a signal was aborted with. */
+export const isReasonOf = (signal: AbortSignal | undefined) => (error: unknown) =>
+  signal?.aborted === true && Object.is(error, signal.reason);

@@ -3,15 +3,15 @@
  * weights in one file of safetensors, or in several and their index.
  */
 import { prepareOf } from "./checkpoint.js";
-import { VitError } from "./errors.js";
-import { type Opener, read, type Source } from "./fetch.js";
+import { reason, show, VitError } from "./errors.js";
+import { type Opener, type Source, steady } from "./fetch.js";
+import { read } from "./incoming.js";
+import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "./json.js";
 import { isDirectory, isNode } from "./node.js";
 import { joined, type WeightMap } from "./shards.js";
 
 /** What is in a folder, by name; undefined where it surely has no such file. */
 type Get = (name: string) => Source | undefined;
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface Checkpoint {
   readonly weights: Source | Opener;
@@ -23,10 +23,18 @@ export interface Checkpoint {
 
 const INDEX = "model.safetensors.index.json";
 
-type Place = string | URL | readonly File[];
+interface Named {
+  readonly name: string;
+  readonly file: File;
+}
 
-export const mayBeFolder = (source: unknown): source is Place =>
-  Array.isArray(source) || typeof source === "string" || source instanceof URL;
+/** Where a folder may be: a copy, for what is given may change. */
+export type Place = string | URL | readonly Named[];
+
+export function placeOf(source: unknown): Place | undefined {
+  if (Array.isArray(source)) return filesIn(source);
+  return typeof source === "string" || source instanceof URL ? (steady(source) as Place) : undefined;
+}
 
 /** A list of files is one, and so is an address that ends with a slash; in Node, a directory. */
 export async function isFolder(source: Place): Promise<boolean> {
@@ -43,9 +51,9 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
     readJson(get, "preprocessor_config.json", signal),
     readJson(get, INDEX, signal),
   ]);
-  const weights = index ? shardsOf((index.weight_map ?? {}) as WeightMap, get) : get("model.safetensors");
+  const weights = index ? shardsOf(index.weight_map ?? {}, get) : get("model.safetensors");
   if (!weights) {
-    const names = (source as readonly File[]).map(({ name }) => name).join(", ") || "none";
+    const names = show((source as readonly Named[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
       "bad_argument",
       `files: expected one that ends with .safetensors, or several and their ${INDEX}, got ${names}`,
@@ -54,22 +62,50 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
   return { weights, config, prepare: preprocessor && { prepare: prepareOf(preprocessor) } };
 }
 
-function fromFiles(files: readonly File[]): Get {
-  const named = (name: string) => files.find((file) => file.name === name);
+/** A list may hold anything: each file's name is asked once. */
+function filesIn(list: readonly unknown[]): Named[] {
+  const files: Named[] = [];
+  for (let index = 0, { length } = list; index < length; index++) {
+    const file = list[index];
+    const name: unknown = file instanceof Blob ? (file as File).name : undefined;
+    if (typeof name !== "string") {
+      throw new VitError("bad_argument", `files: expected an array of Files, got ${show(file)} at ${index}`);
+    }
+    files.push({ name, file: file as File });
+  }
+  return files;
+}
+
+function fromFiles(files: readonly Named[]): Get {
+  const all = new Map(files.toReversed().map(({ name, file }) => [name, file])); // the first of a name
   const weights = files.filter(({ name }) => name.endsWith(".safetensors"));
   const only = weights.length === 1 ? weights[0] : undefined;
-  return (name) => named(name) ?? (name === "model.safetensors" ? only : undefined);
+  return (name) => all.get(name) ?? (name === "model.safetensors" ? only?.file : undefined);
 }
+
+/** `name` is one segment of a path, ours or one that {@link isName} lets pass. */
 
 function fromAddress(folder: string | URL): Get {
   if (typeof folder === "string" && isNode) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
-  const base = new URL(folder, globalThis.location?.href);
-  if (!base.pathname.endsWith("/")) base.pathname += "/";
+  const base = baseOf(folder);
   return (name) => {
-    const file = new URL(name, base);
-    file.search = base.search;
+    const file = new URL(base);
+    file.pathname += encodeURIComponent(name);
     return file;
   };
+}
+
+function baseOf(folder: string | URL): URL {
+  try {
+    const base = new URL(folder, globalThis.location?.href);
+    void new URL("./", base); // of data: and the like nothing is beside anything: it throws
+    base.hash = "";
+    if (!base.pathname.endsWith("/")) base.pathname += "/";
+    return base;
+  } catch (cause) {
+    const what = `folder: expected an address that files can be beside, got ${show(folder)}`;
+    throw new VitError("bad_argument", `${what} (${reason(cause)})`, { cause });
+  }
 }
 
 /** A path stays one; what has a scheme becomes a URL. */
@@ -82,32 +118,40 @@ const local = (source: string | URL) =>
 async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<Json | undefined> {
   const source = get(name);
   if (!source) return undefined;
-  const bytes = await read(source, signal).catch((error: unknown) => {
+  const bytes = await read(source, MOST_JSON_BYTES, signal).catch((error: unknown) => {
     signal?.throwIfAborted();
     if (error instanceof VitError && isMissing(error)) return undefined;
     throw error;
   });
-  if (!bytes) return undefined;
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
-  } catch {
-    // said below
-  }
-  throw new VitError("bad_config", `${name}: expected a JSON object`);
+  return bytes && parseObject(new TextDecoder().decode(bytes), name);
 }
 
 /** A server that answers 404, or with a page of its own; a path that leads nowhere. */
 const isMissing = ({ code, message }: VitError) =>
   /got 40[34]|ENOENT/.test(message) || (code === "bad_file" && /an HTML page/.test(message));
 
+/**
+ * A stranger names these files. Such a name is one segment of a path wherever it is opened, by a
+ * browser, a server or a system: a list of what it may hold, not of what it may not. Where a server
+ * redirects a request is the server's matter.
+ */
+const isName = (name: string) => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}\.safetensors$/u.test(name);
+
 /** Each file once, in the order of its name. */
-function shardsOf(map: WeightMap, get: Get): Opener {
-  const names = [...new Set(Object.values(map).map(String))].sort();
-  const shards = names.map((name) => {
-    const source = /[/\\]/.test(name) ? undefined : get(name);
+function shardsOf(map: unknown, get: Get): Opener {
+  if (!isObject(map)) throw new VitError("bad_file", `${INDEX}: expected a weight_map that names files`);
+  const names = [...new Set(Object.values(map))].map((name) => {
+    if (typeof name === "string" && isName(name)) return name;
+    const said = show(typeof name === "string" ? name : JSON.stringify(name));
+    throw new VitError(
+      "bad_file",
+      `${INDEX}: expected the file "${said}" to be beside it: a plain name that ends with .safetensors`,
+    );
+  });
+  const shards = names.sort().map((name) => {
+    const source = get(name);
     if (source) return { name, source };
     throw new VitError("bad_file", `${INDEX}: expected the file "${name}" beside it, got none`);
   });
-  return joined(shards, map);
+  return joined(shards, map as WeightMap);
 }

@@ -1,4 +1,5 @@
-import { reason, VitError } from "./errors.js";
+import { type Arrays, countOf, isArray } from "./bytes.js";
+import { kindOf, reason, show, VitError } from "./errors.js";
 
 /** A DOM class where the program's types have it, else nothing: Node needs no DOM types. */
 type Dom<Name extends string> =
@@ -115,9 +116,19 @@ export async function toPicture(
   shape: ImageShape,
   name: string,
 ): Promise<Picture> {
-  if (image instanceof Float32Array) return fromValues(image, shape, name);
-  const kind = Object.prototype.toString.call(image).slice(8, -1);
+  try {
+    return await pictureOf(image, shape, name);
+  } catch (cause) {
+    if (cause instanceof VitError) throw cause;
+    const what = `${name}: expected one that can be read, got one that cannot (${reason(cause)})`;
+    throw new VitError("bad_image", what, { cause });
+  }
+}
+
+function pictureOf(image: ImageInput, shape: ImageShape, name: string): Promise<Picture> | Picture {
+  if (isArray(image, "Float32Array")) return fromValues(image, shape, name);
   if (image instanceof Blob) return fromBlob(image, name);
+  const kind = kindOf(image);
   if (Object.hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
   if (typeof image === "object" && image !== null && "strokes" in image) {
     return fromDrawing(image as Drawing, name);
@@ -125,69 +136,89 @@ export async function toPicture(
   if (typeof image === "object" && image !== null && "data" in image && "width" in image) {
     return fromPixels(image as Pixels, shape, name);
   }
-  throw new VitError(
+  throw noImage(name, image);
+}
+
+export function noImage(name: string, image: unknown): VitError {
+  return new VitError(
     "bad_image",
     `${name}: expected ImageData, {data, width, height}, {strokes, width, height}, a canvas, ` +
-      `ImageBitmap, image, video, VideoFrame, Blob or Float32Array, got ${kind}`,
+      `ImageBitmap, image, video, VideoFrame, Blob or Float32Array, got ${kindOf(image)}`,
   );
 }
+
+// Arrays are counted twice: before they are copied, which may take much memory for nothing, and
+// after, when nobody else can change what was counted.
 
 function fromValues(values: Float32Array, shape: ImageShape, name: string): Picture {
   const [channels, rows, columns] = shape;
   const count = channels * rows * columns;
-  if (values.length !== count) {
+  const copy = countOf(values) === count ? new Float32Array(values) : undefined;
+  if (copy?.length !== count) {
     throw new VitError(
       "bad_image",
       `${name}: expected a Float32Array of ${count} values (${channels}×${rows}×${columns}), ` +
-        `got ${values.length}; pass pixels as {data, width, height} to have them prepared`,
+        `got ${countOf(values)}; pass pixels as {data, width, height} to have them prepared`,
     );
   }
   for (let index = 0; index < count; index++) {
-    if (Number.isFinite(values[index])) continue;
+    if (Number.isFinite(copy[index])) continue;
     throw new VitError(
       "bad_image",
-      `${name}: expected finite values, got ${values[index]} at ${index}; check how it was made`,
+      `${name}: expected finite values, got ${copy[index]} at ${index}; check how it was made`,
     );
   }
-  return { name, values: values.slice() };
+  return { name, values: copy };
 }
 
 /** What src/pixels.c takes: refused here, so that the wasm heap does not grow for nothing. */
 const MAX_SIDE = 32768;
 const MAX_PIXELS = 2 ** 28;
 
+const isCount = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
+
 function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
   const { data, width, height, channels } = image;
-  if (data instanceof Float32Array) {
+  const size = (depth: unknown) => [width, height, depth ?? "?"].map(show);
+  if (isArray(data, "Float32Array")) {
     if (height === shape[1] && width === shape[2] && (channels ?? shape[0]) === shape[0]) {
       return fromValues(data, shape, name);
     }
-    const got = `${channels ?? "?"}×${height}×${width}`;
+    const [columns, rows, depth] = size(channels);
     throw new VitError(
       "bad_image",
-      `${name}: expected Float32Array data of ${shape.join("×")} values, got ${got}; ` +
+      `${name}: expected Float32Array data of ${shape.join("×")} values, got ${depth}×${rows}×${columns}; ` +
         "pass bytes to have an image of another size prepared",
     );
   }
-  if (!(data instanceof Uint8Array || data instanceof Uint8ClampedArray)) {
-    const kind = Object.prototype.toString.call(data).slice(8, -1);
+  if (!(isArray(data, "Uint8Array") || isArray(data, "Uint8ClampedArray"))) {
     throw new VitError(
       "bad_image",
-      `${name}: expected data of bytes or a Float32Array, got ${kind}`,
+      `${name}: expected data of bytes or a Float32Array, got ${kindOf(data)}`,
     );
   }
-  const depth = channels ?? data.length / (width * height);
-  const good =
-    [width, height, depth].every((side) => Number.isInteger(side) && side > 0) && depth <= 4;
-  if (good) checkSize(width, height, name);
-  if (!good || data.length !== width * height * depth) {
-    throw new VitError(
+  const wrong = () =>
+    new VitError(
       "bad_image",
       `${name}: expected width × height × channels bytes with 1 to 4 channels, got ` +
-        `${data.length} bytes for ${width}×${height}×${channels ?? "?"}`,
+        `${countOf(data)} bytes for ${size(channels).join("×")}`,
     );
-  }
-  return { name, pixels: new Uint8Array(data), rows: height, columns: width, channels: depth };
+  if (!isCount(width) || !isCount(height)) throw wrong();
+  const depth = channels ?? countOf(data) / (width * height);
+  if (!isCount(depth) || depth > 4) throw wrong();
+  checkSize(width, height, name);
+  const pixels = pixelsOf(data, width * height * depth);
+  if (!pixels) throw wrong();
+  return { name, pixels, rows: height, columns: width, channels: depth };
+}
+
+/** A copy of exactly so many bytes; undefined where there are others. */
+function pixelsOf(
+  data: Arrays["Uint8Array" | "Uint8ClampedArray"],
+  count: number,
+): Uint8Array<ArrayBuffer> | undefined {
+  const copy = countOf(data) === count ? new Uint8Array(data) : undefined;
+  return copy?.length === count ? copy : undefined;
 }
 
 function checkSize(width: number, height: number, name: string): void {
@@ -199,32 +230,46 @@ function checkSize(width: number, height: number, name: string): void {
   );
 }
 
+/** Every point is read once, and counted as it is copied. */
 function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture {
-  if (![width, height].every((side) => Number.isInteger(side) && side > 0)) {
+  if (!isCount(width) || !isCount(height)) {
     throw new VitError(
       "bad_image",
-      `${name}: expected the pad's width and height in whole pixels, got ${width}×${height}`,
+      `${name}: expected the pad's width and height in whole pixels, got ${show(width)}×${show(height)}`,
     );
   }
   checkSize(width, height, name);
-  if (!Array.isArray(strokes) || !strokes.every(Array.isArray)) {
+  const numbers: number[] = [];
+  const lengths: number[] = [];
+  for (const stroke of elements(strokes, name)) {
+    const first = numbers.length;
+    for (const point of elements(stroke, name)) {
+      numbers.push(...numbersOf(point, numbers.length / POINT_FLOATS, name));
+    }
+    lengths.push((numbers.length - first) / POINT_FLOATS);
+  }
+  return { name, points: new Float32Array(numbers), lengths, rows: height, columns: width };
+}
+
+/** Of an array: holes are undefined, and what it grows by meanwhile is not waited for. */
+function* elements(list: unknown, name: string): Generator<unknown, void> {
+  if (!Array.isArray(list)) {
     throw new VitError("bad_image", `${name}: expected strokes, an array of arrays of points`);
   }
-  const all = strokes.flat() as PenPoint[];
-  const points = new Float32Array(all.length * POINT_FLOATS);
-  all.forEach((point, index) => {
-    const numbers = [point?.x, point?.y, point?.width];
-    if (!numbers.every((number) => Number.isFinite(Math.fround(number))) || point.width < 0) {
-      throw new VitError(
-        "bad_image",
-        `${name}: expected points {x, y, width} of finite numbers, got ` +
-          `${numbers.map(String).join(", ")} at ${index}`,
-      );
-    }
-    points.set(numbers, index * POINT_FLOATS);
-  });
-  const lengths = strokes.map(({ length }) => length);
-  return { name, points, lengths, rows: height, columns: width };
+  for (let index = 0, { length } = list; index < length; index++) yield list[index];
+}
+
+function numbersOf(point: unknown, index: number, name: string): [x: number, y: number, width: number] {
+  const { x, y, width } = (point ?? {}) as PenPoint;
+  const finite = [x, y, width].every(
+    (number) => typeof number === "number" && Number.isFinite(Math.fround(number)),
+  );
+  if (finite && width >= 0) return [x, y, width];
+  throw new VitError(
+    "bad_image",
+    `${name}: expected points {x, y, width} of finite numbers, got ` +
+      `${[x, y, width].map(show).join(", ")} at ${index}`,
+  );
 }
 
 async function fromBlob(blob: Blob, name: string): Promise<Picture> {
@@ -235,7 +280,7 @@ async function fromBlob(blob: Blob, name: string): Promise<Picture> {
     );
   }
   const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
-    const what = `${blob.size} bytes of ${blob.type || "unknown type"}`;
+    const what = `${show(blob.size)} bytes of ${show(blob.type) || "unknown type"}`;
     throw new VitError("bad_image", `${name}: expected an image file, got ${what}`, { cause });
   });
   try {
@@ -270,27 +315,22 @@ function draw(
   kind: string,
   name: string,
 ): Picture {
-  if (!(width > 0 && height > 0)) {
+  if (!isCount(width) || !isCount(height)) {
     throw new VitError(
       "bad_image",
-      `${name}: expected a ${kind} that shows something, got ${width}×${height} pixels; ` +
+      `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
         "wait until it has loaded, and do not close it before",
     );
   }
-  scratch ??=
-    typeof OffscreenCanvas === "function"
-      ? new OffscreenCanvas(width, height)
-      : document.createElement("canvas");
-  scratch.width = width; // this clears it as well
-  scratch.height = height;
-  const context = scratch.getContext("2d", { willReadFrequently: true }) as
-    OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D | null;
+  checkSize(width, height, name);
+  const context = contextOf(width, height);
   if (!context)
     throw new VitError("no_memory", `${name}: no canvas of ${width}×${height} to be had`);
   try {
     context.drawImage(source, 0, 0, width, height);
     const { data } = context.getImageData(0, 0, width, height);
-    const pixels = new Uint8Array(data.buffer);
+    const pixels = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    if (pixels.length !== width * height * 4) throw new Error(`${show(data.length)} bytes of ${width}×${height} pixels`);
     return { name, pixels, rows: height, columns: width, channels: 4 };
   } catch (cause) {
     throw new VitError(
@@ -299,5 +339,23 @@ function draw(
         "one from another origin must be served with CORS and loaded with crossOrigin",
       { cause },
     );
+  }
+}
+
+/** Of an empty canvas; null where there is none to be had. */
+function contextOf(
+  width: number,
+  height: number,
+): OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D | null {
+  try {
+    scratch ??=
+      typeof OffscreenCanvas === "function"
+        ? new OffscreenCanvas(width, height)
+        : document.createElement("canvas");
+    scratch.width = width; // this clears it as well
+    scratch.height = height;
+    return scratch.getContext("2d", { willReadFrequently: true }) as ReturnType<typeof contextOf>;
+  } catch {
+    return null;
   }
 }

@@ -1,8 +1,10 @@
 /** From a source of weights to a model that runs. Every step starts as soon as it can. */
 import { type Backend, Engine, type Model, type Output } from "./engine.js";
 import { reason, VitError } from "./errors.js";
-import { Incoming, type Opener, readHeader, type ReadOptions, type Source } from "./fetch.js";
+import type { Opener, ReadOptions, Source } from "./fetch.js";
 import type { Picture } from "./images.js";
+import { Incoming, readHeader } from "./incoming.js";
+import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "./json.js";
 import {
   type CompiledModule, dotInPairs, loadModule, type Variant, type WasmSource,
 } from "./module.js";
@@ -109,7 +111,7 @@ interface Build {
 
 /** A build for threads where they are wanted and can be had, else one for one thread. */
 async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
-  const int8 = async () => /"dtype"\s*:\s*"I8"/.test((await readHeader(await opening)).text);
+  const int8 = async () => (await readHeader(await opening)).hasInt8;
   const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
@@ -143,9 +145,8 @@ function warn({ threads }: Plan, why: string): void {
 
 /** Phones refuse a large maximum: no more than the model takes, and what images may. */
 async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined> {
-  const { text, size } = await readHeader(file);
-  const halves = /"dtype"\s*:\s*"B?F16"/.test(text); // they become floats
-  const weights = size * (halves ? 2 : 1) * 1.2;
+  const { hasHalves, size } = await readHeader(file);
+  const weights = size * (hasHalves ? 2 : 1) * 1.2; // halves become floats
   for (const room of [2 ** 28, 2 ** 27, 2 ** 26]) {
     const memory = sharedMemory(weights + room);
     if (memory) return memory;
@@ -153,17 +154,27 @@ async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined
   return undefined;
 }
 
-/** The config with another `prepare`. Where there is no good one, the core will say so. */
+/** The config with another `prepare`. Where a file has no good header, the core will say so. */
 async function withPrepare(
   prepare: string,
   given: string | undefined,
   file: Incoming,
 ): Promise<string | undefined> {
+  const config = given ?? (await ownConfig(file));
+  if (config === undefined) return given;
+  return JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
+}
+
+/** The file's, `{}` where it has none; undefined where it is no file of safetensors. */
+async function ownConfig(file: Incoming): Promise<string | undefined> {
+  const { text } = await readHeader(file);
+  let header: unknown;
   try {
-    const config = given ?? JSON.parse((await readHeader(file)).text).__metadata__?.vitrine ?? "{}";
-    return JSON.stringify({ ...JSON.parse(config), prepare: JSON.parse(prepare) });
-  } catch (error) {
-    if (error instanceof VitError) throw error;
-    return given;
+    header = parseJson(text, "header", { code: "bad_file", most: MOST_HEADER_VALUES });
+  } catch {
+    return undefined;
   }
+  const metadata = isObject(header) ? header.__metadata__ : undefined;
+  const config = isObject(metadata) ? metadata.vitrine : undefined;
+  return typeof config === "string" ? config : "{}";
 }

@@ -1,6 +1,7 @@
 /** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
-import { reason, VitError } from "./errors.js";
-import { bytesOf, Incoming, open, type Source } from "./fetch.js";
+import { reason, show, VitError } from "./errors.js";
+import { open, type Source } from "./fetch.js";
+import { bytesOf, Incoming } from "./incoming.js";
 import { Probe, tinyModule } from "./probe.js";
 
 /** Builds of the core, by the instructions they use. */
@@ -27,6 +28,9 @@ const THREADS_FILES = {
   simd128: () => new URL("./vit.simd128-threads.wasm", import.meta.url),
 };
 
+/** A module of ours has a thousandth of it. */
+const MOST_BYTES = 2 ** 26;
+
 export interface Choice {
   readonly variant: Variant | "auto";
   /** In place of a file of ours. */
@@ -50,10 +54,10 @@ const SIMD_PROBE = Uint8Array.of(
  */
 export async function loadModule(choice: Choice): Promise<CompiledModule> {
   const { variant, wasm, threads } = choice;
-  if (variant !== "auto" && !Object.hasOwn(FILES, variant)) {
+  if (variant !== "auto" && !(typeof variant === "string" && Object.hasOwn(FILES, variant))) {
     throw new VitError(
       "bad_option",
-      `variant: expected "auto", "relaxed", "simd128" or "scalar", got ${JSON.stringify(variant)}`,
+      `variant: expected "auto", "relaxed", "simd128" or "scalar", got "${show(variant)}"`,
     );
   }
   if (typeof WebAssembly !== "object") {
@@ -133,7 +137,7 @@ async function compile(source: WasmSource): Promise<CompiledModule> {
       return await WebAssembly.compileStreaming(opened.response);
     }
     // A server that names another type is forgiven; one that sends another file is not.
-    return await WebAssembly.compile(await bytesOf(await Incoming.from(opened)));
+    return await WebAssembly.compile(await bytesOf(await Incoming.from(opened), MOST_BYTES));
   } catch (cause) {
     if (cause instanceof VitError) throw cause;
     const wrong = cause instanceof WebAssembly.CompileError;

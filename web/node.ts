@@ -40,7 +40,10 @@ export async function openFile(
     "node:fs/promises",
   );
   const file = await files.open(path);
-  const { size } = await file.stat();
+  const { size } = await file.stat().catch(async (error: unknown) => {
+    await file.close();
+    throw error;
+  });
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const piece = new Uint8Array(PIECE_BYTES);

@@ -1,6 +1,8 @@
 /** Several files of safetensors as one: their headers are joined, then their data follow. */
-import { VitError } from "./errors.js";
-import { Incoming, type Opened, type Opener, type Piece, readHeader, type Source } from "./fetch.js";
+import { reason, show, VitError } from "./errors.js";
+import { type Opened, Opener, type Piece, type Source } from "./fetch.js";
+import { Incoming, readHeader } from "./incoming.js";
+import { isObject, MOST_HEADER_VALUES, parseJson } from "./json.js";
 
 export interface Shard {
   readonly name: string;
@@ -8,7 +10,13 @@ export interface Shard {
 }
 
 /** Which tensor is in the file of which name. */
-export type WeightMap = Readonly<Record<string, unknown>>;
+export type WeightMap = Readonly<Record<string, string>>;
+
+/** All are open at once. A model of 4 GB, the most there can be, has some 40 where it has most. */
+const MOST_FILES = 256;
+/** Together they arrive as far ahead as one file would, and each at least so far. */
+const BYTES_AHEAD = 2 ** 22;
+const LEAST_AHEAD = 2 ** 16;
 
 /**
  * All headers are read first; of each file's data no more than its download runs ahead.
@@ -19,17 +27,19 @@ export function joined(shards: readonly Shard[], map: WeightMap): Opener {
   if (shards.length === 0) {
     throw new VitError("bad_file", "index: expected a weight_map that names files, got none");
   }
-  return {
-    async open(signal) {
-      const opening = shards.map(({ source }) => Incoming.open(source, { signal }));
-      try {
-        return await join(shards, map, await Promise.all(opening));
-      } catch (error) {
-        for (const one of opening) one.then((file) => file.cancel()).catch(() => {});
-        throw error;
-      }
-    },
-  };
+  if (shards.length > MOST_FILES) {
+    throw new VitError("bad_file", `index: expected at most ${MOST_FILES} files, got ${shards.length}`);
+  }
+  const ahead = Math.max(LEAST_AHEAD, BYTES_AHEAD / shards.length);
+  return new Opener(async (signal) => {
+    const opening = shards.map(({ source }) => Incoming.open(source, { signal, ahead }));
+    try {
+      return await join(shards, map, await Promise.all(opening));
+    } catch (error) {
+      for (const one of opening) one.then((file) => file.cancel()).catch(() => {});
+      throw error;
+    }
+  });
 }
 
 async function join(
@@ -37,6 +47,8 @@ async function join(
   map: WeightMap,
   files: readonly Incoming[],
 ): Promise<Opened> {
+  const tensors = new Map<string, string[]>(shards.map(({ name }) => [name, []]));
+  for (const [tensor, name] of Object.entries(map)) tensors.get(name)!.push(tensor);
   const all = new Map<string, object>();
   const starts: number[] = [];
   let data = 0;
@@ -44,8 +56,8 @@ async function join(
     const { text, bytes, size } = await readHeader(file);
     const { name } = shards[index]!;
     const entries = entriesOf(name, text, data);
-    for (const [tensor, place] of Object.entries(map)) {
-      if (place === name && !entries.has(tensor)) throw bad(tensor, `in "${name}", as the index says, got none`);
+    for (const tensor of tensors.get(name)!) {
+      if (!entries.has(tensor)) throw bad(tensor, `in "${name}", as the index says, got none`);
     }
     for (const [tensor, entry] of entries) {
       if (all.has(tensor)) throw bad(tensor, `in one file, got it again in "${name}"`);
@@ -59,26 +71,32 @@ async function join(
   new DataView(length.buffer).setBigUint64(0, BigInt(header.length), true);
   return {
     size: 8 + header.length + data,
-    body: stream(pieces([length, header], files, starts)),
-    lost: (cause) => (cause instanceof VitError ? cause : new VitError("network", String(cause))),
+    body: stream(pieces([length, header], files, starts), files),
+    ours: true,
+    lost: (cause) => (cause instanceof VitError ? cause : new VitError("network", reason(cause))),
   };
 }
 
 const bad = (tensor: string, what: string) =>
-  new VitError("bad_tensor", `tensor "${tensor}": expected ${what}`);
+  new VitError("bad_tensor", `tensor "${show(tensor)}": expected ${what}`);
 
 /** A file's tensors, their places moved by as much data as comes before. */
 function entriesOf(name: string, header: string, before: number): Map<string, object> {
-  try {
-    const { __metadata__, ...tensors } = JSON.parse(header) as Record<string, { data_offsets: number[] }>;
-    return new Map(Object.entries(tensors).map(([tensor, entry]) => [
-      tensor,
-      { ...entry, data_offsets: entry.data_offsets.map((at) => at + before) },
-    ]));
-  } catch (cause) {
-    throw new VitError("bad_file", `${name}: expected a safetensors file`, { cause });
-  }
+  const what = `${name}: expected a safetensors file`;
+  const json = parseJson(header, what, { code: "bad_file", most: MOST_HEADER_VALUES });
+  if (!isObject(json)) throw new VitError("bad_file", what);
+  const { __metadata__, ...tensors } = json;
+  return new Map(Object.entries(tensors).map(([tensor, entry]) => {
+    const offsets = isObject(entry) ? entry.data_offsets : undefined;
+    if (!isObject(entry) || !isPlaces(offsets)) {
+      throw bad(tensor, `data_offsets of two whole numbers in "${name}", got ${show(JSON.stringify(offsets))}`);
+    }
+    return [tensor, { ...entry, data_offsets: offsets.map((at) => at + before) }];
+  }));
 }
+
+const isPlaces = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length === 2 && value.every((at) => Number.isSafeInteger(at) && at >= 0);
 
 async function* pieces(
   before: readonly Piece[],
@@ -94,13 +112,20 @@ async function* pieces(
   }
 }
 
-function stream(all: AsyncGenerator<Piece>): ReadableStream<Piece> {
+/** Of all files as one; none stays open when it ends, whichever way. */
+function stream(all: AsyncGenerator<Piece>, files: readonly Incoming[]): ReadableStream<Piece> {
+  const cancel = () => files.forEach((file) => file.cancel());
   return new ReadableStream<Piece>({
     async pull(controller) {
-      const { done, value } = await all.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
+      try {
+        const { done, value } = await all.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        cancel();
+        throw error;
+      }
     },
-    cancel: async () => void (await all.return(undefined)),
+    cancel,
   });
 }

@@ -5,6 +5,7 @@ import { Thread } from "./thread.js";
 
 export class Team {
   readonly #threads: Thread[] = [];
+  #closed = false;
 
   /** Rejects where one of the helpers does not start. */
   static async gather(
@@ -17,6 +18,7 @@ export class Team {
       const starts = Array.from({ length: count }, async () => {
         const thread = await Thread.start();
         team.#threads.push(thread);
+        if (team.#closed) team.close(); // another failed meanwhile
         await thread.ask({ join: { module, memory } });
       });
       await Promise.all(starts);
@@ -40,6 +42,7 @@ export class Team {
   }
 
   close(): void {
+    this.#closed = true;
     for (const thread of this.#threads) thread.end(closed());
   }
 }

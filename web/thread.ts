@@ -64,7 +64,12 @@ export class Thread {
     return new Promise((resolve, reject) => {
       if (this.#lost || !channel) return reject(this.#lost);
       const id = this.#nextId++;
-      channel.post({ id, ...question }, transfer);
+      try {
+        channel.post({ id, ...question }, transfer);
+      } catch (cause) {
+        const what = `expected a message that can be sent to a worker (${reason(cause)})`;
+        return reject(new VitError("worker_lost", what, { cause }));
+      }
       channel.busy(true);
       this.#waiting.set(id, { resolve, reject });
     });

@@ -3,10 +3,12 @@ import { Attention } from "./attention.js";
 import { ourConfig } from "./checkpoint.js";
 import { fullConfig, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
-import { checkOptions, reason, VitError } from "./errors.js";
-import { abortable, lasting, read, type Source } from "./fetch.js";
-import { isFolder, mayBeFolder, openFolder } from "./folder.js";
-import { type ImageInput, type Picture, toPicture } from "./images.js";
+import { guarded, isReasonOf, kindOf, reason, show, takeOptions, VitError } from "./errors.js";
+import { abortable, lasting, type Source, steady } from "./fetch.js";
+import { isFolder, openFolder, placeOf } from "./folder.js";
+import { type ImageInput, noImage, type Picture, toPicture } from "./images.js";
+import { read } from "./incoming.js";
+import { isObject, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
 import { type Plan, type Running, start } from "./load.js";
 import type { Variant, WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
@@ -109,9 +111,9 @@ export interface Embedding {
   attention?: Attention;
 }
 
-const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress"];
-const EMBED_OPTIONS = ["attention", "signal"];
-const CLASSIFY_OPTIONS = ["topK", ...EMBED_OPTIONS];
+const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress"] as const;
+const EMBED_OPTIONS = ["attention", "signal"] as const;
+const CLASSIFY_OPTIONS = ["topK", ...EMBED_OPTIONS] as const;
 
 /** A batch takes no more than this for its images and results, and no more images. */
 const BATCH_BYTES = 32 * 2 ** 20;
@@ -152,7 +154,7 @@ export class Vit {
    *   unless it is a Response, which can be read once.
    * @throws {VitError} code `network`, `bad_file`, `bad_config`, `bad_tensor`, `bad_option`,
    *   `bad_argument`, `no_wasm`, `no_simd`, `bad_wasm`, `unsupported`, `no_memory` or
-   *   `worker_lost`.
+   *   `worker_lost`. What `onProgress` throws comes out as it is.
    * @example
    * const vit = await Vit.load("/models/digits.safetensors", {
    *   worker: true,
@@ -160,41 +162,65 @@ export class Vit {
    * });
    */
   static async load(source: Source | Folder | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
-    checkOptions("load", options, LOAD_OPTIONS);
-    const { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress } = options;
+    const own = takeOptions("load", options, LOAD_OPTIONS);
+    const thrown: unknown[] = []; // by onProgress
+    const isTheirs = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
+    return guarded("load", isTheirs, () => Vit.#load(source, own, thrown));
+  }
+
+  static async #load(
+    source: Source | Folder | WeightsSource,
+    { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress }: LoadOptions,
+    thrown: unknown[],
+  ): Promise<Vit> {
     if (!Number.isInteger(threads) || threads < 1) {
-      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${threads}`);
+      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
     }
     signal?.throwIfAborted();
-    const parts = isWeightsSource(source) ? source : { weights: source };
-    checkOptions("load", parts, ["weights", "config", "prepare"]);
-    const { weights: given, config: apart, prepare } = parts as WeightsSource;
-    const inFolder = mayBeFolder(given) && (await isFolder(given));
-    const folder = inFolder ? await openFolder(given, signal) : undefined;
-    const weights = folder?.weights ?? (given as Source);
+    // Whatever may change while this waits is copied before it does.
+    const parts: WeightsSource = isWeightsSource(source)
+      ? takeOptions("load", source, ["weights", "config", "prepare"])
+      : { weights: source };
+    const place = placeOf(parts.weights);
+    const apart = parts.config == null ? undefined : takeConfig(parts.config);
+    const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
+    const module = steady(wasm);
+    const direct = place === undefined ? lasting(parts.weights as Source) : undefined;
+    const inFolder = place !== undefined && (await isFolder(place));
+    const folder = inFolder ? await openFolder(place, signal) : undefined;
     let failed = false; // a download may go on after the load has failed: it is not told of
-    const progress = onProgress && ((now: number, all: number) => void (failed || onProgress(now, all)));
+    const progress = (now: number, all: number) => {
+      try {
+        if (!failed) onProgress?.(now, all);
+      } catch (error) {
+        thrown.push(error);
+        throw error;
+      }
+    };
     const plan: Plan = {
-      weights: lasting(weights),
-      config: readConfig(apart ?? folder?.config ?? folder?.prepare, signal, folder?.prepare),
-      prepare: prepare && toJson("prepare", prepare),
-      wasm,
+      weights: folder?.weights ?? direct ?? (place as string | URL),
+      config: readConfig(apart ?? textOf(folder?.config ?? folder?.prepare), signal, folder?.prepare),
+      prepare,
+      wasm: module,
       variant,
-      worker,
+      worker: Boolean(worker),
       threads,
     };
+    plan.config.catch(() => {}); // start tells of it
     const opening = start(plan, { signal, onProgress: progress });
     const backend = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
       void opening.then((unwanted) => unwanted.close()).catch(() => {});
       throw error;
     });
-    if (variant === "auto" || variant === backend.model.variant) return new Vit(plan, backend);
-    backend.close();
-    throw new VitError(
-      "bad_option",
-      `variant: expected a ${variant} module, got a ${backend.model.variant} one as wasm`,
-    );
+    try {
+      if (variant === "auto" || variant === backend.model.variant) return new Vit(plan, backend);
+      const { variant: got } = backend.model;
+      throw new VitError("bad_option", `variant: expected a ${variant} module, got a ${got} one as wasm`);
+    } catch (error) {
+      backend.close();
+      throw error;
+    }
   }
 
   private constructor(plan: Plan, running: Running) {
@@ -239,7 +265,11 @@ export class Vit {
     images: readonly ImageInput[],
     options: ClassifyOptions = {},
   ): Promise<Classification[]> {
-    checkOptions("classify", options, CLASSIFY_OPTIONS);
+    const own = takeOptions("classify", options, CLASSIFY_OPTIONS);
+    return guarded("classify", isReasonOf(own.signal), () => this.#classifyAll(images, own));
+  }
+
+  async #classifyAll(images: readonly ImageInput[], options: ClassifyOptions): Promise<Classification[]> {
     const { depth, classes } = this.#model.shape;
     if (classes === 0) {
       const what = "classify: expected a model with a head, got one without";
@@ -247,7 +277,7 @@ export class Vit {
     }
     const topK = options.topK ?? classes;
     if (!Number.isInteger(topK) || topK < 1) {
-      throw new VitError("bad_option", `topK: expected a whole number from 1, got ${topK}`);
+      throw new VitError("bad_option", `topK: expected a whole number from 1, got ${show(topK)}`);
     }
     const kept = keptLayers(options.attention ?? false, depth);
     const wants = { attention: kept, tokens: false };
@@ -269,7 +299,11 @@ export class Vit {
    * const { cls } = await vit.embed(image); // compare by cosine to find images alike
    */
   async embed(image: ImageInput, options: EmbedOptions = {}): Promise<Embedding> {
-    checkOptions("embed", options, EMBED_OPTIONS);
+    const own = takeOptions("embed", options, EMBED_OPTIONS);
+    return guarded("embed", isReasonOf(own.signal), () => this.#embed(image, own));
+  }
+
+  async #embed(image: ImageInput, options: EmbedOptions): Promise<Embedding> {
     const { depth, prefix, grid, width } = this.#model.shape;
     const kept = keptLayers(options.attention ?? false, depth);
     const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
@@ -308,13 +342,9 @@ export class Vit {
     wants: Wants,
     signal: AbortSignal | undefined,
   ): Promise<Output[]> {
-    if (!Array.isArray(images)) {
-      const got = Object.prototype.toString.call(images).slice(8, -1);
-      throw new VitError("bad_argument", `images: expected an array, got ${got}`);
-    }
+    const all = listOf(images);
     const { channels, rows, columns } = this.#model.shape;
     const size = this.#batchSize(wants);
-    const all = Array.from<ImageInput>(images); // later changes of the list do not matter
     const outputs: Output[] = [];
     for (let first = 0; first < all.length; first += size) {
       if (first > 0) await new Promise((resolve) => setTimeout(resolve)); // let others, and aborts, in
@@ -398,53 +428,78 @@ function isWeightsSource(source: Source | Folder | WeightsSource): source is Wei
   return typeof source === "object" && source !== null && "weights" in source;
 }
 
-/** `defaults`: for what the config leaves out. */
-async function readConfig(
-  config: WeightsSource["config"],
-  signal: AbortSignal | undefined,
-  defaults: Readonly<Record<string, unknown>> | undefined,
-): Promise<string | undefined> {
-  if (!config) return undefined;
-  const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return inOurs(toJson("config", config), defaults);
-  const inline = typeof config === "string" && isObject(config);
-  const json = inline ? config : new TextDecoder().decode(await read(config as Source, signal));
-  return inOurs(json, defaults);
+/** The list of a call's images: later changes of it do not matter. */
+function listOf(images: readonly ImageInput[]): ImageInput[] {
+  if (!Array.isArray(images)) {
+    throw new VitError("bad_argument", `images: expected an array, got ${kindOf(images)}`);
+  }
+  const all: ImageInput[] = [];
+  for (let index = 0, { length } = images; index < length; index++) {
+    const image = images[index] as ImageInput;
+    if (image === undefined) throw noImage(length > 1 ? `image ${index}` : "image", image);
+    all.push(image);
+  }
+  return all;
 }
 
-const isObject = (json: string) => json.trimStart().startsWith("{");
+/** JSON text, or where to get it. */
+interface Text {
+  readonly json?: string;
+  readonly source?: Source;
+}
 
-/** What is no JSON, or no object, the core refuses. */
-function inOurs(json: string, defaults: Readonly<Record<string, unknown>> | undefined): string {
-  let config: Readonly<Record<string, unknown>>;
-  try {
-    config = JSON.parse(json) as typeof config;
-  } catch {
-    return json;
-  }
-  return isObject(json) ? JSON.stringify({ ...defaults, ...ourConfig(config) }) : json;
+function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
+  if (typeof config === "string") return isInline(config) ? { json: config } : { source: config };
+  const plain = Object.getPrototypeOf(config) as unknown;
+  if (plain === Object.prototype || plain === null) return { json: toJson("config", config) };
+  return { source: steady(config as Source) };
+}
+
+const textOf = (config: Json | undefined): Text | undefined =>
+  config && { json: JSON.stringify(config) };
+
+const isInline = (json: string) => json.trimStart().startsWith("{");
+
+/** What is no object the core refuses. `defaults`: for what the config leaves out. */
+async function readConfig(
+  config: Text | undefined,
+  signal: AbortSignal | undefined,
+  defaults: Json | undefined,
+): Promise<string | undefined> {
+  if (!config) return undefined;
+  const { source } = config;
+  const json = source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : config.json!;
+  const value = parseJson(json, "config");
+  return isObject(value) ? JSON.stringify({ ...defaults, ...ourConfig(value) }) : json;
 }
 
 function toJson(name: string, value: unknown): string {
+  let json: string | undefined;
   try {
-    return JSON.stringify(value);
+    json = JSON.stringify(value) as string | undefined; // of a function, nothing
   } catch (cause) {
     throw new VitError("bad_config", `${name}: expected what JSON can say: ${reason(cause)}`, { cause });
   }
+  if (json !== undefined) return json;
+  throw new VitError("bad_config", `${name}: expected what JSON can say, got ${kindOf(value)}`);
 }
 
 function keptLayers(attention: boolean | readonly number[], depth: number): number[] {
   if (typeof attention === "boolean") {
     return attention ? Array.from({ length: depth }, (_, layer) => layer) : [];
   }
-  const good = (layer: number) => Number.isInteger(layer) && layer >= 0 && layer < depth;
-  if (Array.isArray(attention) && Array.from(attention).every(good)) {
-    return [...new Set<number>(attention)].sort((a, b) => a - b);
+  const none = (got: unknown) => {
+    const what = `attention: expected true or an array of layers from 0 to ${depth - 1}`;
+    return new VitError("bad_option", `${what}, got ${show(got)}`);
+  };
+  if (!Array.isArray(attention)) throw none(attention);
+  const kept = new Set<number>();
+  for (let index = 0, { length } = attention; index < length; index++) {
+    const layer = attention[index] as unknown;
+    if (!(Number.isInteger(layer) && (layer as number) >= 0 && (layer as number) < depth)) throw none(layer);
+    kept.add(layer as number);
   }
-  throw new VitError(
-    "bad_option",
-    `attention: expected true or an array of layers from 0 to ${depth - 1}, got ${attention}`,
-  );
+  return [...kept].sort((a, b) => a - b);
 }
 
 function judge(

@@ -1,0 +1,406 @@
+// Files, folders and streams of strangers: whatever they say, they are refused soon, take no memory
+// to speak of, name no address and leave no file open.
+import assert from "node:assert/strict";
+import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as after } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { Vit } from "../../dist/vit.js";
+import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { harmless, refused, soon, thrower, withHeader } from "./hostile.mjs";
+import { file, serve } from "./server.mjs";
+import { load } from "./support.mjs";
+
+const MiB = 2 ** 20;
+const name = "per_head";
+const weights = modelBytes(name);
+const [{ image }] = golden(name);
+const json = (value) => Buffer.from(JSON.stringify(value));
+const INDEX = "model.safetensors.index.json";
+const FILE_CODES = ["bad_file", "bad_config", "bad_tensor", "no_memory"];
+
+function folderOf(t, files = {}) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "vitrine-")));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [path, bytes] of Object.entries(files)) writeFileSync(join(folder, path), bytes);
+  return folder;
+}
+
+// ---- Time and memory ------------------------------------------------------------
+
+/** A text of about so many bytes. */
+const filled = (size, start, part, end = "") => start + part.repeat(size / part.length) + end;
+const HEADERS = {
+  "places without a comma": (size) => filled(size, "{", '"data_offsets":[0 '),
+  "places of blanks": (size) => filled(size, '{"data_offsets":[0,', " "),
+  "names of places": (size) => filled(size, "{", '"data_offsets"'),
+  "one long number": (size) => filled(size, '{"data_offsets":[', "1"),
+  "a long number of places": (size) => filled(size, '{"data_offsets":[0,', "9"),
+  "types": (size) => filled(size, "{", '"dtype" : '),
+  "a type of blanks": (size) => filled(size, '{"dtype"', "\n"),
+  "opened lists": (size) => filled(size, "", "["),
+  "opened objects": (size) => filled(size, "", '{"":'),
+  "closed lists": (size) => filled(size, '{"a":[', "[],", "[]]}"),
+  "closed objects": (size) => filled(size, '{"a":[', "{},", "{}]}"),
+  "quotes": (size) => filled(size, "{", '"'),
+  "backslashes": (size) => filled(size, '{"', "\\\\"),
+  "commas": (size) => filled(size, "{", ","),
+  "a name of dots": (size) => filled(size, '{"', ".", '":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'),
+  "a BOM and zeros": (size) => filled(size, "\ufeff", "\0"),
+};
+
+for (const [what, text] of Object.entries(HEADERS)) {
+  test(`a header of ${what} is refused soon, in every way it is read`, async () => {
+    const bytes = withHeader(text(4e6));
+    const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
+    const prepare = { kind: "digit" };
+    await soon(what, async () => {
+      await refused("of known size", () => Vit.load(bytes), FILE_CODES);
+      await refused("of unknown size", () => Vit.load(new Response(bytes)), FILE_CODES);
+      await refused("with a prepare", () => Vit.load({ weights: bytes, prepare }), FILE_CODES);
+      await refused("as one of several", () => Vit.load([index, new File([bytes], "a.safetensors")]), FILE_CODES);
+      await refused("as a config", () => Vit.load({ weights, config: text(4e6) }));
+      await refused("as a folder's config", () => Vit.load([new File([weights], "m.safetensors"), new File([text(4e6)], "config.json")]), FILE_CODES);
+      await refused("as an index", () => Vit.load([new File([text(4e6)], INDEX)]), FILE_CODES);
+    }, 8);
+  });
+}
+
+/** A stream that never ends, and how many bytes of it were taken. */
+function endless(piece, start = new Uint8Array(0)) {
+  const stream = new ReadableStream({
+    start: (controller) => start.length > 0 && controller.enqueue(start),
+    pull: async (controller) => {
+      await after(0);
+      endless.taken += piece.length;
+      controller.enqueue(piece.slice());
+    },
+  }, { highWaterMark: 0 });
+  endless.taken = 0;
+  return stream;
+}
+
+test("a file without end is given up where it stops being one", async () => {
+  const zeros = new Uint8Array(2 ** 16);
+  await refused("zeros", () => Vit.load(new Response(endless(zeros))), "bad_file");
+  assert.ok(endless.taken < 8 * MiB, `${endless.taken} bytes were read`);
+  await refused("a config", () => Vit.load({ weights, config: new Response(endless(zeros.map(() => 32))) }), "bad_file", /at most 8388608 bytes/);
+  assert.ok(endless.taken < 10 * MiB, `${endless.taken} bytes were read`);
+  await refused("a module", () => Vit.load(weights, { wasm: new Response(endless(new Uint8Array(2 ** 20))) }), "bad_file", /at most/);
+  assert.ok(endless.taken < 72 * MiB, `${endless.taken} bytes were read`);
+});
+
+test("what a header says of its length costs nothing before it comes", async () => {
+  const start = Buffer.alloc(20, " ");
+  start.writeBigUInt64LE(99_000_000n);
+  const controller = new AbortController();
+  const before = process.memoryUsage().arrayBuffers;
+  const loading = Vit.load(new Response(endless(new Uint8Array(16), start)), { signal: controller.signal });
+  await after(500);
+  const more = process.memoryUsage().arrayBuffers - before;
+  controller.abort(new Error("enough"));
+  await assert.rejects(loading, /enough/);
+  assert.ok(more < 20 * MiB, `${more} bytes more`);
+  for (const length of [2n ** 53n, 2n ** 63n, 2n ** 64n - 1n, 100_000_001n]) {
+    start.writeBigUInt64LE(length);
+    await refused(`a length of ${length}`, () => Vit.load(start), "bad_file");
+    await refused(`a length of ${length}`, () => Vit.load(new Response(start)), "bad_file");
+  }
+});
+
+test("pieces of one byte are not read ahead without end", async () => {
+  let pulled = 0;
+  const slow = new ReadableStream({ pull: (controller) => (pulled++, controller.enqueue(Uint8Array.of(1))) }, { highWaterMark: 0 });
+  const never = new Response(new ReadableStream({}));
+  const controller = new AbortController();
+  const loading = Vit.load({ weights: new Response(slow), config: never }, { signal: controller.signal });
+  await after(300);
+  controller.abort(new Error("enough"));
+  await assert.rejects(loading, /enough/);
+  assert.ok(pulled > 10 && pulled < 4000, `${pulled} pieces`);
+});
+
+test("an index of very many files or tensors is refused before any is asked for, or read soon", async (t) => {
+  let asked = [];
+  const index = (count, files) => json({ weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, `s${i % files}.safetensors`])) });
+  let body;
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    if (request.url === `/m/${INDEX}`) response.end(body);
+    else response.writeHead(404).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const url = `http://127.0.0.1:${server.address().port}/m/`;
+  body = index(10_000, 10_000);
+  await refused("10,000 files", () => Vit.load(url), "bad_file", /at most 256 files, got 10000/);
+  assert.deepEqual(asked.sort(), ["/m/config.json", `/m/${INDEX}`, "/m/preprocessor_config.json"].sort());
+  const small = Array.from({ length: 200 }, (_, i) => new File([withHeader(`{"u${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4)], `s${i}.safetensors`));
+  const files = [new File([index(150_000, 200)], INDEX), ...small];
+  await soon("150,000 tensors in 200 files", () => refused("tensors", () => Vit.load(files), "bad_tensor", /as the index says, got none/));
+});
+
+test("several files arrive together no further ahead than one would", async () => {
+  let pulled = 0;
+  const lazy = (name, start) => {
+    const blob = new File([], name);
+    const size = 40 * MiB;
+    const stream = () => {
+      let at = 0;
+      return new ReadableStream({ pull: (controller) => {
+        const piece = new Uint8Array(2 ** 16);
+        if (at === 0) piece.set(start);
+        at += piece.length;
+        pulled += piece.length;
+        controller.enqueue(piece);
+        if (at >= size) controller.close();
+      } }, { highWaterMark: 0 });
+    };
+    return Object.defineProperties(blob, { size: { value: size }, stream: { value: stream } });
+  };
+  const names = Array.from({ length: 64 }, (_, i) => `s${i}.safetensors`);
+  const shards = names.map((name, i) => lazy(name, withHeader(`{"t${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`)));
+  const index = new File([json({ weight_map: Object.fromEntries(names.map((name, i) => [`t${i}`, name])) })], INDEX);
+  await refused("64 files of 40 MB", () => Vit.load([index, ...shards]), FILE_CODES);
+  assert.ok(pulled <= 24 * MiB, `${pulled} bytes`);
+});
+
+// ---- Streams --------------------------------------------------------------------
+
+test("a stream of anything but bytes is refused, whoever reads it", async () => {
+  const of = (...pieces) => new ReadableStream({ start: (controller) => (pieces.forEach((piece) => controller.enqueue(piece)), controller.close()) });
+  const streams = {
+    "strings": () => of("some", "text"),
+    "a string after bytes": () => of(weights.subarray(0, 500), "text"),
+    "nothing": () => of(undefined, null),
+    "objects": () => of({ length: 3 }, { get length() { return thrower(); } }),
+    "Symbols": () => of(Symbol()),
+    "numbers": () => of(1, 2, 3),
+    "other arrays": () => of(new Uint16Array(9), new Float32Array(9)),
+    "buffers": () => of(new ArrayBuffer(9)),
+    "what calls itself bytes": () => of(Object.setPrototypeOf({ length: 9 }, Uint8Array.prototype)),
+    "empty pieces": () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(0)) }),
+    "an error that is none": () => new ReadableStream({ start: (controller) => controller.error(Object.create(null)) }),
+    "an error of nothing": () => new ReadableStream({ start: (controller) => controller.error(undefined) }),
+    "an error later": () => new ReadableStream({ pull: (controller) => { controller.enqueue(weights.slice(0, 99)); controller.error(Symbol()); } }),
+  };
+  for (const [what, stream] of Object.entries(streams)) {
+    const blob = () => Object.defineProperties(new File([], "model.safetensors"), { stream: { value: stream }, size: { value: weights.length } });
+    for (const worker of [false, true]) {
+      await refused(`a response of ${what}`, () => Vit.load(new Response(stream()), { worker }));
+      await refused(`a blob of ${what}`, () => Vit.load(blob(), { worker }));
+    }
+    await refused(`files of ${what}`, () => Vit.load([blob()]));
+    await refused(`a config of ${what}`, () => Vit.load({ weights, config: new Response(stream()) }));
+    await refused(`a module of ${what}`, () => Vit.load(weights, { wasm: new Response(stream()) }));
+  }
+  for (const stream of [() => 5, () => null, thrower, () => ({ getReader: thrower }), () => ({ getReader: () => ({ read: thrower, cancel: thrower }) })]) {
+    const blob = Object.defineProperty(new Blob([weights]), "stream", { value: stream });
+    await refused("a blob's stream that is none", () => Vit.load(blob));
+  }
+  for (const size of ["many", NaN, -1, 1.5, 2 ** 60, {}, null]) {
+    const blob = Object.defineProperty(new Blob([weights]), "size", { value: size });
+    await harmless(`a blob of size ${size}`, async () => (await Vit.load(blob)).dispose());
+  }
+});
+
+test("a stream's pieces stay its own: shared, growing and used again", async () => {
+  const want = (await (await load(weights)).classify(image)).logits;
+  const around = (Memory, options) => new ReadableStream({ start: (controller) => {
+    const piece = new Uint8Array(new Memory(weights.length, options));
+    piece.set(weights);
+    controller.enqueue(piece);
+    controller.close();
+  } });
+  for (const worker of [false, true]) {
+    for (const stream of [around(SharedArrayBuffer), around(ArrayBuffer, { maxByteLength: 2 * weights.length })]) {
+      assert.deepEqual((await (await load(new Response(stream), { worker })).classify(image)).logits, want);
+    }
+    const mine = new Uint8Array(weights);
+    const stream = new ReadableStream({ start: (controller) => (controller.enqueue(mine), controller.close()) });
+    await load(new Response(stream), { worker });
+    assert.equal(mine.length, weights.length, "the caller's memory is not sent away");
+  }
+});
+
+test("a server's headers may say anything", async (t) => {
+  const odd = ["-5", "1e3", "0x10", "Infinity", "NaN", "12, 12", "99999999999999999999", "1.5", ""];
+  for (const value of odd) {
+    const response = () => new Response(weights, { headers: { "content-length": value } });
+    assert.ok(await load(response()), value);
+  }
+  const long = "application/wasm" + " ".repeat(2000) + "x";
+  const url = await serve(t, { "/long": (response) => response.writeHead(200, { "content-type": long }).end("x") });
+  await refused("a long type", () => Vit.load(weights, { wasm: url("/long") }), "bad_wasm");
+});
+
+// ---- Configs --------------------------------------------------------------------
+
+test("whatever a config says, it is read or refused", async () => {
+  const values = [
+    null, true, 0, -1, 1.5, 1e308, "", "x", "x".repeat(1e5), [], {}, [[]], [null], [1, 2, 3], ["a", {}], { toString: 1, valueOf: 1 },
+    { length: 1e9 }, JSON.parse('{"__proto__":{"x":1}}'), { 0: {}, 1: null }, { 0: "a", 5: "b" }, { shortest_edge: {} },
+  ];
+  const theirs = { model_type: "vit", image_size: 28, patch_size: 7, num_channels: 1, num_attention_heads: 2 };
+  const transformers = [...Object.keys(theirs), "architectures", "id2label", "hidden_act", "vision_config", "layer_norm_eps", "use_swiglu_ffn", "hidden_size"];
+  const timm = ["architecture", "global_pool", "pretrained_cfg", "label_names", "num_classes"];
+  const ours = ["labels", "prepare", "stem", "prefix", "image_size", "temperature", "norm", "position", "__proto__", "constructor", "toString"];
+  const attempt = (what, config) => harmless(what, async () => (await Vit.load({ weights, config })).dispose());
+  for (const value of values) {
+    const said = JSON.stringify(value).slice(0, 40);
+    for (const key of transformers) {
+      const architectures = ["ViTForImageClassification"];
+      await attempt(`${key}: ${said}`, JSON.stringify({ ...theirs, architectures, [key]: value }));
+    }
+    for (const key of timm) await attempt(`${key}: ${said}`, JSON.stringify({ architecture: "vit", [key]: value }));
+    for (const key of ours) await attempt(`${key}: ${said}`, `{"heads":2,"${key}":${JSON.stringify(value)}}`);
+    for (const key of ["resample", "size", "crop_size", "do_center_crop", "image_mean", "image_std", "do_normalize"]) {
+      const files = [new File([weights], "model.safetensors"), new File([JSON.stringify({ [key]: value })], "preprocessor_config.json")];
+      await harmless(`${key}: ${said}`, async () => (await Vit.load(files)).dispose());
+    }
+    for (const key of ["weight_map", "metadata"]) {
+      await refused(`${key}: ${said}`, () => Vit.load([new File([json({ [key]: value })], INDEX)]), FILE_CODES);
+    }
+    const header = JSON.stringify({ __metadata__: value, "norm.weight": value, "norm.bias": { dtype: "F32", shape: [1], data_offsets: value } });
+    const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
+    await refused(`a header of ${said}`, () => Vit.load(withHeader(header)), FILE_CODES);
+    await refused(`with a prepare ${said}`, () => Vit.load({ weights: withHeader(header), prepare: { kind: "digit" } }), FILE_CODES);
+    await refused(`one of several with ${said}`, () => Vit.load([index, new File([withHeader(header)], "a.safetensors")]), FILE_CODES);
+  }
+  for (const label of [{}, [], null, true, { toString: 1 }]) {
+    const config = { ...theirs, architectures: ["ViTForImageClassification"], id2label: { 0: label } };
+    await refused("labels of no strings", () => Vit.load({ weights, config }), "bad_config", /id2label: expected an object of strings/);
+  }
+  const symbols = { ...theirs, architectures: ["ViTForImageClassification"], id2label: { 0: Symbol("a") } };
+  await refused("labels of Symbols", () => Vit.load({ weights, config: symbols }), ["bad_config", "bad_tensor"]);
+});
+
+// ---- Addresses ------------------------------------------------------------------
+
+const ELSEWHERE = (port) => [
+  `http:127.0.0.1:${port}/x.safetensors`, `http://127.0.0.1:${port}/x.safetensors`, `//127.0.0.1:${port}/x.safetensors`,
+  `\\\\127.0.0.1:${port}\\x.safetensors`, `/\\127.0.0.1:${port}/x.safetensors`, `ht\ntp://127.0.0.1:${port}/x.safetensors`,
+  `\thttp:127.0.0.1:${port}/x.safetensors`, ` http:127.0.0.1:${port}/x.safetensors`, `\u0001http:127.0.0.1:${port}/x.safetensors`,
+  `h\tttp:127.0.0.1:${port}%2fx.safetensors`, `HTTP:127.0.0.1:${port}`, `http:127.0.0.1:${port}`, `ftp:x.safetensors`, `ws:127.0.0.1:${port}/x.safetensors`,
+  "..", ".", "", " ", "../x.safetensors", "..\\x.safetensors", "%2e%2e/x.safetensors", "%2e%2e%2fx.safetensors", "%2E%2E%5Cx.safetensors",
+  ".%2e/x.safetensors", "%252e%252e%252fx.safetensors", "a/../../x.safetensors", "model.safetensors/../../x.safetensors", "./x.safetensors", "/x.safetensors", "/etc/passwd",
+  "x.safetensors?y", "?x.safetensors", "#x.safetensors", "x#.safetensors", "x?y=.safetensors", "x.safetensors\0", "x\0.safetensors", "x.safetensors\n", "x.safetensors ", "x.safetensors.",
+  "data:application/octet-stream,x.safetensors", "blob:null/x.safetensors", "file:///etc/passwd", "file:x.safetensors", "C:x.safetensors", "C:\\x.safetensors", "\\\\?\\C:\\x.safetensors",
+  "javascript:x.safetensors", "~/x.safetensors", ".x.safetensors", "x.safetensors:stream", "x:y.safetensors", "\u202ex.safetensors", "x\ud800.safetensors", "config.json", "x", "NUL",
+  "\uff0e\uff0e\uff0fx.safetensors", "x\u2028.safetensors", 7, null, {}, ["x.safetensors"], true, { toString: 1 },
+];
+
+test("a shard's name in an index asks nobody but the folder, by address, path or files", async (t) => {
+  const elsewhere = [];
+  const evil = createServer((request, response) => (elsewhere.push(request.url), response.end(weights)));
+  evil.listen(0, "127.0.0.1");
+  await once(evil, "listening");
+  t.after(() => (evil.closeAllConnections(), evil.close()));
+  const asked = new Set();
+  let index;
+  const server = createServer((request, response) => {
+    asked.add(request.url);
+    if (request.url.startsWith(`/m/${INDEX}`)) response.end(index);
+    else if (/\.json/.test(request.url)) response.writeHead(404).end();
+    else response.end(weights);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const url = `http://127.0.0.1:${server.address().port}/m/`;
+  const folder = folderOf(t, { "x.safetensors": weights });
+  const inner = join(folder, "inner");
+  mkdirSync(inner);
+  mkdirSync(join(inner, "model.safetensors"));
+  for (const name of ELSEWHERE(evil.address().port)) {
+    index = json({ weight_map: { "norm.weight": name } });
+    writeFileSync(join(inner, INDEX), index);
+    const files = [new File([index], INDEX), new File([weights], "x.safetensors")];
+    for (const place of [url, `${url}?key=1`, new URL(url), inner, `${inner}/`, pathToFileURL(inner), files]) {
+      const what = `${JSON.stringify(name)} in ${place}`;
+      await refused(what, () => Vit.load(place), "bad_file", /index\.json: expected the file ".*" to be beside it/s);
+    }
+  }
+  assert.deepEqual(elsewhere, []);
+  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|model\.safetensors\.index)\.json(\?key=1)?$/);
+  index = json({ weight_map: { "norm.weight": "model.safetensors" } });
+  writeFileSync(join(inner, INDEX), index);
+  await refused("a directory", () => Vit.load(inner), "bad_file");
+});
+
+test("a plain name of any language is found beside the index, and a link of one's own is followed", async (t) => {
+  const odd = "Gewichte ä (1)+ñ=2,5 @ 文-00001.safetensors";
+  const size = Number(weights.readBigUInt64LE(0));
+  const tensors = Object.keys(JSON.parse(weights.subarray(8, 8 + size))).filter((key) => key !== "__metadata__");
+  const index = json({ weight_map: Object.fromEntries(tensors.map((tensor) => [tensor, odd])) });
+  const config = json((await load(weights)).config);
+  const url = await serve(t, {
+    [`/m/${INDEX}`]: file(index), "/m/config.json": file(config), [`/m/${encodeURIComponent(odd)}`]: file(weights),
+  });
+  const elsewhere = folderOf(t, { "real.safetensors": weights });
+  const folder = folderOf(t, { [INDEX]: index, "config.json": config });
+  symlinkSync(join(elsewhere, "real.safetensors"), join(folder, odd));
+  const want = (await (await load(weights)).classify(image)).logits;
+  for (const place of [url("/m/"), folder, pathToFileURL(`${folder}/`)]) {
+    assert.deepEqual((await (await load(place)).classify(image)).logits, want);
+  }
+});
+
+test("a folder where nothing can be beside anything is refused", async () => {
+  for (const place of ["data:text/plain,x/", "blob:null/", "mailto:a/", "about:blank/", "http:///", new URL("data:,x/"), "a\0b/", "", "/", "http://"]) {
+    await refused(String(place), () => Vit.load(place));
+  }
+});
+
+// ---- Open files -----------------------------------------------------------------
+
+const PROC = "/proc/self/fd";
+const openOnes = (path) => readdirSync(PROC).filter((fd) => {
+  try {
+    return readlinkSync(join(PROC, fd)).startsWith(path);
+  } catch {
+    return false; // the one that lists them
+  }
+});
+
+test("no way of failing or aborting leaves a file open", { skip: process.platform !== "linux" && "it takes /proc" }, async (t) => {
+  const folder = folderOf(t, { "good.safetensors": weights, "bad.safetensors": Buffer.alloc(3e6, 1) });
+  const large = join(folder, "large.safetensors");
+  const fd = openSync(large, "w");
+  writeSync(fd, weights.subarray(0, 8 + Number(weights.readBigUInt64LE(0))));
+  ftruncateSync(fd, 3e8);
+  closeSync(fd);
+  const several = join(folder, "several");
+  mkdirSync(several);
+  for (const name of ["a", "b"]) symlinkSync(large, join(several, `${name}.safetensors`));
+  writeFileSync(join(several, INDEX), json({ weight_map: { x: "a.safetensors", y: "b.safetensors" } }));
+  const path = join(folder, "good.safetensors");
+  const bad = join(folder, "bad.safetensors");
+  const onProgress = () => { throw new Error("mine"); };
+  const failures = [
+    () => Vit.load(bad), () => Vit.load(large), () => Vit.load(several), () => Vit.load(folder), () => Vit.load(large, { wasm: bad }),
+    () => Vit.load({ weights: large, config: "{" }), () => Vit.load({ weights: large, config: bad }), () => Vit.load(large, { wasm: Uint8Array.of(1) }),
+    () => Vit.load({ weights: large, config: large }), () => Vit.load(path, { variant: "scalar", wasm: large }),
+    () => Vit.load(large, { worker: true }), () => Vit.load(path, { onProgress }), () => Vit.load(large, { onProgress, worker: true }),
+  ];
+  for (const fail of failures) await assert.rejects(fail);
+  const never = () => new Response(new ReadableStream({}));
+  for (const worker of [false, true]) {
+    for (const delay of [undefined, 0, 0, 1, 2, 5, 10, 20]) {
+      for (const source of [path, large, several, pathToFileURL(path), { weights: large, config: never() }]) {
+        const controller = new AbortController();
+        const loading = Vit.load(source, { worker, signal: controller.signal });
+        if (delay === undefined) controller.abort(new Error("enough"));
+        else setTimeout(() => controller.abort(new Error("enough")), delay);
+        await loading.then((vit) => vit.dispose(), () => {});
+      }
+    }
+  }
+  for (let waited = 0; openOnes(folder).length > 0 && waited < 100; waited++) await after(50);
+  assert.deepEqual(openOnes(folder).map((one) => readlinkSync(join(PROC, one))), []);
+});

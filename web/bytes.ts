@@ -1,0 +1,48 @@
+/**
+ * Arrays from outside. Their own `length`, `slice` or species may say anything, so what they hold
+ * is asked of the engine, and only a copy is used.
+ */
+
+const { prototype: typed } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
+const asked = <Value>(from: object, name: PropertyKey) => {
+  const { get } = Object.getOwnPropertyDescriptor(from, name)!;
+  return (value: unknown) => get!.call(value) as Value;
+};
+const tagOf = asked<string | undefined>(typed, Symbol.toStringTag);
+const lengthOfTyped = asked<number>(typed, "length");
+
+const members = (from: object) => ({
+  buffer: asked<ArrayBuffer>(from, "buffer"),
+  byteOffset: asked<number>(from, "byteOffset"),
+  byteLength: asked<number>(from, "byteLength"),
+});
+const ofTyped = members(typed);
+const ofDataView = members(DataView.prototype);
+
+/** Arrays whose pixels or values are taken. */
+export interface Arrays {
+  Uint8Array: Uint8Array;
+  Uint8ClampedArray: Uint8ClampedArray;
+  Float32Array: Float32Array;
+}
+
+/** Whether a value is truly such an array, of whatever realm or subclass. */
+export function isArray<Name extends keyof Arrays>(value: unknown, name: Name): value is Arrays[Name] {
+  return tagOf(value) === name;
+}
+
+/** How many elements the engine says there are; 0 where the memory is gone. */
+export function countOf(array: Arrays[keyof Arrays]): number {
+  return lengthOfTyped(array);
+}
+
+/**
+ * A view of bytes as a plain Uint8Array.
+ *
+ * @throws {TypeError} where the memory is gone.
+ */
+export function viewOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  if (!ArrayBuffer.isView(source)) return new Uint8Array(source);
+  const { buffer, byteOffset, byteLength } = tagOf(source) === undefined ? ofDataView : ofTyped;
+  return new Uint8Array(buffer(source), byteOffset(source), byteLength(source));
+}

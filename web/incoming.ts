@@ -1,0 +1,262 @@
+/** A file while it arrives, and what the start of it says. */
+import { isArray } from "./bytes.js";
+import { kindOf, VitError } from "./errors.js";
+import {
+  abortable, open, type Opened, type Opener, type Piece, type ReadOptions, type Source,
+} from "./fetch.js";
+
+/** What often arrives in place of the file that was meant, by its first bytes. */
+const IMPOSTORS: readonly [RegExp, string][] = [
+  [/^\s*<(!doctype html|!--|html|head|body)/i, "an HTML page; check the address"],
+  [/^\s*<\?xml/i, "an XML page, perhaps a server's error; check the address"],
+  [/^version https:\/\/git-lfs/, "a Git LFS pointer; fetch the file that it stands for"],
+  [/^PK\x03\x04/, "a zip archive, perhaps a PyTorch checkpoint; save it as safetensors"],
+];
+const IMPOSTOR_BYTES = 256;
+
+/** Reading goes on until so much is here that nobody has taken. */
+const BYTES_AHEAD = 2 ** 22;
+/** A piece that waits takes at least so much, however few its bytes are. */
+const PIECE_COST = 2 ** 12;
+/** So many empty pieces one after the other are no file. */
+const MOST_EMPTY = 1000;
+
+/**
+ * At most so many bytes of a source.
+ *
+ * @throws {VitError} code `bad_file` where there are more; every failure may be tried again.
+ */
+export async function read(source: Source, most: number, signal?: AbortSignal): Promise<Piece> {
+  return bytesOf(await Incoming.open(source, { signal }), most);
+}
+
+export async function bytesOf(file: Incoming, most: number): Promise<Piece> {
+  try {
+    const bytes = file.size > most ? undefined : await file.peek(most + 1);
+    if (bytes && bytes.length <= most) return bytes;
+    throw new VitError("bad_file", `expected at most ${most} bytes, got ${file.size || "more"}`);
+  } finally {
+    file.cancel();
+  }
+}
+
+export interface IncomingOptions extends ReadOptions {
+  /** How many bytes may wait. */
+  ahead?: number;
+}
+
+/** It goes on arriving, up to a limit, while nobody takes any of it. */
+export class Incoming {
+  /** 0 while unknown. */
+  readonly size: number;
+  readonly #opened: Opened;
+  readonly #reader: ReadableStreamDefaultReader<Piece>;
+  readonly #options: IncomingOptions;
+  readonly #asked: Promise<Piece | undefined>[] = [];
+  /** What was looked at, and nobody has taken. */
+  readonly #front = new Gathered();
+  /** What the pieces that nobody has taken cost. */
+  #waiting = 0;
+  #loaded = 0;
+
+  static async open(source: Source | Opener, options: IncomingOptions = {}): Promise<Incoming> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const opening = open(source, signal);
+    const opened = await abortable(opening, signal).catch((error: unknown) => {
+      opening.then(({ body }) => body.cancel()).catch(() => {}); // one that opens too late
+      throw error;
+    });
+    return Incoming.from(opened, options);
+  }
+
+  static async from(opened: Opened, options: IncomingOptions = {}): Promise<Incoming> {
+    const incoming = new Incoming(opened, options);
+    try {
+      const start = new TextDecoder().decode(await incoming.peek(IMPOSTOR_BYTES));
+      const impostor = IMPOSTORS.find(([pattern]) => pattern.test(start));
+      if (impostor) {
+        const from = opened.response?.url ? ` from ${opened.response.url}` : "";
+        throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
+      }
+      return incoming;
+    } catch (error) {
+      incoming.cancel();
+      throw error;
+    }
+  }
+
+  private constructor(opened: Opened, options: IncomingOptions) {
+    this.size = opened.size;
+    this.#opened = opened;
+    this.#options = options;
+    try {
+      this.#reader = opened.body.getReader();
+    } catch (cause) {
+      throw opened.lost(cause, 0);
+    }
+    options.signal?.addEventListener("abort", this.cancel);
+    this.#ask(1);
+  }
+
+  /** The first `count` bytes, or all if there are fewer. They are still to be taken. */
+  async peek(count: number): Promise<Piece> {
+    while (this.#front.length < count) {
+      const piece = await this.#shift();
+      if (!piece) break;
+      this.#front.add(piece);
+    }
+    return this.#front.first(count);
+  }
+
+  /** The next piece, or undefined at the end. */
+  take(): Promise<Piece | undefined> {
+    return this.#front.length > 0 ? Promise.resolve(this.#front.take()) : this.#shift();
+  }
+
+  /** Nobody wants the rest. */
+  readonly cancel = (): void => {
+    this.#options.signal?.removeEventListener("abort", this.cancel);
+    void Promise.resolve()
+      .then(() => this.#reader.cancel())
+      .catch(() => {});
+  };
+
+  #shift(): Promise<Piece | undefined> {
+    this.#ask(1);
+    const piece = this.#asked.shift()!;
+    piece.then((bytes) => (this.#waiting -= costOf(bytes)), () => {});
+    return piece;
+  }
+
+  #ask(count: number): void {
+    while (this.#asked.length < count) {
+      const piece = abortable(this.#next(), this.#options.signal);
+      this.#asked.push(piece);
+      piece.then(
+        (bytes) => {
+          this.#waiting += costOf(bytes);
+          const more = bytes && this.#waiting < (this.#options.ahead ?? BYTES_AHEAD);
+          if (more) this.#ask(this.#asked.length + 1);
+        },
+        () => this.cancel(), // whoever takes it hears why
+      );
+    }
+  }
+
+  async #next(): Promise<Piece | undefined> {
+    const { size, lost } = this.#opened;
+    const { signal, onProgress } = this.#options;
+    const piece = await this.#read().catch((cause: unknown) => {
+      if (signal?.aborted) throw signal.reason;
+      throw cause instanceof VitError ? cause : lost(cause, this.#loaded);
+    });
+    if (!piece) {
+      signal?.removeEventListener("abort", this.cancel);
+      if (this.#loaded < size) throw lost("the download ended early", this.#loaded);
+      return undefined;
+    }
+    this.#loaded += piece.length;
+    onProgress?.(this.#loaded, this.#loaded > size ? 0 : size);
+    return piece;
+  }
+
+  /** The stream's next bytes that are some; of a stream of somebody's own, a copy. */
+  async #read(): Promise<Piece | undefined> {
+    for (let empty = 0; empty < MOST_EMPTY; empty++) {
+      const { done, value } = await this.#reader.read();
+      if (done) return undefined;
+      if (!isArray(value, "Uint8Array")) {
+        const what = `expected a stream of bytes, each piece a Uint8Array, got ${kindOf(value)}`;
+        throw new VitError("bad_argument", what);
+      }
+      const piece = this.#opened.ours ? value : new Uint8Array(value);
+      if (piece.length > 0) return piece;
+    }
+    throw new Error("only empty pieces come");
+  }
+}
+
+const costOf = (piece: Piece | undefined) => (piece ? Math.max(piece.length, PIECE_COST) : 0);
+
+/** Pieces put together, in memory of at most twice their size. */
+class Gathered {
+  #room: Piece = new Uint8Array(0);
+  length = 0;
+
+  add(piece: Piece): void {
+    const { length } = this;
+    if (length + piece.length > this.#room.length) {
+      const room = new Uint8Array(Math.max(2 * this.#room.length, length + piece.length));
+      room.set(this.first(length));
+      this.#room = room;
+    }
+    this.#room.set(piece, length);
+    this.length += piece.length;
+  }
+
+  first(count: number): Piece {
+    return this.#room.subarray(0, Math.min(count, this.length));
+  }
+
+  take(): Piece {
+    const all = this.first(this.length);
+    this.#room = new Uint8Array(0);
+    this.length = 0;
+    return all;
+  }
+}
+
+// ---- A file of safetensors -----------------------------------------------------
+
+/** As src/safetensors.c has it. */
+const MAX_HEADER_BYTES = 1e8;
+
+/** What such a file says ahead of its data, which the core checks. */
+export interface Header {
+  /** The JSON; empty where there is none. */
+  readonly text: string;
+  /** Of the JSON and its length. */
+  readonly bytes: number;
+  /** Of the whole file: where no server says it, the tensors do. */
+  readonly size: number;
+  readonly hasInt8: boolean;
+  /** Tensors of 16 bits a number. */
+  readonly hasHalves: boolean;
+}
+
+const headers = new WeakMap<Incoming, Promise<Header>>();
+
+/** Read once, however often it is asked for. */
+export function readHeader(file: Incoming): Promise<Header> {
+  const header = headers.get(file) ?? newHeader(file);
+  headers.set(file, header);
+  return header;
+}
+
+async function newHeader(file: Incoming): Promise<Header> {
+  const first = await file.peek(8);
+  const { buffer, byteOffset } = first;
+  const length = first.length < 8 ? 0 : Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+  const bytes = length > Math.min(file.size || MAX_HEADER_BYTES, MAX_HEADER_BYTES) ? 8 : 8 + length;
+  const start = await file.peek(bytes);
+  const text = new TextDecoder().decode(start.subarray(8));
+  return {
+    text,
+    bytes,
+    size: file.size || start.length + dataBytes(text),
+    hasInt8: /"dtype"\s*:\s*"I8"/.test(text),
+    hasHalves: /"dtype"\s*:\s*"B?F16"/.test(text),
+  };
+}
+
+// What these patterns and those above pass over holds no quote, so that no two attempts at a match
+// pass over the same text: they take time as the text is long.
+const DATA_END = /"data_offsets"\s*:\s*\[\s*\d+\s*,\s*(\d{1,20})/g;
+
+/** Where the last tensor ends. */
+function dataBytes(header: string): number {
+  let most = 0;
+  for (const [, end] of header.matchAll(DATA_END)) most = Math.max(most, Number(end));
+  return most;
+}
