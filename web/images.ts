@@ -248,7 +248,44 @@ function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture
     }
     lengths.push((numbers.length - first) / POINT_FLOATS);
   }
-  return { name, points: new Float32Array(numbers), lengths, rows: height, columns: width };
+  const points = new Float32Array(numbers);
+  const strokesOf = { points, lengths, rows: height, columns: width };
+  const most = MOST_INK + MOST_INK_A_POINT * (points.length / POINT_FLOATS);
+  if (inkOf(strokesOf) > most) {
+    throw new VitError(
+      "bad_image",
+      `${name}: expected strokes that a pad of ${width}×${height} pixels has room for, got far wider ` +
+        "ones; make the pad smaller or the pen thinner",
+    );
+  }
+  return { name, ...strokesOf };
+}
+
+/** How often a drawing may paint over its pixels: some seconds' work, and a millisecond a point. */
+const MOST_INK = 2 ** 29;
+const MOST_INK_A_POINT = 2 ** 18;
+
+/** At most so many pixels src/brush.c looks at: a curve a point, of up to 64 straight lines. */
+function inkOf({ points, lengths, rows, columns }: Strokes): number {
+  let ink = 0;
+  let first = 0;
+  for (const length of lengths) {
+    for (let i = first; i < first + length; i++) {
+      const around = [Math.max(i - 1, first), i, Math.min(i + 1, first + length - 1)];
+      const [before, here, next] = around.map((at) => points.subarray(at * POINT_FLOATS)) as [
+        Float32Array, Float32Array, Float32Array,
+      ];
+      const moved = (axis: 0 | 1) => Math.abs(here[axis]! - before[axis]!) + Math.abs(next[axis]! - here[axis]!);
+      const lines = Math.min(64, Math.ceil(Math.sqrt(2 * (moved(0) + moved(1)))) || 1);
+      const band = Math.max(before[2]!, here[2]!, next[2]!) + 3;
+      const [across, down] = [columns, rows].map((side, axis) =>
+        Math.min(side, band + (2 * moved(axis as 0 | 1)) / lines),
+      );
+      ink += lines * across! * down!;
+    }
+    first += length;
+  }
+  return ink;
 }
 
 /** Of an array: holes are undefined, and what it grows by meanwhile is not waited for. */

@@ -89,6 +89,20 @@ test("a stroke with a hole never reads what the heap held before", async () => {
   assert.ok(await vit.classify({ strokes: [growing, line], ...pad }), "a length that changes is asked once a stroke");
 });
 
+test("a drawing of few points does not paint for minutes, and one of many may be large", async () => {
+  const vit = await load(digits);
+  const zigzag = (count, side, width) => ({
+    strokes: [Array.from({ length: count }, (_, i) => ({ x: (i % 2) * side, y: (i * 13) % side, width }))], width: side, height: side,
+  });
+  await soon("wide strokes", async () => {
+    for (const hostile of [zigzag(3, 16384, 1e6), zigzag(100, 4096, 3e38), zigzag(5000, 2048, 5000)]) {
+      await refused("wide strokes", () => vit.classify(hostile), "bad_image", /pen thinner/);
+    }
+  });
+  const spiral = Array.from({ length: 5000 }, (_, i) => ({ x: 1000 + i / 6 * Math.cos(i / 50), y: 1000 + i / 6 * Math.sin(i / 50), width: 40 }));
+  assert.ok(await vit.classify({ strokes: [spiral], width: 2000, height: 2000 }));
+});
+
 test("arrays of a species, a length or an iterator of their own are what the engine says", async () => {
   const vit = await load(name === "per_head" ? modelPath(name) : name);
   const want = (await vit.classify(image)).logits;
