@@ -75,7 +75,9 @@ static void put_int8(struct sink *out, const float *row, size_t K) {
 struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */
+    size_t row;        /* of it, with which the file's begins */
     bool scales_due;   /* those of a convolution: it runs in floats, which have none */
+    bool keys_due;     /* those of the pooling, and its values */
 };
 
 static struct walks walks_start(const vit_model *m, const vit_config *file) {
@@ -83,7 +85,31 @@ static struct walks walks_start(const vit_model *m, const vit_config *file) {
                           .model = params_walk_start(&m->config, m->kernels, NULL)};
 }
 
+static size_t row_values(const struct param *param) {
+    return param->count / param->shape[0];
+}
+
+/* Pooling by attention has its query apart from its keys and values, as timm names them. */
+static bool is_pool_qkv(const struct param *param) {
+    return strncmp(param->name, "attn_pool.qkv.", 14) == 0;
+}
+
+static struct param pool_part(const struct param *qkv, const char *name, size_t rows) {
+    struct param part = *qkv;
+    strcat(strcpy(part.name, name), qkv->name + strlen("attn_pool.qkv"));
+    part.shape[0] = rows;
+    part.count = rows * row_values(qkv);
+    return part;
+}
+
 static bool walks_next(struct walks *walks, struct param *param) {
+    size_t D = walks->model.config->width;
+    walks->row = walks->keys_due ? D : 0;
+    if (walks->keys_due) {
+        *param = pool_part(&walks->from, "attn_pool.kv", 2 * D);
+        walks->keys_due = false;
+        return true;
+    }
     if (walks->scales_due) {
         *param = (struct param){.rank = 1, .shape = {walks->from.N}, .count = walks->from.N};
         strcat(strcpy(param->name, walks->from.name), ".scale");
@@ -94,7 +120,10 @@ static bool walks_next(struct walks *walks, struct param *param) {
     if (weights_is_scale(param->name)) return true;
     bool convolution = walks->file.config->int8 && param_is_convolution(param);
     if (convolution) param->int8 = walks->scales_due = true;
-    return params_next(&walks->model, &walks->from);
+    params_next(&walks->model, &walks->from);
+    walks->keys_due = is_pool_qkv(&walks->from);
+    if (walks->keys_due) *param = pool_part(&walks->from, "attn_pool.q", D);
+    return true;
 }
 
 static void put_entry(struct sink *out, const struct param *param, size_t begin, size_t end) {
@@ -137,8 +166,9 @@ static void put_data(struct sink *out, const vit_model *m, const vit_config *fil
     for (int int8 = 0; int8 < 2; int8++)
         for (struct walks walks = walks_start(m, file); walks_next(&walks, &param);) {
             if (param.int8 != (bool)int8) continue;
-            const float *from = parameters + walks.from.offset;
             size_t K = walks.from.K;
+            const float *from =
+                parameters + walks.from.offset + walks.row * row_values(&walks.from);
             if (weights_is_scale(param.name))
                 put_scales(out, from, param.count, K);
             else if (!int8)
@@ -168,7 +198,9 @@ size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *m, const float
 size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *m, const float *parameters,
                        const char *json, size_t json_size) {
     vit_config file = m->config;
-    if (file.width > VIT_INT8_K || file.mlp_width > VIT_INT8_K) return 0;
+    if (file.width > VIT_INT8_K || file.mlp_width > VIT_INT8_K ||
+        attention_width(&file) > VIT_INT8_K)
+        return 0;
     file.int8 = true;
     return encode(out, capacity, m, &file, parameters, json, json_size);
 }

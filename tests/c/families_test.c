@@ -108,6 +108,13 @@ TEST("other code's checkpoints, encoded as ours, give the same bits") {
             free(images);
         }
         free(bytes);
+        vit_close(ours);
+        size = vit_encode_int8(NULL, 0, model, p, json, json_size);
+        bytes = malloc(size);
+        vit_encode_int8(bytes, size, model, p, json, json_size);
+        status = vit_open(&ours, bytes, size, k, &why);
+        CHECK(status == VIT_OK && vit_model_config(ours)->int8, "%s in int8: %s", g.name, why.text);
+        free(bytes);
         vit_close(ours), vit_close(model);
         golden_close(&g);
     }
