@@ -1,5 +1,6 @@
 /* vit bench: each kernel at the shapes of real models, then a model from pixels to logits, on
  * one thread, as shares of what the machine's multiply-adds would give. */
+#define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
 #include "cli.h"
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef HAVE_OPENBLAS
 #include <cblas.h>
 #endif
@@ -124,6 +126,16 @@ static bool measure_model(struct bench *bench, const struct file *file, struct r
 
 /* ---- The command -------------------------------------------------------- */
 
+/* The file's bytes, of which it is known that they open and give answers. */
+static bool read_model(struct file *file, vit_error *why) {
+    vit_model *model;
+    vit_status status =
+        model_read_with_bytes(&model, &file->bytes, &file->size, file->path, &vit_scalar, why);
+    if (!status) status = model_needs_head(model, file->path, why);
+    vit_close(model);
+    return status == VIT_OK;
+}
+
 static bool measure_all(struct bench *bench, const struct file *file, vit_error *why) {
     struct runner scalar = {0};
     if (file->bytes && !runner_open(&scalar, file, &vit_scalar, 1, why)) return false;
@@ -143,11 +155,9 @@ bool bench_run(FILE *out, const struct bench_options *options, vit_error *why) {
 #ifdef HAVE_OPENBLAS
     openblas_set_num_threads(1);
 #endif
-    if (read_file(&file.bytes, &file.size, file.path, why)) {
-        if (options->model) return false;
-        fprintf(stderr, "vit: no %s here: --model MODEL measures another\n", SHIPPED);
-    }
-    bool good = measure_all(&bench, &file, why);
+    bool good = options->model || access(SHIPPED, R_OK) == 0;
+    if (!good) fprintf(stderr, "vit: no %s here: --model MODEL measures another\n", SHIPPED);
+    good = (!good || read_model(&file, why)) && measure_all(&bench, &file, why);
     free(file.bytes);
     return good;
 }
@@ -167,6 +177,5 @@ int command_bench(int argc, char **argv) {
     vit_error why = {""};
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;
     if (bench_run(stdout, &o, &why)) return EXIT_FINE;
-    fprintf(stderr, "vit: %s\n", why.text);
-    return EXIT_FAILED;
+    return fail(&why);
 }

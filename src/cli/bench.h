@@ -1,6 +1,6 @@
 /* vit bench, in four files: a whole model in bench.c, the kernels in bench_kernels.c, what both
- * take time and write lines by in bench_lines.c, the machine's limits in limit.c. Built into the native command, and for wasm
- * as a program of its own. */
+ * take time and write lines by in bench_lines.c, the machine's limits in limit.c. Built into the
+ * native command, and for wasm as a program of its own. */
 #ifndef VIT_BENCH_H
 #define VIT_BENCH_H
 

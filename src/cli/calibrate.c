@@ -142,11 +142,12 @@ static vit_status calibrate(struct calibration *c, const struct arguments *a,
     return status;
 }
 
-static void print_calibration(const struct calibration *c) {
-    printf("temperature: %.4f\n", c->temperature);
-    printf("calibration error: %.4f before, %.4f after\n", c->before, c->after);
-    printf("uncertain below: %.4f, which is %zu of %zu right answers and %zu of %zu wrong ones\n",
-           c->threshold, c->right_below, c->right, c->wrong_below, c->wrong);
+static void print_calibration(FILE *out, const struct calibration *c) {
+    fprintf(out, "temperature: %.4f\n", c->temperature);
+    fprintf(out, "calibration error: %.4f before, %.4f after\n", c->before, c->after);
+    fprintf(out,
+            "uncertain below: %.4f, which is %zu of %zu right answers and %zu of %zu wrong ones\n",
+            c->threshold, c->right_below, c->right, c->wrong_below, c->wrong);
 }
 
 static vit_status run(const struct arguments *a, vit_error *why) {
@@ -154,7 +155,9 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     uint8_t *bytes = NULL, *changed = NULL;
     size_t size, changed_size;
     struct calibration c = {0};
+    FILE *say = leads_to_stdout(a->out) ? stderr : stdout;
     vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, &vit_native, why);
+    if (!status) status = model_needs_head(model, a->model, why);
     if (!status) status = calibrate(&c, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},
@@ -162,8 +165,8 @@ static vit_status run(const struct arguments *a, vit_error *why) {
         status = model_set_numbers(&changed, &changed_size, bytes, size, numbers, 2, why);
     }
     interrupts_catch(); /* from here on all or nothing */
-    if (!status) status = write_file(a->out, changed, changed_size, why);
-    if (!status) print_calibration(&c);
+    if (!status) status = write_model(a->out, changed, changed_size, why);
+    if (!status) print_calibration(say, &c);
     free(changed);
     free(bytes);
     vit_close(model);

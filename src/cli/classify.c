@@ -2,36 +2,8 @@
 #include "../error.h"
 #include "cli.h"
 
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Reads 8-bit pixels with the channels that the file has. The caller frees `bytes`. */
-static vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path, vit_error *why) {
-    static const size_t LARGEST = (size_t)1 << 28; /* bytes of pixels */
-    png_image png = {.version = PNG_IMAGE_VERSION};
-    *bytes = NULL;
-    if (!png_image_begin_read_from_file(&png, path))
-        return vit_fail(why, VIT_BAD_IMAGE, "%s: not a readable PNG: %s", path, png.message);
-    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are no reason to think them linear */
-    png.format &= PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_COLOR;
-    size_t channels = PNG_IMAGE_PIXEL_CHANNELS(png.format);
-    size_t size[] = {png.height, png.width, channels};
-    bool fits = png.width <= LARGEST / channels / png.height;
-    if (fits) *bytes = malloc(PNG_IMAGE_SIZE(png));
-    if (!*bytes) {
-        png_image_free(&png);
-        return vit_fail(why, VIT_BAD_IMAGE, "%s: an image of %d is too large", path, size,
-                        (size_t)3);
-    }
-    if (!png_image_finish_read(&png, NULL, *bytes, 0, NULL)) {
-        free(*bytes);
-        *bytes = NULL;
-        return vit_fail(why, VIT_BAD_IMAGE, "%s: a damaged PNG: %s", path, png.message);
-    }
-    *pixels = (vit_pixels){*bytes, png.height, png.width, channels};
-    return VIT_OK;
-}
 
 static vit_status prepare(float *image, const vit_pixels *pixels, const vit_config *config,
                           const char *path, vit_error *why) {
@@ -50,7 +22,10 @@ static void print_best(const char *path, const vit_model *model, float *logits) 
     size_t best = largest_logit(logits, config->classes);
     char number[24];
     vit_probabilities(logits, logits, config->classes, config->temperature);
-    printf("%s\t%s\t%.4f%s\n", path, class_label(number, model, best), (double)logits[best],
+    show(stdout, path);
+    printf("\t");
+    show(stdout, class_label(number, model, best));
+    printf("\t%.4f%s\n", (double)logits[best],
            logits[best] < config->uncertain_below ? "\tuncertain" : "");
 }
 
@@ -108,8 +83,9 @@ int command_classify(int argc, char **argv) {
     if (!options_read(&usage, argc, argv, &count, &code)) return code;
     vit_model *model;
     vit_error why = {""};
-    if (model_read(&model, path, &why)) return fail(&why);
-    code = classify_all(model, argv, count);
+    vit_status status = model_read(&model, path, &why);
+    if (!status) status = model_needs_head(model, path, &why);
+    code = status ? fail(&why) : classify_all(model, argv, count);
     vit_close(model);
     return code;
 }

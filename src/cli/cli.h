@@ -4,6 +4,8 @@
 
 #include "../train/train.h"
 
+#include <stdio.h>
+
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 int command_train(int argc, char **argv);
@@ -46,14 +48,25 @@ bool options_read(const struct usage *usage, int argc, char **argv, int *operand
 
 /* ---- Help for the commands ---------------------------------------------- */
 
-int fail(const vit_error *why); /* prints it; returns EXIT_FAILED */
+/* Prints text from outside, such as a label or a file's name: what could forge a line or steer a
+ * terminal comes out as \u001b, and what is no UTF-8 as \xff. */
+void show(FILE *out, const char *text);
+void show_part(FILE *out, const char *text, size_t size);
+int fail(const vit_error *why); /* shows it; returns EXIT_FAILED */
+
+/* Opens a model as it is read, and reads no more than its header announces. */
 vit_status model_read(vit_model **model, const char *path, vit_error *why);
-/* The same by any of the kernels that are not packed, and the file's bytes, which the caller frees
- * whatever the status. */
+/* The same by any of the kernels, and the file's bytes where these are asked for: the caller frees
+ * them whatever the status. */
 vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
                                  const struct vit_kernels *kernels, vit_error *why);
+/* Refuses a model without classes, which has no answers. */
+vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why);
 /* The class's label, or its number written into `number` where the model has none. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
+
+/* Reads 8-bit pixels with the channels that the file has. The caller frees `bytes`. */
+vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path, vit_error *why);
 
 /* A number to write into a model's config. */
 struct config_number {

@@ -12,13 +12,19 @@ struct arguments {
     bool confusion;
 };
 
+/* A data set's labels are bytes. */
+enum { MOST_CONFUSED = 256 };
+
 static void print_confusion(const size_t *confusion, const vit_model *model, size_t classes) {
     char number[24];
     printf("confusion: a row for each true class, a column for each answer\n");
-    for (size_t told = 0; told < classes; told++) printf("\t%s", class_label(number, model, told));
+    for (size_t told = 0; told < classes; told++) {
+        printf("\t");
+        show(stdout, class_label(number, model, told));
+    }
     printf("\n");
     for (size_t truth = 0; truth < classes; truth++) {
-        printf("%s", class_label(number, model, truth));
+        show(stdout, class_label(number, model, truth));
         for (size_t told = 0; told < classes; told++)
             printf("\t%zu", confusion[truth * classes + told]);
         printf("\n");
@@ -28,13 +34,19 @@ static void print_confusion(const size_t *confusion, const vit_model *model, siz
 static vit_status measure(const struct arguments *a, const vit_model *model,
                           const struct data_set *data, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
-    size_t *confusion = calloc(classes * classes, sizeof *confusion);
+    if (a->confusion && classes > MOST_CONFUSED)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "--confusion: expected a model of at most %z classes, it has %z",
+                        (size_t)MOST_CONFUSED, classes);
+    size_t *confusion = a->confusion ? calloc(classes * classes, sizeof *confusion) : NULL;
     struct pool *pool = NULL;
     struct score score = {0};
-    vit_status status = pool_open(&pool, a->threads, why);
+    vit_status status = a->confusion && !confusion
+                            ? vit_fail(why, VIT_NO_MEMORY, "no memory for the confusion matrix")
+                            : pool_open(&pool, a->threads, why);
     if (!status) status = evaluate(&score, confusion, pool, model, data, 0, data->count, why);
     if (!status) {
-        if (a->confusion && confusion) print_confusion(confusion, model, classes);
+        if (confusion) print_confusion(confusion, model, classes);
         printf("loss: %.4f\n", score.loss);
         printf("calibration error: %.4f\n", score.calibration_error);
         printf("accuracy: %.4f (%zu/%zu)\n", (double)score.correct / (double)score.count,
@@ -113,6 +125,7 @@ int command_eval(int argc, char **argv) {
     struct data_set data = {0};
     vit_error why = {""};
     vit_status status = model_read(&model, a.model, &why);
+    if (!status) status = model_needs_head(model, a.model, &why);
     if (!status) status = open_data(&data, &a, vit_model_config(model), &why);
     if (!status) status = measure(&a, model, &data, &why);
     data_close(&data);

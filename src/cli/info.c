@@ -7,13 +7,12 @@
 /* Prints compact or spaced JSON with one member a line; arrays stay on theirs. */
 static void print_json(const char *text, size_t size) {
     int depth = 0, arrays = 0;
-    bool string = false;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
-        if (string || c == '"') {
-            if (c == '"') string = !string;
-            putchar(c);
-            if (c == '\\') putchar(text[++i]);
+        if (c == '"') {
+            size_t begin = i++;
+            for (; i < size && text[i] != '"'; i++) i += text[i] == '\\';
+            show_part(stdout, text + begin, i < size ? i + 1 - begin : size - begin);
             continue;
         }
         if (memchr(" \t\r\n", c, 4)) continue;

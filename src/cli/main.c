@@ -1,9 +1,10 @@
 /* vit: trains, measures and runs Vision Transformers on the command line. */
+#define _POSIX_C_SOURCE 200809L
 #include "../kernels/kernels.h"
 #include "cli.h"
 
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct command {
@@ -27,37 +28,12 @@ static void print_commands(FILE *out) {
         fprintf(out, "  %-9s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
 }
 
-int fail(const vit_error *why) {
-    fprintf(stderr, "vit: %s\n", why->text);
-    return EXIT_FAILED;
-}
-
-vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
-                                 const struct vit_kernels *kernels, vit_error *why) {
-    vit_error inner = {""};
-    *model = NULL;
-    vit_status status = read_file(bytes, size, path, why);
-    if (status) return status;
-    status = vit_open(model, *bytes, *size, kernels, &inner);
-    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
-    return status;
-}
-
 vit_status model_read(vit_model **model, const char *path, vit_error *why) {
-    uint8_t *bytes;
-    size_t size;
-    vit_status status = model_read_with_bytes(model, &bytes, &size, path, &vit_native, why);
-    free(bytes);
-    return status;
-}
-
-const char *class_label(char number[24], const vit_model *model, size_t index) {
-    const char *label = vit_model_label(model, index);
-    if (!label) snprintf(number, 24, "%zu", index);
-    return label ? label : number;
+    return model_read_with_bytes(model, NULL, NULL, path, &vit_native, why);
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like a full disk */
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_USAGE;
@@ -73,7 +49,9 @@ int main(int argc, char **argv) {
             fprintf(stderr, "vit: the output could not be written\n");
             return code ? code : EXIT_FAILED;
         }
-    fprintf(stderr, "vit: unknown command %s\n", argv[1]);
+    fprintf(stderr, "vit: unknown command ");
+    show(stderr, argv[1]);
+    fprintf(stderr, "\n");
     print_commands(stderr);
     return EXIT_USAGE;
 }

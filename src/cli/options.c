@@ -67,8 +67,9 @@ static const struct option *find(const struct usage *usage, const char *text, si
 }
 
 static bool complain(const struct usage *usage, int *code, const char *what, const char *which) {
-    fprintf(stderr, "vit %s: %s%s\nvit %s --help tells how it is used\n", usage->command, what,
-            which, usage->command);
+    fprintf(stderr, "vit %s: %s", usage->command, what);
+    show(stderr, which);
+    fprintf(stderr, "\nvit %s --help tells how it is used\n", usage->command);
     *code = EXIT_USAGE;
     return false;
 }

@@ -22,6 +22,7 @@ static const struct series SERIES[] = {
     {"train_loss", "loss on training samples", "#b5651d", 1, false},
     {"validation_loss", "loss on validation images", "#2a6f97", 1, false},
 };
+enum { MOST_LOG = 1 << 26 }; /* bytes */
 enum { PANELS = 2, SERIES_COUNT = sizeof SERIES / sizeof *SERIES };
 
 struct log {
@@ -162,7 +163,7 @@ static void draw(struct text *svg, const struct log *log) {
 vit_status plot_log(const char *path, const char *out, vit_error *why) {
     uint8_t *bytes;
     size_t size;
-    vit_status status = read_file(&bytes, &size, path, why);
+    vit_status status = read_file(&bytes, &size, path, MOST_LOG, why);
     if (status) return status;
     char *text = calloc(size + 1, 1);
     struct log log = {0};

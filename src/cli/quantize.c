@@ -51,11 +51,15 @@ static vit_status quantize(const char *path, const char *out, vit_error *why) {
         status = vit_fail(why, VIT_BAD_ARGUMENT,
                           "%s: expected a model of floats, it is int8 already", path);
     stat(path, &file); /* now: `out` may be the same */
+    FILE *say = leads_to_stdout(out) ? stderr : stdout;
     if (!status) status = encode(&bytes, &size, model, why);
     if (!status && interrupted())
         status = vit_fail(why, VIT_BAD_ARGUMENT, "interrupted; nothing is written");
-    if (!status) status = write_file(out, bytes, size, why);
-    if (!status) printf("%s: %zu bytes in place of %zu\n", out, size, (size_t)file.st_size);
+    if (!status) status = write_model(out, bytes, size, why);
+    if (!status) {
+        show(say, out);
+        fprintf(say, ": %zu bytes in place of %zu\n", size, (size_t)file.st_size);
+    }
     free(bytes);
     vit_close(model);
     return status;
@@ -68,8 +72,8 @@ int command_quantize(int argc, char **argv) {
         {"--out", OPTION_TEXT, &out, true, "MODEL", "safetensors to write"},
     };
     const struct usage usage = {"quantize",
-                                "turn stem and blocks into int8, a scale for each output row",
-                                NULL, options, sizeof options / sizeof *options};
+                                "turn stem and blocks into int8, a scale for each output row", NULL,
+                                options, sizeof options / sizeof *options};
     int operands, code;
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;
     vit_error why = {""};

@@ -58,11 +58,12 @@ struct arguments {
 };
 
 static const uint64_t SEED_OF_RECIPE = UINT64_MAX;
+enum { MOST_RECIPE = 1 << 20 }; /* bytes */
 
 static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, vit_error *why) {
     uint8_t *json;
     size_t size;
-    vit_status status = read_file(&json, &size, a->recipe, why);
+    vit_status status = read_file(&json, &size, a->recipe, MOST_RECIPE, why);
     if (status) return status;
     vit_error inner = {""};
     status = recipe_read(recipe, (const char *)json, size, &inner);
@@ -76,28 +77,25 @@ static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, 
 static int report(const struct arguments *a, const struct recipe *recipe, bool finished,
                   size_t epochs_done) {
     if (finished) {
-        printf("%s: %zu epochs, seed %llu\n", a->out, recipe->epochs,
-               (unsigned long long)recipe->seed);
+        show(stdout, a->out);
+        printf(": %zu epochs, seed %llu\n", recipe->epochs, (unsigned long long)recipe->seed);
         return EXIT_FINE;
     }
-    if (epochs_done)
-        fprintf(stderr,
-                "vit: interrupted; %zu of %zu epochs are in %s.checkpoint: run the same command "
-                "again to go on\n",
-                epochs_done, recipe->epochs, a->out);
-    else
+    if (epochs_done) {
+        fprintf(stderr, "vit: interrupted; %zu of %zu epochs are in ", epochs_done, recipe->epochs);
+        show(stderr, a->out);
+        fprintf(stderr, ".checkpoint: run the same command again to go on\n");
+    } else {
         fprintf(stderr, "vit: interrupted in the first epoch; nothing is kept\n");
+    }
     return EXIT_INTERRUPTED;
 }
 
 /* A model whose parameters can be read; none where no path is given. */
 static vit_status open_floats(vit_model **model, const char *path,
                               const struct vit_kernels *kernels, vit_error *why) {
-    uint8_t *bytes = NULL;
-    size_t size;
     vit_status status =
-        path ? model_read_with_bytes(model, &bytes, &size, path, kernels, why) : VIT_OK;
-    free(bytes);
+        path ? model_read_with_bytes(model, NULL, NULL, path, kernels, why) : VIT_OK;
     if (status || !*model || !vit_model_config(*model)->int8) return status;
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "%s: expected a model of floats to train on, it is int8; use the model that it "
@@ -137,7 +135,7 @@ static int train(const struct arguments *a) {
         status = train_run(&job, &finished, &why);
         progress_clear(&session.bar);
     }
-    if (session.plot_error.text[0]) fprintf(stderr, "vit: %s\n", session.plot_error.text);
+    if (session.plot_error.text[0]) fail(&session.plot_error);
     int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
     vit_close(teacher);
     vit_close(start);

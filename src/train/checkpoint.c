@@ -1,10 +1,14 @@
 /* A checkpoint: a header of 64-bit numbers in the machine's own order, the arrays, the records
  * of the epochs done, a CRC-32 of all before it. */
+#define _POSIX_C_SOURCE 200809L
 #include "../error.h"
 #include "train.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -125,6 +129,26 @@ static vit_status check_identity(const struct header *header, const struct check
     return VIT_OK;
 }
 
+/* Numbers as a run has them: the log has room for no others. */
+static bool records_plausible(const struct checkpoint *c) {
+    for (size_t i = 0; i < c->epoch; i++) {
+        const struct epoch_record *r = &c->records[i];
+        const double all[] = {
+            r->learning_rate,       r->train_loss,        r->train_accuracy,    r->validation_loss,
+            r->validation_accuracy, r->drawings_accuracy, r->images_per_second, r->gflops};
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+            if (!(fabs(all[j]) <= FLT_MAX)) return false;
+    }
+    return true;
+}
+
+static vit_status damaged(const char *path, vit_error *why) {
+    return vit_fail(why, VIT_BAD_FILE,
+                    "%s is not a checkpoint of this version, or is damaged; start anew with "
+                    "--fresh",
+                    path);
+}
+
 static vit_status decode(struct checkpoint *c, uint8_t *bytes, size_t size, const char *path,
                          vit_error *why) {
     struct header header;
@@ -135,11 +159,7 @@ static vit_status decode(struct checkpoint *c, uint8_t *bytes, size_t size, cons
         memcpy(&sum, bytes + size - sizeof sum, sizeof sum);
         whole = header.magic == MAGIC && sum == checksum(bytes, size - sizeof sum);
     }
-    if (!whole)
-        return vit_fail(why, VIT_BAD_FILE,
-                        "%s is not a checkpoint of this version, or is damaged; start anew with "
-                        "--fresh",
-                        path);
+    if (!whole) return damaged(path, why);
     vit_status status = check_identity(&header, c, path, why);
     if (status) return status;
     if (size != body_size(c) + sizeof sum || header.count != c->count ||
@@ -147,15 +167,33 @@ static vit_status decode(struct checkpoint *c, uint8_t *bytes, size_t size, cons
         return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size; start anew with --fresh", path);
     copy_arrays(c, bytes + sizeof header, false);
     c->epoch = (size_t)header.epoch;
-    return VIT_OK;
+    if (records_plausible(c)) return VIT_OK;
+    return vit_fail(why, VIT_BAD_FILE, "%s has numbers that no run has; start anew with --fresh",
+                    path);
+}
+
+/* A file that is longer than this run's: its header tells of which run it is. */
+static vit_status refuse_longer(const struct checkpoint *c, const char *path, vit_error *why) {
+    struct header header;
+    size_t size, got = 0;
+    int fd;
+    vit_status status = open_input(&fd, &size, path, why);
+    if (status) return status;
+    bool read = read_some(&got, fd, &header, sizeof header) && got == sizeof header;
+    close(fd);
+    if (read && header.magic == MAGIC) status = check_identity(&header, c, path, why);
+    return status ? status : damaged(path, why);
 }
 
 vit_status checkpoint_load(struct checkpoint *c, const char *path, bool *found, vit_error *why) {
     uint8_t *bytes;
-    size_t size;
-    *found = access(path, F_OK) == 0;
+    size_t size, most = body_size(c) + sizeof(uint64_t);
+    struct stat file;
+    *found = stat(path, &file) == 0;
     if (!*found) return VIT_OK;
-    vit_status status = read_file(&bytes, &size, path, why);
+    if (!S_ISREG(file.st_mode)) return damaged(path, why);
+    if ((size_t)file.st_size > most) return refuse_longer(c, path, why);
+    vit_status status = read_file(&bytes, &size, path, most, why);
     if (!status) status = decode(c, bytes, size, path, why);
     free(bytes);
     return status;

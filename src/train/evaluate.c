@@ -16,7 +16,7 @@ struct evaluation {
         vit_status status;
         struct score score; /* loss: the sum */
         struct reliability reliability;
-        size_t *confusion; /* (K,K) */
+        size_t *confusion; /* (K,K), may be NULL */
     } * parts;             /* one a thread */
 };
 
@@ -36,7 +36,7 @@ static void count_batch(struct part *part, float *scratch, const float *logits,
         vit_probabilities(scratch, row, classes, temperature);
         reliability_add(&part->reliability, scratch[told], told == labels[i]);
         part->score.correct += told == labels[i];
-        part->confusion[labels[i] * classes + told]++;
+        if (part->confusion) part->confusion[labels[i] * classes + told]++;
     }
     for (size_t i = 0; i < batch * classes; i++) scratch[i] = logits[i] / temperature;
     part->score.count += batch;
@@ -92,12 +92,12 @@ static vit_status add_parts(struct score *score, size_t *confusion, const struct
 static vit_status evaluate_all(struct score *score, size_t *confusion, struct pool *pool,
                                struct evaluation e, vit_error *why) {
     size_t threads = pool_threads(pool), K = e.classes;
-    size_t *counts = calloc(threads * K * K, sizeof *counts);
+    size_t *counts = confusion ? calloc(threads * K * K, sizeof *counts) : NULL;
     vit_status status;
     *score = (struct score){0};
     e.parts = calloc(threads, sizeof *e.parts);
-    if (e.parts && counts) {
-        for (size_t t = 0; t < threads; t++) e.parts[t].confusion = counts + t * K * K;
+    if (e.parts && (counts || !confusion)) {
+        for (size_t t = 0; t < threads && counts; t++) e.parts[t].confusion = counts + t * K * K;
         pool_run(pool, evaluate_part, &e);
         status = add_parts(score, confusion, &e, threads, why);
     } else {

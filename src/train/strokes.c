@@ -1,6 +1,7 @@
 /* Pen drawings: a line of JSON each, {"label": 7, "writer": 12, "strokes": [[[x,y], …], …]}, x to
  * the right and y up, in any unit; plain or gzipped. So are the pen digits of Alimoglu & Alpaydin
  * (UCI, CC BY 4.0) given in strokes. */
+#define _POSIX_C_SOURCE 200809L
 #include "../error.h"
 #include "../json.h"
 #include "train.h"
@@ -8,9 +9,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
-enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30 };
+enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30, MOST_LABELS = 256 };
+/* Text that may come out of a file: so much always, and so many times what was read of it; such
+ * files come out at 5 times their size. And so much of a pipe. */
+enum { ALWAYS = 1 << 22, MOST_TIMES = 100, MOST_OF_PIPE = 1 << 30 };
 static const double FARTHEST = 1e6;
 
 struct reader {
@@ -78,13 +83,13 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
     struct drawings *to = r->to;
     struct json whole, label, writer, strokes, stroke;
     struct drawing drawing = {.first_stroke = to->stroke_count, .first_point = to->point_count};
-    size_t number, by = 0;
+    size_t most = classes < MOST_LABELS ? classes : MOST_LABELS, number, by = 0;
     if (!json_read(&whole, text, size) || whole.type != JSON_OBJECT)
         return complain(r, "a JSON object");
-    if (!json_get(&whole, "label", &label) || !json_size(&label, classes - 1, &number))
+    if (!json_get(&whole, "label", &label) || !json_size(&label, most - 1, &number))
         return vit_fail(r->why, VIT_BAD_FILE,
-                        "%s: line %z: expected a `label` below the model's %z classes", r->path,
-                        r->line, classes);
+                        "%s: line %z: expected a `label` below the model's %z classes",
+                        r->path, r->line, most);
     if (json_get(&whole, "writer", &writer) && !json_size(&writer, MOST_WRITERS, &by))
         return complain(r, "`writer` to be a whole number");
     if (!json_get(&whole, "strokes", &strokes) || strokes.type != JSON_ARRAY)
@@ -104,11 +109,20 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
     return VIT_OK;
 }
 
+static bool is_plausible(gzFile file, size_t told) {
+    z_off_t read = gzoffset(file); /* negative: of a pipe it is not known */
+    return told <= ALWAYS || told <= (read < 0 ? MOST_OF_PIPE : (size_t)read * MOST_TIMES);
+}
+
 static vit_status read_lines(struct reader *r, gzFile file, char *line, size_t classes) {
-    while (gzgets(file, line, LINE)) {
+    for (size_t told = 0, before; gzgets(file, line, LINE);) {
         size_t size = strlen(line);
+        before = told, told = (size_t)gztell(file);
         r->line++;
         if (size + 1 == LINE) return complain(r, "a line of less than a mebibyte");
+        if (size != told - before) return complain(r, "text, without bytes of 0");
+        if (!is_plausible(file, told))
+            return complain(r, "no more text than is plausible of a file of its size");
         if (strspn(line, " \t\r\n") == size) continue;
         vit_status status = read_drawing(r, line, size, classes);
         if (status) return status;
@@ -127,10 +141,17 @@ vit_status drawings_open(struct drawings *drawings, const char *path, size_t cla
                          vit_error *why) {
     struct reader reader = {.to = drawings, .path = path, .why = why};
     *drawings = (struct drawings){0};
-    gzFile file = gzopen(path, "rb");
-    if (!file) return vit_fail(why, VIT_BAD_FILE, "%s: cannot be opened for reading", path);
+    int fd;
+    size_t size;
+    vit_status status = open_input(&fd, &size, path, why);
+    if (status) return status;
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return no_memory(&reader);
+    }
     char *line = malloc(LINE);
-    vit_status status = line ? read_lines(&reader, file, line, classes) : no_memory(&reader);
+    status = line ? read_lines(&reader, file, line, classes) : no_memory(&reader);
     free(line);
     gzclose(file);
     if (status) drawings_close(drawings);

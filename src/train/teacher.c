@@ -15,8 +15,11 @@ vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, 
                         "--teacher: the recipe's distillation is 0: it would not be listened to");
     if (!teacher) return VIT_OK;
     const vit_config *c = vit_model_config(teacher), *own = &recipe->config;
+    /* Its images are the recipe's, standardised by that mean and deviation. */
+    bool same_light = c->prepare != VIT_PREPARE_PHOTO || (c->photo.mean[0] == own->photo.mean[0] &&
+                                                          c->photo.std[0] == own->photo.std[0]);
     if (c->channels == own->channels && c->classes == own->classes && c->prepare == own->prepare &&
-        !memcmp(c->image_size, own->image_size, sizeof c->image_size))
+        same_light && !memcmp(c->image_size, own->image_size, sizeof c->image_size))
         return VIT_OK;
     return vit_fail(why, VIT_BAD_ARGUMENT,
                     "--teacher: expected a model of the same images and classes as the recipe's");

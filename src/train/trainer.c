@@ -154,7 +154,7 @@ static vit_status train_epoch(struct trainer *t, bool *go, vit_error *why) {
 
 /* ---- A run -------------------------------------------------------------- */
 
-static vit_status write_model(const struct trainer *t, vit_error *why) {
+static vit_status write_trained(const struct trainer *t, vit_error *why) {
     double accuracy = t->state.records[t->recipe->epochs - 1].validation_accuracy;
     char *json = recipe_metadata(t->recipe, accuracy);
     size_t json_size = json ? strlen(json) : 0;
@@ -164,7 +164,7 @@ static vit_status write_model(const struct trainer *t, vit_error *why) {
     vit_status status;
     if (bytes) {
         vit_encode(bytes, size, t->average, parameters, json, json_size);
-        status = write_file(t->job->out, bytes, size, why);
+        status = write_model(t->job->out, bytes, size, why);
     } else {
         status = vit_fail(why, VIT_NO_MEMORY, "no memory to write %s", t->job->out);
     }
@@ -272,7 +272,7 @@ vit_status train_run(const struct train_job *job, bool *finished, vit_error *why
     if (!status) status = write_log(t, why); /* now, not after an epoch, if it cannot be */
     for (t->epoch = t->state.epoch; !status && go && t->epoch < job->recipe->epochs; t->epoch++)
         status = train_epoch(t, &go, why);
-    if (!status && go) status = write_model(t, why);
+    if (!status && go) status = write_trained(t, why);
     *finished = !status && go;
     if (*finished) unlink(t->checkpoint_path);
     trainer_close(t);

@@ -43,7 +43,7 @@ TEST("vit quantize writes the same bytes every time, also in place of the model"
     uint8_t *bytes;
     size_t size;
     vit_error why = {""};
-    REQUIRE(!read_file(&bytes, &size, MODEL, &why), "%s", why.text);
+    REQUIRE(!read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why), "%s", why.text);
     put_file(self, bytes, size);
     free(bytes);
     code = vit("quantize --model %s --out %s", self, self);
@@ -85,7 +85,7 @@ TEST("vit quantize that is interrupted writes nothing") {
     size_t size;
     vit_error why = {""};
     int status = 0;
-    REQUIRE(!read_file(&bytes, &size, MODEL, &why), "%s", why.text);
+    REQUIRE(!read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why), "%s", why.text);
     REQUIRE(mkfifo(pipe, 0600) == 0, "no pipe");
     pid_t child = fork();
     if (child == 0) {
@@ -168,7 +168,7 @@ TEST("vit train --plot draws errors and losses, a point an epoch") {
     uint8_t *bytes;
     size_t size;
     vit_error why = {""};
-    REQUIRE(code == 0 && !read_file(&bytes, &size, svg, &why), "%d: %s", code, said);
+    REQUIRE(code == 0 && !read_file(&bytes, &size, svg, SIZE_MAX / 2, &why), "%d: %s", code, said);
     char *text = calloc(size + 1, 1);
     memcpy(text, bytes, size);
     CHECK(size > 7 && !strcmp(text + size - 7, "</svg>\n"), "it is cut short");

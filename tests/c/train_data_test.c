@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "train_support.h"
 
+#include <sys/stat.h>
+#include <time.h>
 #include <zlib.h>
 
 /* ---- IDX ---------------------------------------------------------------- */
@@ -72,7 +74,7 @@ TEST("a plain IDX pair is read as it stands, a gzipped one alike") {
 
     uint8_t *bytes;
     size_t size;
-    REQUIRE(!read_file(&bytes, &size, zipped, &why), "%s", why.text);
+    REQUIRE(!read_file(&bytes, &size, zipped, SIZE_MAX / 2, &why), "%s", why.text);
     for (size_t cut = 0; cut < size; cut++) {
         put_file(zipped, bytes, cut);
         CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK,
@@ -125,10 +127,102 @@ TEST("a broken IDX file is refused with a message that says why") {
     expect_refused(&pair, "images of another size", "(16,4)");
 }
 
+/* ---- Bombs -------------------------------------------------------------- */
+
+/* `times` copies of a text behind `head`, gzipped. */
+static void put_gzip(const char *name, const void *head, size_t head_size, const char *text,
+                     size_t size, size_t times) {
+    gzFile file = gzopen(scratch_path(name), "wb9");
+    gzwrite(file, head, (unsigned)head_size);
+    for (size_t i = 0; i < times; i++) gzwrite(file, text, (unsigned)size);
+    gzclose(file);
+}
+
+static double seconds(void) {
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+TEST("an IDX file that inflates to more than is plausible is refused by its header") {
+    static const char zeros[1 << 16];
+    enum { MANY = 1 << 22, MEBIBYTES = MANY / (1 << 20) * PIXELS };
+    uint8_t image_head[16] = {0, 0, 8, 3, 0, MANY >> 16, 0, 0, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
+    uint8_t label_head[8] = {0, 0, 8, 1, 0, MANY >> 16, 0, 0};
+    char images[256], labels[256];
+    put_gzip("bomb.gz", image_head, 16, zeros, sizeof zeros, MEBIBYTES * 16);
+    put_gzip("labels.gz", label_head, 8, zeros, sizeof zeros, MANY / sizeof zeros);
+    strcpy(images, scratch_path("bomb.gz"));
+    strcpy(labels, scratch_path("labels.gz"));
+    struct recipe recipe = recipe_of(RECIPE);
+    struct data_set data;
+    vit_error why = {""};
+    double before = seconds();
+    CHECK(data_open(&data, images, labels, &recipe.config, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "more than is plausible"),
+          "%s", why.text);
+    CHECK(seconds() - before < 0.2, "it took %g s", seconds() - before);
+    put_gzip("few.gz", LABEL_HEAD, 8, zeros, 1, IMAGES);
+    before = seconds();
+    put_gzip("bomb.gz", IMAGE_HEAD, 16, zeros, sizeof zeros, 1600);
+    CHECK(data_open(&data, images, strcpy(labels, scratch_path("few.gz")), &recipe.config, &why) ==
+                  VIT_BAD_FILE &&
+              strstr(why.text, "more than the 256 bytes its header announces"),
+          "%s", why.text);
+    recipe_close(&recipe);
+}
+
+TEST("a data set is read from files, not from devices or folders") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct data_set data;
+    struct drawings drawings;
+    vit_error why = {""};
+    CHECK(data_open(&data, "/dev/zero", "/dev/zero", &recipe.config, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "got a device"),
+          "%s", why.text);
+    CHECK(drawings_open(&drawings, "/dev/zero", 3, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "got a device"),
+          "%s", why.text);
+    CHECK(drawings_open(&drawings, scratch_path(""), 3, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "got a directory"),
+          "%s", why.text);
+    mkfifo(scratch_path("train-images-idx3-ubyte"), 0600); /* opening it would wait for ever */
+    CHECK(data_open_directory(&data, scratch_path(""), &recipe.config, &why) == VIT_BAD_FILE &&
+              strstr(why.text, "expected train-images"),
+          "%s", why.text);
+    recipe_close(&recipe);
+}
+
+TEST("drawings that inflate to nothing but room are refused while they are few") {
+    static const char ONE[] = "{\"label\":1,\"strokes\":[[[0,0],[1,1]]]}\n";
+    static char text[1 << 16], lines[1 << 16], zeros[1 << 16];
+    struct drawings drawings;
+    vit_error why = {""};
+    for (size_t i = 0; i + sizeof ONE < sizeof text; i += sizeof ONE - 1) strcpy(text + i, ONE);
+    memset(lines, '\n', sizeof lines);
+    const struct {
+        const char *text, *words;
+        size_t size;
+    } bombs[] = {{text, "plausible", strlen(text)},
+                 {lines, "plausible", sizeof lines},
+                 {zeros, "bytes of 0", sizeof zeros}};
+    for (size_t i = 0; i < 3; i++) {
+        put_gzip("bomb.jsonl.gz", ONE, sizeof ONE - 1, bombs[i].text, bombs[i].size, 3200);
+        double before = seconds();
+        CHECK(drawings_open(&drawings, scratch_path("bomb.jsonl.gz"), 3, &why) == VIT_BAD_FILE &&
+                  strstr(why.text, bombs[i].words),
+              "%zu: %s", i, why.text);
+        CHECK(seconds() - before < 10, "%zu: it took %g s", i, seconds() - before);
+        drawings_close(&drawings);
+    }
+    put_file(scratch_path("label.jsonl"), "{\"label\":300,\"strokes\":[[[0,0]]]}\n", 34);
+    CHECK(drawings_open(&drawings, scratch_path("label.jsonl"), 1000, &why) == VIT_BAD_FILE,
+          "a label past a byte is taken");
+    drawings_close(&drawings);
+}
+
 /* ---- Recipe ------------------------------------------------------------- */
 
 static void expect_recipe_refused(const char *from, const char *to, const char *words) {
-    char json[sizeof RECIPE + 100];
+    char json[sizeof RECIPE + 200];
     const char *at = strstr(RECIPE, from);
     REQUIRE(at, "%s is not in the recipe", from);
     snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
@@ -155,6 +249,11 @@ TEST("a recipe's unknown keys and values out of range are named") {
     expect_recipe_refused("\"norm\": \"pre\"", "\"nrom\": \"pre\"",
                           "\"nrom\" is not a key of `model`");
     expect_recipe_refused("}}}", "}}", "not a JSON object");
+    char deep[101] = "";
+    memset(deep, '[', 100);
+    expect_recipe_refused("6, \"batch\"", deep, "not a JSON object");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": 1e999", "epochs");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": NaN", "not a JSON object");
 }
 
 TEST("a recipe printed and read again is the same recipe") {

@@ -69,7 +69,7 @@ static bool reader_open(struct reader *r, const char *model) {
     size_t size;
     char path[512];
     snprintf(path, sizeof path, GOLDEN_DIR "/../../weights/%s.safetensors", model);
-    vit_status status = read_file(&bytes, &size, path, &why);
+    vit_status status = read_file(&bytes, &size, path, SIZE_MAX / 2, &why);
     if (!status) status = vit_open(&r->model, bytes, size, NULL, &why);
     if (status) {
         printf("%s\n", why.text);

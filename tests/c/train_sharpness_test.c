@@ -109,7 +109,7 @@ static vit_model *trained(const struct recipe *recipe, const struct data_set *da
         .recipe = recipe, .data = data, .out = out, .fresh = true, .threads = threads};
     must(train_run(&job, &finished, &why), &why);
     if (!finished) exit(EXIT_FAILURE);
-    must(read_file(&bytes, &size, out, &why), &why);
+    must(read_file(&bytes, &size, out, SIZE_MAX / 2, &why), &why);
     must(vit_open(&model, bytes, size, &vit_native, &why), &why);
     free(bytes);
     return model;

@@ -5,6 +5,7 @@
 #include "../../src/kernels/kernels.h"
 
 #include <sys/stat.h>
+#include <zlib.h>
 
 /* ---- The pool ----------------------------------------------------------- */
 
@@ -95,7 +96,7 @@ static uint8_t *trained(const struct recipe *recipe, const char *name, size_t th
     uint8_t *bytes = NULL;
     vit_status status = run(recipe, name, threads, false, NULL, watcher, &finished, &why);
     CHECK(!status && finished, "%s: %s", name, why.text);
-    CHECK(!read_file(&bytes, size, scratch_path(name), &why), "%s", why.text);
+    CHECK(!read_file(&bytes, size, scratch_path(name), SIZE_MAX / 2, &why), "%s", why.text);
     return bytes;
 }
 
@@ -174,7 +175,8 @@ TEST("a small task is learnt, the file opens, and evaluation agrees with the log
           watcher.last.validation_loss);
     CHECK(access(scratch_path("learnt.checkpoint"), F_OK) != 0, "the checkpoint is still there");
     uint8_t *log;
-    REQUIRE(!read_file(&log, &size, scratch_path("learnt.log.tsv"), &why), "%s", why.text);
+    REQUIRE(!read_file(&log, &size, scratch_path("learnt.log.tsv"), SIZE_MAX / 2, &why), "%s",
+            why.text);
     size_t lines = 0;
     for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
     CHECK(lines == 31, "the log has %zu lines", lines);
@@ -252,7 +254,8 @@ TEST("a checkpoint of another run, or a damaged one, is refused; --fresh starts 
 
     uint8_t *bytes;
     size_t size;
-    REQUIRE(!read_file(&bytes, &size, scratch_path("half.checkpoint"), &why), "%s", why.text);
+    REQUIRE(!read_file(&bytes, &size, scratch_path("half.checkpoint"), SIZE_MAX / 2, &why), "%s",
+            why.text);
     for (size_t i = 0; i < size; i += size / 40) {
         bytes[i] ^= 16;
         put_file(scratch_path("half.checkpoint"), bytes, size);
@@ -265,6 +268,45 @@ TEST("a checkpoint of another run, or a damaged one, is refused; --fresh starts 
     struct watcher anew = {0};
     CHECK(!run(&recipe, "half", 2, true, NULL, &anew, &finished, &why) && finished, "%s", why.text);
     CHECK(anew.resumed == 0 && anew.steps == 6 * 14, "%zu steps", anew.steps);
+    recipe_close(&recipe);
+}
+
+TEST("a checkpoint with numbers that no run has, or that is no file, is refused") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {.stop_epoch = 2};
+    vit_error why = {""};
+    bool finished;
+    uint8_t *bytes;
+    size_t size;
+    char path[256];
+    REQUIRE(!run(&recipe, "half", 2, true, NULL, &watcher, &finished, &why), "%s", why.text);
+    strcpy(path, scratch_path("half.checkpoint"));
+    REQUIRE(!read_file(&bytes, &size, path, SIZE_MAX / 2, &why), "%s", why.text);
+    struct epoch_record record;
+    uint8_t *first = bytes + size - sizeof(uint64_t) - recipe.epochs * sizeof record;
+    memcpy(&record, first, sizeof record);
+    const double wrong[] = {1e308, -1e300, NAN, INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        struct epoch_record other = record;
+        other.train_loss = other.images_per_second = other.gflops = other.train_accuracy = wrong[i];
+        memcpy(first, &other, sizeof other);
+        uint64_t sum = crc32_z(crc32_z(0, NULL, 0), bytes, size - sizeof sum);
+        memcpy(bytes + size - sizeof sum, &sum, sizeof sum);
+        put_file(path, bytes, size);
+        expect_other_run(&recipe, 2, "numbers that no run has");
+    }
+    recipe.epochs = 3; /* the file is longer than this run's */
+    expect_other_run(&recipe, 2, "another number of epochs, 6 instead of 3");
+    recipe.epochs = 6;
+    bytes = realloc(bytes, size + 1);
+    bytes[size] = 0;
+    put_file(path, bytes, size + 1);
+    expect_other_run(&recipe, 2, "damaged");
+    unlink(path);
+    REQUIRE(!mkfifo(path, 0600), "no pipe"); /* opening it would wait for ever */
+    expect_other_run(&recipe, 2, "damaged");
+    unlink(path);
+    free(bytes);
     recipe_close(&recipe);
 }
 
@@ -370,7 +412,8 @@ TEST("training on all images works without a validation part") {
     size_t size = 0;
     uint8_t *bytes = trained(&recipe, "all", 2, &size, &watcher), *log = NULL;
     vit_error why = {""};
-    REQUIRE(!read_file(&log, &size, scratch_path("all.log.tsv"), &why), "%s", why.text);
+    REQUIRE(!read_file(&log, &size, scratch_path("all.log.tsv"), SIZE_MAX / 2, &why), "%s",
+            why.text);
     CHECK(memmem(log, size, "\t-\t-\t", 5), "no dashes in the log");
     CHECK(watcher.steps == 15, "%zu steps of 32 for 460 images", watcher.steps);
     free(log);

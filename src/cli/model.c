@@ -1,0 +1,134 @@
+/* Models from files: opened while they are read, so that a file is refused by its header and a
+ * pipe is read no further than its header announces. */
+#define _POSIX_C_SOURCE 200809L
+#include "../error.h"
+#include "../json.h"
+#include "../safetensors.h"
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16 };
+
+struct source {
+    int fd;
+    size_t size;    /* of the file; of a pipe, what its header announces */
+    uint8_t *bytes; /* the first `held` of them; of a pipe, its header before all else */
+    size_t held, room, fed;
+    bool keep; /* all bytes, not only the next */
+};
+
+/* ---- A pipe's header ---------------------------------------------------- */
+
+static bool hold(struct source *source, size_t more) {
+    if (source->room - source->held >= more) return true;
+    size_t room = 2 * source->room > source->held + more ? 2 * source->room : source->held + more;
+    uint8_t *grown = realloc(source->bytes, room);
+    if (!grown) return false;
+    source->bytes = grown;
+    source->room = room;
+    return true;
+}
+
+static vit_status read_more(struct source *source, size_t want, size_t *got, vit_error *why) {
+    if (!hold(source, want)) return vit_fail(why, VIT_NO_MEMORY, "no memory for it");
+    if (!read_some(got, source->fd, source->bytes + source->held, want))
+        return vit_fail(why, VIT_BAD_FILE, "%s", strerror(errno));
+    source->held += *got;
+    return VIT_OK;
+}
+
+/* The end of the last tensor; what is no header gives some size or other, and is refused as it is
+ * fed. */
+static size_t announced_data(const char *text, size_t size) {
+    struct json header, tensor, offsets, end;
+    size_t most = 0, at;
+    if (!json_read(&header, text, size) || header.type != JSON_OBJECT) return 0;
+    for (struct json_walk walk = json_walk(&header); json_next(&walk, NULL, &tensor);) {
+        if (tensor.type != JSON_OBJECT || !json_get(&tensor, "data_offsets", &offsets)) continue;
+        if (offsets.type != JSON_ARRAY) continue;
+        for (struct json_walk pair = json_walk(&offsets); json_next(&pair, NULL, &end);)
+            if (json_size(&end, SIZE_MAX / 4, &at) && at > most) most = at;
+    }
+    return most;
+}
+
+static vit_status measure_pipe(struct source *source, vit_error *why) {
+    size_t got, length = 0;
+    vit_status status = read_more(source, ST_LENGTH_BYTES, &got, why);
+    source->size = got;
+    if (status || got < ST_LENGTH_BYTES) return status;
+    status = st_length(&length, source->bytes, SIZE_MAX / 2, why);
+    /* Piece by piece: the header may announce more than ever comes. */
+    for (size_t left = length; !status && left > 0; left -= got) {
+        status = read_more(source, left < PIECE ? left : PIECE, &got, why);
+        if (got == 0) break;
+    }
+    source->size = source->held;
+    if (status || source->held < ST_LENGTH_BYTES + length) return status;
+    source->size += announced_data((const char *)source->bytes + ST_LENGTH_BYTES, length);
+    return VIT_OK;
+}
+
+/* ---- The whole ---------------------------------------------------------- */
+
+static vit_status feed(vit_loader *loader, struct source *source, vit_error *why) {
+    vit_status status = VIT_OK;
+    for (size_t got = 1; !status && got > 0;) {
+        if (vit_open_feed(loader, source->bytes + source->fed, source->held - source->fed)) break;
+        source->fed = source->held;
+        if (!source->keep) source->held = source->fed = 0;
+        status = read_more(source, PIECE, &got, why);
+    }
+    return status;
+}
+
+static vit_status open_source(vit_model **model, struct source *source,
+                              const struct vit_kernels *kernels, vit_error *why) {
+    vit_loader *loader;
+    vit_status status = source->size == SIZE_OF_PIPE ? measure_pipe(source, why) : VIT_OK, opened;
+    if (!status) status = vit_open_begin(&loader, source->size, NULL, 0, kernels, why);
+    if (status) return status;
+    status = feed(loader, source, why);
+    opened = vit_open_end(model, loader, status ? NULL : why);
+    if (!status || opened) return status ? status : opened;
+    vit_close(*model);
+    *model = NULL;
+    return status;
+}
+
+vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *size, const char *path,
+                                 const struct vit_kernels *kernels, vit_error *why) {
+    struct source source = {.keep = bytes != NULL};
+    vit_error inner = {""};
+    *model = NULL;
+    if (bytes) *bytes = NULL;
+    vit_status status = open_input(&source.fd, &source.size, path, why);
+    if (status) return status;
+    status = open_source(model, &source, kernels, &inner);
+    close(source.fd);
+    if (bytes)
+        *bytes = source.bytes, *size = source.held;
+    else
+        free(source.bytes);
+    if (status) snprintf(why->text, sizeof why->text, "%.80s: %.150s", path, inner.text);
+    return status;
+}
+
+vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why) {
+    if (vit_model_config(model)->classes > 0) return VIT_OK;
+    return vit_fail(why, VIT_BAD_ARGUMENT,
+                    "%s: expected a model with a head, got one without, which has no classes to "
+                    "tell apart",
+                    path);
+}
+
+const char *class_label(char number[24], const vit_model *model, size_t index) {
+    const char *label = vit_model_label(model, index);
+    if (!label) snprintf(number, 24, "%zu", index);
+    return label ? label : number;
+}

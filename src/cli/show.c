@@ -1,0 +1,54 @@
+/* Text from outside on its way to a terminal. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A UTF-8 sequence's bytes, and its code point; 0: `s`, which has `n`, begins with none.
+ * RFC 3629: neither overlong forms nor surrogates. */
+static size_t decode(uint32_t *point, const unsigned char *s, size_t n) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (size == 0 || size > n || s[0] > 0xf4) return 0;
+    *point = size == 1 ? s[0] : s[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+        *point = *point << 6 | (s[i] & 0x3fu);
+    }
+    bool surrogate = *point >= 0xd800 && *point < 0xe000;
+    return *point < least[size] || *point > 0x10ffff || surrogate ? 0 : size;
+}
+
+/* Controls, separators of lines and paragraphs, and marks that turn the direction of text. */
+static bool is_shown_as_number(uint32_t c) {
+    static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
+                                         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+void show_part(FILE *out, const char *text, size_t size) {
+    const unsigned char *s = (const unsigned char *)text;
+    for (size_t i = 0, n; i < size; i += n) {
+        uint32_t point = 0;
+        n = decode(&point, s + i, size - i);
+        if (n == 0)
+            fprintf(out, "\\x%02x", s[i]), n = 1;
+        else if (is_shown_as_number(point))
+            fprintf(out, "\\u%04x", (unsigned)point);
+        else
+            fwrite(s + i, 1, n, out);
+    }
+}
+
+void show(FILE *out, const char *text) {
+    show_part(out, text, strlen(text));
+}
+
+int fail(const vit_error *why) {
+    fprintf(stderr, "vit: ");
+    show(stderr, why->text);
+    fprintf(stderr, "\n");
+    return EXIT_FAILED;
+}

@@ -1,0 +1,184 @@
+/* Where the native command writes: whole files or none, through links, into pipes, never through
+ * what another has laid. */
+#define _GNU_SOURCE
+#include "command.h"
+
+#include "hostile.h"
+#include "kernels/kernels.h"
+
+#include <sys/stat.h>
+
+static const char *quantized; /* what vit quantize makes of MODEL */
+
+static void quantize_once(void) {
+    quantized = file_at("quantized.safetensors");
+    if (exists(quantized)) return;
+    if (vit("quantize --model %s --out %s", MODEL, quantized)) exit(EXIT_FAILURE);
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat file = {0};
+    return lstat(path, &file) ? 0 : file.st_mode;
+}
+
+static bool holds(const char *path, const char *text) {
+    uint8_t *bytes;
+    size_t size;
+    vit_error why;
+    if (read_file(&bytes, &size, path, 1 << 20, &why)) return false;
+    bool same = size == strlen(text) && !memcmp(bytes, text, size);
+    free(bytes);
+    return same;
+}
+
+static void put_text(const char *path, const char *text) {
+    put_file(path, text, strlen(text));
+}
+
+TEST("--out keeps the mode of the file that it replaces; a new one has the umask's") {
+    quantize_once();
+    const char *out = file_at("mode.safetensors");
+    static const mode_t modes[] = {0600, 0644, 0640, 0400};
+    mode_t before = umask(027);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    umask(before);
+    CHECK(mode_of(out) == (S_IFREG | 0640), "new: %o", mode_of(out));
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        put_text(out, "old");
+        chmod(out, modes[i]);
+        CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+        CHECK(mode_of(out) == (S_IFREG | modes[i]), "%o: %o", modes[i], mode_of(out));
+        CHECK(same_files(out, quantized), "%o: another file", modes[i]);
+        chmod(out, 0600);
+    }
+}
+
+TEST("--out that is a link writes what it leads to, and the link stays") {
+    quantize_once();
+    const char *link = file_at("link.safetensors"), *nothing = file_at("nothing.safetensors");
+    mkdir(file_at("far"), 0700);
+    put_text(file_at("far/target.safetensors"), "old");
+    REQUIRE(!symlink("far/target.safetensors", link), "no link");
+    CHECK(vit("quantize --model %s --out %s", MODEL, link) == 0, "%s", said);
+    CHECK(S_ISLNK(mode_of(link)), "the link is gone");
+    CHECK(same_files(file_at("far/target.safetensors"), quantized), "the target is another");
+    REQUIRE(!symlink("far/none.safetensors", nothing), "no link");
+    CHECK(vit("quantize --model %s --out %s", MODEL, nothing) == 1 &&
+              strstr(said, "link to nothing"),
+          "%s", said);
+    CHECK(S_ISLNK(mode_of(nothing)) && !exists(file_at("far/none.safetensors")), "written");
+}
+
+TEST("a part that is there already is not followed, and one left by a killed run is no matter") {
+    quantize_once();
+    const char *out = file_at("out.safetensors"), *part = file_at("out.safetensors.part");
+    const char *victim = file_at("victim");
+    put_text(victim, "precious");
+    REQUIRE(!symlink(victim, part), "no link");
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(holds(victim, "precious"), "the victim was written");
+    CHECK(same_files(out, quantized) && !mode_of(part), "another file, or a part is left");
+    REQUIRE(!link(victim, part), "no hard link");
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(holds(victim, "precious"), "the victim was written through a hard link");
+    put_text(part, "half a mod");
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
+    CHECK(same_files(out, quantized) && !mode_of(part), "another file, or a part is left");
+    put_text(out, "old");
+    mkdir(part, 0700);
+    CHECK(vit("quantize --model %s --out %s", MODEL, out) == 1 && strstr(said, "cannot be written"),
+          "%s", said);
+    CHECK(holds(out, "old"), "the old file is gone");
+    rmdir(part);
+}
+
+/* Devices by what leads to them in /proc, where nothing can be put in their place. */
+TEST("--out that is a device or a pipe is written to, and stays what it is") {
+    quantize_once();
+    int code = vit("quantize --model %s --out /proc/self/fd/3 3>/dev/null", MODEL);
+    CHECK(code == 0, "%d: %s", code, said);
+    code = vit("quantize --model %s --out /proc/self/fd/3 3>/dev/full", MODEL);
+    CHECK(code == 1 && strstr(said, "No space left"), "%d: %s", code, said);
+    const char *pipe = file_at("fifo"), *copy = file_at("copy");
+    REQUIRE(!mkfifo(pipe, 0600), "no pipe");
+    CHECK(vit("bench --help >/dev/null; { cat %s > %s & } ; " VIT
+              " quantize --model %s --out %s; wait",
+              pipe, copy, MODEL, pipe) == 0,
+          "%s", said);
+    CHECK(S_ISFIFO(mode_of(pipe)), "the pipe is gone");
+    CHECK(same_files(copy, quantized), "what came through is another");
+}
+
+TEST("--out that is the output gives the bytes and nothing else, also behind what is there") {
+    quantize_once();
+    const char *copy = file_at("stdout");
+    CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null | cat > %s; true", MODEL,
+              copy) == 0,
+          "%s", said);
+    CHECK(same_files(copy, quantized), "a pipe: %s", said);
+    CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null > %s; true", MODEL, copy) == 0,
+          "%s", said);
+    CHECK(same_files(copy, quantized), "a file: %s", said);
+    put_text(copy, "before");
+    CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null >> %s; true", MODEL, copy) ==
+              0,
+          "%s", said);
+    uint8_t *bytes;
+    size_t size;
+    vit_error why = {""};
+    REQUIRE(!read_file(&bytes, &size, copy, 1 << 20, &why), "%s", why.text);
+    CHECK(size > 6 && !memcmp(bytes, "before", 6), "what was there is gone");
+    free(bytes);
+}
+
+TEST("a disk that is full leaves the old file and no part") {
+    const char *out = file_at("limited.safetensors");
+    put_text(out, "old");
+    int code = vit("bench --help >/dev/null; ulimit -f 4; " VIT " quantize --model %s --out %s",
+                   MODEL, out);
+    CHECK(code == 1 && strstr(said, "cannot be written: File too large"), "%d: %s", code, said);
+    CHECK(holds(out, "old") && !exists(file_at("limited.safetensors.part")),
+          "something is written");
+}
+
+TEST("a model that would not open is not written, and the old one stays") {
+    const char *out = file_at("kept.safetensors");
+    vit_error why = {""};
+    put_text(out, "old");
+    struct file f = file_of(CONFIG);
+    f.bytes[f.size - 1] = 0x7f, f.bytes[f.size - 2] = 0xc0; /* NaN */
+    CHECK(write_model(out, f.bytes, f.size, &why) == VIT_BAD_TENSOR &&
+              strstr(why.text, "not written") && strstr(why.text, "NaN"),
+          "%s", why.text);
+    CHECK(holds(out, "old") && !exists(file_at("kept.safetensors.part")), "something is written");
+    f.bytes[f.size - 1] = 0x3f;
+    CHECK(!write_model(out, f.bytes, f.size, &why) && !holds(out, "old"), "%s", why.text);
+    free(f.bytes);
+}
+
+TEST(
+    "vit quantize takes a model that pools by attention, also in place, and gives one that opens") {
+    static const char CONFIG_GIVEN[] = "{\"heads\":2,\"activation\":\"gelu_tanh\"}";
+    const char *model = file_at("pooling.safetensors");
+    uint8_t *bytes;
+    size_t size, count, json_size;
+    vit_error why = {""};
+    vit_model *opened;
+    REQUIRE(
+        !read_file(&bytes, &size, GOLDEN_DIR "/families/siglip_of_timm.safetensors", 1 << 20, &why),
+        "%s", why.text);
+    REQUIRE(!vit_open_with_config(&opened, bytes, size, CONFIG_GIVEN, strlen(CONFIG_GIVEN),
+                                  &vit_native, &why),
+            "%s", why.text);
+    free(bytes);
+    const char *json = vit_model_json(opened, &json_size);
+    const float *parameters = vit_parameters(opened, &count);
+    size = vit_encode(NULL, 0, opened, parameters, json, json_size);
+    bytes = malloc(size);
+    vit_encode(bytes, size, opened, parameters, json, json_size);
+    put_file(model, bytes, size);
+    free(bytes);
+    vit_close(opened);
+    REQUIRE(vit("quantize --model %s --out %s", model, model) == 0, "%s", said);
+    CHECK(vit("info --model %s", model) == 0 && strstr(said, "of them int8"), "%s", said);
+}
