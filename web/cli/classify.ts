@@ -2,7 +2,7 @@ import { type Classification, type Vit, VitError } from "vitrine";
 import { type Command, refusal } from "./command.ts";
 import { textOf, whole } from "./options.ts";
 import { type Read, withoutName } from "./photos.ts";
-import { complain, print, printJson, status } from "./terminal.ts";
+import { complain, printJson, printRow, status } from "./terminal.ts";
 
 const DEFAULT_LINES = 1;
 const DEFAULT_JSON = 5;
@@ -69,7 +69,7 @@ const tellError = (answer: Answer): void => {
 function tell(answer: Answer): void {
   if ("error" in answer) return tellError(answer);
   answer.classes.forEach(({ label, p }, rank) => {
-    const unsure = answer.uncertain && rank === 0 ? "\tuncertain" : "";
-    print(`${answer.file}\t${label}\t${p.toFixed(4)}${unsure}`);
+    const unsure = answer.uncertain && rank === 0 ? ["uncertain"] : [];
+    printRow([answer.file, label, p.toFixed(4), ...unsure]);
   });
 }

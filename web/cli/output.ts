@@ -1,5 +1,5 @@
-import { rmSync } from "node:fs";
-import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
+import { constants, rmSync } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, realpath, rename, stat } from "node:fs/promises";
 import { reason } from "../errors.ts";
 
 /** Paths of what is half written. */
@@ -10,38 +10,67 @@ export function dropUnfinished(): void {
   for (const part of unfinished) rmSync(part, { force: true });
 }
 
+/** Where bytes go before they are all there. */
+interface Place {
+  readonly handle: FileHandle;
+  /** To be renamed to `path`; none where there is something that no file can take the place of. */
+  readonly part?: string;
+  readonly path: string;
+}
+
+const EXCLUSIVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * A device or a pipe is written to. A link stays, and leads to the new file, which has the mode of
+ * the old one. A part that is there already is of a run that was killed, or a link that another has
+ * laid: it goes, and what a link leads to stays as it is.
+ */
+async function placeOf(name: string): Promise<Place> {
+  const old = await stat(name).catch(() => undefined);
+  if (!old && (await lstat(name).catch(() => undefined))) throw new Error("a link to nothing");
+  if (old && !old.isFile()) return { handle: await open(name, constants.O_WRONLY), path: name };
+  const path = old ? await realpath(name) : name;
+  const part = `${path}.part`;
+  rmSync(part, { force: true });
+  const handle = await open(part, EXCLUSIVE, old ? old.mode & 0o777 : 0o666);
+  unfinished.add(part);
+  if (old) await handle.chmod(old.mode & 0o777);
+  return { handle, part, path };
+}
+
 /** A file that is there only once it is whole: written beside its place, then renamed. */
 export class OutputFile {
-  readonly #path: string;
-  readonly #part: string;
-  readonly #handle: FileHandle;
+  readonly #name: string;
+  readonly #place: Place;
 
-  static async create(path: string): Promise<OutputFile> {
-    const part = `${path}.part`;
-    unfinished.add(part);
-    return new OutputFile(path, part, await naming(path, open(part, "w")));
+  static async create(name: string): Promise<OutputFile> {
+    return new OutputFile(name, await naming(name, placeOf(name)));
   }
 
-  private constructor(path: string, part: string, handle: FileHandle) {
-    this.#path = path;
-    this.#part = part;
-    this.#handle = handle;
+  private constructor(name: string, place: Place) {
+    this.#name = name;
+    this.#place = place;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    await naming(this.#path, this.#handle.writeFile(bytes));
+    await naming(this.#name, this.#place.handle.writeFile(bytes));
   }
 
   async finish(): Promise<void> {
-    await naming(this.#path, this.#handle.close());
-    await naming(this.#path, rename(this.#part, this.#path));
-    unfinished.delete(this.#part);
+    const { handle, part, path } = this.#place;
+    if (part !== undefined) await naming(this.#name, handle.sync());
+    await naming(this.#name, handle.close());
+    if (part === undefined) return;
+    await naming(this.#name, rename(part, path));
+    unfinished.delete(part);
   }
 
   async drop(): Promise<void> {
-    await this.#handle.close().catch(() => {}); // it may be closed already
-    rmSync(this.#part, { force: true });
-    unfinished.delete(this.#part);
+    const { handle, part } = this.#place;
+    await handle.close().catch(() => {}); // it may be closed already
+    if (part === undefined) return;
+    rmSync(part, { force: true });
+    unfinished.delete(part);
   }
 }
 

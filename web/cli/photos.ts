@@ -1,6 +1,6 @@
 /** Image files ↔ pixels, by sharp: a package of the command's own, which the library never loads. */
-import { readFile } from "node:fs/promises";
-import type { Sharp, SharpOptions } from "sharp";
+import { open, stat } from "node:fs/promises";
+import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { Pixels } from "vitrine";
 import { reason } from "../errors.ts";
 
@@ -19,6 +19,13 @@ const GROUP = 8;
 
 /** As web/images.ts and src/pixels.c have it. */
 const MAX_PIXELS = 2 ** 28;
+
+/** So many pixels always, and so many for each byte of the file, as src/cli/png.c has it. */
+const ALWAYS_PIXELS = 2 ** 23;
+const PIXELS_A_BYTE = 32;
+
+const MAX_BYTES = 2 ** 28;
+const MAX_BYTES_OF_PIPE = 2 ** 25;
 
 export class Photos {
   readonly #sharp: SharpModule;
@@ -71,11 +78,13 @@ export class Photos {
    * pixel is resampled: that is src/pixels.c's part.
    */
   async #decode(file: string): Promise<Photo> {
-    const bytes = await readFile(file).catch((cause: unknown) => {
+    const bytes = await readUpTo(file).catch((cause: unknown) => {
       throw new Error(`expected an image file, got ${reason(cause)}`, { cause });
     });
     try {
-      const { data, info } = await this.#sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" })
+      const image = this.#sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" });
+      checkSize(await image.metadata(), bytes.length);
+      const { data, info } = await image
         .rotate() // as EXIF says
         .toColourspace("srgb")
         .raw({ depth: "uchar" })
@@ -86,6 +95,33 @@ export class Photos {
       const got = `${bytes.length} bytes that cannot be decoded (${firstLine(cause)})`;
       throw new Error(`expected a whole PNG or JPEG, got ${got}`, { cause });
     }
+  }
+}
+
+/** A small file can announce any size: refused before it is decoded. */
+function checkSize({ width, height }: Metadata, bytes: number): void {
+  const most = Math.min(MAX_PIXELS, Math.max(ALWAYS_PIXELS, PIXELS_A_BYTE * bytes));
+  if (width * height <= most) return;
+  throw new Error(`${width}x${height} pixels, past the pixel limit of a file so small, ${most}`);
+}
+
+/** A file or a pipe, whole; what has no end is not read to it. */
+async function readUpTo(file: string): Promise<Buffer> {
+  const kind = await stat(file);
+  if (kind.isCharacterDevice() || kind.isBlockDevice()) throw new Error("a device");
+  const most = kind.isFIFO() ? MAX_BYTES_OF_PIPE : MAX_BYTES;
+  const handle = await open(file);
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > most) throw new Error(`more than ${most} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -1,4 +1,14 @@
 /** What a person sees: results on stdout, errors on stderr, and there on a terminal a status line. */
+
+/** Controls, half characters, ends of lines and paragraphs, what turns the direction of text. */
+const UNSHOWN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+const numbered = (character: string): string =>
+  `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`;
+
+/** Text from outside, such as a label or a file's name: it forges no line and steers no terminal. */
+const plain = (text: string): string => text.replace(UNSHOWN, numbered);
+
 const CLEAR = "\r\x1b[K";
 
 let shown = "";
@@ -19,19 +29,25 @@ function above(write: () => void): void {
   show(line);
 }
 
-/** A result: a line, or several. */
+/** Our own words: a line, or several. */
 export const print = (text: string): void => above(() => void process.stdout.write(`${text}\n`));
+
+/** A result, a line: its fields, whatever is in them, with a tab between. */
+export const printRow = (fields: readonly string[]): void => print(fields.map(plain).join("\t"));
+
+/** What JSON may leave as it is, a terminal need not. */
+const jsonOf = (value: unknown): string => plain(JSON.stringify(value));
 
 /** One document; of a list, a line each. */
 export function printJson(value: unknown): void {
-  if (!Array.isArray(value)) return print(JSON.stringify(value));
-  const lines = value.map((one: unknown) => JSON.stringify(one)).join(",\n");
+  if (!Array.isArray(value)) return print(jsonOf(value));
+  const lines = value.map(jsonOf).join(",\n");
   print(lines ? `[\n${lines}\n]` : "[]");
 }
 
-/** An error, told while the work goes on or at its end. */
+/** An error, a line, told while the work goes on or at its end. */
 export const complain = (text: string): void =>
-  above(() => void process.stderr.write(`vitrine: ${text}\n`));
+  above(() => void process.stderr.write(`vitrine: ${plain(text)}\n`));
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 

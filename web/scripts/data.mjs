@@ -2,8 +2,9 @@
 // or from a public mirror into the cache folder, checked against their SHA-256. Pen drawings: where
 // they are.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { Trouble, cacheFolder, root, say, timed } from "./lib.mjs";
 
 const sha256 = {
@@ -19,11 +20,36 @@ const mirrors = [
 const cached = join(cacheFolder, "mnist");
 const names = Object.keys(sha256);
 
-/** The folder that holds all four files; undefined where none does. */
+/** Whether a gzip file is whole; and if it is IDX, as long as its header announces. */
+function isWhole(path) {
+  let bytes;
+  try {
+    if (!statSync(path).isFile()) return false;
+    bytes = gunzipSync(readFileSync(path), { maxOutputLength: 2 ** 30 });
+  } catch {
+    return false;
+  }
+  if (!/idx\d-ubyte/.test(path)) return bytes.length > 0;
+  const rank = bytes[3] ?? 0;
+  if (bytes.length < 4 + 4 * rank) return false;
+  const sizes = Array.from({ length: rank }, (_, i) => bytes.readUInt32BE(4 + 4 * i));
+  return bytes.length === 4 + 4 * rank + sizes.reduce((product, size) => product * size, 1);
+}
+
+/** Tells of files that are there, but not whole, as an interrupted download leaves them. */
+function areWhole(folder, files) {
+  if (!files.every((name) => existsSync(join(folder, name)))) return false;
+  const broken = files.filter((name) => !isWhole(join(folder, name)));
+  if (broken.length > 0) say(`✗ ${folder}: not whole: ${broken.join(", ")}`);
+  return broken.length === 0;
+}
+
+/** The folder that holds all four files, whole; undefined where none does. Of any data set that
+ *  has MNIST's names, as Fashion-MNIST. */
 export function findMnist() {
   const data = process.env.VITRINE_DATA;
   const places = [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached];
-  return places.filter(Boolean).find((folder) => names.every((name) => existsSync(join(folder, name))));
+  return places.filter(Boolean).find((folder) => areWhole(folder, names));
 }
 
 /** A file of pen drawings; undefined where there is none. */
@@ -31,7 +57,9 @@ export function findStrokes() {
   const data = process.env.VITRINE_DATA;
   const folders = [data, data && join(data, "strokes"), data && join(data, "..", "strokes"),
     join(root, "..", "shared", "strokes")];
-  return folders.filter(Boolean).map((folder) => join(folder, "pendigits-train.jsonl.gz")).find(existsSync);
+  const name = "pendigits-train.jsonl.gz";
+  const found = folders.filter(Boolean).find((folder) => areWhole(folder, [name]));
+  return found && join(found, name);
 }
 
 export async function mnist() {
@@ -58,7 +86,8 @@ async function fetchFile(name) {
       const bytes = Buffer.from(await response.arrayBuffer());
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       if (!intact(bytes)) throw new Error("the SHA-256 is not MNIST's");
-      return writeFileSync(path, bytes);
+      writeFileSync(`${path}.part`, bytes);
+      return renameSync(`${path}.part`, path);
     } catch (error) {
       refusals.push(`  ${mirror}${name}: ${error.cause?.message ?? error.message}`);
     }

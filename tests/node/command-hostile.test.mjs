@@ -1,0 +1,166 @@
+// What a stranger's files can do to the command `vitrine`: forge no line, take no memory to speak
+// of, and be written nowhere but where they are asked to.
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync, linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmdirSync, statSync,
+  symlinkSync, writeFileSync,
+} from "node:fs";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { checkpoint, folder, picture, raw, run, sharp, skip, start, variant } from "./command.mjs";
+
+const posix = process.platform === "win32" ? "no POSIX files here" : false;
+const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const FORGED = "7\n3: 100 %\x1b[2J\x07\t1.0\x9b\x7f\u202e\u2028\u2066";
+const SHOWN = "7\\u000a3: 100 %\\u001b[2J\\u0007\\u00091.0\\u009b\\u007f\\u202e\\u2028\\u2066";
+
+test("labels and names are shown without what forges lines or steers terminals", { skip: skip || posix }, async (t) => {
+  const here = folder(t);
+  const id2label = Object.fromEntries([..."abcdefg"].map((letter, i) => [i, FORGED + letter]));
+  const model = checkpoint(here, { config: { id2label } });
+  const name = "a\x1b[2J\n\u202eb\tc.png";
+  const file = here.write(name, await raw(picture(16, 16, 3)).png().toBuffer());
+  const shownFile = here.at("a\\u001b[2J\\u000a\\u202eb\\u0009c.png");
+  const common = ["--variant", variant, "--model", model];
+  const lines = await run(["classify", ...common, "--top", "2", file]);
+  assert.equal(lines.code, 0, lines.stderr);
+  assert.doesNotMatch(lines.stdout, CONTROLS);
+  for (const line of lines.stdout.trimEnd().split("\n")) {
+    const [path, label, p, ...more] = line.split("\t");
+    assert.deepEqual([path, label.slice(0, -1), more], [shownFile, SHOWN, []]);
+    assert.match(p, /^[01]\.\d{4}$/);
+  }
+  for (const args of [["classify"], ["embed"], ["attention"], ["attention", "--out", here.at("maps/")]]) {
+    const { code, stdout, stderr } = await run([args[0], ...common, "--json", ...args.slice(1), file]);
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stdout, CONTROLS);
+    const [{ file: told, classes }] = JSON.parse(stdout);
+    assert.equal(told, file);
+    if (classes) assert.equal(classes[0].label.slice(0, -1), FORGED);
+  }
+  for (const args of [
+    ["classify", ...common, `${file}.not`],
+    ["classify", "--model", `${file}.not`, file],
+    ["classify", "--variant", FORGED, file],
+    [FORGED],
+    ["classify", `--${FORGED}`],
+    ["embed", ...common, "--out", here.at(`none${FORGED}/a.npy`), file],
+  ]) {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code > 0, stdout], [true, ""]);
+    assert.doesNotMatch(stderr, CONTROLS);
+    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line");
+  }
+});
+
+/** Kilobytes that a process took at most, by what its last words are. */
+const MEASURE = ["--import", "data:text/javascript," + encodeURIComponent(
+  'process.on("exit", () => process.stderr.write(`most ${process.resourceUsage().maxRSS}\\n`))')];
+const most = (stderr) => Number(stderr.match(/most (\d+)\n$/)[1]);
+
+test("a small image that announces a huge one costs nothing", { skip }, async (t) => {
+  const here = folder(t);
+  const white = { create: { width: 16_000, height: 16_000, channels: 3, background: "#fff" } };
+  const huge = here.write("huge.png", await sharp(white).png({ compressionLevel: 6 }).toBuffer());
+  const small = here.write("small.png", await raw(picture(16, 16, 3)).png().toBuffer());
+  const model = checkpoint(here);
+  const plain = await run(["classify", "--model", model, small], { node: MEASURE });
+  assert.equal(plain.code, 0, plain.stderr);
+  const before = performance.now();
+  const { code, stderr } = await run(["classify", "--model", model, ...Array(16).fill(huge)], { node: MEASURE });
+  assert.equal(code, 1);
+  assert.match(stderr, /huge\.png: expected a whole PNG or JPEG, got \d+ bytes .*16000x16000 pixels, past the pixel limit/);
+  assert.ok(most(stderr) < most(plain.stderr) + 50_000, `${most(stderr)} kB, ${most(plain.stderr)} for a small one`);
+  assert.ok(performance.now() - before < 5000);
+});
+
+test("a photo without an end is not read to it", { skip: skip || posix, timeout: 60_000 }, async (t) => {
+  const here = folder(t);
+  const { code, stderr } = await run(["classify", "/dev/zero"], { node: MEASURE });
+  assert.equal(code, 1);
+  assert.match(stderr, /^vitrine: \/dev\/zero: expected an image file, got a device\n/);
+  execFileSync("mkfifo", [here.at("endless.png")]);
+  const feed = spawn("sh", ["-c", 'cat /dev/zero > "$0"', here.at("endless.png")], { stdio: "ignore" });
+  t.after(() => feed.kill());
+  const pipe = await run(["classify", here.at("endless.png")], { node: MEASURE });
+  assert.equal(pipe.code, 1);
+  assert.match(pipe.stderr, /endless\.png: expected an image file, got more than 33554432 bytes/);
+});
+
+test("--out goes through links, keeps modes and follows no part that another has laid", { skip: skip || posix }, async (t) => {
+  const here = folder(t);
+  const photo = here.write("a.png", await raw(picture(16, 16, 3)).png().toBuffer());
+  const embed = (out) => run(["embed", "--variant", variant, "--model", checkpoint(here), "--out", out, photo]);
+  const out = here.at("v.npy");
+  const victim = here.write("victim", "precious");
+  symlinkSync(victim, `${out}.part`);
+  assert.equal((await embed(out)).code, 0);
+  const want = readFileSync(out);
+  assert.equal(readFileSync(victim, "utf8"), "precious");
+  assert.equal(statSync(out).mode & 0o777, 0o666 & ~process.umask());
+  linkSync(victim, `${out}.part`);
+  writeFileSync(out, "old");
+  chmodSync(out, 0o600);
+  assert.equal((await embed(out)).code, 0);
+  assert.equal(readFileSync(victim, "utf8"), "precious");
+  assert.equal(statSync(out).mode & 0o777, 0o600);
+  assert.deepEqual(readFileSync(out), want);
+
+  mkdirSync(here.at("far"));
+  symlinkSync("far/t.npy", here.at("l.npy"));
+  const nothing = await embed(here.at("l.npy"));
+  assert.equal(nothing.code, 1);
+  assert.match(nothing.stderr, /l\.npy: expected to write it, got a link to nothing/);
+  here.write("far/t.npy", "old");
+  assert.equal((await embed(here.at("l.npy"))).code, 0);
+  assert.ok(lstatSync(here.at("l.npy")).isSymbolicLink());
+  assert.deepEqual(readFileSync(here.at("far/t.npy")), want);
+
+  execFileSync("mkfifo", [here.at("p.npy")]);
+  const { done } = start(["embed", "--variant", variant, "--model", checkpoint(here), "--out", here.at("p.npy"), photo]);
+  const through = readFileSync(here.at("p.npy"));
+  assert.equal((await done).code, 0);
+  assert.deepEqual(through, want);
+  assert.ok(lstatSync(here.at("p.npy")).isFIFO());
+
+  writeFileSync(out, "old");
+  mkdirSync(`${out}.part`);
+  assert.equal((await embed(out)).code, 1);
+  assert.equal(readFileSync(out, "utf8"), "old");
+  rmdirSync(`${out}.part`);
+  assert.deepEqual(readdirSync(here.path).filter((name) => name.endsWith(".part")), []);
+});
+
+test("a half-downloaded data set does not count as found, another under MNIST's names does", async (t) => {
+  const here = folder(t);
+  const idx = (sizes) => {
+    const head = Buffer.alloc(4 + 4 * sizes.length);
+    head.set([0, 0, 8, sizes.length]);
+    sizes.forEach((size, i) => head.writeUInt32BE(size, 4 + 4 * i));
+    const noise = Buffer.from(Array.from({ length: sizes.reduce((a, b) => a * b) }, (_, i) => (i * i * 31) % 251));
+    return gzipSync(Buffer.concat([head, noise]));
+  };
+  const files = {
+    "train-images-idx3-ubyte.gz": idx([9, 28, 28]), "train-labels-idx1-ubyte.gz": idx([9]),
+    "t10k-images-idx3-ubyte.gz": idx([5, 28, 28]), "t10k-labels-idx1-ubyte.gz": idx([5]),
+  };
+  const found = () => {
+    const script = `import { findMnist } from ${JSON.stringify(new URL("../../web/scripts/data.mjs", import.meta.url))};
+      console.log("found " + findMnist());`;
+    const env = { ...process.env, VITRINE_DATA: here.path };
+    return execFileSync(process.execPath, ["--input-type=module", "-e", script], { env, encoding: "utf8" });
+  };
+  for (const [name, bytes] of Object.entries(files)) here.write(name, bytes);
+  assert.match(found(), new RegExp(`found ${here.path}\n$`));
+  for (const [name, bytes] of Object.entries(files)) {
+    for (const broken of [bytes.subarray(0, bytes.length / 2), bytes.subarray(0, -1), Buffer.alloc(0),
+      Buffer.alloc(bytes.length), gzipSync(Buffer.from([0, 0, 8, 1, 0, 0, 0, 9, 1, 2, 3]))]) {
+      here.write(name, broken);
+      const told = found();
+      assert.ok(!told.includes(`found ${here.path}\n`), name);
+      assert.match(told, new RegExp(`not whole: ${name}`));
+    }
+    here.write(name, bytes);
+  }
+});
