@@ -19,7 +19,7 @@ struct reader {
     size_t file_size;
     vit_pixels pixels;
     uint8_t *bytes;
-    char message[120]; /* empty: not libpng's, but `why` */
+    char message[120]; /* libpng's own */
     vit_error *why;
 };
 

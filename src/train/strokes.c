@@ -88,8 +88,8 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
         return complain(r, "a JSON object");
     if (!json_get(&whole, "label", &label) || !json_size(&label, most - 1, &number))
         return vit_fail(r->why, VIT_BAD_FILE,
-                        "%s: line %z: expected a `label` below the model's %z classes",
-                        r->path, r->line, most);
+                        "%s: line %z: expected a `label` below the model's %z classes", r->path,
+                        r->line, most);
     if (json_get(&whole, "writer", &writer) && !json_size(&writer, MOST_WRITERS, &by))
         return complain(r, "`writer` to be a whole number");
     if (!json_get(&whole, "strokes", &strokes) || strokes.type != JSON_ARRAY)
