@@ -148,8 +148,7 @@ TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..12
                 k->matmul_int8(&y, 1, &rows.q, packed, &scale, NULL, VIT_LINEAR, false, 1, 1, K);
                 CHECK(rows.q.zero[0] >= 0 && rows.q.zero[0] <= 127, "%s: case %zu of %zu: zero %d",
                       k->name, i, K, rows.q.zero[0]);
-                CHECK(!isfinite(y) || isnan(BAD[i][0]), "%s: case %zu of %zu: %g", k->name, i, K,
-                      (double)y);
+                CHECK(!isfinite(y), "%s: case %zu of %zu: %g", k->name, i, K, (double)y);
                 rows_free(&rows), free(x), free(w), free(packed);
             }
     }
