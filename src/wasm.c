@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "kernels/kernels.h"
+#include "sizes.h"
 #include "team.h"
 
 #ifdef __wasm_atomics__
@@ -91,24 +92,17 @@ static struct buffer arena, pixels, scratch, images, logits, attention, tokens, 
 /* At least `size` bytes, 16-byte aligned. What the buffer held is lost when it grows. */
 static bool hold(struct buffer *buffer, size_t size) {
     if (size <= buffer->size) return true;
+    if (size == SIZE_TOO_LARGE) return false;
     free(buffer->data);
     *buffer = (struct buffer){malloc(size), size};
     if (!buffer->data) buffer->size = 0;
     return buffer->data != NULL;
 }
 
-/* false where the product is no size_t. */
-static bool multiply(size_t *product, const size_t *factors, size_t count) {
-    *product = 1;
-    for (size_t i = 0; i < count; i++)
-        if (__builtin_mul_overflow(*product, factors[i], product)) return false;
-    return true;
-}
-
 static bool hold_floats(struct buffer *buffer, const size_t shape[5]) {
-    size_t size;
-    return multiply(&size, shape, 5) && !__builtin_mul_overflow(size, sizeof(float), &size) &&
-           hold(buffer, size);
+    size_t size = sizeof(float);
+    for (size_t i = 0; i < 5; i++) size = size_times(size, shape[i]);
+    return hold(buffer, size);
 }
 
 static bool hold_state(size_t batch) {
@@ -218,8 +212,7 @@ uint8_t *vitw_pixels(size_t size) {
 
 /* A plane without ink in vitw_pixels; NULL when there is no room. */
 uint8_t *vitw_ink(size_t rows, size_t columns) {
-    size_t size;
-    if (!multiply(&size, (size_t[]){rows, columns}, 2)) return NULL;
+    size_t size = size_times(rows, columns);
     uint8_t *ink = vitw_pixels(size);
     if (ink) memset(ink, 0, size);
     return ink;
@@ -227,15 +220,12 @@ uint8_t *vitw_ink(size_t rows, size_t columns) {
 
 /* Room for the points of a stroke, until vitw_prepare; NULL when there is none. */
 vit_point *vitw_points(size_t count) {
-    size_t size;
-    if (!multiply(&size, (size_t[]){count, sizeof(vit_point)}, 2)) return NULL;
-    return hold(&scratch, size) ? scratch.data : NULL;
+    return hold(&scratch, size_times(count, sizeof(vit_point))) ? scratch.data : NULL;
 }
 
 /* Whether vitw_pixels or vitw_ink made room for so many bytes. */
 static bool has_pixels(size_t rows, size_t columns, size_t channels) {
-    size_t size;
-    return multiply(&size, (size_t[]){rows, columns, channels}, 3) && size <= pixels.size;
+    return size_times(size_times(rows, columns), channels) <= pixels.size;
 }
 
 /* Adds the stroke in vitw_points to the plane of vitw_ink. */
