@@ -1,14 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Attention } from "./attention.js";
-import { ourConfig } from "./checkpoint.js";
 import { fullConfig, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
-import { guarded, isReasonOf, kindOf, reason, show, takeOptions, VitError } from "./errors.js";
+import { guarded, isReasonOf, kindOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, lasting, type Source, steady } from "./fetch.js";
 import { isFolder, openFolder, placeOf } from "./folder.js";
 import { type ImageInput, noImage, type Picture, toPicture } from "./images.js";
-import { read } from "./incoming.js";
-import { isObject, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
+import { readConfig, takeConfig, textOf, toJson } from "./given.js";
 import { type Plan, type Running, start } from "./load.js";
 import type { Variant, WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
@@ -440,48 +438,6 @@ function listOf(images: readonly ImageInput[]): ImageInput[] {
     all.push(image);
   }
   return all;
-}
-
-/** JSON text, or where to get it. */
-interface Text {
-  readonly json?: string;
-  readonly source?: Source;
-}
-
-function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
-  if (typeof config === "string") return isInline(config) ? { json: config } : { source: config };
-  const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return { json: toJson("config", config) };
-  return { source: steady(config as Source) };
-}
-
-const textOf = (config: Json | undefined): Text | undefined =>
-  config && { json: JSON.stringify(config) };
-
-const isInline = (json: string) => json.trimStart().startsWith("{");
-
-/** What is no object the core refuses. `defaults`: for what the config leaves out. */
-async function readConfig(
-  config: Text | undefined,
-  signal: AbortSignal | undefined,
-  defaults: Json | undefined,
-): Promise<string | undefined> {
-  if (!config) return undefined;
-  const { source } = config;
-  const json = source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : config.json!;
-  const value = parseJson(json, "config");
-  return isObject(value) ? JSON.stringify({ ...defaults, ...ourConfig(value) }) : json;
-}
-
-function toJson(name: string, value: unknown): string {
-  let json: string | undefined;
-  try {
-    json = JSON.stringify(value) as string | undefined; // of a function, nothing
-  } catch (cause) {
-    throw new VitError("bad_config", `${name}: expected what JSON can say: ${reason(cause)}`, { cause });
-  }
-  if (json !== undefined) return json;
-  throw new VitError("bad_config", `${name}: expected what JSON can say, got ${kindOf(value)}`);
 }
 
 function keptLayers(attention: boolean | readonly number[], depth: number): number[] {
