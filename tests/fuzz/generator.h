@@ -1,0 +1,117 @@
+/* Models of every kind that Vitrine reads, as files in memory, from a tape of choices.
+ *
+ *   plan.c      what the model is: a config that makes sense, and who wrote the file
+ *   tensors.c   its tensors by timm's names
+ *   families.c  the same by other code's names
+ *   file.c      types, order and numbers of the tensors → the file's bytes
+ *   mutate.c    what a stranger may change of all that
+ *
+ * Names, shapes and the config's keys are written down here once more, from the code that writes
+ * such files: what src/ says of them is what is tested. */
+#ifndef FUZZ_GENERATOR_H
+#define FUZZ_GENERATOR_H
+
+#include "tape.h"
+
+enum author {
+    TIMM,
+    VIT,
+    DINO,
+    CLIP,
+    SIGLIP,
+    TORCHVISION,
+    VIT_PYTORCH,
+    VIT_PYTORCH_OLD,
+    ENCODER,
+    FAMILIES
+};
+enum position { LEARNED, NO_POSITION, SINCOS1D, SINCOS2D, RELATIVE, POSITIONS };
+enum pooling_kind { POOL_CLASS, POOL_MEAN, POOL_ATTENTION, POOLS };
+/* Where the config is: in the file; apart and whole; apart, of what no tensor tells; nowhere. */
+enum given { IN_FILE, APART, PARTS, NOWHERE };
+
+struct plan {
+    enum author family;
+    enum given given;
+    size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
+    size_t norm, activation, position, pool; /* indices of their words; enums above */
+    bool final_norm, qkv_bias, qk_norm, layer_scale, per_head, labels;
+    size_t class_tokens, distillation, registers, prepare;
+    size_t stem_layers, stem[6][2];
+    bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist, joined_pool;
+    size_t position_rows; /* in the file; 0: none are there */
+    bool resized, variant, extras;
+    size_t dtype, prefix;
+    bool int8, int8_outside;
+    /* It need not open, for a reason that `why` says. */
+    const char *may_fail;
+};
+
+size_t plan_patches(const struct plan *plan);
+size_t plan_tokens(const struct plan *plan);
+size_t plan_head_width(const struct plan *plan);
+void plan_draw(struct plan *plan, struct tape *tape);
+/* The config as JSON, of at most `room` bytes with the terminator; returns its length. */
+size_t plan_json(char *out, size_t room, const struct plan *plan);
+
+enum dtype { F32, F16, BF16, I8, I64, F64, I32, U8, BOOLEAN, DTYPES };
+enum role { VECTOR, GAIN, MATRIX, SCALE, ALIEN };
+enum fill { PLAIN, ZERO, HUGE_NUMBERS, TINY, NAN_AT_END, INFINITE, ANY_BITS, FILLS };
+
+enum { NAME_ROOM = 160, TENSORS_MOST = 320, JSON_ROOM = 16384 };
+
+struct tensor {
+    char name[NAME_ROOM];
+    size_t repeat; /* the name comes so many times more, for long names */
+    uint64_t shape[4];
+    size_t rank;
+    enum dtype type;
+    enum role role;
+    enum fill fill;
+    bool in_block;
+    int64_t begin_shift, end_shift; /* what its offsets say too much */
+    uint64_t begin, bytes;          /* of the data, before those are added */
+};
+
+struct tensors {
+    struct tensor list[TENSORS_MOST];
+    size_t count;
+};
+
+struct tensor *tensors_add(struct tensors *tensors, enum role role, const char *name, size_t rank,
+                           const size_t *shape);
+void tensors_make(struct tensors *tensors, const struct plan *plan);
+void families_rename(struct tensors *tensors, const struct plan *plan);
+uint64_t tensor_bytes(const struct tensor *tensor);
+
+struct made {
+    struct plan plan;
+    struct tensors tensors;
+    char json[JSON_ROOM]; /* the config, apart or in the file */
+    size_t json_size;
+    bool json_apart; /* false: NULL is what is given */
+    /* The file, on the heap. One that says more than it holds, as a mutation may, is announced as
+     * whole. */
+    uint8_t *bytes;
+    size_t size, header_size;
+    uint64_t announced;
+    size_t mutations;
+    bool wild; /* some numbers may be huge, or none at all */
+    uint64_t seed;
+};
+
+/* A model by the tape, then as many mutations as `mutable` allows; made_free it. */
+struct made *made_new(struct tape *tape, bool mutable);
+void made_free(struct made *made);
+
+/* file.c: types and scales; then the bytes. */
+void file_types(struct tensors *tensors, struct plan *plan, struct tape *tape, uint64_t *seed);
+void file_write(struct made *made, struct tape *tape);
+
+/* mutate.c, in the order in which a file is made. */
+void mutate_plan(struct made *made, struct tape *tape);
+void mutate_tensors(struct made *made, struct tape *tape);
+void mutate_json(struct made *made, struct tape *tape);
+void mutate_bytes(struct made *made, struct tape *tape);
+
+#endif

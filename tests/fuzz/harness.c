@@ -1,0 +1,197 @@
+#include "harness.h"
+
+#include <math.h>
+#include <sanitizer/allocator_interface.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+void fuzz_fail(const char *file, int line, const char *condition, const char *format, ...) {
+    va_list values;
+    fprintf(stderr, "%s:%d: expected %s: ", file, line, condition);
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+    fprintf(stderr, "\n");
+    abort();
+}
+
+/* ---- Memory ------------------------------------------------------------- */
+
+static bool metering;
+static size_t live, peak;
+
+static void count_malloc(const volatile void *at, size_t size) {
+    if (!metering || !at) return;
+    live += size;
+    if (live > peak) peak = live;
+}
+
+static void count_free(const volatile void *at) {
+    if (!metering || !at) return;
+    size_t size = __sanitizer_get_allocated_size(at);
+    live -= size < live ? size : live;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    __sanitizer_install_malloc_and_free_hooks(count_malloc, count_free);
+    return 0;
+}
+
+void meter_start(void) {
+    live = peak = 0;
+    metering = true;
+}
+
+size_t meter_stop(void) {
+    metering = false;
+    return peak;
+}
+
+void expect_cheap(size_t bytes, uint64_t justified, const char *what) {
+    double most = 50e6 + 16 * (double)justified;
+    EXPECT((double)bytes <= most, "%s took %zu bytes for %llu", what, bytes,
+           (unsigned long long)justified);
+}
+
+/* ---- Kernels ------------------------------------------------------------ */
+
+extern const struct vit_kernels vit_simd128, vit_relaxed, vit_relaxed_pairs;
+static const struct vit_kernels *const ALL[] = {&vit_scalar, &vit_native, &vit_simd128,
+                                                &vit_relaxed, &vit_relaxed_pairs};
+
+size_t kernels_count(void) {
+    return sizeof ALL / sizeof *ALL;
+}
+
+const struct vit_kernels *kernels_pick(size_t index) {
+    return ALL[index % kernels_count()];
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+struct source made_source(const struct made *made) {
+    return (struct source){made->bytes, made->size, made->json_apart ? made->json : NULL,
+                           made->json_apart ? made->json_size : 0};
+}
+
+vit_status open_whole(vit_model **out, const struct source *s, const struct vit_kernels *kernels,
+                      vit_error *why) {
+    return vit_open_with_config(out, s->bytes, s->size, s->json, s->json_size, kernels, why);
+}
+
+void expect_same_models(const vit_model *a, const vit_model *b, const char *what) {
+    EXPECT(a->float_count == b->float_count, "%s: %zu and %zu numbers", what, a->float_count,
+           b->float_count);
+    EXPECT(!memcmp(a->floats, b->floats, a->float_count * sizeof(float)), "%s: the same numbers",
+           what);
+    EXPECT(a->json_size == b->json_size && !memcmp(a->json, b->json, a->json_size),
+           "%s: the same config", what);
+    EXPECT(a->config.int8 == b->config.int8, "%s", what);
+}
+
+void expect_planned(const struct made *made, const vit_model *model) {
+    const struct plan *p = &made->plan;
+    const vit_config *c = vit_model_config(model);
+    const struct {
+        const char *key;
+        size_t got, want;
+    } sizes[] = {{"rows", c->image_size[0], p->image[0]},
+                 {"columns", c->image_size[1], p->image[1]},
+                 {"patch rows", c->patch_size[0], p->patch[0]},
+                 {"patch columns", c->patch_size[1], p->patch[1]},
+                 {"channels", c->channels, p->channels},
+                 {"width", c->width, p->width},
+                 {"depth", c->depth, p->depth},
+                 {"heads", c->heads, p->heads},
+                 {"head_width", head_width(c), plan_head_width(p)},
+                 {"mlp_width", c->mlp_width, p->mlp_width},
+                 {"classes", c->classes, p->classes},
+                 {"tokens", vit_tokens(c), plan_tokens(p)},
+                 {"class tokens", c->class_tokens, p->class_tokens},
+                 {"pool", c->pool, p->pool},
+                 {"qkv_bias", c->qkv_bias, p->qkv_bias},
+                 {"qk_norm", c->qk_norm, p->qk_norm},
+                 {"layer_scale", c->layer_scale, p->layer_scale},
+                 {"final_norm", c->final_norm, p->final_norm},
+                 {"int8", c->int8, p->int8},
+                 {"fc_norm", c->fc_norm, p->fc_norm}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        EXPECT(sizes[i].got == sizes[i].want, "%s: %zu, got %zu", sizes[i].key, sizes[i].want,
+               sizes[i].got);
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+size_t image_floats(const vit_config *c) {
+    return c->channels * c->image_size[0] * c->image_size[1];
+}
+
+bool affordable(const vit_model *model, size_t batch) {
+    const vit_config *c = vit_model_config(model);
+    double T = (double)vit_tokens(c), D = (double)c->width, A = (double)attention_width(c);
+    double pixels = (double)c->image_size[0] * (double)c->image_size[1], in = (double)c->channels;
+    double work = T * ((double)patch_values(c) * D + (double)c->classes * D);
+    work += (double)c->depth * T * (4 * D * A + 2 * D * (double)c->mlp_width + 2 * T * A);
+    for (size_t i = 0; i < c->stem_layers; i++, in = (double)c->stem[i - 1].channels)
+        work += pixels * 9 * in * (double)c->stem[i].channels;
+    double maps = (double)c->depth * (double)c->heads * T * T;
+    return (double)batch * (work + pixels * (double)c->channels + maps) < 3e6;
+}
+
+float *images_new(const vit_config *c, size_t batch, bool wild, uint64_t *seed) {
+    size_t n = batch * image_floats(c);
+    float *images = malloc(n * sizeof *images);
+    EXPECT(images, "memory for images");
+    for (size_t i = 0; i < n; i++) images[i] = random_share(seed) * (wild ? 3e38f : 1);
+    return images;
+}
+
+float *run_logits(const vit_model *model, const float *images, size_t batch, size_t state_batch,
+                  vit_team *team) {
+    const vit_config *c = vit_model_config(model);
+    size_t size = vit_state_size(model, state_batch, team);
+    EXPECT(size > 0, "a state of a model that can be run");
+    void *memory = malloc(size);
+    float *logits = malloc(batch * c->classes * sizeof *logits + 1);
+    vit_state *state;
+    EXPECT(memory && logits, "memory for a state of %zu bytes", size);
+    EXPECT(vit_state_init(&state, memory, size, model, state_batch, team) == VIT_OK, "a state");
+    vit_status status = vit_run(model, state, images, batch, logits, NULL);
+    EXPECT(status == VIT_OK || status == VIT_BAD_IMAGE, "a run: %s", vit_status_name(status));
+    free(memory);
+    if (status == VIT_OK) return logits;
+    free(logits);
+    return NULL;
+}
+
+bool same_bits(const float *a, const float *b, size_t n) {
+    return memcmp(a, b, n * sizeof *a) == 0;
+}
+
+bool finite_floats(const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+void open_and_run(const struct source *s, const struct vit_kernels *kernels) {
+    vit_model *model;
+    vit_error why = {""};
+    uint64_t seed = s->size;
+    meter_start();
+    vit_status status = open_whole(&model, s, kernels, &why);
+    expect_cheap(meter_stop(), s->size + s->json_size, "opening");
+    EXPECT(status == VIT_OK || why.text[0], "a message for %s", vit_status_name(status));
+    EXPECT((status == VIT_OK) == (model != NULL), "a model just where it opened");
+    if (status) return;
+    if (affordable(model, 1)) {
+        float *images = images_new(vit_model_config(model), 1, false, &seed);
+        free(run_logits(model, images, 1, 1, NULL));
+        free(images);
+    }
+    vit_close(model);
+}

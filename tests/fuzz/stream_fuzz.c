@@ -1,0 +1,90 @@
+/* A file that comes in pieces of any sizes gives what it gives whole: the same status and message,
+ * or the same model. A file that announces more than there is is fed with zeros for a while. */
+#include "harness.h"
+
+#include <stdlib.h>
+
+enum { ZEROS = 1 << 20, ZEROS_MOST = 12 };
+
+struct pieces {
+    struct tape *tape;
+    size_t kind;
+};
+
+static size_t next_piece(struct pieces *p, size_t left) {
+    static const size_t SIZES[] = {SIZE_MAX, 1, 7, 8, 9, 100, 1000, 4096};
+    size_t n = p->kind < 8 ? SIZES[p->kind] : tape_byte(p->tape);
+    if (n == 0 && p->tape->at == p->tape->end) n = left; /* a tape that has ended says 0 for ever */
+    return n < left ? n : left;
+}
+
+/* Each piece is of a block of its own, so that reading past it is seen. */
+static vit_status feed(vit_loader *loader, const uint8_t *bytes, size_t size,
+                       struct pieces *pieces) {
+    vit_status status = VIT_OK;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = next_piece(pieces, size - at);
+        uint8_t *piece = malloc(n);
+        memcpy(piece, bytes + at, n);
+        status = vit_open_feed(loader, piece, n);
+        free(piece);
+        if (status && tape_bool(pieces->tape)) break; /* a caller may stop, or go on */
+    }
+    return status;
+}
+
+static vit_status open_in_pieces(vit_model **out, const struct source *s, uint64_t announced,
+                                 const struct vit_kernels *k, struct pieces *pieces,
+                                 vit_error *why) {
+    vit_loader *loader;
+    size_t says = announced > SIZE_MAX ? SIZE_MAX : (size_t)announced;
+    vit_status status = vit_open_begin(&loader, says, s->json, s->json_size, k, why);
+    *out = NULL;
+    if (status) return status;
+    status = feed(loader, s->bytes, s->size, pieces);
+    if (says > s->size && !status) {
+        uint8_t *zeros = calloc(ZEROS, 1);
+        size_t left = says - s->size;
+        for (int i = 0; i < ZEROS_MOST && left && !status; i++) {
+            size_t n = left < ZEROS ? left : ZEROS;
+            status = vit_open_feed(loader, zeros, n);
+            left -= n;
+        }
+        free(zeros);
+    }
+    vit_status end = vit_open_end(out, loader, why);
+    EXPECT(!status || end == status, "what feed said, %s, got %s", vit_status_name(status),
+           vit_status_name(end));
+    return end;
+}
+
+static void compare(const struct source *s, const struct vit_kernels *k, vit_status status,
+                    const vit_model *model, const vit_error *why) {
+    vit_model *whole;
+    vit_error other = {""};
+    vit_status want = open_whole(&whole, s, k, &other);
+    EXPECT(status == want, "%s (%s), got %s (%s)", vit_status_name(want), other.text,
+           vit_status_name(status), why->text);
+    EXPECT(!strcmp(why->text, other.text), "\"%s\", got \"%s\"", other.text, why->text);
+    if (model) expect_same_models(model, whole, "in pieces and whole");
+    vit_close(whole);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    struct tape tape = {bytes, bytes + size};
+    const struct vit_kernels *k = kernels_pick(tape_byte(&tape));
+    struct pieces pieces = {&tape, tape_below(&tape, 12)};
+    struct made *made = made_new(&tape, true);
+    struct source source = made_source(made);
+    vit_model *model;
+    vit_error why = {""};
+    meter_start();
+    vit_status status = open_in_pieces(&model, &source, made->announced, k, &pieces, &why);
+    expect_cheap(meter_stop(), made->announced + made->json_size, "opening in pieces");
+    EXPECT(made->mutations || made->plan.may_fail || status == VIT_OK,
+           "a model that nothing was changed in: %s", why.text);
+    if (made->announced == made->size) compare(&source, k, status, model, &why);
+    vit_close(model);
+    made_free(made);
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* A plan's tensors as timm has them. */
+#include "generator.h"
+
+#include <stdio.h>
+
+struct tensor *tensors_add(struct tensors *all, enum role role, const char *name, size_t rank,
+                           const size_t *shape) {
+    static struct tensor spare;
+    struct tensor *t = all->count < TENSORS_MOST ? &all->list[all->count++] : &spare;
+    *t = (struct tensor){.role = role, .rank = rank};
+    snprintf(t->name, sizeof t->name, "%s", name);
+    for (size_t i = 0; i < rank && i < 4; i++) t->shape[i] = shape[i];
+    return t;
+}
+
+#define ADD(role, name, ...)                                                                       \
+    tensors_add(all, role, name, sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t),                 \
+                (size_t[]){__VA_ARGS__})
+
+/* NAME.weight and NAME.bias */
+static void add_pair(struct tensors *all, enum role role, const char *name, size_t out, size_t in,
+                     bool bias) {
+    char whole[NAME_ROOM];
+    snprintf(whole, sizeof whole, "%s.weight", name);
+    if (role == MATRIX)
+        ADD(MATRIX, whole, out, in);
+    else
+        ADD(GAIN, whole, out);
+    snprintf(whole, sizeof whole, "%s.bias", name);
+    if (bias) ADD(VECTOR, whole, out);
+}
+
+static void add_stem(struct tensors *all, const struct plan *p) {
+    char name[NAME_ROOM];
+    size_t in = p->channels;
+    for (size_t i = 0; i < p->stem_layers; i++) {
+        snprintf(name, sizeof name, "patch_embed.backbone.%zu.weight", 2 * i);
+        ADD(MATRIX, name, p->stem[i][0], in, 3, 3);
+        snprintf(name, sizeof name, "patch_embed.backbone.%zu.bias", 2 * i);
+        ADD(VECTOR, name, p->stem[i][0]);
+        in = p->stem[i][0];
+    }
+}
+
+static void add_embedding(struct tensors *all, const struct plan *p) {
+    size_t stride = 1, C = p->channels, D = p->width;
+    for (size_t i = 0; i < p->stem_layers; i++) stride *= p->stem[i][1], C = p->stem[i][0];
+    size_t P = p->patch[0] / stride, Q = p->patch[1] / stride;
+    if (p->norm_in) add_pair(all, GAIN, "patch_embed.norm_in", C * P * Q, 0, true);
+    ADD(MATRIX, "patch_embed.proj.weight", D, C, P, Q);
+    if (p->patch_bias) ADD(VECTOR, "patch_embed.proj.bias", D);
+    if (p->patch_norm) add_pair(all, GAIN, "patch_embed.norm", D, 0, true);
+    if (p->class_tokens) ADD(VECTOR, "cls_token", 1, 1, D);
+    if (p->distillation) ADD(VECTOR, "dist_token", 1, 1, D);
+    if (p->registers) ADD(VECTOR, "reg_token", 1, p->registers, D);
+    if (p->position_rows) ADD(VECTOR, "pos_embed", 1, p->position_rows, D);
+    if (p->norm_pre) add_pair(all, GAIN, "norm_pre", D, 0, true);
+}
+
+static void add_attention(struct tensors *all, const struct plan *p) {
+    size_t d = plan_head_width(p), A = p->heads * d, D = p->width;
+    size_t rows = p->image[0] / p->patch[0], columns = p->image[1] / p->patch[1];
+    size_t offsets = (2 * rows - 1) * (2 * columns - 1);
+    bool prefix = p->class_tokens + p->distillation + p->registers;
+    add_pair(all, MATRIX, "attn.qkv", 3 * A, p->per_head ? d : D, p->qkv_bias);
+    if (p->qk_norm) add_pair(all, GAIN, "attn.q_norm", d, 0, true);
+    if (p->qk_norm) add_pair(all, GAIN, "attn.k_norm", d, 0, true);
+    if (p->position == RELATIVE)
+        ADD(VECTOR, "attn.rel_pos.relative_position_bias_table", offsets + (prefix ? 3 : 0),
+            p->heads);
+    if (!p->per_head) add_pair(all, MATRIX, "attn.proj", D, A, true);
+}
+
+static void add_block(struct tensors *all, const struct plan *p, size_t index) {
+    size_t first = all->count, D = p->width, M = p->mlp_width;
+    char name[NAME_ROOM];
+    add_pair(all, GAIN, "norm1", D, 0, true);
+    add_attention(all, p);
+    if (p->layer_scale) ADD(GAIN, "ls1.gamma", D);
+    add_pair(all, GAIN, "norm2", D, 0, true);
+    add_pair(all, MATRIX, "mlp.fc1", M, D, true);
+    add_pair(all, MATRIX, "mlp.fc2", D, M, true);
+    if (p->layer_scale) ADD(GAIN, "ls2.gamma", D);
+    for (; first < all->count; first++) {
+        struct tensor *t = &all->list[first];
+        snprintf(name, sizeof name, "blocks.%zu.%.100s", index, t->name);
+        memcpy(t->name, name, sizeof name);
+        t->in_block = true;
+    }
+}
+
+static void add_pooling(struct tensors *all, const struct plan *p) {
+    size_t D = p->width, M = p->mlp_width;
+    ADD(VECTOR, "attn_pool.latent", 1, 1, D);
+    if (p->joined_pool) {
+        add_pair(all, MATRIX, "attn_pool.qkv", 3 * D, D, true);
+    } else {
+        add_pair(all, MATRIX, "attn_pool.q", D, D, true);
+        add_pair(all, MATRIX, "attn_pool.kv", 2 * D, D, true);
+    }
+    add_pair(all, MATRIX, "attn_pool.proj", D, D, true);
+    add_pair(all, GAIN, "attn_pool.norm", D, 0, true);
+    add_pair(all, MATRIX, "attn_pool.mlp.fc1", M, D, true);
+    add_pair(all, MATRIX, "attn_pool.mlp.fc2", D, M, true);
+}
+
+void tensors_make(struct tensors *all, const struct plan *p) {
+    all->count = 0;
+    add_stem(all, p);
+    add_embedding(all, p);
+    for (size_t i = 0; i < p->depth; i++) add_block(all, p, i);
+    if (p->final_norm) add_pair(all, GAIN, p->fc_norm ? "fc_norm" : "norm", p->width, 0, true);
+    if (p->pool == POOL_ATTENTION) add_pooling(all, p);
+    if (p->classes) add_pair(all, MATRIX, "head", p->classes, p->width, p->head_bias);
+    if (p->head_dist) add_pair(all, MATRIX, "head_dist", p->classes, p->width, true);
+}
