@@ -71,8 +71,9 @@ static void shuffle(struct tensors *all, size_t kind, uint64_t *seed) {
 
 static float number_of(const struct tensor *t, uint64_t *seed) {
     float x = random_share(seed);
-    if (t->fill == HUGE_NUMBERS) return x * (t->role == SCALE ? FLT_MAX : 1e30f);
-    if (t->fill == TINY) return x * 1e-40f;
+    if (t->fill == HUGE_NUMBERS)
+        return t->role == SCALE ? fabsf(x) * (t->in_block ? FLT_MAX : 1e30f) : x * 1e30f;
+    if (t->fill == TINY) return fabsf(x) * 1e-40f;
     if (t->fill == ZERO) return 0;
     switch (t->role) {
     case GAIN: return 1 + x / 2;
@@ -205,19 +206,17 @@ void file_write(struct made *made, struct tape *tape) {
 
 /* ---- The whole ---------------------------------------------------------- */
 
-struct made *made_new(struct tape *tape, bool mutable) {
-    static const uint8_t COUNTS[] = {0, 1, 1, 1, 2, 2, 3, 5};
-    enum { LIE, CONFIG, TENSORS, TEXT, BYTES, STAGES };
+enum stage { LIE, CONFIG, TENSORS, TEXT, BYTES, STAGES };
+
+static struct made *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
     struct made *made = calloc(1, sizeof *made);
-    size_t stages[STAGES] = {0};
     plan_draw(&made->plan, tape);
     made->seed = tape_word(tape);
-    made->mutations = mutable ? COUNTS[tape_below(tape, 8)] : 0;
-    for (size_t i = 0; i < made->mutations; i++) stages[tape_below(tape, STAGES)]++;
     for (size_t i = 0; i < stages[CONFIG]; i++) mutate_plan(made, tape);
     tensors_make(&made->tensors, &made->plan);
     families_rename(&made->tensors, &made->plan);
     file_types(&made->tensors, &made->plan, tape, &made->seed);
+    for (size_t i = 0; i < made->tensors.count; i++) made->tensors.list[i].fill = fill;
     for (size_t i = 0; i < stages[LIE]; i++) mutate_plan(made, tape);
     for (size_t i = 0; i < stages[TENSORS]; i++) mutate_tensors(made, tape);
     made->json_apart = made->plan.given == APART || made->plan.given == PARTS;
@@ -226,6 +225,19 @@ struct made *made_new(struct tape *tape, bool mutable) {
     file_write(made, tape);
     for (size_t i = 0; i < stages[BYTES]; i++) mutate_bytes(made, tape);
     return made;
+}
+
+struct made *made_new(struct tape *tape, bool mutable) {
+    static const uint8_t COUNTS[] = {0, 1, 1, 1, 2, 2, 3, 5};
+    size_t stages[STAGES] = {0}, mutations = mutable ? COUNTS[tape_below(tape, 8)] : 0;
+    for (size_t i = 0; i < mutations; i++) stages[tape_below(tape, STAGES)]++;
+    struct made *made = make(tape, stages, PLAIN);
+    made->mutations = mutations;
+    return made;
+}
+
+struct made *made_filled(struct tape *tape, enum fill fill) {
+    return make(tape, (size_t[STAGES]){0}, fill);
 }
 
 void made_free(struct made *made) {

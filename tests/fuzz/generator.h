@@ -102,6 +102,8 @@ struct made {
 
 /* A model by the tape, then as many mutations as `mutable` allows; made_free it. */
 struct made *made_new(struct tape *tape, bool mutable);
+/* One that nothing is changed in, its matrices and vectors filled so. */
+struct made *made_filled(struct tape *tape, enum fill fill);
 void made_free(struct made *made);
 
 /* file.c: types and scales; then the bytes. */

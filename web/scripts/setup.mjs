@@ -1,6 +1,6 @@
 // Puts in place what a fresh clone lacks: npm's packages, Debian's, Emscripten, Chromium.
 // Looks first, installs only what is missing, says what it does.
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Trouble, cacheFolder, isRoot, root, run, say, timed, which } from "./lib.mjs";
 
@@ -85,6 +85,43 @@ export async function native() {
   await need({ ...tools, ...nativeTools });
   if (openblas.some((found) => found()) || (await wanted("libopenblas-pthread-dev"))) return;
   say("  OpenBLAS is not here (Debian: libopenblas-pthread-dev): training will be slower");
+}
+
+// ---- Clang and its fuzzer
+
+/** A program of all that tests/fuzz is built from, where there is a compiler that can. */
+async function fuzzerBuilds(bits) {
+  if (!which("clang")) return false;
+  const source = join(cacheFolder, "fuzzer.c");
+  mkdirSync(cacheFolder, { recursive: true });
+  writeFileSync(source, `#include <sanitizer/allocator_interface.h>
+#include <simde/wasm/simd128.h>
+#include <zlib.h>
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
+    return (int)crc32(0, bytes, (unsigned)size) & 0;
+}
+`);
+  const { code } = await run("clang", [source, "-o", join(cacheFolder, `fuzzer${bits}`), `-m${bits}`,
+    "-fsanitize=fuzzer,address,undefined", "-L/usr/lib32", "-lz"], { allowFailure: true });
+  return code === 0;
+}
+
+/** The word lengths that can be fuzzed here: of 64 and 32. */
+export async function fuzzers() {
+  await need({ ...tools, ...nativeTools });
+  const able = async () => {
+    const found = [];
+    for (const bits of [64, 32]) if (await fuzzerBuilds(bits)) found.push(bits);
+    return found;
+  };
+  const found = await able();
+  if (found.length === 2 || !isRoot || !which("apt-get")) return found;
+  if (!which("clang")) await wanted("clang");
+  const { output } = await run("clang", ["-dumpversion"], { allowFailure: true });
+  for (const name of [`libclang-rt-${parseInt(output)}-dev`, "libsimde-dev", "g++-multilib", "lib32z1-dev"]) {
+    await wanted(name);
+  }
+  return able();
 }
 
 // ---- Emscripten

@@ -7,6 +7,7 @@ import { parseArgs, stripVTControlCharacters } from "node:util";
 import * as build from "./build.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import { findMnist } from "./data.mjs";
+import * as fuzz from "./fuzz.mjs";
 import * as setup from "./setup.mjs";
 
 const jobs = String(availableParallelism());
@@ -20,6 +21,13 @@ const stages = {
   native: ["C, natively as released", async () => {
     await setup.native();
     return cTests("native");
+  }],
+  fuzz: ["hostile files by libFuzzer", async () => {
+    const bits = await fuzz.buildAll();
+    const missing = [64, 32].filter((each) => !bits.includes(each));
+    const counts = bits.length ? await fuzz.shortly(20, bits) : none;
+    const why = missing.length && `no Clang with libFuzzer for ${missing.join(" and ")} bits here`;
+    return { ...counts, skipped: missing.length, why };
   }],
   wasm: ["C, compiled to wasm, under Node", async () => {
     const env = await build.wasm();

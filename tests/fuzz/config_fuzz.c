@@ -1,0 +1,106 @@
+/* Any text as a config: what vit_config_read takes has sizes that are counted without wrapping,
+ * or said not to fit. The true ones are added up here in doubles, from tensors.c. */
+#include <stdlib.h>
+
+#include "harness.h"
+#include "model.h"
+
+static struct plan plan_of(const vit_config *c) {
+    struct plan p = {.channels = c->channels,
+                     .width = c->width,
+                     .depth = 1,
+                     .heads = c->heads,
+                     .head_width = c->head_width,
+                     .mlp_width = c->mlp_width,
+                     .classes = c->classes,
+                     .final_norm = c->final_norm,
+                     .qkv_bias = c->qkv_bias,
+                     .qk_norm = c->qk_norm,
+                     .layer_scale = c->layer_scale,
+                     .per_head = c->attention == VIT_PER_HEAD,
+                     .class_tokens = c->class_tokens,
+                     .distillation = c->distillation_tokens,
+                     .registers = c->register_tokens,
+                     .stem_layers = c->stem_layers,
+                     .patch_bias = true,
+                     .head_bias = true,
+                     .head_dist = c->classes && c->distillation_tokens,
+                     .joined_pool = true,
+                     .pool = c->pool,
+                     .position = c->position == VIT_RELATIVE ? RELATIVE : LEARNED,
+                     .position_rows = c->position == VIT_LEARNED ? c->position_rows : 0};
+    for (int i = 0; i < 2; i++) p.image[i] = c->image_size[i], p.patch[i] = c->patch_size[i];
+    for (size_t i = 0; i < c->stem_layers; i++)
+        p.stem[i][0] = c->stem[i].channels, p.stem[i][1] = c->stem[i].stride;
+    return p;
+}
+
+static double least_floats(const vit_config *c) {
+    static struct tensors tensors;
+    struct plan plan = plan_of(c);
+    double floats = 0;
+    tensors_make(&tensors, &plan);
+    for (size_t i = 0; i < tensors.count; i++) {
+        const struct tensor *t = &tensors.list[i];
+        double count = t->in_block ? (double)c->depth : 1;
+        for (size_t k = 0; k < t->rank; k++) count *= (double)t->shape[k];
+        floats += count;
+    }
+    return floats;
+}
+
+/* x, queries, keys and values, what the MLP hides, patches. */
+static double least_state(const vit_config *c) {
+    double T = (double)vit_tokens(c), D = (double)c->width, M = (double)c->mlp_width;
+    double A = (double)c->heads * (c->head_width ? (double)c->head_width : D / (double)c->heads);
+    return T * (D + 3 * A + M) + (double)vit_patches(c) * (double)patch_values(c);
+}
+
+static void check_sizes(const vit_config *c, const struct vit_kernels *k, size_t batch) {
+    double floats = least_floats(c);
+    size_t said = params_floats(c, k);
+    EXPECT((double)said >= floats || said > SIZE_MAX / sizeof(float),
+           "%.0f floats of parameters or too many, got %zu", floats, said);
+    vit_model model = {.config = *c, .kernels = k};
+    size_t state = vit_state_size(&model, batch, NULL);
+    EXPECT(state == 0 || (double)state >= 4 * least_state(c), "%.0f bytes of a state or 0, got %zu",
+           4 * least_state(c), state);
+    if ((double)said * 4 > 8e6 || floats > 2e6 || k->packed) return;
+    vit_model *created = NULL;
+    vit_error why = {""};
+    meter_start();
+    vit_status status = vit_create(&created, c, "{}", 2, k, &why);
+    expect_cheap(meter_stop(), (uint64_t)floats * 4, "an empty model");
+    EXPECT(status == VIT_OK || why.text[0], "a message");
+    vit_close(created);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    struct tape tape = {bytes, bytes + size};
+    uint8_t choice = tape_byte(&tape);
+    const struct vit_kernels *k = kernels_pick(choice >> 1);
+    struct made *made = calloc(1, sizeof *made);
+    vit_config config;
+    vit_error why = {""};
+    if (choice & 1) { /* raw */
+        made->json_size = (size_t)(tape.end - tape.at);
+        if (made->json_size > sizeof made->json) made->json_size = sizeof made->json;
+        memcpy(made->json, tape.at, made->json_size);
+    } else {
+        plan_draw(&made->plan, &tape);
+        if (made->plan.given != APART) made->plan.given = IN_FILE;
+        for (size_t i = tape_below(&tape, 6); i > 0; i--) mutate_plan(made, &tape);
+        made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
+        for (size_t i = tape_below(&tape, 4); i > 0; i--) mutate_json(made, &tape);
+    }
+    char *exact = malloc(made->json_size + 1);
+    memcpy(exact, made->json, made->json_size);
+    meter_start();
+    vit_status status = vit_config_read(&config, exact, made->json_size, &why);
+    expect_cheap(meter_stop(), made->json_size, "reading a config");
+    EXPECT(status == VIT_OK || why.text[0], "a message");
+    if (status == VIT_OK) check_sizes(&config, k, (size_t)1 << tape_below(&tape, 32));
+    free(exact);
+    free(made);
+    return 0;
+}

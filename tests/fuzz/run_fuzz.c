@@ -1,0 +1,217 @@
+/* A model that nothing was changed in but perhaps its numbers, which may be huge, run in every way:
+ * any batch and state, taps of any layers, a team, every table of kernels; and overlays. Results
+ * do not depend on batch or team, to the bit, and are finite where weights are plain. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "model.h"
+
+enum { IMAGES = 3 };
+
+/* Runs its parts on the caller's thread, in another order each time. */
+struct orderly {
+    vit_team team;
+    uint64_t seed;
+};
+
+static void run_in_turn(vit_team *team, vit_part *part, void *context) {
+    struct orderly *o = (struct orderly *)team;
+    size_t count = random_next(&o->seed) % 4 ? team->size : 1 + random_next(&o->seed) % team->size;
+    size_t start = random_next(&o->seed) % count;
+    for (size_t i = 0; i < count; i++) part(context, (start + i) % count, count);
+}
+
+struct outputs {
+    size_t counts[5];
+    float *logits, *attention, *hidden, *tokens, *pooled; /* NULL: not wanted */
+};
+
+/* Room of just the size, or NULL. */
+static float *room(size_t count, bool wanted) {
+    float *x = wanted ? malloc(count * sizeof *x + (count == 0)) : NULL;
+    EXPECT(!wanted || x, "memory");
+    for (size_t i = 0; wanted && i < count; i++) x[i] = NAN;
+    return x;
+}
+
+static size_t wanted_layers(const uint8_t *mask, size_t depth) {
+    size_t n = 0;
+    for (size_t i = 0; i < depth; i++) n += mask[i] != 0;
+    return n;
+}
+
+static struct outputs outputs_new(const vit_config *c, size_t batch, const uint8_t *masks,
+                                  unsigned wants) {
+    size_t T = vit_tokens(c), D = c->width;
+    size_t maps = wanted_layers(masks, c->depth),
+           streams = wanted_layers(masks + c->depth, c->depth);
+    struct outputs o = {{batch * c->classes, batch * maps * c->heads * T * T,
+                         batch * streams * T * D, batch * T * D, batch * D},
+                        NULL,
+                        NULL,
+                        NULL,
+                        NULL,
+                        NULL};
+    o.logits = room(o.counts[0], wants & 1);
+    o.attention = room(o.counts[1], wants & 2);
+    o.hidden = room(o.counts[2], wants & 4);
+    o.tokens = room(o.counts[3], wants & 8);
+    o.pooled = room(o.counts[4], wants & 16);
+    return o;
+}
+
+static void outputs_free(struct outputs *o) {
+    free(o->logits), free(o->attention), free(o->hidden), free(o->tokens), free(o->pooled);
+}
+
+struct subject {
+    const vit_model *model;
+    const float *images;
+    const uint8_t *masks; /* (2,L): of attention, of hidden tokens */
+    unsigned wants;
+    bool plain;
+};
+
+static struct outputs run(const struct subject *s, size_t first, size_t batch, size_t state_batch,
+                          vit_team *team) {
+    const vit_config *c = vit_model_config(s->model);
+    struct outputs o = outputs_new(c, batch, s->masks, s->wants);
+    vit_taps taps = {o.attention, s->masks, o.hidden, s->masks + c->depth, o.tokens, o.pooled};
+    size_t size = vit_state_size(s->model, state_batch, team);
+    void *memory = malloc(size);
+    vit_state *state;
+    EXPECT(size && memory, "a state");
+    EXPECT(!vit_state_init(&state, memory, size, s->model, state_batch, team), "a state");
+    vit_status status =
+        vit_run(s->model, state, s->images + first * image_floats(c), batch, o.logits, &taps);
+    EXPECT(status == VIT_OK, "a run: %s", vit_status_name(status));
+    free(memory);
+    return o;
+}
+
+/* The same bits, or both no number. */
+static void same(const float *a, const float *b, size_t n, const char *what) {
+    for (size_t i = 0; a && i < n; i++)
+        EXPECT(same_bits(a + i, b + i, 1) || (isnan(a[i]) && isnan(b[i])),
+               "%s: %.9g at %zu, got %.9g", what, (double)a[i], i, (double)b[i]);
+}
+
+/* `part`: of images `first` and so on of `whole`. */
+static void compare(const struct outputs *whole, const struct outputs *part, size_t first,
+                    size_t batch, size_t all, const char *what) {
+    const float *a[] = {whole->logits, whole->attention, whole->hidden, whole->tokens,
+                        whole->pooled};
+    const float *b[] = {part->logits, part->attention, part->hidden, part->tokens, part->pooled};
+    for (size_t i = 0; i < 5; i++) {
+        size_t each = whole->counts[i] / all;
+        if (a[i]) same(a[i] + first * each, b[i], batch * each, what);
+    }
+}
+
+static void check_plain(const struct outputs *o, size_t T) {
+    const float *all[] = {o->logits, o->attention, o->hidden, o->tokens, o->pooled};
+    for (size_t i = 0; i < 5; i++)
+        EXPECT(!all[i] || finite_floats(all[i], o->counts[i]), "finite output %zu", i);
+    for (size_t row = 0; o->attention && row < o->counts[1] / T; row++) {
+        double sum = 0;
+        for (size_t i = 0; i < T; i++) sum += (double)o->attention[row * T + i];
+        EXPECT(fabs(sum - 1) < 1e-4, "a row of attention sums to 1, got %g", sum);
+    }
+}
+
+static void check_overlays(const struct subject *s, const struct outputs *o, struct tape *t) {
+    const vit_config *c = vit_model_config(s->model);
+    size_t T = vit_tokens(c), prefix = vit_prefix(c), layers = wanted_layers(s->masks, c->depth);
+    if (!o->attention || layers == 0) return;
+    static const float SHARES[] = {0, 0.5f, 0.9f, 1, 2, -1, NAN, INFINITY};
+    float *map = room(T - prefix, true), *scratch = room(3 * T, true);
+    size_t head = tape_bool(t) ? VIT_MEAN_OF_HEADS : tape_below(t, c->heads);
+    vit_overlay_row(map, o->attention, c->heads, T, prefix, head, tape_below(t, T));
+    EXPECT(!s->plain || finite_floats(map, T - prefix), "a finite map");
+    vit_overlay_rollout(map, scratch, o->attention, layers, c->heads, T, prefix,
+                        SHARES[tape_below(t, 8)], (vit_fuse)tape_below(t, 3));
+    EXPECT(!s->plain || finite_floats(map, T - prefix), "a finite rollout");
+    free(map);
+    free(scratch);
+}
+
+static void check_bad_image(const vit_model *model, struct tape *t) {
+    static const float BAD[] = {NAN, INFINITY, -INFINITY};
+    uint64_t seed = 1;
+    const vit_config *c = vit_model_config(model);
+    float *images = images_new(c, 2, false, &seed);
+    images[tape_below(t, 2 * image_floats(c))] = BAD[tape_below(t, 3)];
+    float *logits = run_logits(model, images, 2, 1 + tape_below(t, 2), NULL);
+    EXPECT(!logits, "an image that is not finite is refused");
+    free(images);
+}
+
+static void check(const struct subject *s, struct tape *t) {
+    const vit_config *c = vit_model_config(s->model);
+    size_t batch = 1 + tape_below(t, IMAGES), state = 1 + tape_below(t, IMAGES);
+    struct outputs whole = run(s, 0, batch, state, NULL);
+    if (s->plain) check_plain(&whole, vit_tokens(c));
+    check_overlays(s, &whole, t);
+    for (size_t i = 0; i < batch; i++) {
+        struct outputs one = run(s, i, 1, 1, NULL);
+        compare(&whole, &one, i, 1, batch, "one image alone");
+        outputs_free(&one);
+    }
+    struct orderly team = {{2 + (tape_chance(t, 4) ? tape_below(t, 9) : 0), run_in_turn},
+                           tape_byte(t)};
+    struct outputs shared = run(s, 0, batch, state, &team.team);
+    compare(&whole, &shared, 0, batch, batch, "a team");
+    outputs_free(&shared);
+    outputs_free(&whole);
+}
+
+/* By scalar and by another table: misplaced rows of a matrix show as other answers. */
+static void check_tables(const struct subject *s, const struct source *source) {
+    const vit_config *c = vit_model_config(s->model);
+    vit_model *other;
+    vit_error why;
+    EXPECT(!open_whole(&other, source, &vit_scalar, &why), "it to open by scalar: %s", why.text);
+    float *a = run_logits(s->model, s->images, 1, 1, NULL),
+          *b = run_logits(other, s->images, 1, 1, NULL);
+    float most = 1;
+    for (size_t i = 0; i < c->classes; i++) most = fmaxf(most, fabsf(b[i]));
+    for (size_t i = 0; i < c->classes; i++)
+        EXPECT(fabsf(a[i] - b[i]) <= 0.1f * most, "%s gives scalar's %g, got %g",
+               vit_model_kernels(s->model)->name, (double)b[i], (double)a[i]);
+    free(a);
+    free(b);
+    vit_close(other);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    struct tape tape = {bytes, bytes + size};
+    const struct vit_kernels *k = kernels_pick(tape_byte(&tape));
+    unsigned wants = tape_byte(&tape);
+    size_t fill = tape_below(&tape, 12);
+    bool wild_image = tape_chance(&tape, 8);
+    uint8_t masks[64];
+    for (size_t i = 0; i < 8; i++) masks[i] = tape_byte(&tape) & 1;
+    struct made *made = made_filled(&tape, fill == 9    ? HUGE_NUMBERS
+                                           : fill == 10 ? TINY
+                                           : fill == 11 ? ZERO
+                                                        : PLAIN);
+    struct source source = made_source(made);
+    vit_model *model;
+    vit_error why = {""};
+    vit_status status = open_whole(&model, &source, k, &why);
+    EXPECT(made->plan.may_fail || !status, "a model that nothing was changed in: %s", why.text);
+    if (!status && affordable(model, 3 * IMAGES)) {
+        uint64_t seed = made->seed;
+        if (!made->plan.may_fail) expect_planned(made, model);
+        float *images = images_new(vit_model_config(model), IMAGES, wild_image, &seed);
+        struct subject subject = {model, images, masks, wants, fill != 9 && !wild_image};
+        check(&subject, &tape);
+        if (fill < 9 && !wild_image) check_tables(&subject, &source);
+        check_bad_image(model, &tape);
+        free(images);
+    }
+    if (!status) vit_close(model);
+    made_free(made);
+    return 0;
+}

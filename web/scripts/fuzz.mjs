@@ -1,0 +1,256 @@
+// npm run fuzz: hostile files by libFuzzer, for long. npm test does the same for a while.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import * as build from "./build.mjs";
+import { Trouble, isMain, main, root, run, say, timed, which } from "./lib.mjs";
+import * as setup from "./setup.mjs";
+
+const source = join(root, "tests", "fuzz");
+const presets = { 64: "fuzz", 32: "fuzz-32" };
+const findings = join(root, "build", "fuzz", "findings");
+const grown = (target) => join(root, "build", "fuzz", "corpus", target);
+const kept = (target) => join(source, "corpus", target);
+
+/** tests/fuzz/NAME_fuzz.c is target NAME. */
+export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz.c")).sort()
+  .map((name) => name.slice(0, -"_fuzz.c".length));
+
+const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
+
+/** Builds the targets; resolves to the word lengths that there are. */
+export async function buildAll() {
+  const bits = await setup.fuzzers();
+  for (const each of bits) await timed(`build of ${presets[each]}`, () => build.cmake(presets[each]));
+  return bits;
+}
+
+// An input is a tape of choices, of which 400 bytes make the largest model. A second's work or more
+// than 256 MiB out of that is a finding, and less where the target knows what the file justifies.
+const limits = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=256"];
+const search = ["-max_len=400", "-len_control=0", "-entropic=0", "-print_final_stats=1"];
+
+const running = new Set();
+
+/** Runs a target; resolves to its output, also where it was told to stop. */
+function fuzz(target, bits, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program(target, presets[bits]), [...limits, ...args], {
+      cwd: root,
+      env: { ...process.env, ASAN_SYMBOLIZER_PATH: which("llvm-symbolizer") ?? "" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let output = "";
+    child.stderr.on("data", (chunk) => { output = `${output}${chunk}`.slice(-200000); });
+    child.on("error", (error) => reject(new Trouble(`cannot run ${target}: ${error.message}`)));
+    running.add(child);
+    child.on("close", (code) => {
+      running.delete(child);
+      resolve({ code, output });
+    });
+  });
+}
+
+/** What went wrong, in a line, and the file that replays it. */
+function findingIn(output, target, bits) {
+  const why = output.match(/^SUMMARY: (?!libFuzzer: deadly).*$/m)?.[0] ??
+    output.match(/^.*: expected .*$/m)?.[0] ?? output.match(/^(?:SUMMARY|==\d+== ERROR): .*$/m)?.[0];
+  const file = output.match(/Test unit written to (\S+)/)?.[1];
+  return { target, bits, why: (why ?? "ended without a word").replaceAll(`${root}/`, ""), file };
+}
+
+export function sayFinding({ target, bits, why, file }) {
+  say(`✗ ${target}, ${bits} bits: ${why}`);
+  if (file) say(`  replay: ${relative(root, program(target, presets[bits]))} ${relative(root, file)}`);
+}
+
+/** Every input that once was a finding, through its target. */
+export async function replay(target, bits) {
+  const folder = join(source, "regressions");
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((name) => name.startsWith(`${target}-`)).map((name) => join(folder, name))
+    : [];
+  if (files.length === 0) return [];
+  const { code, output } = await fuzz(target, bits, files);
+  if (code === 0) return [];
+  const last = output.match(/^Running: (.*)$/gm)?.at(-1)?.slice("Running: ".length);
+  return [{ ...findingIn(output, target, bits), file: last }];
+}
+
+/**
+ * Searches for so many seconds from `corpora`, the first of which grows; goes on after a finding
+ * as long as `findingsMost` are not there. Resolves to { runs, seconds, coverage, features, found }.
+ */
+export async function searchFor(target, bits, seconds, corpora, findingsMost = 1) {
+  const start = Date.now();
+  const result = { target, bits, runs: 0, seconds: 0, coverage: 0, features: 0, found: [] };
+  mkdirSync(findings, { recursive: true });
+  for (const folder of corpora) mkdirSync(folder, { recursive: true });
+  while (result.found.length < findingsMost && !stopped) {
+    const left = Math.round(seconds - (Date.now() - start) / 1000);
+    if (left < 1) break;
+    const { code, output } = await fuzz(target, bits, [...search, `-max_total_time=${left}`,
+      `-artifact_prefix=${findings}/${target}-${bits}-`, ...corpora]);
+    const lines = [...output.matchAll(/^#(\d+)\s.*cov: (\d+) ft: (\d+)/gm)];
+    const [, , coverage, features] = lines.at(-1)?.map(Number) ?? [];
+    result.runs += Number(output.match(/stat::number_of_executed_units: (\d+)/)?.[1] ?? lines.at(-1)?.[1] ?? 0);
+    result.coverage = Math.max(result.coverage, coverage ?? 0);
+    result.features = Math.max(result.features, features ?? 0);
+    if (code !== 0 && !stopped) result.found.push(findingIn(output, target, bits));
+  }
+  result.seconds = (Date.now() - start) / 1000;
+  return result;
+}
+
+const line = ({ target, bits, runs, seconds, coverage, features, found }) =>
+  `${`${target}, ${bits} bits`.padEnd(20)} ${String(runs).padStart(10)} executions ` +
+  `${(runs / seconds).toFixed(0).padStart(6)}/s  ${String(coverage).padStart(5)} edges ` +
+  `${String(features).padStart(6)} features  ${found.length} findings`;
+
+/** For npm test: the old findings, then a short search from the kept corpus, both builds at once. */
+export async function shortly(seconds, bits) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const target of targets) {
+    const results = await Promise.all(bits.map(async (each) => {
+      const old = await replay(target, each);
+      if (old.length) return { target, bits: each, runs: 0, seconds: 1, coverage: 0, features: 0, found: old };
+      const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
+      const result = await searchFor(target, each, seconds, [scratch, kept(target)]);
+      rmSync(scratch, { recursive: true });
+      return result;
+    }));
+    for (const result of results) {
+      say(line(result));
+      result.found.forEach(sayFinding);
+    }
+    counts[results.some(({ found }) => found.length) ? "failed" : "passed"]++;
+  }
+  return counts;
+}
+
+// ---- npm run fuzz
+
+let stopped = false;
+
+function stopOnInterrupt() {
+  process.on("SIGINT", () => {
+    if (stopped) process.exit(130);
+    stopped = true;
+    say("\n  stopping; once more to leave at once");
+    for (const child of running) child.kill("SIGINT");
+  });
+}
+
+/** Each target in turn for its share of the time, in rounds, so that a long night sees all of them. */
+async function atLength(minutes, wanted, bits) {
+  const totals = new Map();
+  const share = Math.min(300, Math.max(10, (minutes * 60) / wanted.length));
+  const rounds = Math.max(1, Math.round((minutes * 60) / wanted.length / share));
+  for (let round = 1; round <= rounds && !stopped; round++) {
+    say(`▸ round ${round} of ${rounds}, ${share.toFixed(0)} s for each target`);
+    for (const target of wanted) {
+      if (stopped) break;
+      const results = await Promise.all(bits.map((each) =>
+        searchFor(target, each, share, [`${grown(target)}-${each}`, grown(target), kept(target)], 20)));
+      for (const result of results) {
+        say(`  ${line(result)}`);
+        result.found.forEach(sayFinding);
+        add(totals, result);
+      }
+      if (!stopped) await exchange(target, bits);
+    }
+  }
+  return [...totals.values()];
+}
+
+function add(totals, result) {
+  const name = `${result.target} ${result.bits}`;
+  const total = totals.get(name) ?? { ...result, runs: 0, seconds: 0, found: [] };
+  totals.set(name, {
+    ...total,
+    runs: total.runs + result.runs,
+    seconds: total.seconds + result.seconds,
+    coverage: Math.max(total.coverage, result.coverage),
+    features: Math.max(total.features, result.features),
+    found: [...total.found, ...result.found],
+  });
+}
+
+/** What one build found new, the other begins with; what adds nothing is dropped. */
+async function exchange(target, bits) {
+  for (const each of bits) {
+    mkdirSync(grown(target), { recursive: true });
+    await fuzz(target, each, ["-merge=1", grown(target), kept(target), `${grown(target)}-${each}`]);
+    rmSync(`${grown(target)}-${each}`, { recursive: true, force: true });
+  }
+}
+
+/** Lines run of each file of src/, over the whole corpus. */
+async function coverage(wanted) {
+  const tool = (name) => which(name) ?? which(`${name}-14`) ?? which(`${name}-19`);
+  if (!tool("llvm-cov") || !tool("llvm-profdata")) {
+    return say("– coverage by file: no llvm-cov and llvm-profdata here (Debian: llvm)");
+  }
+  await timed("build of fuzz-coverage", () => build.cmake("fuzz-coverage"));
+  const folder = join(root, "build", "fuzz", "profiles");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const programs = wanted.map((target) => program(target, "fuzz-coverage"));
+  for (const target of wanted) {
+    const corpora = [grown(target), kept(target)].filter((path) => existsSync(path));
+    await run(program(target, "fuzz-coverage"), ["-runs=0", ...corpora], {
+      allowFailure: true,
+      env: { LLVM_PROFILE_FILE: join(folder, `${target}.profraw`) },
+    });
+  }
+  const merged = join(folder, "all.profdata");
+  const raw = readdirSync(folder).filter((name) => statSync(join(folder, name)).size).map((name) => join(folder, name));
+  await run(tool("llvm-profdata"), ["merge", "-sparse", ...raw, "-o", merged]);
+  const { output } = await run(tool("llvm-cov"), ["export", "-summary-only", `-instr-profile=${merged}`,
+    programs[0], ...programs.slice(1).flatMap((path) => ["-object", path])]);
+  const files = JSON.parse(output.slice(output.indexOf("{"))).data[0].files
+    .filter(({ filename }) => filename.startsWith(join(root, "src") + "/"));
+  say("\ncoverage by file, lines and branches");
+  for (const { filename, summary } of files) {
+    const part = ({ covered, count }) => `${String(covered).padStart(5)} of ${String(count).padStart(5)}`;
+    say(`  ${relative(root, filename).padEnd(28)} ${summary.lines.percent.toFixed(1).padStart(5)} %  ` +
+      `${part(summary.lines)} lines ${part(summary.branches)} branches`);
+  }
+}
+
+const help = `npm run fuzz [-- --minutes N] [--target ${targets.join(",")}]
+
+Opens, runs and encodes generated hostile models by libFuzzer under ASan and UBSan, in 64 and 32
+bits side by side, for N minutes in all (10). Goes on with the corpus of the last time, in
+build/fuzz/corpus; findings lie in build/fuzz/findings. Ctrl-C ends it with the same table.`;
+
+async function fuzzAtLength(minutes, wanted) {
+  const bits = await buildAll();
+  if (bits.length === 0) throw new Trouble("no Clang with libFuzzer here (Debian: clang, libclang-rt-14-dev)");
+  if (!bits.includes(32)) say("– 32 bits: not here (Debian: g++-multilib, lib32z1-dev)");
+  stopOnInterrupt();
+  const totals = await atLength(minutes, wanted, bits);
+  await coverage(wanted);
+  say("");
+  for (const total of totals) say(line(total));
+  const found = totals.flatMap((total) => total.found);
+  found.forEach(sayFinding);
+  process.exitCode = found.length ? 1 : 0;
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const { values } = parseArgs({
+      options: { minutes: { type: "string", default: "10" }, target: { type: "string" }, help: { type: "boolean" } },
+    });
+    if (values.help) return say(help);
+    const minutes = Number(values.minutes);
+    if (!(minutes > 0)) throw new Trouble(`--minutes: expected a number above 0, got "${values.minutes}"`);
+    const wanted = values.target?.split(",") ?? targets;
+    const unknown = wanted.find((name) => !targets.includes(name));
+    if (unknown !== undefined) throw new Trouble(`--target: expected some of ${targets.join(",")}, got "${unknown}"`);
+    await fuzzAtLength(minutes, wanted);
+  });
+}
