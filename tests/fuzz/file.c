@@ -184,7 +184,8 @@ static void lay_out(struct made *made) {
 }
 
 void file_write(struct made *made, struct tape *tape) {
-    struct header header = {malloc(HEADER_MOST), 0};
+    static char text[HEADER_MOST];
+    struct header header = {text, 0};
     shuffle(&made->tensors, tape_below(tape, 3), &made->seed);
     lay_out(made);
     put_header(&header, made, tape_bool(tape));
@@ -194,7 +195,6 @@ void file_write(struct made *made, struct tape *tape) {
     made->header_size = start;
     for (int i = 0; i < 8; i++) made->bytes[i] = (uint8_t)((uint64_t)header.size >> 8 * i);
     memcpy(made->bytes + 8, header.at, header.size);
-    free(header.at);
     size_t at = start;
     for (size_t i = 0; i < made->tensors.count && at < start + room; i++)
         at +=
@@ -209,7 +209,9 @@ void file_write(struct made *made, struct tape *tape) {
 enum stage { LIE, CONFIG, TENSORS, TEXT, BYTES, STAGES };
 
 static struct made *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
-    struct made *made = calloc(1, sizeof *made);
+    static struct made only; /* large: to make it anew each time would cost more than to fill it */
+    struct made *made = &only;
+    made->wild = stages[TEXT] + stages[BYTES] > 0;
     plan_draw(&made->plan, tape);
     made->seed = tape_word(tape);
     for (size_t i = 0; i < stages[CONFIG]; i++) mutate_plan(made, tape);
@@ -242,5 +244,5 @@ struct made *made_filled(struct tape *tape, enum fill fill) {
 
 void made_free(struct made *made) {
     free(made->bytes);
-    free(made);
+    made->bytes = NULL;
 }

@@ -96,11 +96,11 @@ struct made {
     size_t size, header_size;
     uint64_t announced;
     size_t mutations;
-    bool wild; /* some numbers may be huge, or none at all */
+    bool wild; /* its numbers may be huge, or none at all */
     uint64_t seed;
 };
 
-/* A model by the tape, then as many mutations as `mutable` allows; made_free it. */
+/* A model by the tape and, if `mutable`, some mutations; made_free it before the next. */
 struct made *made_new(struct tape *tape, bool mutable);
 /* One that nothing is changed in, its matrices and vectors filled so. */
 struct made *made_filled(struct tape *tape, enum fill fill);

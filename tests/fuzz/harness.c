@@ -22,7 +22,8 @@ void fuzz_fail(const char *file, int line, const char *condition, const char *fo
  * while, but not for long, since memory is what is measured. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
-    return "allocator_may_return_null=1:max_allocation_size_mb=256:quarantine_size_mb=16";
+    return "allocator_may_return_null=1:max_allocation_size_mb=256:quarantine_size_mb=16:"
+           "malloc_context_size=8";
 }
 
 const char *__ubsan_default_options(void);

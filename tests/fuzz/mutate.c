@@ -230,7 +230,10 @@ void mutate_tensors(struct made *made, struct tape *t) {
         break;
     case 1: mutate_shape(tensor, t); break;
     case 2: mutate_name(made, tensor, t); break;
-    case 3: tensor->type = (enum dtype)tape_below(t, DTYPES); break;
+    case 3:
+        tensor->type = (enum dtype)tape_below(t, DTYPES);
+        made->wild = true;
+        break;
     case 4: /* gone */
         if (all->count > 1) *tensor = all->list[--all->count];
         break;
@@ -391,7 +394,6 @@ void mutate_bytes(struct made *made, struct tape *t) {
     default:
         for (size_t i = 0; data && i < 4; i++)
             made->bytes[made->header_size + tape_below(t, data)] = tape_byte(t);
-        made->wild = true;
     }
     if (made->header_size > made->size) made->header_size = made->size;
 }

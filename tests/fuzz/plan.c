@@ -223,18 +223,9 @@ static bool tells_all(const struct plan *p) {
 
 static const char *may_fail(const struct plan *p) {
     bool timm = p->family == TIMM, pooled = p->pool == POOL_ATTENTION;
-    size_t grid[2] = {p->image[0] / p->patch[0], p->image[1] / p->patch[1]};
     if ((p->int8 || p->int8_outside) && !timm) return "int8 is Vitrine's own, by timm's names";
-    if (p->int8_outside && p->prefix) return "int8 outside of the blocks, behind a prefix";
     if (p->int8_outside && pooled && !p->joined_pool) return "int8 in one of several sources";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
-    if (p->fc_norm && p->prefix) return "fc_norm behind a prefix";
-    if (timm && pooled && p->joined_pool) return "timm's pooling, q joined to k and v";
-    if (p->position == LEARNED && p->registers && grid[0] != grid[1] &&
-        p->position_rows == 1 + plan_patches(p))
-        return "positions of the class and of a grid that is no square, but not of registers";
-    if (p->given == PARTS && p->stem_layers) return "a stem and no image_size";
-    if (p->given == PARTS && !p->class_tokens) return "a prefix without a class and no pool";
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { ZEROS = 1 << 20, ZEROS_MOST = 12 };
+enum { ZEROS = 1 << 20, ZEROS_MOST = 12, ALONE = 1000 };
 
 struct pieces {
     struct tape *tape;
@@ -18,16 +18,22 @@ static size_t next_piece(struct pieces *p, size_t left) {
     return n < left ? n : left;
 }
 
-/* Each piece is of a block of its own, so that reading past it is seen. */
+/* A piece in a block of its own, so that reading past it is seen. */
+static vit_status feed_alone(vit_loader *loader, const uint8_t *bytes, size_t n) {
+    uint8_t *piece = malloc(n);
+    memcpy(piece, bytes, n);
+    vit_status status = vit_open_feed(loader, piece, n);
+    free(piece);
+    return status;
+}
+
 static vit_status feed(vit_loader *loader, const uint8_t *bytes, size_t size,
                        struct pieces *pieces) {
     vit_status status = VIT_OK;
-    for (size_t at = 0, n; at < size; at += n) {
+    for (size_t at = 0, n, i = 0; at < size; at += n, i++) {
         n = next_piece(pieces, size - at);
-        uint8_t *piece = malloc(n);
-        memcpy(piece, bytes + at, n);
-        status = vit_open_feed(loader, piece, n);
-        free(piece);
+        status =
+            i < ALONE ? feed_alone(loader, bytes + at, n) : vit_open_feed(loader, bytes + at, n);
         if (status && tape_bool(pieces->tape)) break; /* a caller may stop, or go on */
     }
     return status;

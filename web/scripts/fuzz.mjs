@@ -1,6 +1,8 @@
 // npm run fuzz: hostile files by libFuzzer, for long. npm test does the same for a while.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,11 +14,38 @@ const source = join(root, "tests", "fuzz");
 const presets = { 64: "fuzz", 32: "fuzz-32" };
 const findings = join(root, "build", "fuzz", "findings");
 const grown = (target) => join(root, "build", "fuzz", "corpus", target);
-const kept = (target) => join(source, "corpus", target);
+const unpacked = (target) => join(root, "build", "fuzz", "kept", target);
+const packed = (target) => join(source, "corpus", `${target}.txt`);
 
 /** tests/fuzz/NAME_fuzz.c is target NAME. */
 export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz.c")).sort()
   .map((name) => name.slice(0, -"_fuzz.c".length));
+
+/** tests/fuzz/corpus/TARGET.txt, a line a tape, as the folder that libFuzzer wants. */
+function kept(target) {
+  const folder = unpacked(target);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const lines = existsSync(packed(target)) ? readFileSync(packed(target), "utf8").split("\n") : [];
+  lines.filter(Boolean).forEach((tape, i) => writeFileSync(join(folder, String(i)), Buffer.from(tape, "base64")));
+  return folder;
+}
+
+/** Of the grown corpus, short tapes that see most, as the kept one. */
+async function keep(target) {
+  const best = join(root, "build", "fuzz", "best");
+  rmSync(best, { recursive: true, force: true });
+  mkdirSync(best, { recursive: true });
+  await fuzz(target, 64, ["-merge=1", best, kept(target), grown(target)]);
+  const tapes = readdirSync(best).map((name) => readFileSync(join(best, name)))
+    .sort((a, b) => a.length - b.length || Buffer.compare(a, b));
+  let text = "";
+  for (const tape of tapes) if (text.length + tape.length * 1.4 < KEPT_BYTES) text += `${tape.toString("base64")}\n`;
+  mkdirSync(join(source, "corpus"), { recursive: true });
+  writeFileSync(packed(target), text);
+}
+
+const KEPT_BYTES = 25000;
 
 const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
 
@@ -220,18 +249,20 @@ async function coverage(wanted) {
   }
 }
 
-const help = `npm run fuzz [-- --minutes N] [--target ${targets.join(",")}]
+const help = `npm run fuzz [-- --minutes N] [--target ${targets.join(",")}] [--keep]
 
 Opens, runs and encodes generated hostile models by libFuzzer under ASan and UBSan, in 64 and 32
 bits side by side, for N minutes in all (10). Goes on with the corpus of the last time, in
-build/fuzz/corpus; findings lie in build/fuzz/findings. Ctrl-C ends it with the same table.`;
+build/fuzz/corpus; findings lie in build/fuzz/findings. Ctrl-C ends it with the same table.
+--keep: puts the best of that corpus into tests/fuzz/corpus, from which npm test starts.`;
 
-async function fuzzAtLength(minutes, wanted) {
+async function fuzzAtLength(minutes, wanted, keeps) {
   const bits = await buildAll();
   if (bits.length === 0) throw new Trouble("no Clang with libFuzzer here (Debian: clang, libclang-rt-14-dev)");
   if (!bits.includes(32)) say("– 32 bits: not here (Debian: g++-multilib, lib32z1-dev)");
   stopOnInterrupt();
   const totals = await atLength(minutes, wanted, bits);
+  if (keeps) for (const target of wanted) await keep(target);
   await coverage(wanted);
   say("");
   for (const total of totals) say(line(total));
@@ -243,7 +274,12 @@ async function fuzzAtLength(minutes, wanted) {
 if (isMain(import.meta)) {
   await main(async () => {
     const { values } = parseArgs({
-      options: { minutes: { type: "string", default: "10" }, target: { type: "string" }, help: { type: "boolean" } },
+      options: {
+        minutes: { type: "string", default: "10" },
+        target: { type: "string" },
+        keep: { type: "boolean" },
+        help: { type: "boolean" },
+      },
     });
     if (values.help) return say(help);
     const minutes = Number(values.minutes);
@@ -251,6 +287,6 @@ if (isMain(import.meta)) {
     const wanted = values.target?.split(",") ?? targets;
     const unknown = wanted.find((name) => !targets.includes(name));
     if (unknown !== undefined) throw new Trouble(`--target: expected some of ${targets.join(",")}, got "${unknown}"`);
-    await fuzzAtLength(minutes, wanted);
+    await fuzzAtLength(minutes, wanted, values.keep);
   });
 }

@@ -35,6 +35,12 @@ const stages = {
     for (const variant of ["scalar", "simd128", "relaxed"]) counts.push(await cTests(`wasm-${variant}`, env));
     return sum(counts);
   }],
+  mutants: ["hostile files in wasm", async () => {
+    await setup.native();
+    await timed("build of fuzz_mutants", () => build.cmake("native", { target: "fuzz_mutants" }));
+    await build.wasm();
+    return script("tests/fuzz/wasm-mutants.mjs", ["20"]);
+  }],
   node: ["API under Node", async () => {
     await buildPackage();
     return nodeTests(["tests/node", "tests/bench"]);
@@ -115,6 +121,12 @@ async function nodeTests(folders, env = {}) {
     Number(plain.match(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m"))?.[1] ?? NaN));
   if (Number.isNaN(passed + failed)) throw new Trouble("node --test gave no summary");
   return { passed, failed: failed + cancelled, skipped };
+}
+
+/** A script of ours that is a test of its own. */
+async function script(path, args) {
+  const { code } = await run(process.execPath, [path, ...args], { show: true, allowFailure: true });
+  return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
 /** One command of node_modules that checks the package: a test of its own. */

@@ -1,0 +1,82 @@
+/* fuzz_mutants SEED COUNT: so many hostile models and what this build makes of them, for the same
+ * in wasm (wasm-mutants.mjs). For each, in little endian: bytes of the file (u32) and they; bytes
+ * of the config given apart, ~0 for none (u32), and they; the status (u8); numbers that follow, ~0
+ * if it was not run (u32), and they: the logits of a picture in which float i is
+ * (37·i mod 101 - 50)/50, or NaN where huge numbers may cancel, so that only the run counts. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "generator.h"
+#include "kernels/kernels.h"
+#include "vit.h"
+
+enum { TAPE = 300, TOKENS_MOST = 300, BYTES_MOST = 1 << 22, NONE = -1 };
+
+static void put_size(size_t value) {
+    uint32_t word = (uint32_t)value;
+    fwrite(&word, sizeof word, 1, stdout);
+}
+
+static float *picture(const vit_config *c) {
+    size_t n = c->channels * c->image_size[0] * c->image_size[1];
+    float *x = malloc(n * sizeof *x + 1);
+    for (size_t i = 0; x && i < n; i++) x[i] = (float)((int)(i * 37 % 101) - 50) / 50;
+    return x;
+}
+
+static void run(const vit_model *model, bool wild) {
+    const vit_config *c = vit_model_config(model);
+    size_t size = vit_state_size(model, 1, NULL);
+    if (size == 0 || size > BYTES_MOST || vit_tokens(c) > TOKENS_MOST) {
+        put_size((size_t)NONE);
+        return;
+    }
+    void *memory = malloc(size);
+    float *image = picture(c), *logits = calloc(c->classes + 1, sizeof *logits);
+    vit_state *state;
+    if (!memory || !image || !logits || vit_state_init(&state, memory, size, model, 1, NULL) ||
+        vit_run(model, state, image, 1, logits, NULL))
+        exit(EXIT_FAILURE);
+    put_size(c->classes);
+    for (size_t i = 0; wild && i < c->classes; i++) logits[i] = NAN;
+    fwrite(logits, sizeof *logits, c->classes, stdout);
+    free(logits);
+    free(image);
+    free(memory);
+}
+
+static void put_mutant(const struct made *made) {
+    vit_model *model;
+    vit_error why;
+    const char *json = made->json_apart ? made->json : NULL;
+    vit_status status = vit_open_with_config(&model, made->bytes, made->size, json, made->json_size,
+                                             &vit_scalar, &why);
+    put_size(made->size);
+    fwrite(made->bytes, 1, made->size, stdout);
+    put_size(json ? made->json_size : (size_t)NONE);
+    if (json) fwrite(json, 1, made->json_size, stdout);
+    fputc(status, stdout);
+    if (model)
+        run(model, made->wild);
+    else
+        put_size((size_t)NONE);
+    vit_close(model);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "usage: fuzz_mutants SEED COUNT\n");
+        return EXIT_FAILURE;
+    }
+    uint64_t seed = strtoull(argv[1], NULL, 10);
+    for (size_t left = strtoul(argv[2], NULL, 10); left > 0 && !ferror(stdout); left--) {
+        uint8_t bytes[TAPE];
+        for (size_t i = 0; i < TAPE; i++) bytes[i] = (uint8_t)random_next(&seed);
+        struct tape tape = {bytes, bytes + TAPE};
+        struct made *made = made_new(&tape, true);
+        put_mutant(made);
+        made_free(made);
+    }
+    return ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
