@@ -27,9 +27,9 @@ enum {
 
 static const int FEATURES[FAMILIES] = {
     [TIMM] = EVERYTHING,
-    [VIT] = DISTILLATION | NO_QKV_BIAS | RESIZED,
-    [DINO] = LAYER_SCALE | REGISTERS | RESIZED,
-    [CLIP] = NORM_PRE,
+    [VIT] = DISTILLATION | NO_QKV_BIAS | RESIZED | PER_HEAD,
+    [DINO] = LAYER_SCALE | REGISTERS | RESIZED | NO_CLASS | PER_HEAD,
+    [CLIP] = NORM_PRE | PER_HEAD,
     [SIGLIP] = POOLING | NO_CLASS,
     [TORCHVISION] = 0,
     [VIT_PYTORCH] = HEAD_WIDTH | PATCH_NORMS | NO_QKV_BIAS,
@@ -155,8 +155,7 @@ static void draw_positions(struct plan *p, struct tape *t) {
     if (p->family == TIMM && prefix) {
         size_t kind = tape_below(t, 4);
         if (kind == 1) p->position_rows = N;
-        if (kind == 2 && p->class_tokens && p->registers && !p->distillation)
-            p->position_rows = 1 + N;
+        if (kind == 2 && p->registers && !p->distillation) p->position_rows = 1 + N;
     }
     p->resized = may(p, RESIZED, t, 5);
     if (p->resized) p->position_rows += side * side - N;
@@ -225,6 +224,10 @@ static const char *may_fail(const struct plan *p) {
     bool timm = p->family == TIMM, pooled = p->pool == POOL_ATTENTION;
     if ((p->int8 || p->int8_outside) && !timm) return "int8 is Vitrine's own, by timm's names";
     if (p->int8_outside && pooled && !p->joined_pool) return "int8 in one of several sources";
+    if (p->per_head && !timm) return "heads of their own by names of code that has none";
+    if (!p->class_tokens && p->registers && p->position == LEARNED &&
+        p->position_rows != plan_tokens(p))
+        return "positions of a class that is not there";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
     return NULL;
 }
