@@ -5,12 +5,31 @@ import { dirname, join } from "node:path";
 import { Trouble, cacheFolder, isRoot, root, run, say, timed, which } from "./lib.mjs";
 
 const NODE = 20;
+const CURRENT_NODE = 26;
 const EMSCRIPTEN = "3.1.58";
 
 export function node() {
   if (parseInt(process.versions.node) < NODE) {
     throw new Trouble(`Node ${NODE} or newer is needed; this is ${process.version}`);
   }
+}
+
+/**
+ * A Node that has WebAssembly as current browsers do, relaxed SIMD without a flag: this one, or npm's
+ * in the cache folder; undefined where there is none to be had.
+ */
+export async function currentNode() {
+  if (parseInt(process.versions.node) >= CURRENT_NODE) return process.execPath;
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = join(cacheFolder, `node-${CURRENT_NODE}`);
+  const program = join(folder, "node_modules", name, "bin", "node");
+  const install = ["install", "--prefix", folder, "--no-save", "--ignore-scripts", `${name}@${CURRENT_NODE}`];
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    await timed(`Node ${CURRENT_NODE} into ${folder}`, () => run("npm", install))
+      .catch((error) => say(`  ${error.message}`));
+  }
+  return existsSync(program) ? program : undefined;
 }
 
 /** The packages of package-lock.json, by `npm ci` unless node_modules holds just these. */
