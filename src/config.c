@@ -4,7 +4,9 @@
 #include "config.h"
 #include "error.h"
 #include "json.h"
-#include "model.h"
+#include "kernels/kernels.h"
+#include "params.h"
+#include "shapes.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
@@ -282,7 +284,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",
                         vit_patches(c));
-    if (!model_fits(c, vit_kernels_best()))
+    if (!params_fit(c, vit_kernels_best()))
         return vit_fail(why, VIT_NO_MEMORY,
                         "config: a model of width %z and depth %z does not fit in memory", c->width,
                         c->depth);

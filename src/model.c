@@ -39,10 +39,7 @@ static size_t params_bytes(const vit_config *c, const struct vit_kernels *kernel
 
 bool model_fits(const vit_config *c, const struct vit_kernels *kernels) {
     const vit_model m = {.config = *c, .kernels = kernels};
-    const size_t image[] = {c->channels, c->image_size[0], c->image_size[1]};
-    struct arena arena = {0};
-    arena_product(&arena, 3, image);
-    return !arena.overflow && params_bytes(c, kernels) < SIZE_TOO_LARGE &&
+    return params_fit(c, kernels) && params_bytes(c, kernels) < SIZE_TOO_LARGE &&
            fixed_position_bytes(c) < SIZE_TOO_LARGE && vit_state_size(&m, 1, NULL) > 0;
 }
 

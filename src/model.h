@@ -26,7 +26,7 @@ struct vit_model {
     size_t bytes;
 };
 
-/* Whether the parameters, an image and the state that runs it can be counted in size_t. */
+/* Whether the parameters, the positions, and the state that runs an image can be counted. */
 bool model_fits(const vit_config *config, const struct vit_kernels *kernels);
 /* Bytes of the positions that are computed, not read; 0: there are none. */
 size_t fixed_position_bytes(const vit_config *config);

@@ -194,6 +194,16 @@ size_t params_floats(const vit_config *c, const struct vit_kernels *kernels) {
                      size_plus(blocks, add_up(HEAD, HEAD_ROWS, &walk).floats));
 }
 
+bool params_fit(const vit_config *c, const struct vit_kernels *kernels) {
+    size_t most = params_floats(c, kernels);
+    for (size_t layer = 0; layer <= c->stem_layers; layer++) {
+        struct maps maps = stem_maps(c, layer, NULL);
+        size_t floats = maps_floats(&maps);
+        if (floats > most) most = floats;
+    }
+    return size_times(most, sizeof(float)) < SIZE_TOO_LARGE;
+}
+
 void params_bind(struct vit_params *params, float *base, const vit_config *config,
                  const struct vit_kernels *kernels) {
     struct params_walk walk = params_walk_start(config, kernels, params);

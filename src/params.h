@@ -148,6 +148,8 @@ size_t relative_rows(const vit_config *config);
 size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);
 /* Floats that all parameters take. */
 size_t params_floats(const vit_config *config, const struct vit_kernels *kernels);
+/* Whether those, an image and each of the stem's maps can be counted in bytes. */
+bool params_fit(const vit_config *config, const struct vit_kernels *kernels);
 /* Points every field of params, whose blocks are set, into base; absent ones to NULL. */
 void params_bind(struct vit_params *params, float *base, const vit_config *config,
                  const struct vit_kernels *kernels);
