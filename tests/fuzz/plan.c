@@ -1,6 +1,8 @@
 /* Configs that make sense, by the rules of the code that writes such files. */
 #include "generator.h"
 
+#include <math.h>
+
 #include <stdio.h>
 
 /* What a family's models may have. */
@@ -58,8 +60,7 @@ size_t plan_head_width(const struct plan *p) {
 }
 
 static bool is_square(size_t n) {
-    size_t side = 0;
-    while (side * side < n) side++;
+    uint64_t side = (uint64_t)sqrt((double)n);
     return n > 0 && side * side == n;
 }
 
