@@ -400,15 +400,16 @@ vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, 
 
 vit_status vit_open_feed(vit_loader *l, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
-    if (!l->status && size > l->file_size - l->fed)
-        l->status =
-            vit_fail(&l->why, VIT_BAD_FILE, "expected a file of %z bytes, got more", l->file_size);
-    while (!l->status && size > 0) {
-        size_t used = l->header ? feed_header(l, at, size) : feed_data(l, at, size);
+    size_t room = l->file_size - l->fed, left = least(size, room);
+    while (!l->status && left > 0) {
+        size_t used = l->header ? feed_header(l, at, left) : feed_data(l, at, left);
         at += used;
-        size -= used;
+        left -= used;
         l->fed += used;
     }
+    if (!l->status && size > room)
+        l->status =
+            vit_fail(&l->why, VIT_BAD_FILE, "expected a file of %z bytes, got more", l->file_size);
     return l->status;
 }
 

@@ -338,6 +338,16 @@ TEST("a name of a thousand parts, or one of a megabyte, is refused like any othe
     }
 }
 
+TEST("of a file that is longer than it was said to be, the fault that comes first is told") {
+    vit_loader *loader = NULL;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    REQUIRE(!vit_open_begin(&loader, ST_LENGTH_BYTES, NULL, 0, NULL, &why), "%s", why.text);
+    vit_open_feed(loader, "\xff\xff\xff\xff\xff\xff\xff\xff{\"", 10);
+    vit_status status = vit_open_end(&model, loader, &why);
+    CHECK(status == VIT_BAD_FILE && strstr(why.text, "safetensors"), "%s", why.text);
+}
+
 TEST("a long header comes in pieces of any size") {
     static char header[(3 << 20) + TEXT_MAX];
     size_t data_size = write_header(header, CONFIG, SIZE_MAX), length = strlen(header);
