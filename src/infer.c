@@ -35,8 +35,10 @@ static size_t vectors_of(const struct shapes *s, const char *name, size_t width)
     return t && width ? t->count / width : 0;
 }
 
+/* vit-pytorch has parameters of no numbers. */
 static bool has(const struct shapes *s, const char *name) {
-    return tensor(s, name) != NULL;
+    const struct st_tensor *t = tensor(s, name);
+    return t && t->count > 0;
 }
 
 static size_t depth_of(const struct shapes *s) {
@@ -63,7 +65,7 @@ struct inferred {
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t class_tokens, distillation_tokens, registers;
     size_t final_norm, qkv_bias, qk_norm, layer_scale;
-    const char *norm, *norm_eps, *activation, *position, *pool;
+    const char *norm, *norm_eps, *activation, *position, *pool, *attention;
 };
 
 static vit_status missing(const struct shapes *s, const char *ours, vit_error *why) {
@@ -144,13 +146,18 @@ static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_er
                     rows, c->patch, (size_t)2);
 }
 
+static bool is_bare(const struct shapes *s) {
+    return names_habits(s->names)->bare && !has(s, "blocks.0.attn.proj.weight");
+}
+
 static vit_status infer_heads(struct inferred *c, const struct shapes *s, vit_error *why) {
     /* SO400M, ViT-H, ViT-g, ViT-G: Alabdulmohsin et al., arXiv:2305.13035; Dosovitskiy et al.,
      * table 1; Zhai et al., arXiv:2106.04560, table 2 */
     static const uint16_t of_16_heads[] = {1152, 1280, 1408, 1664};
     size_t rows = rows_of(s, "blocks.0.attn.qkv.weight"),
            usual = names_habits(s->names)->head_width;
-    if (!given_size(s, "heads", &c->heads)) {
+    if (!given_size(s, "heads", &c->heads) && is_bare(s)) c->heads = 1;
+    if (!c->heads) {
         c->heads = rows / 3 % usual ? 0 : rows / 3 / usual;
         for (size_t i = 0; i < sizeof of_16_heads / sizeof *of_16_heads; i++)
             if (rows / 3 == of_16_heads[i]) c->heads = 16;
@@ -169,9 +176,9 @@ static vit_status infer_heads(struct inferred *c, const struct shapes *s, vit_er
 
 static void infer_kinds(struct inferred *c, const struct shapes *s) {
     const struct habits *habits = names_habits(s->names);
-    bool pooled = has(s, "fc_norm.weight");
+    bool normed = has(s, "fc_norm.weight"), pooled = normed || habits->mean;
     c->norm = habits->norm, c->norm_eps = habits->norm_eps, c->activation = habits->activation;
-    c->final_norm = pooled || has(s, "norm.weight");
+    c->final_norm = normed || has(s, "norm.weight");
     c->position = has(s, "pos_embed") ? "learned" : "none";
     c->pool = has(s, "attn_pool.latent")   ? "attention"
               : c->class_tokens && !pooled ? "class"
@@ -180,6 +187,7 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->qk_norm = has(s, "blocks.0.attn.q_norm.weight");
     c->layer_scale = has(s, "blocks.0.ls1.gamma");
     if (c->head_width * c->heads == c->width) c->head_width = 0;
+    c->attention = is_bare(s) ? "per_head" : "standard"; /* which is the same for one head */
 }
 
 static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_error *why) {
@@ -219,6 +227,7 @@ static const struct entry {
     {"activation", WORD, AT(activation)},
     {"position", WORD, AT(position)},
     {"pool", WORD, AT(pool)},
+    {"attention", WORD, AT(attention)},
     {"qkv_bias", BOOL, AT(qkv_bias)},
     {"qk_norm", BOOL, AT(qk_norm)},
     {"layer_scale", BOOL, AT(layer_scale)},

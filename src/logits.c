@@ -15,6 +15,11 @@ size_t head_tokens(const vit_config *c) {
     return c->pool != VIT_POOL_CLASS ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
 }
 
+/* 2 where class and distillation token are pooled: with two heads, or with none. */
+static size_t pooled_tokens(const vit_config *c) {
+    return c->distillation_tokens && !c->no_head_dist ? 2 : 1;
+}
+
 /* Head 0 reads the class token, head 1 the distillation token; a mean feeds both alike. */
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
@@ -43,12 +48,17 @@ static void pool_backward(const vit_config *c, float *dtokens, const float *dpoo
             for (size_t i = 0; i < D; i++) dtokens[t * D + i] += dpooled[i] * share;
 }
 
+/* What feeds the heads; of two, the mean, as a distilled DeiT without heads gives it in timm. */
+static void feed(float *fed, const float *pooled, size_t n, size_t head, size_t heads) {
+    for (size_t i = 0; i < n; i++) fed[i] = (head ? fed[i] : 0) + pooled[i] / (float)heads;
+}
+
 void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
                     const float *x, size_t batch, size_t tokens) {
     const struct vit_kernels *k = m->kernels;
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
-    size_t D = c->width, K = c->classes, heads = p->head_dist_weight ? 2 : 1;
+    size_t D = c->width, K = c->classes, heads = pooled_tokens(c);
     if (norms_tokens(c)) {
         k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
                 batch * tokens, D);
@@ -69,7 +79,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
                     p->fc_norm_bias, c->norm_eps, batch, D);
             pooled = normed;
         }
-        if (head == 0 && a->fed) memcpy(a->fed, pooled, batch * D * sizeof *pooled);
+        if (a->fed) feed(a->fed, pooled, batch * D, head, heads);
         if (!logits) continue;
         k->matmul(logits, K, pooled, D, head ? p->head_dist_weight : p->head_weight,
                   head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, D);

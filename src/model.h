@@ -197,9 +197,9 @@ void norm_backward(float *dx, size_t lddx, float *dgain, float *dbias, const flo
 
 /* Room for pooling by attention. */
 struct pooling {
-    float *qkv;    /* (T,3D) of one image */
+    float *qkv;    /* (N,3D) of one image */
     float *query;  /* (3D), of which only the query counts */
-    float *scores; /* (T) */
+    float *scores; /* (N) */
     float *mixed;  /* (B,D) */
     float *hidden; /* (B,M) */
 };

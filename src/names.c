@@ -10,14 +10,28 @@
 struct family {
     const char *name;
     const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
+    const char *needs;   /* a line each: tensors that are there besides */
     const char *aliases;
     const char *ignored; /* a line each: how names begin */
     struct habits habits;
 };
 
+/* timm's own; then what the first code of DINOv2 and of DeiT III calls otherwise. What is passed
+ * over: MAE's decoder, the projection heads of DINO and DINOv2. */
 static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n"
-                           "attn_pool.qkv attn_pool.qkv\n"; /* as we write it */
-static const char TIMM_IGNORED[] = "mask_token\n";
+                           "attn_pool.qkv attn_pool.qkv\n"
+                           "reg_token reg_token\n"
+                           "reg_token register_tokens\n"
+                           "blocks.*.ls1.gamma blocks.*.ls1.gamma\n"
+                           "blocks.*.ls1.gamma blocks.*.gamma_1\n"
+                           "blocks.*.ls2.gamma blocks.*.ls2.gamma\n"
+                           "blocks.*.ls2.gamma blocks.*.gamma_2\n";
+static const char TIMM_IGNORED[] = "mask_token\n"
+                                   "decoder_\n"
+                                   "head.mlp.\n"
+                                   "head.last_layer.\n"
+                                   "dino_head.\n"
+                                   "ibot_head.\n";
 
 /* ViT, DeiT, ViT-MAE; then what DINOv2 calls otherwise. */
 static const char TRANSFORMERS[] =
@@ -44,28 +58,35 @@ static const char TRANSFORMERS[] =
     "head_dist distillation_classifier\n";
 static const char TRANSFORMERS_IGNORED[] = "pooler.\nembeddings.mask_token\ndecoder.\n";
 
-/* The vision towers of CLIP and SigLIP in transformers. */
-static const char TOWERS[] = "cls_token embeddings.class_embedding\n"
-                             "pos_embed embeddings.position_embedding.weight\n"
-                             "patch_embed.proj embeddings.patch_embedding\n"
-                             "norm_pre pre_layrnorm\n" /* sic */
-                             "blocks.*.norm1 encoder.layers.*.layer_norm1\n"
-                             "blocks.*.attn.qkv encoder.layers.*.self_attn.{q_proj,k_proj,v_proj}\n"
-                             "blocks.*.attn.proj encoder.layers.*.self_attn.out_proj\n"
-                             "blocks.*.norm2 encoder.layers.*.layer_norm2\n"
-                             "blocks.*.mlp.fc1 encoder.layers.*.mlp.fc1\n"
-                             "blocks.*.mlp.fc2 encoder.layers.*.mlp.fc2\n"
-                             "norm post_layernorm\n"
-                             "attn_pool.latent head.probe\n"
-                             "attn_pool.qkv.weight head.attention.in_proj_weight\n"
-                             "attn_pool.qkv.bias head.attention.in_proj_bias\n"
-                             "attn_pool.proj head.attention.out_proj\n"
-                             "attn_pool.norm head.layernorm\n"
-                             "attn_pool.mlp.fc1 head.mlp.fc1\n"
-                             "attn_pool.mlp.fc2 head.mlp.fc2\n"
-                             "head visual_projection\n";
-static const char TOWERS_IGNORED[] =
-    "text_model.\ntext_projection.\nlogit_scale\nlogit_bias\nembeddings.position_ids\n";
+/* The vision towers of CLIP and SigLIP in transformers; and their classifiers, which read the mean
+ * of the last hidden state: CLIP's before its norm, SigLIP's behind it, past its pooling. */
+#define TOWER                                                                                      \
+    "cls_token embeddings.class_embedding\n"                                                       \
+    "pos_embed embeddings.position_embedding.weight\n"                                             \
+    "patch_embed.proj embeddings.patch_embedding\n"                                                \
+    "norm_pre pre_layrnorm\n" /* sic */                                                            \
+    "blocks.*.norm1 encoder.layers.*.layer_norm1\n"                                                \
+    "blocks.*.attn.qkv encoder.layers.*.self_attn.{q_proj,k_proj,v_proj}\n"                        \
+    "blocks.*.attn.proj encoder.layers.*.self_attn.out_proj\n"                                     \
+    "blocks.*.norm2 encoder.layers.*.layer_norm2\n"                                                \
+    "blocks.*.mlp.fc1 encoder.layers.*.mlp.fc1\n"                                                  \
+    "blocks.*.mlp.fc2 encoder.layers.*.mlp.fc2\n"
+static const char CLIP[] = TOWER "norm post_layernorm\n"
+                                 "head visual_projection\n";
+static const char SIGLIP[] = TOWER "norm post_layernorm\n"
+                                   "attn_pool.latent head.probe\n"
+                                   "attn_pool.qkv.weight head.attention.in_proj_weight\n"
+                                   "attn_pool.qkv.bias head.attention.in_proj_bias\n"
+                                   "attn_pool.proj head.attention.out_proj\n"
+                                   "attn_pool.norm head.layernorm\n"
+                                   "attn_pool.mlp.fc1 head.mlp.fc1\n"
+                                   "attn_pool.mlp.fc2 head.mlp.fc2\n"
+                                   "head visual_projection\n";
+static const char CLIP_CLASSIFIER[] = TOWER "head classifier\n";
+static const char SIGLIP_CLASSIFIER[] = TOWER "norm post_layernorm\n"
+                                              "head classifier\n";
+#define TOWERS_IGNORED                                                                             \
+    "text_model.\ntext_projection.\nlogit_scale\nlogit_bias\nembeddings.position_ids\n"
 
 static const char TORCHVISION[] =
     "cls_token class_token\n"
@@ -81,7 +102,9 @@ static const char TORCHVISION[] =
     "blocks.*.mlp.fc2 encoder.layers.encoder_layer_*.mlp.3\n"
     "blocks.*.mlp.fc2 encoder.layers.encoder_layer_*.mlp.linear_2\n"
     "norm encoder.ln\n"
-    "head heads.head\n";
+    "head heads.head\n"
+    "head heads.0\n" /* what a tutorial puts in its place */
+    "head heads\n";
 
 /* The first of two rows: from 1.0 on; the second: before. */
 static const char VIT_PYTORCH[] = "pos_embed pos_embedding\n"
@@ -124,33 +147,63 @@ static const char ENCODER[] = "cls_token cls_token\n"
                               "head head\n"
                               "head classifier\n";
 
+#define TOWER_ANCHOR "vision_model.encoder.layers.0.self_attn.q_proj.weight\n"
+
 static const struct family FAMILIES[] = {
-    {"timm", "blocks.0.attn.qkv.weight\n", TIMM, TIMM_IGNORED, {"pre", "1e-6", "gelu", 64}},
+    {"timm",
+     "blocks.0.attn.qkv.weight\n",
+     "",
+     TIMM,
+     TIMM_IGNORED,
+     {"pre", "1e-6", "gelu", 64, false, false}},
     {"transformers' ViT, DeiT, DINOv2 and ViT-MAE",
      "encoder.layer.0.attention.attention.query.weight\n",
+     "",
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-12", "gelu", 64}},
-    {"transformers' CLIP and SigLIP",
-     "vision_model.encoder.layers.0.self_attn.q_proj.weight\n",
-     TOWERS,
+     {"pre", "1e-12", "gelu", 64, false, false}},
+    {"transformers' CLIPForImageClassification",
+     TOWER_ANCHOR,
+     "classifier.weight\npre_layrnorm.weight\n",
+     CLIP_CLASSIFIER,
+     TOWERS_IGNORED "post_layernorm.\n",
+     {"pre", "1e-5", "quick_gelu", 64, true, false}},
+    {"transformers' SiglipForImageClassification",
+     TOWER_ANCHOR,
+     "classifier.weight\n",
+     SIGLIP_CLASSIFIER,
+     TOWERS_IGNORED "head.\n",
+     {"pre", "1e-6", "gelu_tanh", 64, true, false}},
+    {"transformers' CLIP",
+     TOWER_ANCHOR,
+     "pre_layrnorm.weight\n",
+     CLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64}},
+     {"pre", "1e-5", "quick_gelu", 64, false, false}},
+    {"transformers' SigLIP",
+     TOWER_ANCHOR,
+     "",
+     SIGLIP,
+     TOWERS_IGNORED,
+     {"pre", "1e-6", "gelu_tanh", 64, false, false}},
     {"torchvision",
      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
+     "",
      TORCHVISION,
      "",
-     {"pre", "1e-6", "gelu", 64}},
+     {"pre", "1e-6", "gelu", 64, false, false}},
     {"vit-pytorch",
      "transformer.layers.0.0.to_qkv.weight\ntransformer.layers.0.0.fn.to_qkv.weight\n",
+     "",
      VIT_PYTORCH,
      "",
-     {"pre", "1e-5", "gelu", 64}},
+     {"pre", "1e-5", "gelu", 64, false, true}},
     {"torch.nn.TransformerEncoder",
      "layers.0.self_attn.in_proj_weight\n",
+     "",
      ENCODER,
      "",
-     {"post", "1e-5", "relu", 64}},
+     {"post", "1e-5", "relu", 64, false, false}},
 };
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
@@ -330,6 +383,17 @@ static bool is_prefix(const char *name, size_t size) {
     return parts <= PREFIX_PARTS;
 }
 
+static bool has_all(const struct names *names, const struct safetensors *st, const char *lines) {
+    char name[NAME_MOST];
+    for (; *lines; lines = next_line(lines)) {
+        struct text text = {name, name + sizeof name - 1};
+        put(&text, lines, line_size(lines));
+        *text.at = '\0';
+        if (!find(names, st, name)) return false;
+    }
+    return true;
+}
+
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
     static const char tower[] = "vision_model.";
     for (size_t i = 0; i < FAMILY_COUNT; i++)
@@ -341,7 +405,7 @@ bool names_find(struct names *names, const struct safetensors *st, vit_error *wh
                 if (!is_prefix(tensor->name, prefix)) continue;
                 if (!strncmp(line, tower, sizeof tower - 1)) prefix += sizeof tower - 1;
                 *names = (struct names){&FAMILIES[i], tensor->name, prefix};
-                return true;
+                if (has_all(names, st, FAMILIES[i].needs)) return true;
             }
     none_found(st, why);
     return false;

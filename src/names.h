@@ -38,6 +38,8 @@ bool names_ignore(const struct names *names, const struct st_tensor *tensor);
 struct habits {
     const char *norm, *norm_eps, *activation;
     size_t head_width; /* D/h */
+    bool mean;         /* a mean feeds the head, though no tensor tells */
+    bool bare;         /* one head as wide as the token has no projection behind it */
 };
 const struct habits *names_habits(const struct names *names);
 

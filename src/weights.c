@@ -55,7 +55,7 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     c->norm_pre = find(names, st, "norm_pre.weight");
     c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
     c->no_head_bias = c->norm_pre && !find(names, st, "head.bias");
-    c->no_head_dist = c->distillation_tokens && !find(names, st, "head_dist.weight");
+    c->no_head_dist = c->distillation_tokens && c->classes && !find(names, st, "head_dist.weight");
     const struct st_tensor *first = find(names, st, FIRST_MATRIX);
     const struct st_tensor *position = find(names, st, "pos_embed");
     c->int8 = first && first->type == ST_I8;

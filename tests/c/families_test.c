@@ -24,6 +24,15 @@ static const struct family_case {
     {"families/siglip_of_timm", "{\"heads\":2,\"activation\":\"gelu_tanh\"}"},
     {"families/vit_pytorch", "{\"heads\":2}"},
     {"families/vit_pytorch_before", NULL},
+    {"families/deit3", "{\"heads\":2}"},
+    {"families/dinov2_of_the_hub", "{\"heads\":2}"},
+    {"families/mae_with_decoder", "{\"heads\":2}"},
+    {"families/clip_classifier", "{\"heads\":2}"},
+    {"families/siglip_classifier", "{\"heads\":2}"},
+    {"families/timm_map_registers", "{\"heads\":2}"},
+    {"families/vit_pytorch_one_head", NULL},
+    {"families/vit_pytorch_without_class", "{\"heads\":2,\"pool\":\"mean\"}"},
+    {"families/torchvision_of_a_tutorial", NULL},
 };
 enum { CASES_COUNT = sizeof CASES / sizeof *CASES };
 

@@ -56,6 +56,12 @@ def of_torchvision(heads, **sizes):
     return model, Recorded(model.encoder.layers, model.encoder.ln)
 
 
+def of_a_tutorial(**sizes):
+    model, recorded = of_torchvision(**sizes)
+    model.heads = nn.Linear(sizes["hidden_dim"], 3)
+    return model, recorded
+
+
 class Encoder(nn.Module):
     """What people write around torch.nn.TransformerEncoder."""
 
@@ -256,6 +262,47 @@ def as_vit_pytorch_before(tensors):
     return renamed(channels_last(tensors), VIT_PYTORCH_BEFORE)
 
 
+def as_deit3(tensors):
+    return {n.replace("ls1.gamma", "gamma_1").replace("ls2.gamma", "gamma_2"): t
+            for n, t in tensors.items()}
+
+
+def as_hubs_dinov2(tensors):
+    width = tensors["cls_token"].shape[-1]
+    first = torch.linspace(-1, 1, width).reshape(1, 1, -1)
+    out = {n.replace("reg_token", "register_tokens"): t for n, t in without(tensors, "head.").items()}
+    out["cls_token"] = out["cls_token"] - first
+    out["pos_embed"] = torch.cat([first, out["pos_embed"]], 1)
+    return {**out, "mask_token": torch.ones(1, width)}
+
+
+def as_mae(tensors):
+    out = {f"decoder_{n}": t[:2] for n, t in tensors.items() if n.startswith(("blocks", "norm"))}
+    return {**without(tensors, "head."), **out, "decoder_pos_embed": torch.ones(1, 2, 2),
+            "mask_token": torch.ones(1, 1, 2)}
+
+
+def as_classifier(tensors, others):
+    cut = [f"{part}_proj" for part in "qkv"]
+    tensors = renamed(tensors, TOWER + [("head", "classifier")], cut)
+    name = "embeddings.position_embedding.weight"
+    tensors[name] = tensors[name][0]
+    return behind("vision_model.", {**tensors, **others}, ["classifier"])
+
+
+def as_clip_classifier(tensors):
+    return as_classifier(tensors, {"post_layernorm.weight": torch.ones(20)})
+
+
+def as_siglip_classifier(tensors):
+    return as_classifier(tensors, {"head.probe": torch.ones(1, 1, 20)})
+
+
+def as_vit_pytorch_without_class(tensors):
+    width = tensors["pos_embed"].shape[-1]
+    return {"cls_token": torch.ones(0, width), **as_vit_pytorch(tensors)}
+
+
 def without(tensors, start):
     return {n: t for n, t in tensors.items() if not n.startswith(start)}
 
@@ -294,7 +341,7 @@ class Siglip(VisionTransformer):
         super().forward(images)
         del self.pool
         self.pool = pool
-        self.pooled = self.pool(self.tokens)
+        self.pooled = self.pool(self.tokens[:, self.prefix:])
         return self.pooled
 
 
@@ -323,6 +370,15 @@ class VitPytorch(VisionTransformer):
         if c["NORMED_PATCHES"]:
             patch = c["patch_size"]
             self.patch_embed = NormedPatches(c["channels"], c["width"], patch, c["norm_eps"])
+
+
+class Bare(VitPytorch):
+    """One head as wide as the token: nothing comes behind it."""
+
+    def __init__(self, c):
+        super().__init__(c)
+        for block in self.blocks:
+            block.attn.proj = nn.Identity()
 
 
 class NormedPatches(nn.Module):
@@ -382,11 +438,37 @@ OURS = {
 }
 
 
-HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm"]
+OURS.update({  # later, as each has the seed of its number
+    "deit3": (as_deit3, dict(SMALL, layer_scale=True, norm_eps=1e-6, POSITION_ROWS="patches")),
+    "dinov2_of_the_hub": (as_hubs_dinov2, dict(
+        SMALL, layer_scale=True, norm_eps=1e-6, prefix=["class", "register", "register"],
+        POSITION_ROWS="patches")),
+    "mae_with_decoder": (as_mae, dict(SMALL, norm_eps=1e-6)),
+    "clip_classifier": (as_clip_classifier, dict(
+        SMALL, norm_eps=1e-5, activation="quick_gelu", NORM_PRE=True, PATCH_BIAS=False,
+        pool="mean", final_norm=False)),
+    "siglip_classifier": (as_siglip_classifier, dict(
+        SMALL, prefix=[], pool="mean", activation="gelu_tanh", norm_eps=1e-6)),
+    "timm_map_registers": (as_timms_siglip, dict(
+        SMALL, MODEL=Siglip, prefix=["register", "register"], pool="mean", norm_eps=1e-6)),
+    "vit_pytorch_one_head": (as_vit_pytorch, dict(
+        SMALL, MODEL=Bare, NORMED_PATCHES=True, qkv_bias=False, norm_eps=1e-5, head_width=20,
+        heads=1)),
+    "vit_pytorch_without_class": (as_vit_pytorch_without_class, dict(
+        SMALL, MODEL=VitPytorch, NORMED_PATCHES=True, qkv_bias=False, norm_eps=1e-5, head_width=7,
+        prefix=[], pool="mean")),
+})
+OTHERS_LATER = {
+    "torchvision_of_a_tutorial": (of_a_tutorial, OTHERS["torchvision"][1]),
+}
+
+
+HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
+            "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers"]
 
 
 def make_other(name, seed):
-    build, options = OTHERS[name]
+    build, options = {**OTHERS, **OTHERS_LATER}[name]
     random = torch.Generator().manual_seed(seed)
     model, recorded = build(**options)
     draw_weights(model, torch.float32, random)
@@ -426,8 +508,8 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "families")
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
-    for seed, name in enumerate([*OTHERS, *OURS], start=1):
-        tensors, dtype, results = (make_other if name in OTHERS else make_ours)(name, seed)
+    for seed, name in enumerate([*OTHERS, *OURS, *OTHERS_LATER], start=1):
+        tensors, dtype, results = (make_ours if name in OURS else make_other)(name, seed)
         write_safetensors(folder / f"{name}.safetensors", {n: (dtype, t) for n, t in tensors.items()})
         write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
         print(name)

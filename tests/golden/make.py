@@ -337,8 +337,9 @@ class VisionTransformer(nn.Module):
         pooled = x[:, self.prefix:].mean(dim=1) if self.pool == "mean" else x[:, 0]
         self.pooled = self.fc_norm(pooled)
         logits = self.head(self.pooled)
-        if hasattr(self, "head_dist"):
+        if getattr(self, "head_dist", None):
             logits = (logits + self.head_dist(x[:, 1])) / 2
+            self.pooled = (self.pooled + x[:, 1]) / 2  # as timm's, of which each head reads one
         return logits
 
 
