@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "infer.h"
+#include "interpolate.h"
 #include "model.h"
 #include "resample.h"
 #include "sort.h"
@@ -54,12 +55,17 @@ static bool any_negative(const float *x, size_t n) {
     return false;
 }
 
-/* A learned grid for another image size: bicubic and antialiased, as timm does it. */
+/* A learned grid for another image size. */
 static vit_status resize_positions(float *out, const float *in, const vit_config *c, size_t side,
                                    vit_error *why) {
     size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];
+    if (c->resize != VIT_RESIZE_ANTIALIASED) {
+        memcpy(out, in, extra * sizeof *out);
+        interpolate(out + extra, in + extra, side, rows, columns, D, c->resize);
+        return VIT_OK;
+    }
     size_t size = resample_size(side, side, rows, columns, D, VIT_BICUBIC);
     void *scratch = size ? malloc(size) : NULL;
     if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "no memory to resize pos_embed");

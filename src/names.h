@@ -4,6 +4,7 @@
 #define VIT_NAMES_H
 
 #include "safetensors.h"
+#include "vit.h"
 
 struct family;
 
@@ -40,6 +41,7 @@ struct habits {
     size_t head_width; /* D/h */
     bool mean;         /* a mean feeds the head, though no tensor tells */
     bool bare;         /* one head as wide as the token has no projection behind it */
+    vit_resize resize; /* of positions */
 };
 const struct habits *names_habits(const struct names *names);
 

@@ -72,6 +72,16 @@ typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;
 
 enum { VIT_STEM_MOST = 6 };
 
+/* How other code resizes a grid of positions, always bicubic: with antialiasing, as timm; without,
+ * as transformers; by a scale of 0.1 too much, as the first code of DINOv2; from corner to corner,
+ * as torchvision. */
+typedef enum vit_resize {
+    VIT_RESIZE_ANTIALIASED,
+    VIT_RESIZE_SHARP,
+    VIT_RESIZE_OFFSET,
+    VIT_RESIZE_CORNERS
+} vit_resize;
+
 typedef struct vit_config {
     size_t image_size[2], patch_size[2]; /* rows, columns */
     size_t channels, width, depth, heads, mlp_width;
@@ -108,6 +118,7 @@ typedef struct vit_config {
     bool no_patch_bias, no_head_bias, no_head_dist;
     bool int8;            /* the blocks' matrices are int8 with a scale for each row */
     size_t position_rows; /* rows of pos_embed: T, or N where the prefix has none */
+    vit_resize resize;    /* of a grid of positions for another image size */
 } vit_config;
 
 size_t vit_patches(const vit_config *config); /* N */

@@ -42,6 +42,18 @@ static void read_positions(vit_config *c, const struct st_tensor *position) {
     c->class_position = with_class && !(rows == N || side_of(rows));
 }
 
+/* As the family does; but DINOv2 with registers antialiases, and its first code, whose mask token
+ * timm drops, does not. */
+static vit_resize resize_of(const vit_config *c, const struct names *names,
+                            const struct safetensors *st) {
+    vit_resize usual = names_habits(names)->resize;
+    const struct st_tensor *mask = find(names, st, "mask_token");
+    if (c->register_tokens) return VIT_RESIZE_ANTIALIASED;
+    if (names_are_timms(names) && c->layer_scale && mask && mask->rank == 2)
+        return VIT_RESIZE_OFFSET;
+    return usual;
+}
+
 vit_status weights_read_config(vit_config *c, const struct safetensors *st,
                                const struct names *names, const char *json, size_t json_size,
                                vit_error *why) {
@@ -56,6 +68,7 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
     c->no_head_bias = c->norm_pre && !find(names, st, "head.bias");
     c->no_head_dist = c->distillation_tokens && c->classes && !find(names, st, "head_dist.weight");
+    c->resize = resize_of(c, names, st);
     const struct st_tensor *first = find(names, st, FIRST_MATRIX);
     const struct st_tensor *position = find(names, st, "pos_embed");
     c->int8 = first && first->type == ST_I8;

@@ -419,7 +419,8 @@ OURS = {
     "vit_without_head": (as_bare_vit, dict(SMALL, width=36)),
     "deit": (as_deit, dict(SMALL, prefix=["class", "distillation"])),
     "deit_of_one_head": (as_deit_of_one_head, dict(SMALL, prefix=["class", "distillation"])),
-    "dinov2": (as_dinov2, dict(SMALL, layer_scale=True, norm_eps=1e-6, image_size=[8, 16], GRID=5)),
+    "dinov2": (as_dinov2, dict(
+        SMALL, layer_scale=True, norm_eps=1e-6, image_size=[8, 16], GRID=5, ANTIALIAS=False)),
     "dinov2_registers": (as_registers, dict(
         SMALL, layer_scale=True, norm_eps=1e-6, prefix=["class", "register", "register"],
         POSITION_ROWS="patches")),

@@ -279,7 +279,7 @@ class VisionTransformer(nn.Module):
         self.patches_only = c.get("POSITION_ROWS") == "patches"
         if c["position"] == "learned":
             self.grid = rows, columns
-            self.side = c.get("GRID")
+            self.side, self.antialias = c.get("GRID"), c.get("ANTIALIAS", True)
             length = self.side**2 if self.side else rows * columns
             if not self.patches_only:
                 length += prefix
@@ -310,7 +310,7 @@ class VisionTransformer(nn.Module):
         patches = self.side**2
         rest, grid = self.pos_embed[:, :-patches], self.pos_embed[:, -patches:]
         grid = grid.reshape(1, self.side, self.side, -1).permute(0, 3, 1, 2)
-        grid = F.interpolate(grid, size=self.grid, mode="bicubic", antialias=True)
+        grid = F.interpolate(grid, size=self.grid, mode="bicubic", antialias=self.antialias)
         self.resized = torch.cat([rest, grid.flatten(2).transpose(1, 2)], dim=1)
         self.resized.retain_grad()
         return self.resized

@@ -1,0 +1,56 @@
+/* Grids of learned positions for another image size, each as its family's own code resizes them. */
+#include "interpolate.h"
+
+#include <math.h>
+
+/* Keys, Cubic convolution interpolation for digital image processing, 1981; PyTorch has a = -3/4.
+ */
+static double near(double x) {
+    const double a = -0.75;
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+}
+
+static double far(double x) {
+    const double a = -0.75;
+    return ((x - 5) * x + 8) * x * a - 4 * a;
+}
+
+/* Four inputs of an axis and their weights; past its ends the last is repeated. */
+struct taps {
+    size_t at[4];
+    float by[4];
+};
+
+static double source(vit_resize kind, size_t in, size_t out, size_t index) {
+    double i = (double)index, n = (double)in, m = (double)out;
+    if (kind == VIT_RESIZE_CORNERS) return out > 1 ? i * (n - 1) / (m - 1) : 0;
+    return (i + 0.5) * n / (kind == VIT_RESIZE_OFFSET ? m + 0.1 : m) - 0.5;
+}
+
+static struct taps taps_of(vit_resize kind, size_t in, size_t out, size_t index) {
+    double x = source(kind, in, out, index), below = floor(x), t = x - below;
+    const double by[4] = {far(t + 1), near(t), near(1 - t), far(2 - t)};
+    struct taps taps;
+    for (int k = 0; k < 4; k++) {
+        double at = below + k - 1;
+        taps.at[k] = at < 0 ? 0 : at < (double)in ? (size_t)at : in - 1;
+        taps.by[k] = (float)by[k];
+    }
+    return taps;
+}
+
+void interpolate(float *restrict out, const float *restrict in, size_t side, size_t rows,
+                 size_t columns, size_t D, vit_resize kind) {
+    for (size_t row = 0; row < rows; row++) {
+        struct taps down = taps_of(kind, side, rows, row);
+        for (size_t column = 0; column < columns; column++, out += D) {
+            struct taps across = taps_of(kind, side, columns, column);
+            for (size_t d = 0; d < D; d++) out[d] = 0;
+            for (int i = 0; i < 16; i++) {
+                const float *from = in + (down.at[i / 4] * side + across.at[i % 4]) * D;
+                float by = down.by[i / 4] * across.by[i % 4];
+                for (size_t d = 0; d < D; d++) out[d] += by * from[d];
+            }
+        }
+    }
+}
