@@ -2,8 +2,9 @@
 import { ourConfig } from "./checkpoint.js";
 import { kindOf, reason, VitError } from "./errors.js";
 import { type Source, steady } from "./fetch.js";
+import type { Checkpoint } from "./folder.js";
 import { read } from "./incoming.js";
-import { isObject, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
+import { isObject, MOST_JSON_BYTES, parseJson } from "./json.js";
 import type { WeightsSource } from "./vit.js";
 
 /** JSON text, or where to get it. */
@@ -19,22 +20,23 @@ export function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
   return { source: steady(config as Source) };
 }
 
-export const textOf = (config: Json | undefined): Text | undefined =>
-  config && { json: JSON.stringify(config) };
-
 const isInline = (json: string) => json.trimStart().startsWith("{");
 
-/** What is no object the core refuses. `defaults`: for what the config leaves out. */
+/**
+ * The folder's config, and over it the one given apart: each in anybody's words. What is no object
+ * the core refuses.
+ */
 export async function readConfig(
   config: Text | undefined,
   signal: AbortSignal | undefined,
-  defaults: Json | undefined,
+  folder: Pick<Checkpoint, "config" | "prepare"> = { config: undefined, prepare: undefined },
 ): Promise<string | undefined> {
-  if (!config) return undefined;
+  const below = { ...folder.prepare, ...(folder.config && ourConfig(folder.config)) };
+  if (!config) return folder.config || folder.prepare ? JSON.stringify(below) : undefined;
   const { source } = config;
   const json = source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : config.json!;
   const value = parseJson(json, "config");
-  return isObject(value) ? JSON.stringify({ ...defaults, ...ourConfig(value) }) : json;
+  return isObject(value) ? JSON.stringify({ ...below, ...ourConfig(value) }) : json;
 }
 
 export function toJson(name: string, value: unknown): string {

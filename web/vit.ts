@@ -6,7 +6,7 @@ import { guarded, isReasonOf, kindOf, show, takeOptions, VitError } from "./erro
 import { abortable, lasting, type Source, steady } from "./fetch.js";
 import { isFolder, openFolder, placeOf } from "./folder.js";
 import { type ImageInput, noImage, type Picture, toPicture } from "./images.js";
-import { readConfig, takeConfig, textOf, toJson } from "./given.js";
+import { readConfig, takeConfig, toJson } from "./given.js";
 import { type Plan, type Running, start } from "./load.js";
 import type { Variant, WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
@@ -197,7 +197,7 @@ export class Vit {
     };
     const plan: Plan = {
       weights: folder?.weights ?? direct ?? (place as string | URL),
-      config: readConfig(apart ?? textOf(folder?.config ?? folder?.prepare), signal, folder?.prepare),
+      config: readConfig(apart, signal, folder),
       prepare,
       wasm: module,
       variant,

@@ -96,27 +96,30 @@ test("a folder is read by its address, its path or its files", async (t) => {
   }
 });
 
-test("a config apart replaces the folder's own, and its preprocessor stays unless it has another", async () => {
-  const broken = new File([json({ ...CONFIG, model_type: "unheard-of" })], "config.json");
-  const rest = [new File([json(PREPROCESSOR)], "preprocessor_config.json"), new File([weights], "model.safetensors")];
+test("a config apart is laid over the folder's own, key by key, and its preprocessor stays unless it has another", async () => {
+  const files = (config) => [
+    new File([json(config)], "config.json"), new File([json(PREPROCESSOR)], "preprocessor_config.json"),
+    new File([weights], "model.safetensors"),
+  ];
   const mine = { kind: "photo", resize: 12, mean: [0, 0, 0], std: [1, 1, 1] };
   const theirs = {
     kind: "photo", resize: 16, crop: 12, mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
   };
-  for (const [config, prepare] of [
-    [CONFIG, theirs],
-    [JSON.stringify({ heads: 2 }), theirs],
-    [new Blob([JSON.stringify({ heads: 2, prepare: mine })]), mine],
-    [{ heads: 2, prepare: null }, null],
+  const plain = await load({ weights: files(CONFIG) });
+  for (const [config, prepare, norm_eps = 0.5] of [
+    [{}, theirs, plain.config.norm_eps],
+    [JSON.stringify({ norm_eps: 0.5 }), theirs],
+    [new Blob([JSON.stringify({ norm_eps: 0.5, prepare: mine })]), mine],
+    [{ norm_eps: 0.5, prepare: null }, null],
+    [{ ...CONFIG, layer_norm_eps: 0.5 }, theirs], // in the folder's own words
   ]) {
-    const model = await load({ weights: [broken, ...rest], config });
-    assert.equal(model.config.heads, 2);
-    assert.deepEqual(model.config.prepare, prepare);
+    const { config: whole } = await load({ weights: files(CONFIG), config });
+    assert.deepEqual(whole, { ...plain.config, norm_eps, prepare });
   }
-  const named = await load({ weights: [new File([json(CONFIG)], "config.json"), ...rest], config: { heads: 2 } });
-  assert.equal(named.config.labels[0], "0"); // CONFIG's is not asked
-  const option = await load({ weights: [broken, ...rest], config: { heads: 2 }, prepare: mine });
+  const option = await load({ weights: files(CONFIG), config: { norm_eps: 0.5 }, prepare: mine });
   assert.deepEqual(option.config.prepare, mine);
+  const broken = { weights: files({ ...CONFIG, model_type: "unheard-of" }), config: { heads: 2 } };
+  await rejects(() => load(broken), "bad_config", /model_type.*unheard-of/);
 });
 
 /** The tensors of a file whose number is `part` modulo `parts`, as a file of their own. */
