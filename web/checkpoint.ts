@@ -82,20 +82,46 @@ function labelsOf({ architectures, id2label }: Json): string[] | undefined {
 
 // ---- timm --------------------------------------------------------------------
 
-function ofTimm({ architecture, global_pool, pretrained_cfg, label_names }: Json): Config {
+/** What timm's pooling is here. Others it has are known to be others. */
+const POOLS = { token: "class", avg: "mean", map: "attention" } as const;
+
+/** timm's `act_layer`, a word or a class. */
+const TIMM_ACTIVATIONS = {
+  gelu: "gelu",
+  gelu_tanh: "gelu_tanh",
+  quick_gelu: "quick_gelu",
+  quickgelu: "quick_gelu",
+  relu: "relu",
+} as const;
+
+/** Those of `model_args` that change what is computed, and that no tensor tells. */
+const UNKNOWN_ARGS = ["norm_layer", "block_fn", "mlp_layer", "attn_layer", "embed_layer", "pool_include_prefix"];
+
+function ofTimm({ architecture, global_pool, pretrained_cfg, label_names, model_args }: Json): Config {
   const name = wordOf(architecture);
+  const args = objectOr(model_args, {});
+  const unknown = UNKNOWN_ARGS.find((key) => args[key]);
+  if (unknown) throw new VitError("bad_config", `config: model_args.${unknown}: expected none; it is not known here`);
+  const pool = args.global_pool ?? global_pool;
   const { input_size, label_names: labels = label_names, ...pixels } = objectOr(pretrained_cfg, {});
   const { 0: channels, 1: rows, 2: columns } = Object(input_size) as number[];
   return known({
     channels,
     image_size: rows && [rows, columns],
-    pool: new Map([["token", "class"], ["avg", "mean"], ["map", "attention"]]).get(wordOf(global_pool)),
+    pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
+    heads: args.num_heads,
     labels,
     prepare: rows && ofTimmsPixels(pixels, rows),
     norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : undefined,
-    activation: /quickgelu/.test(name) ? "quick_gelu" : /siglip/.test(name) ? "gelu_tanh" : undefined,
+    activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
 }
+
+/** The few SigLIPs of timm's vision_transformer.py whose gelu is tanh's; in the others it is exact. */
+const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so400m|giantopt)_patch16_siglip/;
+
+const actOf = (name: string) =>
+  /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : undefined;
 
 function ofTimmsPixels({ crop_pct = 0.875, crop_mode, interpolation, mean, std }: Json, crop: number) {
   const size = Math.floor(crop / (crop_pct as number));

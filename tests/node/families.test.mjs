@@ -1,0 +1,85 @@
+// Checkpoints as other code saves them, against what that code computes: every case of
+// ../shared/families (its README). Within 1e-4 of the largest value, or refused.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "node:test";
+import { load, rejects } from "./support.mjs";
+
+const data = process.env.VITRINE_DATA;
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boolean)
+  .map((place) => join(place, "families")).find(existsSync);
+
+/** What is still to come; a case that passes nevertheless is told as such by the runner. */
+const TO_COME = new Map([
+  ["open_clip_quick_gelu", "OpenAI's and open_clip's names"],
+  ["openai_clip_vit", "OpenAI's and open_clip's names"],
+  ["timmothers-1.0.29_vit_pe_core_small_patch16_384", "architectures that are no plain ViT are refused"],
+  ["timmways-1.0.29_avgmax", "pooling by maximum and mean"],
+  ["timmways-1.0.29_nonsquare_64x96", "rectangular crops"],
+  ["transformers-4.48.0_vit_rect_preprocessor", "rectangular crops"],
+  ["transformers-4.48.0_dinov2_cls", "DINOv2's head of class token and mean"],
+  ["transformers-4.48.0_dinov2_reg_cls", "DINOv2's head of class token and mean"],
+]);
+
+const TOLERANCE = 1e-4;
+
+/** The tensors of a file of F32: { name: { shape, data } }. */
+function tensorsOf(path) {
+  const bytes = readFileSync(path);
+  const start = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString("utf8", 8, start));
+  return Object.fromEntries(Object.entries(header).filter(([name]) => name !== "__metadata__")
+    .map(([name, { shape, data_offsets: [begin, end] }]) => {
+      const at = bytes.byteOffset + start;
+      return [name, { shape, data: new Float32Array(bytes.buffer.slice(at + begin, at + end)) }];
+    }));
+}
+
+/** Image `index` of a batch in (B,…), or of layers first in (L,B,…), as attention is. */
+function part({ shape, data }, index, first = 0) {
+  const batch = shape[first];
+  const each = data.length / batch / (first ? shape[0] : 1);
+  const outer = Array.from({ length: first ? shape[0] : 1 }, (_, layer) => (layer * batch + index) * each);
+  return outer.flatMap((at) => [...data.subarray(at, at + each)]);
+}
+
+function close(got, want, what) {
+  assert.equal(got.length, want.length, `${what}: how many`);
+  const most = want.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+  const far = want.reduce((largest, value, i) => Math.max(largest, Math.abs(value - got[i])), 0); // or NaN
+  assert.ok(far <= TOLERANCE * most, `${what}: ${far} apart, ${TOLERANCE * most} allowed`);
+}
+
+async function check(vit, oracle) {
+  const { images, logits, tokens, pooled, attention } = oracle;
+  for (let index = 0; index < images.shape[0]; index++) {
+    const image = Float32Array.from(part(images, index));
+    const given = await vit.embed(image, { attention: true });
+    if (logits) close([...(await vit.classify(image)).logits], part(logits, index), "logits");
+    if (pooled) close([...given.pooled], part(pooled, index), "pooled");
+    if (tokens) close([...given.patches], part(tokens, index).slice(-given.patches.length), "patch tokens");
+    if (tokens && tokens.shape[1] > given.patches.length / given.width && vit.config.prefix[0] === "class") {
+      close([...given.cls], part(tokens, index).slice(0, given.width), "class token");
+    }
+    if (!attention) continue;
+    const { layers, heads } = given.attention;
+    const maps = Array.from({ length: layers * heads }, (_, i) => [...given.attention.at(Math.floor(i / heads), i % heads)]);
+    close(maps.flat(), part(attention, index, 1), "attention");
+  }
+}
+
+if (!folder) test("families", { skip: "there is no ../shared/families" }, () => {});
+for (const name of folder ? readdirSync(folder) : []) {
+  const path = join(folder, name, "case.json");
+  if (!existsSync(path)) continue;
+  const { load: file, config, expect, note } = JSON.parse(readFileSync(path, "utf8"));
+  const weights = join(folder, name, file);
+  const source = config ? { weights, config } : weights;
+  test(`${name}: ${expect}${note ? ` (${note})` : ""}`, { todo: TO_COME.get(name) }, async () => {
+    if (expect === "refused") return rejects(() => load(source), "bad_config", /./);
+    await check(await load(source), tensorsOf(join(folder, name, "oracle.safetensors")));
+  });
+}
