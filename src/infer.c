@@ -197,7 +197,9 @@ static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_er
     if (!status) status = infer_heads(c, s, why);
     c->depth = depth_of(s);
     c->mlp_width = rows_of(s, "blocks.0.mlp.fc1.weight");
-    c->classes = rows_of(s, "head.weight");
+    const struct st_tensor *head = tensor(s, "head.weight");
+    bool turned = names_habits(s->names)->turned_head;
+    if (head && head->rank > turned) c->classes = head->shape[turned];
     if (!status && c->mlp_width == 0) status = missing(s, "blocks.0.mlp.fc1.weight", why);
     if (!status && c->depth == 0) status = missing(s, "blocks.0.norm1.weight", why);
     if (!status) infer_kinds(c, s);

@@ -75,8 +75,18 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     return VIT_OK;
 }
 
+/* Numbers in a row of the tensor. */
+static size_t row_values(const struct placement *place, const struct param *param) {
+    return place->turned ? param->N : param->K;
+}
+
 static size_t tensor_rows(const struct placement *place, const struct param *param) {
-    return place->tensor->count / param->K;
+    return place->tensor->count / row_values(place, param);
+}
+
+/* Rows of the tensor that lie in one matrix. */
+static size_t matrix_rows(const struct placement *place, const struct param *param) {
+    return place->turned ? param->K : param->N;
 }
 
 /* The first matrix row behind the tensor's. */
@@ -87,14 +97,16 @@ static size_t end_row(const struct placement *place, const struct param *param) 
 /* Numbers in the unit that begins at matrix row `row`: rows of one matrix, or a whole tensor. */
 static size_t unit_count(const struct placement *place, const struct param *param, size_t row) {
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
-    size_t in_matrix = param->N - row % param->N, in_tensor = end_row(place, param) - row;
-    return least(least(in_matrix, in_tensor), GROUP_ROWS) * param->K;
+    size_t rows = matrix_rows(place, param);
+    size_t in_matrix = rows - row % rows, in_tensor = end_row(place, param) - row;
+    return least(least(in_matrix, in_tensor), GROUP_ROWS) * row_values(place, param);
 }
 
 /* The most that any of its units has. */
 static size_t largest_unit(const struct placement *place, const struct param *param) {
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
-    return least(least(param->N, tensor_rows(place, param)), GROUP_ROWS) * param->K;
+    return least(least(matrix_rows(place, param), tensor_rows(place, param)), GROUP_ROWS) *
+           row_values(place, param);
 }
 
 /* Goes to the next tensor that has any numbers. */
@@ -126,12 +138,25 @@ static void pack_singly(const struct vit_kernels *k, float *matrix, const float 
             matrix[(row / panel * K + n) * panel + row % panel] = rows[n];
 }
 
+/* `count` columns of a matrix (N,K) from `column` on, one after the other. */
+static void pack_columns(const struct vit_kernels *k, float *matrix, const float *columns,
+                         size_t column, size_t count, size_t N, size_t K) {
+    size_t panel = k->packed_size(1, 1);
+    for (size_t end = column + count; column < end; column++)
+        for (size_t n = 0; n < N; n++)
+            matrix[(n / panel * K + column) * panel + n % panel] = *columns++;
+}
+
 static void pack_rows(vit_loader *l, const struct placement *place) {
     const struct vit_kernels *k = l->kernels;
     const struct param *p = &l->param;
     float *unit = l->unit;
     size_t N = p->N, K = p->K, rows = l->count / K, row = l->row % N;
     float *matrix = l->model->floats + p->offset + l->row / N * matrix_floats(k, p->int8, N, K);
+    if (place->turned) {
+        pack_columns(k, l->model->floats + p->offset, unit, l->row, l->count / N, N, K);
+        return;
+    }
     if (p->int8) {
         k->pack_int8(matrix, l->unit, row, rows, N, K);
         return;
@@ -158,11 +183,12 @@ static void scale_rows(vit_loader *l, const struct placement *place) {
 }
 
 static vit_status check_floats(vit_loader *l, const struct st_tensor *t, bool scales) {
+    const struct placement *place = &l->places[l->index];
     if (!all_finite(l->unit, l->count)) {
         const float *unit = l->unit;
         size_t i = 0;
         while (all_finite(unit + i, 1)) i++;
-        if (!scales && l->param.matrices) i += (l->row - l->places[l->index].row) * l->param.K;
+        if (!scales && l->param.matrices) i += (l->row - place->row) * row_values(place, &l->param);
         return vit_fail(&l->why, VIT_BAD_TENSOR,
                         "tensor \"%t\": expected finite numbers, got NaN or infinity at index %z",
                         t->name, t->name_size, i);
@@ -232,7 +258,7 @@ static void end_unit(vit_loader *l) {
     const struct placement *place = &l->places[l->index];
     l->status = place_unit(l, place);
     if (place->where == PLACE_PARAMETER && l->param.matrices) {
-        l->row += l->count / l->param.K;
+        l->row += l->count / row_values(place, &l->param);
         l->held = 0;
         if (l->row < end_row(place, &l->param)) {
             l->count = unit_count(place, &l->param, l->row);

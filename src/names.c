@@ -12,7 +12,7 @@ struct family {
     const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
     const char *needs;   /* a line each: tensors that are there besides */
     const char *aliases;
-    const char *ignored; /* a line each: how names begin */
+    const char *ignored; /* a line each: how names begin; after a ^, outside of the whole prefix */
     struct habits habits;
 };
 
@@ -88,6 +88,26 @@ static const char SIGLIP_CLASSIFIER[] = TOWER "norm post_layernorm\n"
 #define TOWERS_IGNORED                                                                             \
     "text_model.\ntext_projection.\nlogit_scale\nlogit_bias\nembeddings.position_ids\n"
 
+/* OpenAI's CLIP and open_clip's; and what lies beside their vision tower. */
+static const char OPEN_CLIP[] =
+    "cls_token class_embedding\n"
+    "pos_embed positional_embedding\n"
+    "patch_embed.proj conv1\n"
+    "norm_pre ln_pre\n"
+    "blocks.*.norm1 transformer.resblocks.*.ln_1\n"
+    "blocks.*.attn.qkv.weight transformer.resblocks.*.attn.in_proj_weight\n"
+    "blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias\n"
+    "blocks.*.attn.proj transformer.resblocks.*.attn.out_proj\n"
+    "blocks.*.norm2 transformer.resblocks.*.ln_2\n"
+    "blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc\n"
+    "blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj\n"
+    "norm ln_post\n"
+    "head.weight proj\n";
+static const char OPEN_CLIP_IGNORED[] =
+    "^transformer.\n^text.\n^token_embedding.\n^positional_embedding\n^ln_final.\n"
+    "^text_projection\n^logit_scale\n^logit_bias\n"
+    "^input_resolution\n^context_length\n^vocab_size\n";
+
 static const char TORCHVISION[] =
     "cls_token class_token\n"
     "pos_embed encoder.pos_embedding\n"
@@ -156,61 +176,73 @@ static const struct family FAMILIES[] = {
      "",
      TIMM,
      TIMM_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ANTIALIASED}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, false}},
     {"transformers' DINOv2",
      HIDDEN_ANCHOR,
      "encoder.layer.0.norm1.weight\n",
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
     {"transformers' ViT, DeiT and ViT-MAE",
      HIDDEN_ANCHOR,
      "",
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-12", "gelu", 64, false, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-12", "gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
     {"transformers' CLIPForImageClassification",
      TOWER_ANCHOR,
      "classifier.weight\npre_layrnorm.weight\n",
      CLIP_CLASSIFIER,
      TOWERS_IGNORED "post_layernorm.\n",
-     {"pre", "1e-5", "quick_gelu", 64, true, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-5", "quick_gelu", 64, true, false, VIT_RESIZE_SHARP, false}},
     {"transformers' SiglipForImageClassification",
      TOWER_ANCHOR,
      "classifier.weight\n",
      SIGLIP_CLASSIFIER,
      TOWERS_IGNORED "head.\n",
-     {"pre", "1e-6", "gelu_tanh", 64, true, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-6", "gelu_tanh", 64, true, false, VIT_RESIZE_SHARP, false}},
     {"transformers' CLIP",
      TOWER_ANCHOR,
      "pre_layrnorm.weight\n",
      CLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
     {"transformers' SigLIP",
      TOWER_ANCHOR,
      "",
      SIGLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-6", "gelu_tanh", 64, false, false, VIT_RESIZE_SHARP}},
+     {"pre", "1e-6", "gelu_tanh", 64, false, false, VIT_RESIZE_SHARP, false}},
+    {"OpenAI's CLIP and open_clip",
+     "visual.transformer.resblocks.0.attn.in_proj_weight\n",
+     "conv1.weight\n",
+     OPEN_CLIP,
+     OPEN_CLIP_IGNORED,
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, true}},
+    {"OpenAI's CLIP and open_clip, the vision tower alone",
+     "transformer.resblocks.0.attn.in_proj_weight\n",
+     "conv1.weight\n",
+     OPEN_CLIP,
+     "",
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, true}},
     {"torchvision",
      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
      "",
      TORCHVISION,
      "",
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_CORNERS}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_CORNERS, false}},
     {"vit-pytorch",
      "transformer.layers.0.0.to_qkv.weight\ntransformer.layers.0.0.fn.to_qkv.weight\n",
      "",
      VIT_PYTORCH,
      "",
-     {"pre", "1e-5", "gelu", 64, false, true, VIT_RESIZE_ANTIALIASED}},
+     {"pre", "1e-5", "gelu", 64, false, true, VIT_RESIZE_ANTIALIASED, false}},
     {"torch.nn.TransformerEncoder",
      "layers.0.self_attn.in_proj_weight\n",
      "",
      ENCODER,
      "",
-     {"post", "1e-5", "relu", 64, false, false, VIT_RESIZE_ANTIALIASED}},
+     {"post", "1e-5", "relu", 64, false, false, VIT_RESIZE_ANTIALIASED, false}},
 };
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
@@ -272,9 +304,10 @@ static size_t alternatives(const char *line) {
 
 /* ---- Finding ------------------------------------------------------------ */
 
-/* Looks behind the whole prefix, then behind less of it: a head lies outside of the encoder. */
+/* Looks behind the whole prefix, then for what may lie `outside` of the encoder behind less of it.
+ */
 static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
-                                    const char *name) {
+                                    const char *name, bool outside) {
     char whole[NAMES_MOST];
     for (size_t n = names->prefix_size;; n--) {
         struct text out = {whole, whole + sizeof whole - 1};
@@ -285,7 +318,7 @@ static const struct st_tensor *find(const struct names *names, const struct safe
             const struct st_tensor *found = st_find(st, whole);
             if (found) return found;
         }
-        if (n == 0) return NULL;
+        if (n == 0 || !outside) return NULL;
     }
 }
 
@@ -303,20 +336,20 @@ static void rename_by(char out[NAME_MOST], const char *line, const char *ours, s
 size_t names_sources(const struct st_tensor *sources[NAMES_SOURCES], const struct names *names,
                      const struct safetensors *st, const char *ours) {
     char name[NAME_MOST];
-    bool named = false;
+    bool named = false, outside = strncmp(ours, "blocks.", 7) != 0;
     for (const char *line = names->family->aliases; *line; line = next_line(line)) {
         size_t parts = alternatives(line), found = 0;
         for (size_t i = 0; i < parts; i++) {
             rename_by(name, line, ours, i);
             if (!*name) break;
             named = true;
-            sources[found] = find(names, st, name);
+            sources[found] = find(names, st, name, outside);
             if (sources[found]) found++;
         }
         if (found == parts) return found;
     }
     if (named) return 0;
-    sources[0] = find(names, st, ours);
+    sources[0] = find(names, st, ours, outside);
     return sources[0] != NULL;
 }
 
@@ -332,8 +365,10 @@ void names_write(char *out, size_t capacity, const struct names *names, const ch
 
 bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
     for (const char *line = names->family->ignored; *line; line = next_line(line)) {
-        size_t n = line_size(line);
-        for (size_t skip = 0; skip <= names->prefix_size; skip++)
+        size_t n = line_size(line), most = names->prefix_size;
+        if (*line == '^' && most == 0) continue;
+        if (*line == '^') most--, line++, n--;
+        for (size_t skip = 0; skip <= most; skip++)
             if ((skip == 0 || names->prefix[skip - 1] == '.') && tensor->name_size >= skip + n &&
                 !memcmp(tensor->name, names->prefix, skip) && !memcmp(tensor->name + skip, line, n))
                 return true;
@@ -396,13 +431,13 @@ static bool has_all(const struct names *names, const struct safetensors *st, con
         struct text text = {name, name + sizeof name - 1};
         put(&text, lines, line_size(lines));
         *text.at = '\0';
-        if (!find(names, st, name)) return false;
+        if (!find(names, st, name, true)) return false;
     }
     return true;
 }
 
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
-    static const char tower[] = "vision_model.";
+    static const char *const towers[] = {"vision_model.", "visual."};
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         for (const char *line = FAMILIES[i].anchors; *line; line = next_line(line))
             for (size_t t = 0; t < st->count; t++) {
@@ -410,7 +445,8 @@ bool names_find(struct names *names, const struct safetensors *st, vit_error *wh
                 size_t n = line_size(line), prefix = tensor->name_size - n;
                 if (!ends_with(tensor->name, tensor->name_size, line, n)) continue;
                 if (!is_prefix(tensor->name, prefix)) continue;
-                if (!strncmp(line, tower, sizeof tower - 1)) prefix += sizeof tower - 1;
+                for (size_t k = 0; k < 2; k++)
+                    if (!strncmp(line, towers[k], strlen(towers[k]))) prefix += strlen(towers[k]);
                 *names = (struct names){&FAMILIES[i], tensor->name, prefix};
                 if (has_all(names, st, FAMILIES[i].needs)) return true;
             }

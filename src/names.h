@@ -42,6 +42,7 @@ struct habits {
     bool mean;         /* a mean feeds the head, though no tensor tells */
     bool bare;         /* one head as wide as the token has no projection behind it */
     vit_resize resize; /* of positions */
+    bool turned_head;  /* its matrix is (D,K) */
 };
 const struct habits *names_habits(const struct names *names);
 

@@ -169,10 +169,22 @@ static bool is_channels_last(const struct param *param, const struct st_tensor *
            t->shape[0] == param->shape[0] && t->shape[1] == param->count / param->shape[0];
 }
 
+/* A head's matrix (D,K) in place of (K,D). */
+static bool is_turned(const struct param *param, const struct names *names) {
+    return names_habits(names)->turned_head && !strcmp(param->name, "head.weight");
+}
+
 /* param: what the tensor is to be; of several that make one parameter, this `part` of its rows. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct names *names, const vit_config *c, vit_error *why) {
     bool timm = names_are_timms(names);
+    if (is_turned(param, names)) {
+        const size_t shape[] = {param->K, param->N};
+        if (t->rank == 2 && !memcmp(t->shape, shape, sizeof shape))
+            return check_type(param, t, true, c, why);
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
+                        t->name_size, shape, (size_t)2, t->shape, t->rank);
+    }
     if (t->rank == 2 && is_relative(param) && t->shape[0] != param->shape[0] &&
         t->shape[1] == param->shape[1])
         return vit_fail(why, VIT_BAD_TENSOR,
@@ -265,7 +277,8 @@ static vit_status place_param(struct placement *places, const struct param *para
                                                      .param = index,
                                                      .scales = NO_SCALES,
                                                      .row = row,
-                                                     .channels_last = turned};
+                                                     .channels_last = turned,
+                                                     .turned = is_turned(param, names)};
     }
     return VIT_OK;
 }

@@ -30,6 +30,8 @@ static const struct family_case {
     {"families/clip_classifier", "{\"heads\":2}"},
     {"families/siglip_classifier", "{\"heads\":2}"},
     {"families/timm_map_registers", "{\"heads\":2}"},
+    {"families/openai_clip", "{\"heads\":2}"},
+    {"families/open_clip_alone", "{\"heads\":2}"},
     {"families/vit_pytorch_one_head", NULL},
     {"families/vit_pytorch_without_class", "{\"heads\":2,\"pool\":\"mean\"}"},
     {"families/torchvision_of_a_tutorial", NULL},

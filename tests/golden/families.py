@@ -298,6 +298,37 @@ def as_siglip_classifier(tensors):
     return as_classifier(tensors, {"head.probe": torch.ones(1, 1, 20)})
 
 
+OPEN_CLIP = [
+    (r"cls_token", "class_embedding"),
+    (r"pos_embed", "positional_embedding"),
+    (r"patch_embed.proj", "conv1"),
+    (r"norm_pre", "ln_pre"),
+    (r"blocks\.(\d+)\.norm(\d)", r"transformer.resblocks.\1.ln_\2"),
+    (r"blocks\.(\d+)\.attn\.qkv\.", r"transformer.resblocks.\1.attn.in_proj_"),
+    (r"blocks\.(\d+)\.attn\.proj", r"transformer.resblocks.\1.attn.out_proj"),
+    (r"blocks\.(\d+)\.mlp\.fc1", r"transformer.resblocks.\1.mlp.c_fc"),
+    (r"blocks\.(\d+)\.mlp\.fc2", r"transformer.resblocks.\1.mlp.c_proj"),
+    (r"norm\.", "ln_post."),
+]
+
+
+def as_open_clip_alone(tensors):
+    out = renamed(without(tensors, "head."), OPEN_CLIP)
+    for name in ["class_embedding", "positional_embedding"]:
+        out[name] = out[name].reshape(out[name].shape[-2:]).squeeze(0)
+    return {**out, "proj": tensors["head.weight"].T.contiguous()}
+
+
+def as_openai_clip(tensors):
+    """Beside a text tower that is deeper, and whose names differ by the prefix alone."""
+    alone = as_open_clip_alone(tensors)
+    text = {n: torch.ones(2) for n in alone if n.startswith("transformer.resblocks.0.")}
+    deeper = {n.replace(".0.", f".{i}.", 1): t for n, t in text.items() for i in range(4)}
+    other = {n: torch.ones(2, 2) for n in ["positional_embedding", "text_projection", "token_embedding.weight"]}
+    return {**behind("visual.", alone), **deeper, **other, "ln_final.weight": torch.ones(2),
+            "logit_scale": torch.ones(())}
+
+
 def as_vit_pytorch_without_class(tensors):
     width = tensors["pos_embed"].shape[-1]
     return {"cls_token": torch.ones(0, width), **as_vit_pytorch(tensors)}
@@ -452,6 +483,12 @@ OURS.update({  # later, as each has the seed of its number
         SMALL, prefix=[], pool="mean", activation="gelu_tanh", norm_eps=1e-6)),
     "timm_map_registers": (as_timms_siglip, dict(
         SMALL, MODEL=Siglip, prefix=["register", "register"], pool="mean", norm_eps=1e-6)),
+    "openai_clip": (as_openai_clip, dict(
+        SMALL, norm_eps=1e-5, activation="quick_gelu", NORM_PRE=True, PATCH_BIAS=False,
+        HEAD_BIAS=False)),
+    "open_clip_alone": (as_open_clip_alone, dict(
+        SMALL, norm_eps=1e-5, activation="quick_gelu", NORM_PRE=True, PATCH_BIAS=False,
+        HEAD_BIAS=False, width=52, classes=50)),
     "vit_pytorch_one_head": (as_vit_pytorch, dict(
         SMALL, MODEL=Bare, NORMED_PATCHES=True, qkv_bias=False, norm_eps=1e-5, head_width=20,
         heads=1)),

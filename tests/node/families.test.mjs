@@ -14,8 +14,6 @@ const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boo
 
 /** What is still to come; a case that passes nevertheless is told as such by the runner. */
 const TO_COME = new Map([
-  ["open_clip_quick_gelu", "OpenAI's and open_clip's names"],
-  ["openai_clip_vit", "OpenAI's and open_clip's names"],
   ["timmothers-1.0.29_vit_pe_core_small_patch16_384", "architectures that are no plain ViT are refused"],
   ["timmways-1.0.29_avgmax", "pooling by maximum and mean"],
   ["timmways-1.0.29_nonsquare_64x96", "rectangular crops"],
