@@ -15,7 +15,8 @@ static const char *const NORMS[] = {"pre", "post", NULL};
 static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
 static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
                                         "sincos2d", "relative", NULL};
-static const char *const POOLS[] = {"class", "mean", "attention", NULL};
+static const char *const POOLS[] = {"class",    "mean",       "attention", "max",
+                                    "mean_max", "class_mean", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
 static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
 
@@ -130,11 +131,11 @@ static vit_status expect_value(const struct key *key, const struct json *value, 
                         : key->kind == SHARE ? "a number from 0 to 1"
                                              : "a number from 0 up",
                         value->text, value->size);
-    const char *words[5] = {"", "", "", "", ""};
-    for (size_t i = 0; i < 5 && key->words[i]; i++) words[i] = key->words[i];
-    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s %s %s %s %s, got %t",
-                    key->name, words[0], words[1], words[2], words[3], words[4], value->text,
-                    value->size);
+    const char *words[6] = {"", "", "", "", "", ""};
+    for (size_t i = 0; i < 6 && key->words[i]; i++) words[i] = key->words[i];
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s %s %s %s %s %s, got %t",
+                    key->name, words[0], words[1], words[2], words[3], words[4], words[5],
+                    value->text, value->size);
 }
 
 /* The prefix is class, distillation, register, …: each may be missing, none out of order. */
@@ -278,8 +279,12 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.crop: expected image_size, which is %d, got %z",
                         c->image_size, (size_t)2, c->photo.crop);
-    if (c->pool == VIT_POOL_CLASS && !c->class_tokens)
+    bool reads_class = c->pool == VIT_POOL_CLASS || c->pool == VIT_POOL_CLASS_MEAN;
+    if (reads_class && !c->class_tokens)
         return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");
+    if (c->pool == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: pool: class_mean needs a prefix without \"distillation\"");
     if (vit_patches(c) > 65536)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: patch_size: expected at most 65536 patches, got %z",

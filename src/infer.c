@@ -180,7 +180,11 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->norm = habits->norm, c->norm_eps = habits->norm_eps, c->activation = habits->activation;
     c->final_norm = normed || has(s, "norm.weight");
     c->position = has(s, "pos_embed") ? "learned" : "none";
+    const struct st_tensor *head = tensor(s, "head.weight");
+    bool both = c->class_tokens && head && head->rank == 2 && !habits->turned_head &&
+                head->shape[1] / 2 == c->width;
     c->pool = has(s, "attn_pool.latent")   ? "attention"
+              : both                       ? "class_mean"
               : c->class_tokens && !pooled ? "class"
                                            : "mean";
     c->qkv_bias = has(s, "blocks.0.attn.qkv.bias");

@@ -1,7 +1,9 @@
 /* Tokens (T,D) → final norm → pooling → class scores (K).
  * class: the first token, as in Dosovitskiy et al.; with a distillation token both heads
  * are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4). mean: the patch
- * tokens' mean, normed before, or after it where the file has fc_norm, as in timm. */
+ * tokens' mean, normed before, or after it where the file has fc_norm, as in timm; max and mean_max
+ * likewise. class_mean: the class token and the mean of all others side by side, as DINOv2's
+ * classifiers (Oquab et al., arXiv:2304.07193). */
 #include <math.h>
 #include <string.h>
 
@@ -20,19 +22,32 @@ static size_t pooled_tokens(const vit_config *c) {
     return c->distillation_tokens && !c->no_head_dist ? 2 : 1;
 }
 
-/* Head 0 reads the class token, head 1 the distillation token; a mean feeds both alike. */
+/* x (N,D) → pooled (D). */
+static void pool_rows(const vit_config *c, float *pooled, const float *x, size_t N) {
+    size_t D = c->width;
+    float mean = c->pool == VIT_POOL_MAX ? 0 : 1, largest = c->pool == VIT_POOL_MAX ? 1 : 0;
+    if (c->pool == VIT_POOL_MEAN_MAX) mean = largest = 0.5f;
+    memset(pooled, 0, D * sizeof *pooled);
+    for (size_t t = 0; t < N; t++)
+        for (size_t i = 0; i < D; i++) pooled[i] += x[t * D + i];
+    for (size_t i = 0; i < D; i++) pooled[i] /= (float)N;
+    for (size_t i = 0; largest > 0 && i < D; i++) {
+        float most = x[i];
+        for (size_t t = 1; t < N; t++) most = x[t * D + i] > most ? x[t * D + i] : most;
+        pooled[i] = mean * pooled[i] + largest * most;
+    }
+}
+
+/* Head 0 reads the class token, head 1 the distillation token; other poolings feed both alike. */
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
     size_t D = c->width, N = vit_patches(c);
-    for (size_t b = 0; b < batch; b++, x += tokens * D, pooled += D) {
-        if (c->pool == VIT_POOL_CLASS) {
-            memcpy(pooled, x + head * D, D * sizeof *pooled);
-            continue;
-        }
-        memset(pooled, 0, D * sizeof *pooled);
-        for (size_t t = tokens - N; t < tokens; t++)
-            for (size_t i = 0; i < D; i++) pooled[i] += x[t * D + i];
-        for (size_t i = 0; i < D; i++) pooled[i] /= (float)N;
+    bool both = c->pool == VIT_POOL_CLASS_MEAN, reads_class = both || c->pool == VIT_POOL_CLASS;
+    if (both) N = tokens - 1; /* transformers' code has registers in that mean */
+    for (size_t b = 0; b < batch; b++, x += tokens * D, pooled += head_features(c)) {
+        if (reads_class) memcpy(pooled, x + head * D, D * sizeof *pooled);
+        if (c->pool != VIT_POOL_CLASS)
+            pool_rows(c, pooled + (both ? D : 0), x + (tokens - N) * D, N);
     }
 }
 
@@ -48,9 +63,13 @@ static void pool_backward(const vit_config *c, float *dtokens, const float *dpoo
             for (size_t i = 0; i < D; i++) dtokens[t * D + i] += dpooled[i] * share;
 }
 
-/* What feeds the heads; of two, the mean, as a distilled DeiT without heads gives it in timm. */
-static void feed(float *fed, const float *pooled, size_t n, size_t head, size_t heads) {
-    for (size_t i = 0; i < n; i++) fed[i] = (head ? fed[i] : 0) + pooled[i] / (float)heads;
+/* The first D of what feeds the heads; of two the mean, as a distilled DeiT without heads gives it
+ * in timm. */
+static void feed(const vit_config *c, float *fed, const float *pooled, size_t batch, size_t head,
+                 size_t heads) {
+    size_t D = c->width;
+    for (size_t b = 0; b < batch; b++, fed += D, pooled += head_features(c))
+        for (size_t i = 0; i < D; i++) fed[i] = (head ? fed[i] : 0) + pooled[i] / (float)heads;
 }
 
 void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
@@ -58,7 +77,7 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     const struct vit_kernels *k = m->kernels;
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
-    size_t D = c->width, K = c->classes, heads = pooled_tokens(c);
+    size_t D = c->width, F = head_features(c), K = c->classes, heads = pooled_tokens(c);
     if (norms_tokens(c)) {
         k->norm(a->tokens, D, a->mean, a->rstd, x, D, p->norm_gain, p->norm_bias, c->norm_eps,
                 batch * tokens, D);
@@ -79,10 +98,10 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
                     p->fc_norm_bias, c->norm_eps, batch, D);
             pooled = normed;
         }
-        if (a->fed) feed(a->fed, pooled, batch * D, head, heads);
+        if (a->fed) feed(c, a->fed, pooled, batch, head, heads);
         if (!logits) continue;
-        k->matmul(logits, K, pooled, D, head ? p->head_dist_weight : p->head_weight,
-                  head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, D);
+        k->matmul(logits, K, pooled, F, head ? p->head_dist_weight : p->head_weight,
+                  head ? p->head_dist_bias : p->head_bias, VIT_LINEAR, head > 0, batch, K, F);
     }
     for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
 }

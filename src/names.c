@@ -392,21 +392,24 @@ static size_t likeness(const struct family *family, const struct safetensors *st
         for (size_t i = 0; i < alternatives(line); i++) {
             struct text text = {name, name + sizeof name - 1};
             put_theirs(&text, line, "0", i);
-            for (size_t t = 0; t < st->count; t++) {
+            bool found = false;
+            for (size_t t = 0; t < st->count && !found; t++) {
                 size_t n = (size_t)(text.at - name), whole = st->tensors[t].name_size, cut = whole;
                 const char *tensor = st->tensors[t].name;
                 if (whole > NAMES_MOST) continue;
                 while (cut && tensor[--cut] != '.') continue; /* its last part */
-                count += ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
+                found = ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
             }
+            count += found;
         }
     return count;
 }
 
 static vit_status none_found(const struct safetensors *st, vit_error *why) {
-    size_t most = 0;
+    size_t most = 1; /* one name alone is like nothing */
     const struct family *closest = FAMILIES;
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        if (*FAMILIES[i].needs) continue; /* a variant of another */
         size_t alike = likeness(&FAMILIES[i], st);
         if (alike > most) most = alike, closest = &FAMILIES[i];
     }

@@ -12,6 +12,7 @@
 /* clang-format off */
 enum number {
     none, one, three,
+    nF, /* what feeds the head: D or 2D */
     nD, nM, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                            /* numbers of a patch, after the stem */
     nS0, nS1, nS2, nS3, nS4, nS5, nS6, /* channels after so many convolutions of the stem */
@@ -92,7 +93,7 @@ enum number {
     X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", none, has_pooling, nM)                              \
     X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", one, has_pooling, nD, nM)                       \
     X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", none, has_pooling, nD)                              \
-    X(head_weight, "head.weight", one, has_head, nK, nD)                                           \
+    X(head_weight, "head.weight", one, has_head, nK, nF)                                           \
     X(head_bias, "head.bias", none, has_head_bias, nK)                                             \
     X(head_dist_weight, "head_dist.weight", one, has_head_dist, nK, nD)                            \
     X(head_dist_bias, "head_dist.bias", none, has_head_dist, nK)

@@ -54,3 +54,7 @@ size_t vit_prefix(const vit_config *c) {
 size_t vit_tokens(const vit_config *c) {
     return size_plus(vit_prefix(c), vit_patches(c));
 }
+
+size_t head_features(const vit_config *c) {
+    return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
+}

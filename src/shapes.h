@@ -21,6 +21,9 @@ size_t patch_side(const vit_config *config, int axis);
 size_t head_width(const vit_config *config);
 size_t attention_width(const vit_config *config);
 
+/* Numbers that feed the head: D, or 2D of class_mean. */
+size_t head_features(const vit_config *config);
+
 /* C·P·Q of a patch, after the stem. */
 size_t patch_values(const vit_config *config);
 

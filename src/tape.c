@@ -94,9 +94,9 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     scratch_lay_out(&tape->scratch, arena, m, batch);
 }
 
-/* Pooling by attention and the norms round the patches have no backward pass. */
+/* Other poolings and the norms round the patches have no backward pass. */
 static bool trains(const vit_config *c) {
-    return c->classes && c->pool != VIT_POOL_ATTENTION && !c->norm_pre && !c->patch_norm_in &&
+    return c->classes && c->pool <= VIT_POOL_MEAN && !c->norm_pre && !c->patch_norm_in &&
            !c->patch_norm;
 }
 

@@ -65,7 +65,17 @@ typedef enum vit_position {
     VIT_SINCOS2D,
     VIT_RELATIVE
 } vit_position;
-typedef enum vit_pool { VIT_POOL_CLASS, VIT_POOL_MEAN, VIT_POOL_ATTENTION } vit_pool;
+/* What feeds the head: the class token; of the patch tokens the mean, what a learned query sees,
+ * the largest, or half of mean and largest; the class token and the mean of all others, side by
+ * side (2D). Only the first two train. */
+typedef enum vit_pool {
+    VIT_POOL_CLASS,
+    VIT_POOL_MEAN,
+    VIT_POOL_ATTENTION,
+    VIT_POOL_MAX,
+    VIT_POOL_MEAN_MAX,
+    VIT_POOL_CLASS_MEAN
+} vit_pool;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;

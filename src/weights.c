@@ -59,7 +59,9 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
                                vit_error *why) {
     vit_status status = vit_config_read(c, json, json_size, why);
     if (status) return status;
-    c->fc_norm = c->final_norm && c->pool == VIT_POOL_MEAN && find(names, st, "fc_norm.weight") &&
+    bool pools =
+        c->pool == VIT_POOL_MEAN || c->pool == VIT_POOL_MAX || c->pool == VIT_POOL_MEAN_MAX;
+    c->fc_norm = c->final_norm && pools && find(names, st, "fc_norm.weight") &&
                  !find(names, st, "norm.weight");
     const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
     c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;

@@ -83,7 +83,7 @@ function labelsOf({ architectures, id2label }: Json): string[] | undefined {
 // ---- timm --------------------------------------------------------------------
 
 /** What timm's pooling is here. Others it has are known to be others. */
-const POOLS = { token: "class", avg: "mean", map: "attention" } as const;
+const POOLS = { token: "class", avg: "mean", map: "attention", max: "max", avgmax: "mean_max" } as const;
 
 /** timm's `act_layer`, a word or a class. */
 const TIMM_ACTIVATIONS = {

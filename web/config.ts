@@ -39,7 +39,7 @@ export interface VitConfig {
   readonly final_norm: boolean;
   readonly activation: "gelu" | "gelu_tanh" | "quick_gelu" | "relu";
   readonly position: "none" | "learned" | "sincos1d" | "sincos2d" | "relative";
-  readonly pool: "class" | "mean" | "attention";
+  readonly pool: "class" | "mean" | "attention" | "max" | "mean_max" | "class_mean";
   readonly qkv_bias: boolean;
   readonly qk_norm: boolean;
   readonly layer_scale: boolean;

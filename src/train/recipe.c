@@ -175,7 +175,7 @@ static vit_status read_model(struct recipe *recipe, const struct json *model, vi
     if (status) return status;
     if (recipe->config.classes == 0)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
-    if (recipe->config.pool == VIT_POOL_ATTENTION)
+    if (recipe->config.pool > VIT_POOL_MEAN)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "recipe: model: pool: expected class or mean, which can be trained here");
     return VIT_OK;

@@ -35,6 +35,9 @@ static const struct family_case {
     {"families/vit_pytorch_one_head", NULL},
     {"families/vit_pytorch_without_class", "{\"heads\":2,\"pool\":\"mean\"}"},
     {"families/torchvision_of_a_tutorial", NULL},
+    {"families/timm_avgmax", "{\"heads\":2,\"pool\":\"mean_max\"}"},
+    {"families/timm_max", "{\"heads\":2,\"pool\":\"max\"}"},
+    {"families/dinov2_classifier", "{\"heads\":2}"},
 };
 enum { CASES_COUNT = sizeof CASES / sizeof *CASES };
 

@@ -40,7 +40,7 @@ static const struct spoiled CONFIGS_BAD[] = {
     {"another activation", "\"gelu\"", "\"swish\"", VIT_BAD_CONFIG, "activation"},
     {"half an activation", "\"gelu\"", "\"gel\"", VIT_BAD_CONFIG, "activation"},
     {"another position", "\"learned\"", "\"rotary\"", VIT_BAD_CONFIG, "position"},
-    {"another pool", "\"class\",\"qkv", "\"max\",\"qkv", VIT_BAD_CONFIG, "pool"},
+    {"another pool", "\"class\",\"qkv", "\"softmax\",\"qkv", VIT_BAD_CONFIG, "pool"},
     {"class pool without class", "[\"class\"]", "[]", VIT_BAD_CONFIG, "class"},
     {"qkv_bias in words", "\"qkv_bias\":true", "\"qkv_bias\":\"yes\"", VIT_BAD_CONFIG, "qkv_bias"},
     {"qk_norm 0", "\"qk_norm\":false", "\"qk_norm\":0", VIT_BAD_CONFIG, "qk_norm"},

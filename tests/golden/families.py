@@ -175,6 +175,11 @@ def as_dinov2(tensors):
     return {**renamed(tensors, DINO, QKV), **mask}
 
 
+def as_dinov2_classifier(tensors):
+    out = behind("dinov2.", as_dinov2(tensors))
+    return {**out, **{n.replace("head", "classifier"): t for n, t in tensors.items() if n.startswith("head.")}}
+
+
 def as_registers(tensors):
     """Positions of class and patches alone; the class token's is in the token in ours."""
     tensors = dict(tensors)
@@ -495,6 +500,10 @@ OURS.update({  # later, as each has the seed of its number
     "vit_pytorch_without_class": (as_vit_pytorch_without_class, dict(
         SMALL, MODEL=VitPytorch, NORMED_PATCHES=True, qkv_bias=False, norm_eps=1e-5, head_width=7,
         prefix=[], pool="mean")),
+    "timm_avgmax": (dict, dict(SMALL, norm_eps=1e-6, pool="mean_max", FC_NORM=True)),
+    "timm_max": (dict, dict(SMALL, norm_eps=1e-6, pool="max", FC_NORM=True)),
+    "dinov2_classifier": (as_dinov2_classifier, dict(
+        SMALL, layer_scale=True, norm_eps=1e-6, pool="class_mean")),
 })
 OTHERS_LATER = {
     "torchvision_of_a_tutorial": (of_a_tutorial, OTHERS["torchvision"][1]),
@@ -546,7 +555,8 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "families")
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
-    for seed, name in enumerate([*OTHERS, *OURS, *OTHERS_LATER], start=1):
+    cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100)]
+    for seed, name in cases:
         tensors, dtype, results = (make_ours if name in OURS else make_other)(name, seed)
         write_safetensors(folder / f"{name}.safetensors", {n: (dtype, t) for n, t in tensors.items()})
         write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})

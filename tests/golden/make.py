@@ -299,7 +299,8 @@ class VisionTransformer(nn.Module):
         self.norm_pre = norm(c.get("NORM_PRE", False))
         self.norm = norm(c["final_norm"] and not fc_norm)
         self.fc_norm = norm(fc_norm)
-        self.head = nn.Linear(D, K, bias=c.get("HEAD_BIAS", True))
+        features = 2 * D if c["pool"] == "class_mean" else D
+        self.head = nn.Linear(features, K, bias=c.get("HEAD_BIAS", True))
         if "distillation" in c["prefix"]:
             self.head_dist = nn.Linear(D, K)
 
@@ -334,9 +335,17 @@ class VisionTransformer(nn.Module):
         self.attention = torch.stack([block.attn.weights for block in self.blocks], dim=1)
         self.tokens = x = self.norm(x)
 
-        pooled = x[:, self.prefix:].mean(dim=1) if self.pool == "mean" else x[:, 0]
+        patches = x[:, self.prefix:]
+        pooled = {
+            "class": lambda: x[:, 0],
+            "mean": lambda: patches.mean(dim=1),
+            "max": lambda: patches.amax(dim=1),
+            "mean_max": lambda: (patches.mean(dim=1) + patches.amax(dim=1)) / 2,
+            "class_mean": lambda: x[:, 0],
+        }[self.pool]()
         self.pooled = self.fc_norm(pooled)
-        logits = self.head(self.pooled)
+        both = [self.pooled, x[:, 1:].mean(dim=1)]
+        logits = self.head(torch.cat(both, dim=1) if self.pool == "class_mean" else self.pooled)
         if getattr(self, "head_dist", None):
             logits = (logits + self.head_dist(x[:, 1])) / 2
             self.pooled = (self.pooled + x[:, 1]) / 2  # as timm's, of which each head reads one
