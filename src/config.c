@@ -18,7 +18,9 @@ static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
 static const char *const POOLS[] = {"class",    "mean",       "attention", "max",
                                     "mean_max", "class_mean", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
-static const char *const FILTERS[] = {"bilinear", "bicubic", NULL};
+static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
+static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
+static const char *const MIDDLES[] = {"even", "floor", NULL};
 
 struct key {
     const char *name;
@@ -203,24 +205,72 @@ static bool read_channel_values(const struct json *object, const char *name, siz
     return true;
 }
 
-static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
+/* A member that is one of some words, which the message names. */
+static vit_status read_choice(unsigned *out, const struct json *object, const char *name,
+                              const char *const *words, const char *said, vit_error *why) {
     struct json member;
-    unsigned filter = VIT_BILINEAR;
+    if (!json_get(object, name, &member) || read_word(&member, words, out)) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.%s: expected %s, got %t", name, said,
+                    member.text, member.size);
+}
+
+/* What a photo's sides become, and what of it is kept. */
+static vit_status read_photo_sizes(vit_config *config, const struct json *value, vit_error *why) {
+    struct json member;
+    size_t resize = 0, *stretch = config->photo.stretch, *crop = config->photo.crop;
     if (!json_get(value, "resize", &member) ||
-        !(read_positive(&member, 16384, &config->photo.resize) ||
-          read_pair(&member, 16384, config->photo.stretch)))
+        (member.type != JSON_NULL && !read_positive(&member, 16384, &resize) &&
+         !read_pair(&member, 16384, stretch)))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.resize: expected a number of pixels, or of rows and of "
-                        "columns");
-    config->photo.crop = config->photo.resize ? config->photo.resize : config->photo.stretch[0];
-    if (json_get(value, "crop", &member) &&
-        (!json_size(&member, 16384, &config->photo.crop) || config->photo.crop == 0))
-        return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.crop: expected a number of pixels");
-    if (json_get(value, "interpolation", &member) && !read_word(&member, FILTERS, &filter))
+                        "columns, or null");
+    config->photo.resize = resize;
+    for (int i = 0; i < 2; i++)
+        crop[i] = resize ? resize : stretch[i] ? stretch[i] : config->image_size[i];
+    if (!json_get(value, "crop", &member)) return VIT_OK;
+    if (read_positive(&member, 16384, &crop[0]))
+        crop[1] = crop[0];
+    else if (!read_pair(&member, 16384, crop))
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: prepare.interpolation: expected bilinear or bicubic, got %t",
+                        "config: prepare.crop: expected a number of pixels, or of rows and of "
+                        "columns, got %t",
                         member.text, member.size);
+    return VIT_OK;
+}
+
+static vit_status read_fill(vit_config *config, const struct json *value, vit_error *why) {
+    struct json member;
+    config->photo.fills = json_get(value, "fill", &member) && member.type != JSON_NULL;
+    bool good = !config->photo.fills ||
+                read_channel_values(value, "fill", config->channels, config->photo.fill);
+    for (size_t i = 0; good && config->photo.fills && i < config->channels; i++)
+        good = config->photo.fill[i] >= 0 && config->photo.fill[i] <= 255;
+    if (!good)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.fill: expected a number from 0 to 255 for each channel, "
+                        "got %t",
+                        member.text, member.size);
+    if (config->photo.fit != VIT_CONTAIN || config->photo.fills) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "config: prepare.fill is missing: a photo that is to be contained lacks some "
+                    "of the crop");
+}
+
+static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
+    unsigned filter = VIT_BILINEAR, fit = VIT_STRETCH, middle = 0;
+    vit_status status = read_photo_sizes(config, value, why);
+    if (!status)
+        status = read_choice(&filter, value, "interpolation", FILTERS,
+                             "bilinear, bicubic, lanczos or nearest", why);
+    if (!status) status = read_choice(&fit, value, "fit", FITS, "stretch, cover or contain", why);
+    if (!status) status = read_choice(&middle, value, "crop_at", MIDDLES, "even or floor", why);
+    if (status) return status;
     config->photo.filter = (vit_filter)filter;
+    config->photo.fit = (vit_fit)fit;
+    config->photo.crop_floor = middle == 1;
+    if (fit != VIT_STRETCH && !config->photo.stretch[0])
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "config: prepare.fit: expected a resize to rows and columns beside it");
     if (config->channels > 4 ||
         !read_channel_values(value, "mean", config->channels, config->photo.mean) ||
         !read_channel_values(value, "std", config->channels, config->photo.std))
@@ -230,7 +280,7 @@ static vit_status read_photo(vit_config *config, const struct json *value, vit_e
     for (size_t i = 0; i < config->channels; i++)
         if (!(config->photo.std[i] > 0))
             return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.std: expected numbers above 0");
-    return VIT_OK;
+    return read_fill(config, value, why);
 }
 
 static vit_status read_prepare(vit_config *config, const struct json *value, vit_error *why) {
@@ -275,10 +325,10 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: width: sincos2d needs a multiple of 4, got %z", c->width);
     if (c->prepare == VIT_PREPARE_PHOTO &&
-        (c->photo.crop != c->image_size[0] || c->photo.crop != c->image_size[1]))
+        (c->photo.crop[0] != c->image_size[0] || c->photo.crop[1] != c->image_size[1]))
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: prepare.crop: expected image_size, which is %d, got %z",
-                        c->image_size, (size_t)2, c->photo.crop);
+                        "config: prepare.crop: expected image_size, which is %d, got %d",
+                        c->image_size, (size_t)2, c->photo.crop, (size_t)2);
     bool reads_class = c->pool == VIT_POOL_CLASS || c->pool == VIT_POOL_CLASS_MEAN;
     if (reads_class && !c->class_tokens)
         return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");

@@ -4,6 +4,7 @@
 #include "error.h"
 #include "resample.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_SIDE = 1 << 15, MAX_PIXELS = 1 << 28 };
@@ -75,14 +76,15 @@ static vit_status prepare_as_is(float *image, void *scratch, const vit_pixels *p
 
 /* ---- photo: resize, crop, standardise ----------------------------------- *
  *
- * torchvision's Resize and CenterCrop on Pillow's images, to the bit: weights of 22
+ * torchvision's, timm's and transformers' ways on Pillow's images, to the bit: weights of 22
  * fractional bits, and a byte for every channel between the two passes. */
 
 enum { FRACTION = 22 };
 
-/* One axis, resized from `in` to `out`, of which `count` from `first` on are kept. */
+/* One axis, resized from `in` to `out`, of which `count` from `first` on are kept, and lie
+ * behind `before` of `crop` that the photo lacks. */
 struct axis {
-    size_t in, out, first, count;
+    size_t in, out, first, count, before, crop;
 };
 
 struct photo {
@@ -91,6 +93,7 @@ struct photo {
     size_t channels, taps;
     double *weights; /* (taps) of either axis */
     int32_t *fixed;  /* (crop,taps) of the columns; (taps) of one row */
+    size_t *nearest; /* (crop) row that each output is */
     size_t *start;   /* (crop) first column that each output draws on, */
     size_t *span;    /* (crop) and how many */
     int32_t *sums;   /* (crop,channels) */
@@ -98,28 +101,38 @@ struct photo {
     uint8_t *narrow; /* (row_count,crop,channels): all of its columns resized */
 };
 
+/* What a side becomes: of `cover` and `contain`, as timm's ResizeKeepRatio has it. */
+static size_t resized_side(const vit_config *config, const size_t sides[2], int which) {
+    const size_t *stretch = config->photo.stretch, resize = config->photo.resize;
+    if (resize) return (size_t)((uint64_t)resize * sides[which] / sides[sides[0] > sides[1]]);
+    if (!stretch[0]) return sides[which];
+    if (config->photo.fit == VIT_STRETCH) return stretch[which];
+    double rows = (double)sides[0] / (double)stretch[0];
+    double columns = (double)sides[1] / (double)stretch[1];
+    bool longer = (rows > columns) == (config->photo.fit == VIT_CONTAIN);
+    return (size_t)rint((double)sides[which] / (longer ? rows : columns));
+}
+
 static struct axis crop_axis(const vit_config *config, const vit_pixels *pixels, int which) {
     const size_t sides[] = {pixels->rows, pixels->columns};
-    size_t shorter = sides[sides[0] > sides[1]], side = sides[which];
-    size_t resize = config->photo.resize, crop = config->photo.crop;
-    size_t out =
-        resize ? (size_t)((uint64_t)resize * side / shorter) : config->photo.stretch[which];
-    size_t spare = out - crop;
-    size_t first = spare / 2 + (spare % 4 == 3); /* halves round to even, as Python's */
-    return (struct axis){side, out, first, crop};
+    size_t out = resized_side(config, sides, which), crop = config->photo.crop[which];
+    if (out < crop) return (struct axis){sides[which], out, 0, out, (crop - out) / 2, crop};
+    size_t spare = out - crop, first = spare / 2;
+    if (!config->photo.crop_floor) first += spare % 4 == 3; /* to the even number, as Python's */
+    return (struct axis){sides[which], out, first, crop, 0, crop};
 }
 
 static uint64_t photo_layout(struct photo *photo, void *memory, const vit_pixels *pixels,
                              const vit_config *config) {
     vit_filter filter = config->photo.filter;
-    size_t rows = pixels->rows, columns = pixels->columns, crop = config->photo.crop;
+    size_t rows = pixels->rows, columns = pixels->columns;
     photo->rows = crop_axis(config, pixels, 0);
     photo->columns = crop_axis(config, pixels, 1);
 
     const struct axis *down = &photo->rows;
-    size_t last, count;
+    size_t crop = photo->columns.count, last, count;
     resample_span(&photo->first_row, rows, down->out, down->first, filter);
-    count = resample_span(&last, rows, down->out, down->first + crop - 1, filter);
+    count = resample_span(&last, rows, down->out, down->first + down->count - 1, filter);
     photo->row_count = last + count - photo->first_row;
     photo->channels = config->channels;
     size_t across = resample_taps(columns, photo->columns.out, filter);
@@ -129,6 +142,7 @@ static uint64_t photo_layout(struct photo *photo, void *memory, const vit_pixels
     struct scratch scratch = {memory, 0};
     photo->weights = take(&scratch, photo->taps, sizeof *photo->weights);
     photo->fixed = take(&scratch, (uint64_t)crop * photo->taps, sizeof *photo->fixed);
+    photo->nearest = take(&scratch, down->count, sizeof *photo->nearest);
     photo->start = take(&scratch, crop, sizeof *photo->start);
     photo->span = take(&scratch, crop, sizeof *photo->span);
     photo->sums = take(&scratch, crop * photo->channels, sizeof *photo->sums);
@@ -148,13 +162,30 @@ static inline uint8_t to_byte(int32_t sum) {
     return (uint8_t)(sum < 0 ? 0 : sum >= 256 << FRACTION ? 255 : sum >> FRACTION);
 }
 
-static void narrow_rows(const struct photo *photo, const vit_pixels *pixels, vit_filter filter) {
-    size_t C = photo->channels, crop = photo->columns.count;
-    for (size_t x = 0; x < crop; x++) {
-        photo->span[x] = resample_weights(photo->weights, &photo->start[x], photo->columns.in,
-                                          photo->columns.out, photo->columns.first + x, filter);
-        to_fixed(photo->fixed + x * photo->taps, photo->weights, photo->span[x]);
+/* Where output `index` of an axis starts to draw, by which weights; returns on how many. `nearest`:
+ * where each of the axis's outputs is. */
+static size_t fixed_weights(int32_t *fixed, size_t *start, const struct photo *photo,
+                            const struct axis *axis, size_t index, const size_t *nearest,
+                            vit_filter filter) {
+    if (filter == VIT_NEAREST) {
+        *start = nearest[index];
+        fixed[0] = 1 << FRACTION;
+        return 1;
     }
+    size_t count =
+        resample_weights(photo->weights, start, axis->in, axis->out, axis->first + index, filter);
+    to_fixed(fixed, photo->weights, count);
+    return count;
+}
+
+static void narrow_rows(const struct photo *photo, const vit_pixels *pixels, vit_filter filter) {
+    const struct axis *across = &photo->columns;
+    size_t C = photo->channels, crop = across->count;
+    if (filter == VIT_NEAREST)
+        resample_nearest(photo->start, across->in, across->out, across->first, crop);
+    for (size_t x = 0; x < crop; x++)
+        photo->span[x] = fixed_weights(photo->fixed + x * photo->taps, &photo->start[x], photo,
+                                       across, x, photo->start, filter);
     size_t row_size = pixels->columns * pixels->channels;
     uint8_t *out = photo->narrow;
     for (size_t y = 0; y < photo->row_count; y++) {
@@ -171,27 +202,39 @@ static void narrow_rows(const struct photo *photo, const vit_pixels *pixels, vit
     }
 }
 
+static void fill_image(float *image, const vit_config *config) {
+    size_t n = config->photo.crop[0] * config->photo.crop[1];
+    for (size_t c = 0; c < config->channels; c++) {
+        float mean = config->photo.mean[c], std = config->photo.std[c];
+        float value = (config->photo.fill[c] / 255.0f - mean) / std;
+        for (size_t i = 0; i < n; i++) image[c * n + i] = value;
+    }
+}
+
 static vit_status prepare_photo(float *image, void *scratch, const vit_pixels *pixels,
                                 const vit_config *config, vit_error *why) {
     (void)why;
     struct photo photo;
     photo_layout(&photo, scratch, pixels, config);
-    narrow_rows(&photo, pixels, config->photo.filter);
-    size_t C = photo.channels, crop = photo.rows.count, n = crop * C;
-    for (size_t y = 0; y < crop; y++) {
+    vit_filter filter = config->photo.filter;
+    const struct axis *down = &photo.rows, *across = &photo.columns;
+    if (down->count < down->crop || across->count < across->crop) fill_image(image, config);
+    narrow_rows(&photo, pixels, filter);
+    if (filter == VIT_NEAREST)
+        resample_nearest(photo.nearest, down->in, down->out, down->first, down->count);
+    size_t C = photo.channels, n = across->count * C;
+    for (size_t y = 0; y < down->count; y++) {
         size_t start;
-        size_t count = resample_weights(photo.weights, &start, photo.rows.in, photo.rows.out,
-                                        photo.rows.first + y, config->photo.filter);
-        to_fixed(photo.fixed, photo.weights, count);
+        size_t count = fixed_weights(photo.fixed, &start, &photo, down, y, photo.nearest, filter);
         for (size_t i = 0; i < n; i++) photo.sums[i] = 1 << (FRACTION - 1);
         const uint8_t *in = photo.narrow + (start - photo.first_row) * n;
         for (size_t t = 0; t < count; t++, in += n)
             for (size_t i = 0; i < n; i++) photo.sums[i] += photo.fixed[t] * in[i];
         for (size_t c = 0; c < C; c++) {
             float mean = config->photo.mean[c], std = config->photo.std[c];
-            float *row = image + (c * crop + y) * crop;
-            for (size_t x = 0; x < crop; x++)
-                row[x] = (to_byte(photo.sums[x * C + c]) / 255.0f - mean) / std;
+            float *row = image + (c * down->crop + down->before + y) * across->crop;
+            for (size_t x = 0; x < across->count; x++)
+                row[across->before + x] = (to_byte(photo.sums[x * C + c]) / 255.0f - mean) / std;
         }
     }
     return VIT_OK;
@@ -269,19 +312,28 @@ static vit_status check_digit(const vit_pixels *pixels, const vit_config *config
 }
 
 static vit_status check_photo(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
-    size_t crop = config->photo.crop, resize = config->photo.resize, most = resize;
-    for (int i = 0; i < 2 && !resize; i++) {
-        if (config->photo.stretch[i] > most) most = config->photo.stretch[i];
-        if (config->photo.stretch[i] < crop) crop = 0;
+    const size_t *crop = config->photo.crop, resize = config->photo.resize;
+    for (size_t i = 0; i < 2; i++) {
+        size_t side = resize ? resize : config->photo.stretch[i];
+        bool as_is = !resize && !config->photo.stretch[0];
+        if (!crop[i] || side > MAX_SIDE || (!as_is && !config->photo.fills && side < crop[i]))
+            return vit_fail(why, VIT_BAD_CONFIG,
+                            "prepare.resize: expected numbers from prepare.crop, %z, to %z, got %z",
+                            crop[i], (size_t)MAX_SIDE, side);
     }
-    if (crop < 1 || most < crop || most > MAX_SIDE)
+    if (config->image_size[0] != crop[0] || config->image_size[1] != crop[1])
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "prepare.resize: expected numbers from prepare.crop, %z, to %z, got %z",
-                        config->photo.crop, (size_t)MAX_SIDE, most);
-    if (config->image_size[0] != crop || config->image_size[1] != crop)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "prepare.crop: expected image_size, which is %d, got %z",
-                        config->image_size, (size_t)2, crop);
+                        "prepare.crop: expected image_size, which is %d, got %d",
+                        config->image_size, (size_t)2, crop, (size_t)2);
+    for (int i = 0; i < 2; i++) {
+        struct axis axis = crop_axis(config, pixels, i);
+        if (axis.count && (axis.count == axis.crop || config->photo.fills)) continue;
+        return vit_fail(why, VIT_BAD_IMAGE,
+                        "expected a photo that has %z %s or more once it is resized, got %z of "
+                        "%zx%z pixels: give a larger one",
+                        axis.count ? axis.crop : 1, i ? "columns" : "rows", axis.count,
+                        pixels->rows, pixels->columns);
+    }
     vit_status status = check_channels(pixels, config, why);
     for (size_t c = 0; status == VIT_OK && c < config->channels; c++)
         if (!(config->photo.std[c] > 0))

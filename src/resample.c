@@ -1,6 +1,8 @@
 #include "resample.h"
 
-#include <math.h>
+#include <assert.h>
+
+#include "direction.h"
 
 static double bilinear(double x) {
     x = fabs(x);
@@ -16,10 +18,24 @@ static double bicubic(double x) {
     return 0;
 }
 
+/* sin πx / πx */
+static double sinc(double x) {
+    const double pi = 3.141592653589793;
+    return x == 0 ? 1 : direction(pi * x).sine / (pi * x);
+}
+
+/* Duchon, Lanczos filtering in one and two dimensions, 1979; 3 lobes. */
+static double lanczos(double x) {
+    return fabs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
+}
+
 static const struct {
     double reach;
     double (*at)(double x);
-} FILTERS[] = {[VIT_BILINEAR] = {1, bilinear}, [VIT_BICUBIC] = {2, bicubic}};
+} FILTERS[] = {[VIT_BILINEAR] = {1, bilinear},
+               [VIT_BICUBIC] = {2, bicubic},
+               [VIT_LANCZOS] = {3, lanczos},
+               [VIT_NEAREST] = {1, NULL}};
 
 /* Inputs per output; an image that grows is still read through a filter of full width. */
 static double widening(size_t in, size_t out) {
@@ -46,6 +62,7 @@ size_t resample_span(size_t *start, size_t in, size_t out, size_t index, vit_fil
 
 size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, size_t index,
                         vit_filter filter) {
+    assert(FILTERS[filter].at);
     size_t count = resample_span(start, in, out, index, filter);
     double middle = centre(in, out, index), narrow = 1 / widening(in, out), sum = 0;
     for (size_t t = 0; t < count; t++) {
@@ -54,6 +71,12 @@ size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, s
     }
     for (size_t t = 0; t < count; t++) weights[t] /= sum;
     return count;
+}
+
+void resample_nearest(size_t *at, size_t in, size_t out, size_t first, size_t count) {
+    double step = (double)in / (double)out, position = step / 2;
+    for (size_t i = 0; i < first + count; i++, position += step)
+        if (i >= first) at[i - first] = position < (double)in ? (size_t)position : in - 1;
 }
 
 /* The weights of either axis, then the image of in_rows × out_columns. */

@@ -13,6 +13,11 @@ size_t resample_span(size_t *start, size_t in, size_t out, size_t index, vit_fil
 size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, size_t index,
                         vit_filter filter);
 
+/* Where the outputs from `first` on are taken from with VIT_NEAREST, by Pillow's rule: it adds up
+ * the steps, and so their roundings. Each lies in resample_span's span; other filters have weights.
+ */
+void resample_nearest(size_t *at, size_t in, size_t out, size_t first, size_t count);
+
 /* Bytes of scratch memory that resample needs; 0 if that overflows. */
 size_t resample_size(size_t in_rows, size_t in_columns, size_t out_rows, size_t out_columns,
                      size_t channels, vit_filter filter);

@@ -1,8 +1,8 @@
 /* Patch rows (N,D) → tokens (T,D): the prefix tokens in front, positions added, and normed if
  * the model is one of CLIP's (Radford et al., arXiv:2103.00020, section 2.4). */
-#include <math.h>
 #include <string.h>
 
+#include "direction.h"
 #include "model.h"
 
 static void add(float *x, const float *y, size_t n) {
@@ -55,22 +55,11 @@ void tokens_backward(const vit_model *m, const struct vit_params *g, const float
     if (g->position) add(g->position, dx + first_position(c) * D, c->position_rows * D);
 }
 
-/* e^x for x in 0…10, and a direction, by their power series: as exact as floats need, while
- * libm's functions would be a fifth of the wasm module. */
+/* e^x for x in 0…10, by its power series, as a direction is. */
 static double exponential(double x) {
     double sum = 0, term = 1;
     for (int k = 0; k < 60; term *= x / ++k) sum += term;
     return sum;
-}
-
-struct direction {
-    double cosine, sine;
-};
-static struct direction direction(double angle) {
-    const double circle = 6.283185307179586;
-    double x = angle - circle * rint(angle / circle), sums[2] = {0}, term = 1;
-    for (int k = 0; k < 30; term *= x / ++k) sums[k % 2] += k & 2 ? -term : term;
-    return (struct direction){sums[0], sums[1]};
 }
 
 /* The wave of column pair `part` of `whole`: 10000^(part/whole) positions a radian. */

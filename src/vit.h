@@ -78,7 +78,10 @@ typedef enum vit_pool {
 } vit_pool;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
-typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC } vit_filter;
+typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC, VIT_LANCZOS, VIT_NEAREST } vit_filter;
+/* Two lengths: either side becomes its own; or the shape is kept, and none is too short; or none
+ * is too long. */
+typedef enum vit_fit { VIT_STRETCH, VIT_COVER, VIT_CONTAIN } vit_fit;
 
 enum { VIT_STEM_MOST = 6 };
 
@@ -115,9 +118,12 @@ typedef struct vit_config {
     vit_prepare prepare;
     struct {               /* of VIT_PREPARE_PHOTO */
         size_t resize;     /* the shorter side becomes so long; 0: */
-        size_t stretch[2]; /* rows and columns become so many */
-        size_t crop;
-        float mean[4], std[4];
+        size_t stretch[2]; /* rows and columns become so many; 0: as many as they are */
+        vit_fit fit;       /* of `stretch` */
+        size_t crop[2];    /* rows and columns of the middle */
+        bool crop_floor;   /* half of an odd margin is rounded down, not to the even number */
+        bool fills;        /* what a photo lacks of the crop is `fill`; else it is refused */
+        float mean[4], std[4], fill[4]; /* fill: 0..255, one number a channel */
         vit_filter filter;
     } photo;
     /* Not config keys; seen in the file. */

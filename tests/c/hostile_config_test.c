@@ -2,6 +2,8 @@
  * key, before any weight is read. */
 #include "hostile.h"
 
+#define PHOTO(more) "{\"kind\":\"photo\",\"mean\":[0],\"std\":[1]" more "}"
+
 static const struct spoiled CONFIGS_BAD[] = {
     {"no object", "{\"image", "[\"image", VIT_BAD_CONFIG, "JSON"},
     {"no image_size", "\"image_size\"", "\"imagesize\"", VIT_BAD_CONFIG, "image_size"},
@@ -67,6 +69,24 @@ static const struct spoiled CONFIGS_BAD[] = {
     {"prepare in words", "{\"kind\":\"digit\"}", "\"digit\"", VIT_BAD_CONFIG, "prepare"},
     {"another prepare", "\"digit\"", "\"sound\"", VIT_BAD_CONFIG, "prepare"},
     {"a photo without sizes", "\"digit\"", "\"photo\"", VIT_BAD_CONFIG, "prepare"},
+    {"a photo of a length that is none", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":[8]"),
+     VIT_BAD_CONFIG, "prepare.resize"},
+    {"a crop that is none", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"crop\":[8,0]"),
+     VIT_BAD_CONFIG, "prepare.crop"},
+    {"a crop of another shape", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":99,\"crop\":[7,8]"),
+     VIT_BAD_CONFIG, "prepare.crop: expected image_size"},
+    {"another fit", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":[8,8],\"fit\":\"bend\""),
+     VIT_BAD_CONFIG, "cover or contain"},
+    {"a fit of one length", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"fit\":\"cover\""),
+     VIT_BAD_CONFIG, "prepare.fit"},
+    {"a fit without a fill", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":[8,8],\"fit\":\"contain\""),
+     VIT_BAD_CONFIG, "prepare.fill is missing"},
+    {"a fill that is no byte", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"fill\":[256]"),
+     VIT_BAD_CONFIG, "prepare.fill"},
+    {"another filter", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"interpolation\":\"box\""),
+     VIT_BAD_CONFIG, "lanczos or nearest, got"},
+    {"another middle", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"crop_at\":1"), VIT_BAD_CONFIG,
+     "even or floor"},
     {"a config that is not the file's", "\"width\":4", "\"width\":8", VIT_BAD_TENSOR, "expected"},
     {"deep nesting", "\"channels\":1", "\"x\":" DEEP8(DEEP8(DEEP8(DEEP8(DEEP8("1"))))),
      VIT_BAD_CONFIG, "JSON"},

@@ -9,15 +9,25 @@
 enum { SAMPLES_MOST = 4096 };
 
 struct photo_case {
-    char file[32], filter[16], samples[2 * SAMPLES_MOST + 1];
-    size_t from, to, resize, stretch[2], crop, step;
+    char file[32], filter[16], fit[16], middle[16], samples[2 * SAMPLES_MOST + 1];
+    size_t from, to, resize, stretch[2], crop[2], step;
+    int grey;
     unsigned hash;
 };
 
 static bool next_case(struct photo_case *c, FILE *file) {
-    return fscanf(file, "%31s %zu %zu %15s %zu %zu %zu %zu %zu %x %8192s", c->file, &c->from,
-                  &c->to, c->filter, &c->resize, &c->stretch[0], &c->stretch[1], &c->crop, &c->step,
-                  &c->hash, c->samples) == 11;
+    return fscanf(file, "%31s %zu %zu %15s %zu %zu %zu %15s %zu %zu %15s %d %zu %x %8192s", c->file,
+                  &c->from, &c->to, c->filter, &c->resize, &c->stretch[0], &c->stretch[1], c->fit,
+                  &c->crop[0], &c->crop[1], c->middle, &c->grey, &c->step, &c->hash,
+                  c->samples) == 15;
+}
+
+/* The place of a word among those of an enum. */
+static unsigned place_of(const char *word, const char *const *words) {
+    for (unsigned i = 0; words[i]; i++)
+        if (!strcmp(word, words[i])) return i;
+    CHECK(false, "photos.txt: unknown word %s", word);
+    return 0;
 }
 
 /* From beside the repository, or beside or in the folder that VITRINE_DATA names. */
@@ -53,16 +63,22 @@ static uint8_t *with_channels(const vit_pixels *rgb, size_t channels) {
 
 /* The prepared image's bytes (crop,crop,to), or NULL. */
 static uint8_t *prepared_bytes(const struct photo_case *c, const vit_pixels *pixels) {
-    vit_config config = {
-        .image_size = {c->crop, c->crop},
-        .channels = c->to,
-        .prepare = VIT_PREPARE_PHOTO,
-        .photo = {.resize = c->resize,
-                  .stretch = {c->stretch[0], c->stretch[1]},
-                  .crop = c->crop,
-                  .std = {1, 1, 1, 1},
-                  .filter = strcmp(c->filter, "bicubic") ? VIT_BILINEAR : VIT_BICUBIC}};
-    size_t n = c->crop * c->crop;
+    static const char *const filters[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
+    static const char *const fits[] = {"stretch", "cover", "contain", NULL};
+    float grey = (float)c->grey;
+    vit_config config = {.image_size = {c->crop[0], c->crop[1]},
+                         .channels = c->to,
+                         .prepare = VIT_PREPARE_PHOTO,
+                         .photo = {.resize = c->resize,
+                                   .stretch = {c->stretch[0], c->stretch[1]},
+                                   .fit = (vit_fit)place_of(c->fit, fits),
+                                   .crop = {c->crop[0], c->crop[1]},
+                                   .crop_floor = !strcmp(c->middle, "floor"),
+                                   .fills = c->grey >= 0,
+                                   .fill = {grey, grey, grey, grey},
+                                   .std = {1, 1, 1, 1},
+                                   .filter = (vit_filter)place_of(c->filter, filters)}};
+    size_t n = c->crop[0] * c->crop[1];
     size_t size = vit_prepare_size(&config, pixels->rows, pixels->columns, pixels->channels);
     float *image = malloc(n * c->to * sizeof *image);
     void *scratch = malloc(size + 1);
@@ -81,12 +97,12 @@ static uint8_t *prepared_bytes(const struct photo_case *c, const vit_pixels *pix
 static int farthest_sample(const struct photo_case *c, const uint8_t *bytes) {
     const char *hex = c->samples;
     int most = 0;
-    for (size_t y = 0; y < c->crop; y += c->step)
-        for (size_t x = 0; x < c->crop; x += c->step)
+    for (size_t y = 0; y < c->crop[0]; y += c->step)
+        for (size_t x = 0; x < c->crop[1]; x += c->step)
             for (size_t k = 0; k < c->to; k++, hex += 2) {
                 unsigned want = 0;
                 if (sscanf(hex, "%2x", &want) != 1) return 256;
-                int gap = abs((int)want - bytes[(y * c->crop + x) * c->to + k]);
+                int gap = abs((int)want - bytes[(y * c->crop[1] + x) * c->to + k]);
                 if (gap > most) most = gap;
             }
     return *hex ? 256 : most;
@@ -106,19 +122,19 @@ TEST("real photos are resized, stretched, cropped and laid on white to Pillow's 
         uint8_t *bytes = prepared_bytes(&c, &pixels);
         int gap = bytes ? farthest_sample(&c, bytes) : 256;
         uint32_t hash = 0x811c9dc5; /* FNV-1a */
-        for (size_t i = 0; bytes && i < c.crop * c.crop * c.to; i++)
+        for (size_t i = 0; bytes && i < c.crop[0] * c.crop[1] * c.to; i++)
             hash = (hash ^ bytes[i]) * 0x01000193;
-        CHECK(gap <= 1, "%s, %zu to %zu channels, %s, crop %zu: %d levels away", c.file, c.from,
-              c.to, c.filter, c.crop, gap);
-        CHECK(hash == c.hash, "%s, %zu to %zu channels, %s, crop %zu: other bytes", c.file, c.from,
-              c.to, c.filter, c.crop);
+        CHECK(gap <= 1, "%s, %zu to %zu channels, %s, %s, crop %zux%zu: %d levels away", c.file,
+              c.from, c.to, c.filter, c.fit, c.crop[0], c.crop[1], gap);
+        CHECK(hash == c.hash, "%s, %zu to %zu channels, %s, %s, crop %zux%zu: other bytes", c.file,
+              c.from, c.to, c.filter, c.fit, c.crop[0], c.crop[1]);
         if (gap > most) most = gap;
         same += hash == c.hash;
         free(bytes), free(data), free((void *)rgb.data);
     }
     fclose(file);
     if (count == 0) SKIP("no photos in ../shared/photos, nor in the folder VITRINE_DATA names");
-    CHECK(count == 78, "%zu cases, not 78", count);
+    CHECK(count == 144, "%zu cases, not 144", count);
     printf("    %zu of %zu cases are the same in every byte; the farthest is %d levels away\n",
            same, count, most);
 }

@@ -14,7 +14,7 @@ static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter 
         .image_size = {crop, crop},
         .channels = channels,
         .prepare = VIT_PREPARE_PHOTO,
-        .photo = {.resize = resize, .crop = crop, .std = {1, 1, 1, 1}, .filter = filter}};
+        .photo = {.resize = resize, .crop = {crop, crop}, .std = {1, 1, 1, 1}, .filter = filter}};
 }
 
 /* Prepares with exactly the scratch memory that was asked for; the guarded image, or NULL. */
@@ -51,7 +51,7 @@ static uint8_t *pattern(size_t rows, size_t columns, size_t channels) {
  *     left, top = (int(round((n - crop) / 2.0)) for n in (w, h))
  *     image.resize((w, h), filter).crop((left, top, left + crop, top + crop)) */
 static uint32_t hash_of(const vit_config *config, size_t rows, size_t columns) {
-    size_t C = config->channels, n = config->photo.crop * config->photo.crop;
+    size_t C = config->channels, n = config->photo.crop[0] * config->photo.crop[1];
     uint8_t *data = pattern(rows, columns, C);
     float *image = prepared(config, data, rows, columns, C);
     uint32_t hash = 0x811c9dc5;
@@ -65,25 +65,25 @@ static uint32_t hash_of(const vit_config *config, size_t rows, size_t columns) {
 TEST("a photo is resized and cropped to Pillow's bytes") {
     static const struct {
         size_t rows, columns, channels, resize, crop;
-        uint32_t hashes[2]; /* bilinear, bicubic */
+        uint32_t hashes[4]; /* one a filter */
     } cases[] = {
-        {37, 53, 3, 24, 20, {0xe073c7fa, 0x44dae2f4}},
-        {53, 37, 3, 32, 32, {0xd495cbd4, 0x75bcfbe6}},
-        {9, 7, 3, 40, 33, {0x4045f33b, 0x8dbe193a}},
-        {100, 11, 1, 16, 13, {0x56e9892d, 0x4b283e53}},
-        {224, 300, 3, 256, 224, {0x95261e3f, 0xddcd0495}},
-        {640, 480, 3, 73, 64, {0xfdf2ffa9, 0x79d71088}},
-        {1, 40, 1, 5, 5, {0x1059e372, 0x39688ed5}},
-        {61, 61, 1, 61, 60, {0xdfd9f6b7, 0xdfd9f6b7}},
+        {37, 53, 3, 24, 20, {0xe073c7fa, 0x44dae2f4, 0x3cbbdbea, 0x61f52e2e}},
+        {53, 37, 3, 32, 32, {0xd495cbd4, 0x75bcfbe6, 0xf73c62ff, 0xa26abcce}},
+        {9, 7, 3, 40, 33, {0x4045f33b, 0x8dbe193a, 0x84a87882, 0x9c662531}},
+        {100, 11, 1, 16, 13, {0x56e9892d, 0x4b283e53, 0x7c9639f2, 0x07d19b4d}},
+        {224, 300, 3, 256, 224, {0x95261e3f, 0xddcd0495, 0x363000a6, 0xd750e377}},
+        {640, 480, 3, 73, 64, {0xfdf2ffa9, 0x79d71088, 0x1273acf8, 0x8044269f}},
+        {1, 40, 1, 5, 5, {0x1059e372, 0x39688ed5, 0x576aac62, 0xbec95952}},
+        {61, 61, 1, 61, 60, {0xdfd9f6b7, 0xdfd9f6b7, 0xdfd9f6b7, 0xdfd9f6b7}},
     };
-    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns;
-        vit_filter filter = i % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+    for (size_t i = 0; i < 4 * sizeof cases / sizeof *cases; i++) {
+        size_t rows = cases[i / 4].rows, columns = cases[i / 4].columns;
+        vit_filter filter = (vit_filter)(i % 4);
         vit_config config =
-            photo(cases[i / 2].resize, cases[i / 2].crop, cases[i / 2].channels, filter);
+            photo(cases[i / 4].resize, cases[i / 4].crop, cases[i / 4].channels, filter);
         uint32_t hash = hash_of(&config, rows, columns);
-        CHECK(hash == cases[i / 2].hashes[i % 2], "%zux%zu, filter %zu: 0x%08x", rows, columns,
-              i % 2, (unsigned)hash);
+        CHECK(hash == cases[i / 4].hashes[i % 4], "%zux%zu, filter %zu: 0x%08x", rows, columns,
+              i % 4, (unsigned)hash);
     }
 }
 
@@ -91,28 +91,33 @@ TEST("a photo is resized and cropped to Pillow's bytes") {
 TEST("a photo is stretched to Pillow's bytes where rows and columns are given") {
     static const struct {
         size_t rows, columns, channels, stretch[2], crop;
-        uint32_t hashes[2];
+        uint32_t hashes[4];
     } cases[] = {
-        {37, 53, 3, {20, 20}, 20, {0x6a2f9cf8, 0xfa57b7b5}},
-        {53, 37, 3, {40, 24}, 20, {0x528ffa26, 0xd86ad325}},
-        {100, 11, 1, {13, 13}, 13, {0xaea4dc8d, 0xeda3277c}},
-        {9, 7, 3, {33, 40}, 33, {0xc399b3da, 0x431c778a}},
-        {64, 48, 3, {30, 64}, 16, {0xb62cd160, 0x39aee984}},
+        {37, 53, 3, {20, 20}, 20, {0x6a2f9cf8, 0xfa57b7b5, 0xd29d2408, 0xaf73f083}},
+        {53, 37, 3, {40, 24}, 20, {0x528ffa26, 0xd86ad325, 0x0789dbca, 0xa8a87c8e}},
+        {100, 11, 1, {13, 13}, 13, {0xaea4dc8d, 0xeda3277c, 0x9f79b1d6, 0x0d23947c}},
+        {9, 7, 3, {33, 40}, 33, {0xc399b3da, 0x431c778a, 0x266995a0, 0xcc6f281f}},
+        {64, 48, 3, {30, 64}, 16, {0xb62cd160, 0x39aee984, 0x3ffd9960, 0x3db34948}},
     };
-    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        size_t rows = cases[i / 2].rows, columns = cases[i / 2].columns;
-        vit_filter filter = i % 2 ? VIT_BICUBIC : VIT_BILINEAR;
-        vit_config config = photo(0, cases[i / 2].crop, cases[i / 2].channels, filter);
-        memcpy(config.photo.stretch, cases[i / 2].stretch, sizeof config.photo.stretch);
+    for (size_t i = 0; i < 4 * sizeof cases / sizeof *cases; i++) {
+        size_t rows = cases[i / 4].rows, columns = cases[i / 4].columns;
+        vit_filter filter = (vit_filter)(i % 4);
+        vit_config config = photo(0, cases[i / 4].crop, cases[i / 4].channels, filter);
+        memcpy(config.photo.stretch, cases[i / 4].stretch, sizeof config.photo.stretch);
         uint32_t hash = hash_of(&config, rows, columns);
-        CHECK(hash == cases[i / 2].hashes[i % 2], "%zux%zu, filter %zu: 0x%08x", rows, columns,
-              i % 2, (unsigned)hash);
+        CHECK(hash == cases[i / 4].hashes[i % 4], "%zux%zu, filter %zu: 0x%08x", rows, columns,
+              i % 4, (unsigned)hash);
     }
+}
+
+static double sinc(double x) {
+    return x > 0 ? sin(acos(-1) * x) / (acos(-1) * x) : 1;
 }
 
 static double kernel(double x, vit_filter filter) {
     x = fabs(x);
     if (filter == VIT_BILINEAR) return fmax(0, 1 - x);
+    if (filter == VIT_LANCZOS) return x < 3 ? sinc(x) * sinc(x / 3) : 0;
     if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
     return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
@@ -121,7 +126,7 @@ static double kernel(double x, vit_filter filter) {
 static double drawn(const double *x, size_t stride, size_t in, size_t out, size_t o,
                     vit_filter filter) {
     double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, mass = 0;
-    double reach = (filter == VIT_BILINEAR ? 1 : 2) * wide, middle = ((double)o + 0.5) * scale;
+    double reach = (double[]){1, 2, 3}[filter] * wide, middle = ((double)o + 0.5) * scale;
     for (size_t i = 0; i < in; i++) {
         double off = (double)i + 0.5 - middle, w = kernel(off / wide, filter);
         if (fabs(off) > reach) continue;
@@ -138,7 +143,7 @@ TEST("a photo of any size is within a byte of its definition in double") {
         size_t resize = 1 + random_below(&seed, 40), crop = 1 + random_below(&seed, resize);
         size_t shorter = rows < columns ? rows : columns;
         size_t H = resize * rows / shorter, W = resize * columns / shorter;
-        vit_filter filter = trial % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+        vit_filter filter = (vit_filter)(trial % 3);
         vit_config config = photo(resize, crop, 1, filter);
         config.photo.mean[0] = 0.4f, config.photo.std[0] = 0.2f;
         uint8_t *data = malloc(rows * columns);
@@ -158,6 +163,40 @@ TEST("a photo of any size is within a byte of its definition in double") {
         guarded_free(image);
         free(data), free(in), free(narrow);
     }
+}
+
+/* Odd sides: an output's middle lies in an input, not between two. */
+TEST("a photo's nearest pixels are those at its outputs' middles") {
+    static const size_t sizes[][3] = {{9, 7, 5}, {5, 41, 13}, {63, 49, 48}, {1, 101, 1}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        size_t rows = sizes[k][0], columns = sizes[k][1], side = sizes[k][2];
+        vit_config config = photo(0, side, 1, VIT_NEAREST);
+        config.photo.stretch[0] = config.photo.stretch[1] = side;
+        uint8_t *data = pattern(rows, columns, 1);
+        float *image = prepared(&config, data, rows, columns, 1);
+        REQUIRE(image, "%zux%zu is refused", rows, columns);
+        for (size_t i = 0; i < side * side; i++) {
+            size_t y = (2 * (i / side) + 1) * rows / (2 * side);
+            size_t x = (2 * (i % side) + 1) * columns / (2 * side);
+            CHECK(image[i] == data[y * columns + x] / 255.0f, "%zux%zu [%zu]: %g", rows, columns, i,
+                  255 * (double)image[i]);
+        }
+        guarded_free(image);
+        free(data);
+    }
+}
+
+TEST("what a contained photo lacks of the crop is the fill, and the rest is the photo") {
+    vit_config config = photo(0, 5, 1, VIT_BILINEAR);
+    config.photo.stretch[0] = config.photo.stretch[1] = 5;
+    config.photo.fit = VIT_CONTAIN, config.photo.fills = true, config.photo.fill[0] = 9;
+    uint8_t data[3] = {10, 20, 30};
+    float *image = prepared(&config, data, 1, 3, 1);
+    REQUIRE(image, "refused");
+    for (size_t i = 0; i < 25; i++) /* 3 columns become 5, and 1 row 5/3, which is 2 */
+        CHECK((image[i] * 255.0f == 9) == (i / 5 != 1 && i / 5 != 2), "[%zu]: %g", i,
+              255 * (double)image[i]);
+    guarded_free(image);
 }
 
 TEST("each channel is standardised by its own mean and deviation") {
@@ -228,7 +267,10 @@ TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
     wide.image_size[1] = 9;
     flat.photo.std[1] = 0;
     small.photo.resize = 7;
-    none.photo.crop = none.image_size[0] = none.image_size[1] = 0;
+    none.photo.crop[0] = none.photo.crop[1] = none.image_size[0] = none.image_size[1] = 0;
+    vit_config untouched = photo(0, 8, 3, VIT_BILINEAR), thin = untouched;
+    thin.photo.stretch[0] = thin.photo.stretch[1] = 8;
+    thin.photo.fit = VIT_CONTAIN, thin.photo.fills = true;
     vit_config huge = as_is(28, 28, 1);
     huge.prepare = VIT_PREPARE_DIGIT, huge.image_size[0] = SIZE_MAX / 2;
     const struct {
@@ -251,6 +293,8 @@ TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
         {none, 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
         {small, 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
         {photo(40000, 8, 3, VIT_BILINEAR), 8, 8, 3, VIT_BAD_CONFIG, "prepare.resize"},
+        {untouched, 8, 7, 3, VIT_BAD_IMAGE, "8 columns or more"},
+        {thin, 1, 100, 3, VIT_BAD_IMAGE, "1 rows or more"},
         {flat, 8, 8, 3, VIT_BAD_CONFIG, "prepare.std"},
         {huge, 28, 28, 1, VIT_BAD_CONFIG, "image_size"},
     };
@@ -268,18 +312,32 @@ TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
     }
 }
 
+/* A photo of one grey becomes one of that grey, whatever the way: so does the fill. */
+static void expect_grey(const vit_config *config, size_t rows, size_t columns) {
+    uint8_t *data = malloc(rows * columns);
+    memset(data, 200, rows * columns);
+    float *image = prepared(config, data, rows, columns, 1);
+    size_t n = config->image_size[0] * config->image_size[1];
+    bool refused = config->photo.fit == VIT_CONTAIN && !image; /* a side of no pixel */
+    CHECK(image || refused, "%zux%zu is refused", rows, columns);
+    for (size_t j = 0; image && j < n; j++)
+        CHECK(image[j] == 200.0f / 255.0f, "%g", 255 * (double)image[j]);
+    if (image) guarded_free(image);
+    free(data);
+}
+
 TEST("extreme shapes of photos are resized without a step outside their memory") {
     static const size_t shapes[][2] = {{1, 1}, {1, 32768}, {32768, 1}, {2, 5000}, {700, 3}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        for (size_t resize = 1; resize <= 64; resize *= 4) {
-            vit_config config = photo(resize, resize, 1, VIT_BICUBIC);
-            uint8_t *data = malloc(shapes[i][0] * shapes[i][1]);
-            memset(data, 200, shapes[i][0] * shapes[i][1]);
-            float *image = prepared(&config, data, shapes[i][0], shapes[i][1], 1);
-            REQUIRE(image, "%zux%zu is refused", shapes[i][0], shapes[i][1]);
-            for (size_t j = 0; j < resize * resize; j++)
-                CHECK(image[j] == 200.0f / 255.0f, "%g", 255 * (double)image[j]);
-            guarded_free(image);
-            free(data);
-        }
+        for (size_t side = 1; side <= 64; side *= 4)
+            for (int way = 0; way < 16; way++) {
+                vit_config config = photo(side, side, 1, (vit_filter)(way % 4));
+                if (way >= 4) { /* not the shorter side, but two sides that are not the same */
+                    config.photo.resize = 0, config.photo.fit = (vit_fit)(way / 4 - 1);
+                    config.photo.crop[1] = config.image_size[1] = side + 1;
+                    config.photo.stretch[0] = side, config.photo.stretch[1] = side + 1;
+                    config.photo.fills = true, config.photo.fill[0] = 200;
+                }
+                expect_grey(&config, shapes[i][0], shapes[i][1]);
+            }
 }

@@ -53,9 +53,14 @@ TEST("the values are PyTorch's") {
     }
 }
 
+static double sinc(double x) {
+    return x > 0 ? sin(acos(-1) * x) / (acos(-1) * x) : 1;
+}
+
 static double kernel(double x, vit_filter filter) {
     x = fabs(x);
     if (filter == VIT_BILINEAR) return fmax(0, 1 - x);
+    if (filter == VIT_LANCZOS) return x < 3 ? sinc(x) * sinc(x / 3) : 0;
     if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
     return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
@@ -63,7 +68,7 @@ static double kernel(double x, vit_filter filter) {
 /* The weight of input i in output o, over all inputs and not only those near. */
 static double weight(size_t in, size_t out, size_t i, size_t o, vit_filter filter) {
     double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, own = 0;
-    double reach = (filter == VIT_BILINEAR ? 1 : 2) * wide, middle = ((double)o + 0.5) * scale;
+    double reach = (double[]){1, 2, 3}[filter] * wide, middle = ((double)o + 0.5) * scale;
     for (size_t j = 0; j < in; j++) {
         double centre = (double)j + 0.5;
         double w = fabs(centre - middle) <= reach ? kernel((centre - middle) / wide, filter) : 0;
@@ -79,7 +84,7 @@ TEST("any sizes give what the definition in double gives") {
         size_t h = 1 + random_below(&seed, 12), w = 1 + random_below(&seed, 12);
         size_t H = 1 + random_below(&seed, 12), W = 1 + random_below(&seed, 12);
         size_t C = 1 + random_below(&seed, 3);
-        vit_filter filter = trial % 2 ? VIT_BICUBIC : VIT_BILINEAR;
+        vit_filter filter = (vit_filter)(trial % 3);
         float *in = random_floats(h * w * C, 1, &seed);
         float *out = resized(in, h, w, H, W, C, filter);
         for (size_t o = 0; o < H * W * C; o++) {
@@ -98,7 +103,7 @@ TEST("any sizes give what the definition in double gives") {
 TEST("the same size keeps every bit, and a constant stays one") {
     uint64_t seed = 2;
     float *in = random_floats(7 * 5 * 3, 10, &seed);
-    for (int filter = VIT_BILINEAR; filter <= VIT_BICUBIC; filter++) {
+    for (int filter = VIT_BILINEAR; filter <= VIT_LANCZOS; filter++) {
         float *out = resized(in, 7, 5, 7, 5, 3, (vit_filter)filter);
         CHECK_SAME_BITS(out, in, 7 * 5 * 3, "the same size");
         guarded_free(out);

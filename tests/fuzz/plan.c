@@ -165,9 +165,8 @@ static void draw_positions(struct plan *p, struct tape *t) {
 static void draw_writing(struct plan *p, struct tape *t) {
     p->given = (enum given)tape_below(t, 4);
     p->labels = tape_chance(t, 4);
-    bool square = p->image[0] == p->image[1];
     p->prepare = tape_below(t, 4);
-    if ((p->prepare == 1 && p->channels != 1) || (p->prepare == 2 && (p->channels > 4 || !square)))
+    if ((p->prepare == 1 && p->channels != 1) || (p->prepare == 2 && p->channels > 4))
         p->prepare = 0;
     p->dtype = tape_below(t, 5);
     p->prefix = tape_below(t, 3);
@@ -295,13 +294,17 @@ static void put_prepare(struct json_text *out, const struct plan *p) {
     if (p->prepare == 1) PUT(out, ",\"prepare\":{\"kind\":\"digit\"}");
     if (p->prepare == 3) PUT(out, ",\"prepare\":null");
     if (p->prepare != 2) return;
-    PUT(out, ",\"prepare\":{\"kind\":\"photo\",\"crop\":%zu,\"resize\":", p->image[0]);
+    static const char *const filters[] = {"bilinear", "bicubic", "lanczos", "nearest"};
+    static const char *const fits[] = {"stretch", "cover", "contain"};
+    size_t rows = p->image[0], columns = p->image[1];
+    PUT(out, ",\"prepare\":{\"kind\":\"photo\",\"crop\":[%zu,%zu],\"resize\":", rows, columns);
     if (p->variant)
-        PUT(out, "%zu,\"interpolation\":\"bicubic\"", p->image[0] + p->image[0] / 7);
+        PUT(out, "%zu,\"crop_at\":\"floor\"", rows + columns);
     else
-        PUT(out, "[%zu,%zu]", p->image[0], p->image[1] + 3);
-    for (int i = 0; i < 2; i++) {
-        PUT(out, i ? ",\"std\":[" : ",\"mean\":[");
+        PUT(out, "[%zu,%zu],\"fit\":\"%s\"", rows, columns + 3, fits[columns % 3]);
+    PUT(out, ",\"interpolation\":\"%s\"", filters[rows % 4]);
+    for (int i = 0; i < 3; i++) {
+        PUT(out, i == 2 ? ",\"fill\":[" : i ? ",\"std\":[" : ",\"mean\":[");
         for (size_t c = 0; c < p->channels; c++) PUT(out, "%s0.%d", c ? "," : "", 4 + i);
         PUT(out, "]");
     }

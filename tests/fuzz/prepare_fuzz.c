@@ -39,14 +39,17 @@ static bool draw_config(vit_config *config, struct tape *t) {
     plan_draw(&made->plan, t);
     made->plan.prepare = tape_below(t, 4);
     if (made->plan.prepare == 1 || tape_bool(t)) made->plan.channels = 1;
-    if (made->plan.prepare == 2)
-        made->plan.image[1] = made->plan.image[0], made->plan.patch[1] = made->plan.patch[0];
     made->plan.given = IN_FILE;
     for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(made, t);
     made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
     for (size_t i = tape_below(t, 3); i > 0; i--) mutate_json(made, t);
     vit_status status = vit_config_read(config, made->json, made->json_size, &why);
     free(made);
+    config->photo.filter = (vit_filter)tape_below(t, 4);
+    config->photo.fit = (vit_fit)tape_below(t, 3);
+    config->photo.crop_floor = tape_bool(t), config->photo.fills = tape_bool(t);
+    if (tape_chance(t, 4))
+        config->photo.resize = config->photo.stretch[0] = config->photo.stretch[1] = 0;
     return status == VIT_OK;
 }
 

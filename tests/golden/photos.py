@@ -8,8 +8,9 @@ Transparent ones get alpha(x, y), lie on white, and are resized then; whatever i
 converted first. A line a case, its words:
 
 file, channels of the pixels and of the model, filter, the length that the shorter side gets or 0,
-rows and columns that the photo is stretched to or 0, crop, step, FNV-1a of all bytes of the crop,
-and of those every step-th row's every step-th pixel in hexadecimal.
+rows and columns that the photo is resized to or 0, how (see `fitted`), rows and columns of the crop,
+how half of an odd margin is rounded, the grey that lies round a photo or -1, step, FNV-1a of all
+bytes of the crop, and of those every step-th row's every step-th pixel in hexadecimal.
 """
 
 import pathlib
@@ -17,17 +18,32 @@ import sys
 
 from PIL import Image
 
-FILTERS = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
+FILTERS = {name: getattr(Image.Resampling, name.upper())
+           for name in ("bilinear", "bicubic", "lanczos", "nearest")}
 PHOTOS = ["astronaut.png", "chelsea.png", "coffee.png"]
 
-# The shorter side or 0, rows and columns or 0, crop, step.
+def square(shorter, rows, columns, crop, step, middle="even"):
+    return (shorter, rows, columns, "stretch", crop, crop, middle, -1, step)
+
+
+# The shorter side or 0, rows and columns or 0, how, rows and columns of the crop, middle, grey, step.
 SIZES = [
-    (256, 0, 0, 224, 20),  # as most models are given them
-    (24, 0, 0, 24, 2),  # much smaller, no crop
-    (231, 0, 0, 224, 20),  # a crop whose margin is odd
-    (900, 0, 0, 640, 60),  # larger
-    (0, 224, 224, 224, 20),  # stretched
-    (0, 700, 90, 77, 7),  # longer and narrower at once
+    square(256, 0, 0, 224, 20),  # as most models are given them
+    square(24, 0, 0, 24, 2),  # much smaller, no crop
+    square(231, 0, 0, 224, 20),  # a crop whose margin is odd
+    square(900, 0, 0, 640, 60),  # larger
+    square(0, 224, 224, 224, 20),  # stretched
+    square(0, 700, 90, 77, 7),  # longer and narrower at once
+]
+SHAPES = [
+    square(231, 0, 0, 224, 20, "floor"),  # an odd margin as transformers rounds it
+    (75, 0, 0, "stretch", 50, 72, "even", -1, 9),  # a crop that is no square
+    (0, 64, 96, "stretch", 64, 96, "even", -1, 9),
+    (0, 71, 106, "cover", 64, 96, "even", -1, 9),
+    (0, 106, 71, "cover", 96, 64, "even", -1, 9),
+    (0, 101, 101, "contain", 101, 101, "even", 124, 9),  # beside a margin that is odd
+    (0, 71, 106, "contain", 64, 96, "even", 7, 9),
+    (0, 0, 0, "stretch", 200, 301, "floor", -1, 29),  # as it is
 ]
 # Channels of the pixels and of the model.
 KINDS = [(3, 1), (1, 1), (1, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
@@ -52,14 +68,32 @@ def pixels(photo, channels, to):
     return over
 
 
-def resized(image, resample, shorter, rows, columns, crop):
-    """As torchvision's Resize and CenterCrop."""
+def fitted(size, shorter, rows, columns, fit):
+    """What columns and rows become: as torchvision's Resize, or as timm's ResizeKeepRatio."""
     if shorter:
-        least = min(image.size)
-        columns, rows = (int(shorter * n / least) for n in image.size)
-    left, top = (int(round((n - crop) / 2.0)) for n in (columns, rows))
-    image = image.resize((columns, rows), resample)
-    return image.crop((left, top, left + crop, top + crop))
+        return [int(shorter * n / min(size)) for n in size]
+    if not rows:
+        return size
+    if fit == "stretch":
+        return columns, rows
+    ratio = {"cover": min, "contain": max}[fit](n / m for n, m in zip(size, (columns, rows)))
+    return [round(n / ratio) for n in size]
+
+
+def start(have, want, middle):
+    """As torchvision's CenterCrop, or as transformers'; below 0 where the photo lacks some."""
+    if have < want:
+        return -((want - have) // 2)
+    return (have - want) // 2 if middle == "floor" else int(round((have - want) / 2.0))
+
+
+def resized(image, resample, shorter, rows, columns, fit, crop_rows, crop_columns, middle, grey):
+    image = image.resize(fitted(image.size, shorter, rows, columns, fit), resample)
+    crop = (crop_columns, crop_rows)
+    left, top = (start(n, m, middle) for n, m in zip(image.size, crop))
+    out = Image.new(image.mode, crop, (grey,) * len(image.getbands()))
+    out.paste(image, (-left, -top))
+    return out
 
 
 def fnv(data):
@@ -71,10 +105,10 @@ def fnv(data):
 
 def line(name, photo, kind, filter_name, size):
     channels, to = kind
-    image = resized(pixels(photo, channels, to), FILTERS[filter_name], *size[:4])
-    data, crop, step = image.tobytes(), size[3], size[4]
-    some = b"".join(data[(y * crop + x) * to:][:to]
-                    for y in range(0, crop, step) for x in range(0, crop, step))
+    image = resized(pixels(photo, channels, to), FILTERS[filter_name], *size[:-1])
+    data, (columns, rows), step = image.tobytes(), image.size, size[-1]
+    some = b"".join(data[(y * columns + x) * to:][:to]
+                    for y in range(0, rows, step) for x in range(0, columns, step))
     return " ".join(map(str, [name, channels, to, filter_name, *size, f"{fnv(data):08x}", some.hex()]))
 
 
@@ -86,7 +120,10 @@ def main():
         photo = Image.open(folder / name).convert("RGB")
         for filter_name in FILTERS:
             lines += [line(name, photo, (3, 3), filter_name, size) for size in SIZES]
-            lines += [line(name, photo, kind, filter_name, (112, 0, 0, 96, 12)) for kind in KINDS]
+            some = KINDS if filter_name in ("bilinear", "bicubic") else KINDS[:1]
+            lines += [line(name, photo, kind, filter_name, square(112, 0, 0, 96, 12)) for kind in some]
+        for size, filter_name in zip(SHAPES, [*FILTERS, *FILTERS]):
+            lines.append(line(name, photo, (3, 3), filter_name, size))
     out.write_text("\n".join(lines) + "\n")
 
 
