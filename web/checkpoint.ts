@@ -1,31 +1,23 @@
 /**
  * What other code writes beside its weights, in our words: `config.json` of transformers and of
- * timm, `preprocessor_config.json`. What the tensors' shapes tell, src/infer.c finds out.
+ * timm. What the tensors' shapes tell, src/infer.c finds out; what becomes of pixels, processor.ts.
  */
 import type { VitConfig } from "./config.js";
 import { show, VitError } from "./errors.js";
 import { isObject, type Json } from "./json.js";
+import { ofTimmsPixels } from "./processor.js";
+import { meaning, objectOr, wordOf } from "./words.js";
 
 type Config = Partial<VitConfig>;
 
-/** A config in anybody's words → in ours, which may be one in part. */
-export function ourConfig(config: Json): Json {
-  return config.model_type ? ofTransformers(config) : config.architecture ? ofTimm(config) : config;
+/**
+ * A config in anybody's words → in ours, which may be one in part.
+ *
+ * @param asks whether its `prepare` is wanted; else none is refused.
+ */
+export function ourConfig(config: Json, asks = true): Json {
+  return config.model_type ? ofTransformers(config) : config.architecture ? ofTimm(config, asks) : config;
 }
-
-/** What a key's value stands for. */
-function meaning<Value>(key: string, value: unknown, table: Readonly<Record<string, Value>>): Value {
-  const word = wordOf(value);
-  const found = Object.hasOwn(table, word) ? table[word] : undefined;
-  if (found !== undefined) return found;
-  const words = Object.keys(table).join(", ");
-  throw new VitError("bad_config", `config: ${key}: expected one of ${words}, got "${show(word)}"`);
-}
-
-/** A value of JSON as a word: an object's own toString may be anything. */
-const wordOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value) ?? "nothing");
-
-const objectOr = (value: unknown, other: Json): Json => (isObject(value) ? value : other);
 
 // ---- transformers ------------------------------------------------------------
 
@@ -97,7 +89,8 @@ const TIMM_ACTIVATIONS = {
 /** Those of `model_args` that change what is computed, and that no tensor tells. */
 const UNKNOWN_ARGS = ["norm_layer", "block_fn", "mlp_layer", "attn_layer", "embed_layer", "pool_include_prefix"];
 
-function ofTimm({ architecture, global_pool, pretrained_cfg, label_names, model_args }: Json): Config {
+function ofTimm(config: Json, asks: boolean): Config {
+  const { architecture, global_pool, pretrained_cfg, label_names, model_args } = config;
   const name = wordOf(architecture);
   const args = objectOr(model_args, {});
   const unknown = UNKNOWN_ARGS.find((key) => args[key]);
@@ -111,7 +104,7 @@ function ofTimm({ architecture, global_pool, pretrained_cfg, label_names, model_
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
     heads: args.num_heads,
     labels,
-    prepare: rows && ofTimmsPixels(pixels, rows),
+    prepare: asks && rows ? ofTimmsPixels(pixels, [rows, columns ?? rows]) : undefined,
     norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : undefined,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
@@ -122,40 +115,6 @@ const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so
 
 const actOf = (name: string) =>
   /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : undefined;
-
-function ofTimmsPixels({ crop_pct = 0.875, crop_mode, interpolation, mean, std }: Json, crop: number) {
-  const size = Math.floor(crop / (crop_pct as number));
-  const resize = crop_mode === "squash" ? [size, size] : size;
-  return { kind: "photo", resize, crop, mean, std, interpolation };
-}
-
-// ---- Pixels ------------------------------------------------------------------
-
-/** As Pillow numbers its filters. */
-const FILTERS = { 2: "bilinear", 3: "bicubic" };
-
-type Size = number | { shortest_edge?: number; height?: number; width?: number };
-
-/** `preprocessor_config.json` → `prepare`. */
-export function prepareOf({ resample = 2, size = 224, crop_size = size, ...p }: Json): Json {
-  const resize = resizeOf(size as Size);
-  const crop = p.do_center_crop ? resizeOf(crop_size as Size) : resize;
-  const normal = p.do_normalize !== false;
-  return {
-    kind: "photo",
-    resize,
-    crop: Array.isArray(crop) ? crop[0] : crop,
-    mean: (normal && p.image_mean) || [0, 0, 0],
-    std: (normal && p.image_std) || [1, 1, 1],
-    interpolation: meaning("resample", resample, FILTERS),
-  };
-}
-
-/** A number: of the shorter side. Two: whatever the image's shape. */
-function resizeOf(size: Size | null): number | (number | undefined)[] {
-  if (typeof size === "number") return [size, size];
-  return size?.shortest_edge ?? [size?.height, size?.width];
-}
 
 const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);
 

@@ -5,14 +5,23 @@ export type Prepare =
   | { readonly kind: "digit" }
   | {
       readonly kind: "photo";
-      /** The shorter side becomes this many pixels; two: rows and columns, whatever the shape. */
-      readonly resize: number | readonly [number, number];
-      /** Then a square of this side is cut from the middle; `resize` by default. */
-      readonly crop?: number;
+      /** The shorter side becomes this many pixels; two: rows and columns; null: it stays as it is. */
+      readonly resize: number | readonly [number, number] | null;
+      /**
+       * What two numbers mean: the photo is stretched to them (by default), or it keeps its shape
+       * and no side is less, or none is more.
+       */
+      readonly fit?: "stretch" | "cover" | "contain";
+      /** Then a square of this side, or rows and columns, are cut from the middle; `resize` by default. */
+      readonly crop?: number | readonly [number, number];
+      /** Half of an odd margin is rounded to the even number (by default), or down. */
+      readonly crop_at?: "even" | "floor";
+      /** What lies round a photo that is smaller than the crop: 0 to 255, one number a channel. */
+      readonly fill?: readonly number[] | null;
       /** One number a channel: `(value / 255 - mean) / std`. */
       readonly mean: readonly number[];
       readonly std: readonly number[];
-      readonly interpolation?: "bilinear" | "bicubic";
+      readonly interpolation?: "bilinear" | "bicubic" | "lanczos" | "nearest";
     };
 
 /**

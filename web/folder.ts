@@ -2,7 +2,6 @@
  * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
  * weights in one file of safetensors, or in several and their index.
  */
-import { prepareOf } from "./checkpoint.js";
 import { reason, show, VitError } from "./errors.js";
 import { type Opener, type Source, steady } from "./fetch.js";
 import { read } from "./incoming.js";
@@ -17,8 +16,8 @@ export interface Checkpoint {
   readonly weights: Source | Opener;
   /** In anybody's words; undefined where there is none. */
   readonly config: Json | undefined;
-  /** `{prepare}`, in our words. */
-  readonly prepare: Json | undefined;
+  /** What is done to a photo, in transformers' words. */
+  readonly processor: Json | undefined;
 }
 
 const INDEX = "model.safetensors.index.json";
@@ -46,9 +45,9 @@ export async function isFolder(source: Place): Promise<boolean> {
 export async function openFolder(source: Place, signal?: AbortSignal): Promise<Checkpoint> {
   const address = typeof source === "string" || source instanceof URL;
   const get = address ? fromAddress(local(source)) : fromFiles(source);
-  const [config, preprocessor, index] = await Promise.all([
+  const [config, processor, index] = await Promise.all([
     readJson(get, "config.json", signal),
-    readJson(get, "preprocessor_config.json", signal),
+    readProcessor(get, signal),
     readJson(get, INDEX, signal),
   ]);
   const weights = index ? shardsOf(index.weight_map ?? {}, get) : get("model.safetensors");
@@ -59,7 +58,7 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
       `files: expected one that ends with .safetensors, or several and their ${INDEX}, got ${names}`,
     );
   }
-  return { weights, config, prepare: preprocessor && { prepare: prepareOf(preprocessor) } };
+  return { weights, config, processor };
 }
 
 /** A list may hold anything: each file's name is asked once. */
@@ -124,6 +123,14 @@ async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<J
     throw error;
   });
   return bytes && parseObject(new TextDecoder().decode(bytes), name);
+}
+
+/** Of transformers 5, where a model's processor has several parts, one is that of images. */
+async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | undefined> {
+  const own = await readJson(get, "preprocessor_config.json", signal);
+  if (own) return own;
+  const all = await readJson(get, "processor_config.json", signal);
+  return isObject(all?.image_processor) ? all.image_processor : undefined;
 }
 
 /** A server that answers 404, or with a page of its own; a path that leads nowhere. */

@@ -5,6 +5,7 @@ import { type Source, steady } from "./fetch.js";
 import type { Checkpoint } from "./folder.js";
 import { read } from "./incoming.js";
 import { isObject, MOST_JSON_BYTES, parseJson } from "./json.js";
+import { prepareOf } from "./processor.js";
 import type { WeightsSource } from "./vit.js";
 
 /** JSON text, or where to get it. */
@@ -25,19 +26,30 @@ const isInline = (json: string) => json.trimStart().startsWith("{");
 /**
  * The folder's config, and over it the one given apart: each in anybody's words. What is no object
  * the core refuses.
+ *
+ * @param prepared whether a `prepare` is given besides: then others are not asked, nor refused.
  */
 export async function readConfig(
   config: Text | undefined,
   signal: AbortSignal | undefined,
-  folder: Pick<Checkpoint, "config" | "prepare"> = { config: undefined, prepare: undefined },
+  folder: Pick<Checkpoint, "config" | "processor"> = { config: undefined, processor: undefined },
+  prepared = false,
 ): Promise<string | undefined> {
-  const below = { ...folder.prepare, ...(folder.config && ourConfig(folder.config)) };
-  if (!config) return folder.config || folder.prepare ? JSON.stringify(below) : undefined;
-  const { source } = config;
-  const json = source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : config.json!;
-  const value = parseJson(json, "config");
-  return isObject(value) ? JSON.stringify({ ...below, ...ourConfig(value) }) : json;
+  const json = config && (await textOf(config, signal));
+  const apart = json === undefined ? undefined : parseJson(json, "config");
+  if (apart !== undefined && !isObject(apart)) return json;
+  const { processor, config: beside } = folder;
+  if (!apart && !beside && !processor) return undefined;
+  const asks = !prepared && apart?.prepare === undefined;
+  return JSON.stringify({
+    ...(asks && processor && { prepare: prepareOf(processor, { ...beside, ...apart }) }),
+    ...(beside && ourConfig(beside, asks)),
+    ...(apart && ourConfig(apart, asks)),
+  });
 }
+
+const textOf = async ({ json, source }: Text, signal: AbortSignal | undefined): Promise<string> =>
+  source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : json!;
 
 export function toJson(name: string, value: unknown): string {
   let json: string | undefined;

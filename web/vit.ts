@@ -197,7 +197,7 @@ export class Vit {
     };
     const plan: Plan = {
       weights: folder?.weights ?? direct ?? (place as string | URL),
-      config: readConfig(apart, signal, folder),
+      config: readConfig(apart, signal, folder, prepare !== undefined),
       prepare,
       wasm: module,
       variant,

@@ -91,7 +91,7 @@ test("a folder is read by its address, its path or its files", async (t) => {
     const model = await load(source);
     await isGolden(model, vit);
     assert.deepEqual(model.config.prepare, {
-      kind: "photo", resize: 16, crop: 12, mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
+      kind: "photo", resize: 16, crop: 12, crop_at: "floor", mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
     });
   }
 });
@@ -103,7 +103,7 @@ test("a config apart is laid over the folder's own, key by key, and its preproce
   ];
   const mine = { kind: "photo", resize: 12, mean: [0, 0, 0], std: [1, 1, 1] };
   const theirs = {
-    kind: "photo", resize: 16, crop: 12, mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
+    kind: "photo", resize: 16, crop: 12, crop_at: "floor", mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25], interpolation: "bicubic",
   };
   const plain = await load({ weights: files(CONFIG) });
   for (const [config, prepare, norm_eps = 0.5] of [

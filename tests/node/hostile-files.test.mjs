@@ -139,7 +139,8 @@ test("an index of very many files or tensors is refused before any is asked for,
   const url = `http://127.0.0.1:${server.address().port}/m/`;
   body = index(10_000, 10_000);
   await refused("10,000 files", () => Vit.load(url), "bad_file", /at most 256 files, got 10000/);
-  assert.deepEqual(asked.sort(), ["/m/config.json", `/m/${INDEX}`, "/m/preprocessor_config.json"].sort());
+  const names = ["config.json", INDEX, "preprocessor_config.json", "processor_config.json"];
+  assert.deepEqual(asked.sort(), names.map((name) => `/m/${name}`).sort());
   const small = Array.from({ length: 200 }, (_, i) => new File([withHeader(`{"u${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4)], `s${i}.safetensors`));
   const files = [new File([index(150_000, 200)], INDEX), ...small];
   await soon("150,000 tensors in 200 files", () => refused("tensors", () => Vit.load(files), "bad_tensor", /as the index says, got none/));
@@ -327,7 +328,7 @@ test("a shard's name in an index asks nobody but the folder, by address, path or
     }
   }
   assert.deepEqual(elsewhere, []);
-  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|model\.safetensors\.index)\.json(\?key=1)?$/);
+  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|processor_config|model\.safetensors\.index)\.json(\?key=1)?$/);
   index = json({ weight_map: { "norm.weight": "model.safetensors" } });
   writeFileSync(join(inner, INDEX), index);
   await refused("a directory", () => Vit.load(inner), "bad_file");

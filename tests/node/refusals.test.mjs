@@ -275,9 +275,9 @@ test("a config of transformers with nonsense in it is refused by the key", async
     await early(header, "bad_config", message, { config: { ...good, ...nonsense } });
   }
   const picked = (name, value) => [new File([JSON.stringify(value)], name), new Lazy(header).blob()];
-  for (const size of ["big", null, {}, [224], { height: "a", width: 1 }]) {
+  for (const size of ["big", {}, [224], 1.5, -1, { height: "a", width: 1 }]) {
     const files = picked("preprocessor_config.json", { size });
-    await rejects(() => Vit.load(files), "bad_config", /prepare\.resize: expected a number of pixels/);
+    await rejects(() => Vit.load(files), "bad_config", /^preprocessor: size: expected a number, .*, got /);
   }
   for (const input_size of [5, null, {}]) {
     await load({ weights: modelBytes("families/torchvision"), config: { architecture: "vit", pretrained_cfg: { input_size } } });

@@ -1,5 +1,7 @@
 /** Photos: from files, from the camera, or our own; and the part of one that the model sees. */
-import type { VitConfig } from "vitrine";
+import type { Prepare, VitConfig } from "vitrine";
+
+type Photographed = Extract<Prepare, { kind: "photo" }>;
 
 export interface Photo {
   source: ImageBitmap | HTMLCanvasElement | HTMLVideoElement;
@@ -52,15 +54,20 @@ export interface Crop {
 export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig>): Crop {
   const [width, height] = sizeOf(photo);
   if (prepare?.kind !== "photo") return { left: 0, top: 0, width, height };
-  const { resize, crop = resize } = prepare;
-  const shorter = Math.min(width, height);
-  const scales =
-    typeof resize === "number"
-      ? [resize / shorter, resize / shorter]
-      : [resize[0] / height, resize[1] / width];
-  const side = typeof crop === "number" ? crop : image_size[0];
-  const [rows, columns] = scales.map((scale) => side / scale);
+  const [rows, columns] = scalesOf(prepare, height, width).map((scale, axis) => image_size[axis] / scale);
   return { left: (width - columns) / 2, top: (height - rows) / 2, width: columns, height: rows };
+}
+
+/** What each of a photo's pixels becomes, down and across. */
+function scalesOf({ resize, fit }: Photographed, height: number, width: number): [number, number] {
+  if (resize === null) return [1, 1];
+  const [down, across] =
+    typeof resize === "number"
+      ? [resize / Math.min(width, height), resize / Math.min(width, height)]
+      : [resize[0] / height, resize[1] / width];
+  if (fit !== "cover" && fit !== "contain") return [down, across];
+  const both = fit === "cover" ? Math.max(down, across) : Math.min(down, across);
+  return [both, both];
 }
 
 /** Something to look at where there is no photo: a boat before hills. */

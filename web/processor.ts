@@ -1,0 +1,223 @@
+/**
+ * What other code does to a photo before its model sees it, in our words: the processors of
+ * transformers (`preprocessor_config.json`) and timm's `pretrained_cfg` → `prepare`. Each is done
+ * as its own code does it, or refused by the name of the key.
+ */
+import type { Prepare } from "./config.js";
+import { show, VitError } from "./errors.js";
+import { isObject, type Json } from "./json.js";
+import { meaning, objectOr, wordOf } from "./words.js";
+
+type Photo = Extract<Prepare, { kind: "photo" }>;
+type Pair = readonly [number, number];
+
+const HALF = [0.5, 0.5, 0.5];
+const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+
+/** As the core takes it: a number where both are the same. */
+const side = ([rows, columns]: Pair) => (rows === columns ? rows : [rows, columns] as const);
+
+// ---- transformers ------------------------------------------------------------
+
+/** What a class of processors does where its file says nothing. */
+interface Processor {
+  readonly size: unknown;
+  /** Whether a size of one number is of a square, and not of the shorter side. */
+  readonly square: boolean;
+  /** Cut from the middle, unless the file says no. */
+  readonly crop?: number;
+  readonly resample: number;
+  readonly mean: readonly number[];
+  readonly std: readonly number[];
+}
+
+const CLIP: Processor = {
+  size: { shortest_edge: 224 },
+  square: false,
+  crop: 224,
+  resample: 3,
+  mean: [0.48145466, 0.4578275, 0.40821073],
+  std: [0.26862954, 0.26130258, 0.27577711],
+};
+const VIT: Processor = { size: 224, square: true, resample: 2, mean: HALF, std: HALF };
+const DEIT: Processor = { size: 256, square: true, crop: 224, resample: 3, mean: HALF, std: HALF };
+const CONVNEXT: Processor = { size: 384, square: false, resample: 3, mean: HALF, std: HALF };
+
+/** By what stands before FeatureExtractor or ImageProcessor. */
+const PROCESSORS = {
+  ViT: VIT,
+  DeiT: DEIT,
+  CLIP,
+  Siglip: { ...VIT, resample: 3 },
+  Bit: CLIP,
+  Beit: DEIT,
+  ConvNext: CONVNEXT,
+} as const;
+
+/** Those of the models known here, which a file without its class's name means. */
+const OF_MODEL = {
+  vit: "ViT",
+  vit_mae: "ViT",
+  vit_msn: "ViT",
+  deit: "DeiT",
+  dinov2: "Bit",
+  dinov2_with_registers: "Bit",
+  clip: "CLIP",
+  clip_vision_model: "CLIP",
+  siglip: "Siglip",
+  siglip_vision_model: "Siglip",
+} as const;
+
+/** As Pillow numbers them. */
+const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as const;
+
+/** What changes no pixel of an image for a classifier. */
+const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_label"]);
+const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
+const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
+
+/** `preprocessor_config.json` → `prepare`; the model's config tells the class where it does not. */
+export function prepareOf(p: Json, config: Json = {}): Photo {
+  for (const [key, value] of Object.entries(p)) {
+    const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key);
+    if (other && value !== false && value !== null && value !== 0) {
+      throw refusal(key, "not known here: tell a `prepare` that does it");
+    }
+  }
+  const name = className(p, config);
+  const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
+  if (!name && isLength(p.size)) {
+    const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
+    const what = `tell an image_processor_type (${known}): whether ${p.size} is of a square`;
+    throw refusal("size", `${what} or of the shorter side, nothing here does`);
+  }
+  const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
+  const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
+  return { kind: "photo", ...sizes, ...lightOf(p, processor, config), interpolation };
+}
+
+/** As AutoImageProcessor finds a class; undefined where nothing tells it. */
+function className(p: Json, config: Json): string | undefined {
+  const type = p.image_processor_type ?? p.feature_extractor_type;
+  const model = wordOf(config.model_type);
+  if (type == null) return Object.hasOwn(OF_MODEL, model) ? OF_MODEL[model as keyof typeof OF_MODEL] : undefined;
+  return wordOf(type).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
+}
+
+type Sizes = Pick<Photo, "resize" | "crop" | "crop_at">;
+
+function sizesOf(p: Json, processor: Processor): Sizes {
+  const square = flag(p, "default_to_square", processor.square);
+  const resize = flag(p, "do_resize", true) ? sizeOf("size", p.size ?? processor.size, square) : null;
+  if (!flag(p, "do_center_crop", processor.crop !== undefined)) {
+    if (resize !== null && typeof resize !== "number") return { resize, crop: side(resize) };
+    const what = resize === null ? "nothing is resized" : "size tells the shorter side only";
+    throw refusal("do_center_crop", `expected true, because ${what}, got false`);
+  }
+  const crop = sizeOf("crop_size", p.crop_size ?? processor.crop ?? 224, true);
+  if (typeof crop === "number") throw refusal("crop_size", "expected a height and a width, got a shortest_edge");
+  const least = typeof resize === "number" ? [resize, resize] : resize ?? crop;
+  if (least.some((length, axis) => length < crop[axis]!)) {
+    throw refusal("crop_size", `expected at most the size, ${least.join("x")}, got ${crop.join("x")}`);
+  }
+  return { resize, crop: side(crop), crop_at: "floor" };
+}
+
+/** Below 384 the middle is cut, of which crop_pct says how much it is. */
+function convNextSizes(p: Json, processor: Processor): Sizes {
+  const size = sizeOf("size", p.size ?? processor.size, false);
+  if (typeof size !== "number") throw refusal("size", "expected a shortest_edge, got a height and a width");
+  if (!flag(p, "do_resize", true)) throw refusal("do_resize", "expected true, got false");
+  if (flag(p, "do_center_crop", false)) throw refusal("do_center_crop", "expected none, got true");
+  if (size >= 384) return { resize: [size, size], crop: size };
+  return { resize: Math.floor(size / share("preprocessor", p.crop_pct ?? 0.875)), crop: size, crop_at: "floor" };
+}
+
+/** A number: of the shorter side. Two: rows and columns. */
+function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
+  const told = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
+  const { shortest_edge, height, width } = Object.fromEntries(told) as Json;
+  const keys = told.map(([name]) => name).sort().join();
+  const [short, pair] =
+    isLength(size) ? (square ? [0, [size, size]] : [size, []])
+    : Array.isArray(size) ? [0, size]
+    : keys === "shortest_edge" ? [shortest_edge, []]
+    : keys === "height,width" ? [0, [height, width]]
+    : [0, []];
+  if (isLength(short)) return short;
+  if (pair.length === 2 && pair.every(isLength)) return [pair[0], pair[1]] as Pair;
+  const what = `expected a number, {"height", "width"} or {"shortest_edge"}`;
+  throw refusal(key, `${what}, got ${show(JSON.stringify(size))}`);
+}
+
+const isLength = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
+
+/** The mean and the deviation of bytes / 255, whatever the bytes are multiplied by. */
+function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean" | "std"> {
+  const vision = objectOr(config.vision_config, config);
+  const channels = isLength(vision.num_channels) && vision.num_channels <= 4 ? vision.num_channels : 3;
+  const normal = flag(p, "do_normalize", true);
+  const times = 255 * (flag(p, "do_rescale", true) ? factor(p.rescale_factor ?? 1 / 255) : 1);
+  const scale = Math.abs(times - 1) < 1e-6 ? 1 : times;
+  const numbers = (key: string, value: unknown, none: number) => {
+    const given = normal ? value : none;
+    const all: unknown[] = Array.isArray(given) ? given : Array(channels).fill(given);
+    if (all.every((each) => typeof each === "number")) return all.map((each) => each / scale);
+    throw refusal(key, `expected numbers, got ${show(JSON.stringify(value))}`);
+  };
+  return {
+    mean: numbers("image_mean", p.image_mean ?? processor.mean, 0),
+    std: numbers("image_std", p.image_std ?? processor.std, 1),
+  };
+}
+
+function factor(value: unknown): number {
+  if (typeof value === "number" && value > 0) return value;
+  throw refusal("rescale_factor", `expected a number above 0, got ${show(JSON.stringify(value))}`);
+}
+
+function flag(p: Json, key: string, otherwise: boolean): boolean {
+  const value = p[key] ?? otherwise;
+  if (typeof value === "boolean") return value;
+  throw refusal(key, `expected true or false, got ${show(JSON.stringify(value))}`);
+}
+
+const refusal = (key: string, what: string) => new VitError("bad_config", `preprocessor: ${key}: ${what}`);
+
+// ---- timm --------------------------------------------------------------------
+
+const TIMMS_FILTERS = {
+  nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",
+} as const;
+
+/** As timm's transform for evaluation, by its `pretrained_cfg`, for images of this size. */
+export function ofTimmsPixels(p: Json, size: Pair): Photo {
+  const lengths = size.map((length) => Math.floor(length / share("config", p.crop_pct || 0.875)));
+  const resize = [lengths[0]!, lengths[1]!] as const;
+  const mean = (p.mean ?? IMAGENET.mean) as number[];
+  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit" | "fill">>> = {
+    center: size[0] === size[1] ? { resize: resize[0] } : { resize, fit: "cover" },
+    squash: { resize },
+    border: { resize, fit: "contain", fill: greyOf(mean) },
+  };
+  return {
+    kind: "photo",
+    ...meaning("crop_mode", p.crop_mode || "center", ways),
+    crop: side(size),
+    mean,
+    std: (p.std ?? IMAGENET.std) as number[],
+    interpolation: meaning("interpolation", p.interpolation || "bicubic", TIMMS_FILTERS),
+  };
+}
+
+/** The mean in bytes: a half is rounded to the even number, as Python does. */
+function greyOf(mean: unknown): number[] {
+  const bytes = Array.isArray(mean) ? mean.map((value) => 255 * Number(value)) : [];
+  return bytes.map((value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value)));
+}
+
+function share(where: string, value: unknown): number {
+  if (typeof value === "number" && value > 0 && value <= 1) return value;
+  const got = show(JSON.stringify(value));
+  throw new VitError("bad_config", `${where}: crop_pct: expected a number above 0 and up to 1, got ${got}`);
+}
