@@ -4,6 +4,7 @@
  */
 import type { VitConfig } from "./config.js";
 import { show, VitError } from "./errors.js";
+import { expectFamily } from "./families.js";
 import { isObject, type Json } from "./json.js";
 import { ofTimmsPixels } from "./processor.js";
 import { meaning, objectOr, wordOf } from "./words.js";
@@ -16,6 +17,7 @@ type Config = Partial<VitConfig>;
  * @param asks whether its `prepare` is wanted; else none is refused.
  */
 export function ourConfig(config: Json, asks = true): Json {
+  expectFamily(config, Object.keys(TYPES));
   return config.model_type ? ofTransformers(config) : config.architecture ? ofTimm(config, asks) : config;
 }
 

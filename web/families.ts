@@ -1,0 +1,41 @@
+/** Which models are plain ViTs, by their names: another is refused before its weights are read. */
+import { show, VitError } from "./errors.js";
+import type { Json } from "./json.js";
+import { wordOf } from "./words.js";
+
+/** Of timm's architectures, those of its VisionTransformer… */
+const TIMMS = /^(vit|deit3?|flexivit|test_vit\d?)(_|$)|^eva_large_patch14_/;
+const TIMMS_NAMES = "timm's vit_*, deit_*, deit3_*, flexivit_* and eva_large_patch14_*";
+
+/** …and of other classes, or with parts that no plain ViT has, in spite of the name. */
+const OTHERS: readonly [RegExp, string][] = [
+  [/^vit_s?relpos_/, "it has relative positions"],
+  [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
+  [/_r\d*_s\d+_|_resnet\d+|_mci_/, "convolutions make its patches"],
+  [/_dlittle_|_dp?wee_/, "its attention is differential"],
+  [/_xp_|_pwee_|_\d+x2_/, "its branches are parallel"],
+  [/_rpn_/, "its norms follow the branches"],
+  [/_giant_patch14_(reg\d_)?(dinov2|tipsv2)/, "it has SwiGLU"],
+  [/^test_vit4/, "it has RMSNorm"],
+];
+
+/**
+ * @param types the `model_type`s of transformers that are known here.
+ * @throws {VitError} code `bad_config` for a config of any other model.
+ */
+export function expectFamily({ model_type, architecture }: Json, types: readonly string[]): void {
+  if (model_type) {
+    const type = wordOf(model_type);
+    if (types.includes(type.replace("_vision_model", ""))) return;
+    throw unknown("model_type", type, types.join(", "));
+  }
+  if (!architecture) return;
+  const name = wordOf(architecture);
+  const why = TIMMS.test(name) ? OTHERS.find(([pattern]) => pattern.test(name))?.[1] : "";
+  if (why !== undefined) throw unknown("architecture", name, TIMMS_NAMES, why);
+}
+
+function unknown(key: string, name: string, known: string, why = ""): VitError {
+  const because = why && `, for ${why}`;
+  return new VitError("bad_config", `config: ${key}: ${show(name)} is not known here${because}; known are ${known}`);
+}
