@@ -4,15 +4,7 @@ import { kindOf, VitError } from "./errors.js";
 import {
   abortable, open, type Opened, type Opener, type Piece, type ReadOptions, type Source,
 } from "./fetch.js";
-
-/** What often arrives in place of the file that was meant, by its first bytes. */
-const IMPOSTORS: readonly [RegExp, string][] = [
-  [/^\s*<(!doctype html|!--|html|head|body)/i, "an HTML page; check the address"],
-  [/^\s*<\?xml/i, "an XML page, perhaps a server's error; check the address"],
-  [/^version https:\/\/git-lfs/, "a Git LFS pointer; fetch the file that it stands for"],
-  [/^PK\x03\x04/, "a zip archive, perhaps a PyTorch checkpoint; save it as safetensors"],
-];
-const IMPOSTOR_BYTES = 256;
+import { impostor, IMPOSTOR_BYTES } from "./impostors.js";
 
 /** Reading goes on until so much is here that nobody has taken. */
 const BYTES_AHEAD = 2 ** 22;
@@ -73,11 +65,10 @@ export class Incoming {
   static async from(opened: Opened, options: IncomingOptions = {}): Promise<Incoming> {
     const incoming = new Incoming(opened, options);
     try {
-      const start = new TextDecoder().decode(await incoming.peek(IMPOSTOR_BYTES));
-      const impostor = IMPOSTORS.find(([pattern]) => pattern.test(start));
-      if (impostor) {
+      const other = impostor(await incoming.peek(IMPOSTOR_BYTES));
+      if (other) {
         const from = opened.response?.url ? ` from ${opened.response.url}` : "";
-        throw new VitError("bad_file", `expected a binary file${from}, got ${impostor[1]}`);
+        throw new VitError("bad_file", `expected a binary file${from}, got ${other}`);
       }
       return incoming;
     } catch (error) {

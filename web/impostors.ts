@@ -1,0 +1,55 @@
+/** What often arrives in place of the weights that were meant, by its first bytes. */
+
+/** How PyTorch writes what is loaded here. */
+const SAVE = `save_file(model.state_dict(), "model.safetensors") of safetensors.torch`;
+const FROM_PYTORCH = `load the PyTorch model that it was made of, and write it with ${SAVE}`;
+const TRANSFORMERS = "transformers.AutoModelForImageClassification.from_pretrained";
+const FOLDER = `huggingface_hub.snapshot_download("OWNER/NAME", local_dir="model")`;
+const TIMM = `timm.create_model("vit_base_patch16_224", checkpoint_path="model.npz")`;
+
+/** A zip archive's first name begins at byte 30. */
+const zipOf = (name: string) => new RegExp(`^PK\\x03\\x04.{26}${name}`, "s");
+
+/** Patterns of bytes: a character each. */
+const IMPOSTORS: readonly [RegExp, string][] = [
+  [/^(\xef\xbb\xbf)?\s*<(!doctype html|!--|html|head|body)/i, "an HTML page; check the address"],
+  [/^(\xef\xbb\xbf)?\s*<\?xml/i, "an XML page, perhaps a server's error; check the address"],
+  [/^version https:\/\/git-lfs/, `a Git LFS pointer; fetch the file that it stands for, as by ${FOLDER}`],
+  [/^GGUF/, `a GGUF file, as llama.cpp has it; ${FROM_PYTORCH}`],
+  [/^.{4}TFL3/s, `a TensorFlow Lite model; ${FROM_PYTORCH}`],
+  [/^\x08[\x01-\x20](\x12[\x01-\x7f][ -~]|[\x3a\x42])/, `an ONNX model; ${FROM_PYTORCH}`],
+  [
+    /^\x89HDF\r\n\x1a\n/,
+    `an HDF5 file, of Keras or TensorFlow; write one of transformers' anew with ` +
+      `${TRANSFORMERS}("FOLDER", from_tf=True).save_pretrained("model")`,
+  ],
+  [
+    /^([\x81-\x8f]|\xde..|\xdf....)([\xa1-\xbf]|\xd9.)[a-z_][\w./-]/is,
+    `msgpack, as Flax writes it; write it anew with ` +
+      `${TRANSFORMERS}("FOLDER", from_flax=True).save_pretrained("model")`,
+  ],
+  [
+    zipOf("[ -~]{1,200}?\\.npy"),
+    `an NPZ archive of NumPy; write one of Google's ViTs anew with model = ${TIMM}, then ${SAVE}`,
+  ],
+  [zipOf("(metadata\\.json|config\\.json|model\\.weights\\.h5)"), `a Keras model; ${FROM_PYTORCH}`],
+  [/^.{257}ustar/s, `a tar archive; unpack it with tarfile.open("model.tar").extractall("model")`],
+  [/^\x1f\x8b\x08/, "a gzip file; unpack it with shutil.unpack_archive, or gunzip"],
+  [/^\x89PNG\r\n\x1a\n/, "a PNG image; give it to classify, and a model's weights here"],
+  [/^\xff\xd8\xff[\xc0-\xfe]/, "a JPEG image; give it to classify, and a model's weights here"],
+  [/^PK\x03\x04/, "a zip archive, perhaps a PyTorch checkpoint; save it as safetensors"],
+];
+
+/** So many bytes tell. */
+export const IMPOSTOR_BYTES = 512;
+
+/** What a file is that is neither safetensors nor text, and what to do; undefined where none tells. */
+export function impostor(start: Uint8Array): string | undefined {
+  if (isSafetensors(start)) return undefined;
+  const text = String.fromCharCode(...start.subarray(0, IMPOSTOR_BYTES));
+  return IMPOSTORS.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** A length below 2^32 and JSON: the length may begin as anything. */
+const isSafetensors = (start: Uint8Array) =>
+  start[8] === 0x7b && start.subarray(4, 8).every((byte) => byte === 0);
