@@ -12,13 +12,6 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boolean)
   .map((place) => join(place, "families")).find(existsSync);
 
-/** What is still to come; a case that passes nevertheless is told as such by the runner. */
-const TO_COME = new Map([
-  ["timmothers-1.0.29_vit_pe_core_small_patch16_384", "architectures that are no plain ViT are refused"],
-  ["timmways-1.0.29_nonsquare_64x96", "rectangular crops"],
-  ["transformers-4.48.0_vit_rect_preprocessor", "rectangular crops"],
-]);
-
 const TOLERANCE = 1e-4;
 
 /** The tensors of a file of F32: { name: { shape, data } }. */
@@ -73,7 +66,7 @@ for (const name of folder ? readdirSync(folder) : []) {
   const { load: file, config, expect, note } = JSON.parse(readFileSync(path, "utf8"));
   const weights = join(folder, name, file);
   const source = config ? { weights, config } : weights;
-  test(`${name}: ${expect}${note ? ` (${note})` : ""}`, { todo: TO_COME.get(name) }, async () => {
+  test(`${name}: ${expect}${note ? ` (${note})` : ""}`, async () => {
     if (expect === "refused") return rejects(() => load(source), "bad_config", /./);
     await check(await load(source), tensorsOf(join(folder, name, "oracle.safetensors")));
   });
