@@ -44,11 +44,11 @@ export async function loadCheckpoint(files: File[], pixels: string, options: Loa
 
 function prepareBy(pixels: string, { image_size, channels }: Readonly<VitConfig>): Prepare {
   const { mean, std } = PIXELS[pixels];
-  const [side] = image_size;
   return {
     kind: "photo",
-    resize: side,
-    crop: side,
+    resize: image_size,
+    fit: "cover",
+    crop: image_size,
     mean: Array.from({ length: channels }, (_, channel) => mean[channel % 3]),
     std: Array.from({ length: channels }, (_, channel) => std[channel % 3]),
     interpolation: "bicubic",
