@@ -85,14 +85,14 @@ test("every file that the package exports is there", async () => {
   }
 });
 
-test("all JavaScript of a page and one module weigh at most 70 KB, gzipped", async (t) => {
+test("all JavaScript of a page and one module weigh at most 71 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli)\.js$/.test(name));
   const weigh = (name) => gzipSync(read(`dist/${name}`), { level: 9 }).length;
   const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + weigh(`vit.${build}.wasm`);
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 70_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 71_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
