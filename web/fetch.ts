@@ -1,7 +1,7 @@
 /** Where bytes come from, opened. */
 import { viewOf } from "./bytes.js";
 import { reason, show, VitError } from "./errors.js";
-import { isNode, openFile } from "./node.js";
+import { isNode, openFile, readPart } from "./node.js";
 
 /** Where bytes come from. In Node a string may also be a path, and a URL a `file:` one. */
 export type Source =
@@ -22,6 +22,8 @@ export interface Opened {
   readonly size: number;
   readonly body: ReadableStream<Piece>;
   readonly response?: Response;
+  /** Some of its bytes, where they can be had without those before them. */
+  readonly slice?: (begin: number, end: number) => Promise<Piece>;
   /** Its pieces are the engine's and nobody else's. Others are copied as they come. */
   readonly ours: boolean;
   /** What to say when reading fails after so many bytes. */
@@ -153,8 +155,16 @@ const sizeIn = (header: string | null) => (/^\d{1,15}$/.test(header ?? "") ? Num
 function fromBlob(blob: Blob): Opened {
   const size = Number.isSafeInteger(blob.size) && blob.size > 0 ? blob.size : 0;
   const lost = unreadable(size);
+  const slice = async (begin: number, end: number) => {
+    try {
+      const part = Blob.prototype.slice.call(blob, begin, end);
+      return new Uint8Array(await Blob.prototype.arrayBuffer.call(part));
+    } catch (cause) {
+      throw lost(cause);
+    }
+  };
   try {
-    return { size, body: blob.stream(), ours: blob.stream === Blob.prototype.stream, lost };
+    return { size, body: blob.stream(), ours: blob.stream === Blob.prototype.stream, slice, lost };
   } catch (cause) {
     throw lost(cause);
   }
@@ -170,7 +180,12 @@ const unreadable = (size: number) => (cause: unknown) =>
 async function fromFile(path: string | URL): Promise<Opened> {
   try {
     const { size, body } = await openFile(path);
-    return { size, body, ours: true, lost: unreadable(size) };
+    const lost = unreadable(size);
+    const slice = (begin: number, end: number) =>
+      readPart(path, begin, end).catch((cause: unknown) => {
+        throw lost(cause);
+      });
+    return size > 0 ? { size, body, ours: true, slice, lost } : { size, body, ours: true, lost };
   } catch (cause) {
     throw new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
   }
@@ -189,7 +204,8 @@ function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Opened {
       else controller.close();
     },
   });
-  return { size: view.length, body, ours: true, lost: unreadable(view.length) };
+  const slice = async (begin: number, end: number) => view.slice(begin, end);
+  return { size: view.length, body, ours: true, slice, lost: unreadable(view.length) };
 }
 
 /** Memory may be gone to another thread, or be too much to copy. */

@@ -1,9 +1,9 @@
 /**
  * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
- * weights in one file of safetensors, or in several and their index.
+ * weights in one file of safetensors or PyTorch, or in several and their index.
  */
 import { reason, show, VitError } from "./errors.js";
-import { type Opener, type Source, steady } from "./fetch.js";
+import { open, type Opened, Opener, type Source, steady } from "./fetch.js";
 import { read } from "./incoming.js";
 import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "./json.js";
 import { isDirectory, isNode } from "./node.js";
@@ -20,7 +20,12 @@ export interface Checkpoint {
   readonly processor: Json | undefined;
 }
 
-const INDEX = "model.safetensors.index.json";
+/** What weights may be called, by falling preference. Any file of a list may be the only one. */
+const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
+const PYTORCH = { file: "pytorch_model.bin", ending: ".bin", any: /\.(bin|pth?)$/ };
+type Kind = typeof SAFETENSORS;
+
+const indexOf = ({ file }: Kind) => `${file}.index.json`;
 
 interface Named {
   readonly name: string;
@@ -48,17 +53,39 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
   const [config, processor, index] = await Promise.all([
     readJson(get, "config.json", signal),
     readProcessor(get, signal),
-    readJson(get, INDEX, signal),
+    readJson(get, indexOf(SAFETENSORS), signal),
   ]);
-  const weights = index ? shardsOf(index.weight_map ?? {}, get) : get("model.safetensors");
-  if (!weights) {
+  if (!index && ![SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file].some(get)) {
     const names = show((source as readonly Named[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
       "bad_argument",
-      `files: expected one that ends with .safetensors, or several and their ${INDEX}, got ${names}`,
+      `files: expected one that ends with .safetensors, .bin, .pt or .pth, or several and their ` +
+        `${indexOf(SAFETENSORS)} or ${indexOf(PYTORCH)}, got ${names}`,
     );
   }
+  const weights = index
+    ? shardsOf(index.weight_map ?? {}, get, SAFETENSORS)
+    : new Opener((signal) => openFirst(get, signal));
   return { weights, config, processor };
+}
+
+/** PyTorch's own file or index is asked for only where there is no other. */
+async function openFirst(get: Get, signal?: AbortSignal): Promise<Opened> {
+  const first = get(SAFETENSORS.file);
+  if (!first) return openPyTorch(get, signal);
+  return open(first, signal).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    if (!isMissing(error)) throw error;
+    return openPyTorch(get, signal).catch((other: unknown) => {
+      throw isMissing(other) ? error : other;
+    });
+  });
+}
+
+async function openPyTorch(get: Get, signal?: AbortSignal): Promise<Opened> {
+  const index = await readJson(get, indexOf(PYTORCH), signal);
+  if (index) return shardsOf(index.weight_map ?? {}, get, PYTORCH).open(signal);
+  return open(get(PYTORCH.file)!, signal);
 }
 
 /** A list may hold anything: each file's name is asked once. */
@@ -77,9 +104,14 @@ function filesIn(list: readonly unknown[]): Named[] {
 
 function fromFiles(files: readonly Named[]): Get {
   const all = new Map(files.toReversed().map(({ name, file }) => [name, file])); // the first of a name
-  const weights = files.filter(({ name }) => name.endsWith(".safetensors"));
-  const only = weights.length === 1 ? weights[0] : undefined;
-  return (name) => all.get(name) ?? (name === "model.safetensors" ? only?.file : undefined);
+  const only = (kind: Kind) => {
+    const weights = files.filter(({ name }) => kind.any.test(name));
+    return weights.length === 1 ? weights[0]!.file : undefined;
+  };
+  return (name) => {
+    const kind = [SAFETENSORS, PYTORCH].find(({ file }) => file === name);
+    return all.get(name) ?? (kind && only(kind));
+  };
 }
 
 /** `name` is one segment of a path, ours or one that {@link isName} lets pass. */
@@ -119,7 +151,7 @@ async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<J
   if (!source) return undefined;
   const bytes = await read(source, MOST_JSON_BYTES, signal).catch((error: unknown) => {
     signal?.throwIfAborted();
-    if (error instanceof VitError && isMissing(error)) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   });
   return bytes && parseObject(new TextDecoder().decode(bytes), name);
@@ -134,31 +166,37 @@ async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | und
 }
 
 /** A server that answers 404, or with a page of its own; a path that leads nowhere. */
-const isMissing = ({ code, message }: VitError) =>
-  /got 40[34]|ENOENT/.test(message) || (code === "bad_file" && /an HTML page/.test(message));
+const isMissing = (error: unknown) =>
+  error instanceof VitError &&
+  (/got 40[34]|ENOENT/.test(error.message) ||
+    (error.code === "bad_file" && /an HTML page/.test(error.message)));
 
 /**
  * A stranger names these files. Such a name is one segment of a path wherever it is opened, by a
  * browser, a server or a system: a list of what it may hold, not of what it may not. Where a server
  * redirects a request is the server's matter.
  */
-const isName = (name: string) => /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}\.safetensors$/u.test(name);
+const isName = (name: string, ending: string) =>
+  name.endsWith(ending) &&
+  /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}$/u.test(name.slice(0, -ending.length));
 
 /** Each file once, in the order of its name. */
-function shardsOf(map: unknown, get: Get): Opener {
-  if (!isObject(map)) throw new VitError("bad_file", `${INDEX}: expected a weight_map that names files`);
+function shardsOf(map: unknown, get: Get, kind: Kind): Opener {
+  const { ending } = kind;
+  const index = indexOf(kind);
+  if (!isObject(map)) throw new VitError("bad_file", `${index}: expected a weight_map that names files`);
   const names = [...new Set(Object.values(map))].map((name) => {
-    if (typeof name === "string" && isName(name)) return name;
+    if (typeof name === "string" && isName(name, ending)) return name;
     const said = show(typeof name === "string" ? name : JSON.stringify(name));
     throw new VitError(
       "bad_file",
-      `${INDEX}: expected the file "${said}" to be beside it: a plain name that ends with .safetensors`,
+      `${index}: expected the file "${said}" to be beside it: a plain name that ends with ${ending}`,
     );
   });
   const shards = names.sort().map((name) => {
     const source = get(name);
     if (source) return { name, source };
-    throw new VitError("bad_file", `${INDEX}: expected the file "${name}" beside it, got none`);
+    throw new VitError("bad_file", `${index}: expected the file "${name}" beside it, got none`);
   });
   return joined(shards, map as WeightMap);
 }

@@ -37,7 +37,6 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   [/^\x1f\x8b\x08/, "a gzip file; unpack it with shutil.unpack_archive, or gunzip"],
   [/^\x89PNG\r\n\x1a\n/, "a PNG image; give it to classify, and a model's weights here"],
   [/^\xff\xd8\xff[\xc0-\xfe]/, "a JPEG image; give it to classify, and a model's weights here"],
-  [/^PK\x03\x04/, "a zip archive, perhaps a PyTorch checkpoint; save it as safetensors"],
 ];
 
 /** So many bytes tell. */

@@ -90,6 +90,11 @@ export class Incoming {
     this.#ask(1);
   }
 
+  /** See {@link Opened}. */
+  get slice(): Opened["slice"] {
+    return this.#opened.slice;
+  }
+
   /** The first `count` bytes, or all if there are fewer. They are still to be taken. */
   async peek(count: number): Promise<Piece> {
     while (this.#front.length < count) {

@@ -3,7 +3,7 @@ import { type Backend, Engine, type Model, type Output } from "./engine.js";
 import { reason, VitError } from "./errors.js";
 import type { Opener, ReadOptions, Source } from "./fetch.js";
 import type { Picture } from "./images.js";
-import { Incoming, readHeader } from "./incoming.js";
+import { type Incoming, readHeader } from "./incoming.js";
 import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "./json.js";
 import {
   type CompiledModule, dotInPairs, loadModule, type Variant, type WasmSource,
@@ -12,6 +12,7 @@ import { cores } from "./node.js";
 import { Remote } from "./remote.js";
 import { Team } from "./team.js";
 import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
+import { openWeights } from "./weights.js";
 
 export interface Plan {
   /** Can be opened again: a model that is lost is loaded anew. */
@@ -58,7 +59,7 @@ export class Running {
 }
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
-  const opening = Incoming.open(plan.weights, options);
+  const opening = openWeights(plan.weights, options);
   const remote = plan.worker ? Remote.start() : undefined;
   let helpers: Promise<Team | undefined> | undefined;
   try {

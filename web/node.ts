@@ -27,7 +27,7 @@ export async function isDirectory(path: string | URL): Promise<boolean> {
 
 interface FileHandle {
   stat(): Promise<{ size: number }>;
-  read(into: Uint8Array<ArrayBuffer>): Promise<{ bytesRead: number }>;
+  read(into: Uint8Array<ArrayBuffer>, at?: number, count?: number, from?: number): Promise<{ bytesRead: number }>;
   close(): Promise<void>;
 }
 
@@ -58,6 +58,28 @@ export async function openFile(
     cancel: () => file.close(),
   });
   return { size, body };
+}
+
+/** These bytes of a file, or fewer where it ends. */
+export async function readPart(
+  path: string | URL,
+  begin: number,
+  end: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const files = await builtin<{ open(path: string | URL): Promise<FileHandle> }>(
+    "node:fs/promises",
+  );
+  const file = await files.open(path);
+  try {
+    const bytes = new Uint8Array(end - begin);
+    let at = 0;
+    for (let more = 1; at < bytes.length && more > 0; at += more) {
+      more = (await file.read(bytes, at, bytes.length - at, begin + at)).bytesRead;
+    }
+    return bytes.subarray(0, at);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The part of node:worker_threads that this package uses. */

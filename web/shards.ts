@@ -1,8 +1,9 @@
-/** Several files of safetensors as one: their headers are joined, then their data follow. */
+/** Several files of weights as one: their headers are joined, then their data follow. */
 import { reason, show, VitError } from "./errors.js";
 import { type Opened, Opener, type Piece, type Source } from "./fetch.js";
-import { Incoming, readHeader } from "./incoming.js";
+import { type Incoming, readHeader } from "./incoming.js";
 import { isObject, MOST_HEADER_VALUES, parseJson } from "./json.js";
+import { openWeights } from "./weights.js";
 
 export interface Shard {
   readonly name: string;
@@ -32,7 +33,7 @@ export function joined(shards: readonly Shard[], map: WeightMap): Opener {
   }
   const ahead = Math.max(LEAST_AHEAD, BYTES_AHEAD / shards.length);
   return new Opener(async (signal) => {
-    const opening = shards.map(({ source }) => Incoming.open(source, { signal, ahead }));
+    const opening = shards.map(({ source }) => openWeights(source, { signal, ahead }));
     try {
       return await join(shards, map, await Promise.all(opening));
     } catch (error) {

@@ -20,8 +20,8 @@ export type { Variant, WasmSource } from "./module.js";
 
 /**
  * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
- * several files and `model.safetensors.index.json`: its address or path, which ends with a slash,
- * or its files, as a file picker gives them.
+ * several files and `model.safetensors.index.json`, or else `pytorch_model.bin` likewise: its
+ * address or path, which ends with a slash, or its files, as a file picker gives them.
  */
 export type Folder = string | URL | readonly File[];
 
@@ -145,8 +145,9 @@ export class Vit {
   readonly #waiting = new Set<(error: VitError) => void>();
 
   /**
-   * Loads a model: a safetensors file with tensors named as by timm, transformers, torchvision,
-   * vit-pytorch or torch.nn.TransformerEncoder, or a checkpoint's {@link Folder}.
+   * Loads a model: a file of safetensors or of torch.save with tensors named as by timm,
+   * transformers, torchvision, vit-pytorch or torch.nn.TransformerEncoder, or a checkpoint's
+   * {@link Folder}.
    *
    * @param source where the weights are; a failed load can be tried again with the same one,
    *   unless it is a Response, which can be read once.

@@ -19,7 +19,7 @@ export type Values = Readonly<Record<string, string | boolean | undefined>>;
 const COMMON: Options = {
   model: {
     value: "MODEL",
-    help: "a .safetensors file, a checkpoint's folder or an address; our digits by default",
+    help: "a .safetensors, .pt, .pth or .bin file, a checkpoint's folder or an address; our digits by default",
   },
   threads: { value: "N", help: "how many threads share the work; 1 by default" },
   variant: { value: "NAME", help: "auto, relaxed, simd128 or scalar: the build that runs" },

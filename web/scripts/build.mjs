@@ -71,7 +71,7 @@ const probeFlags =
   "-sSTANDALONE_WASM --no-entry -sMALLOC=none -sSTACK_SIZE=1KB -sINITIAL_MEMORY=64KB";
 
 /**
- * dist/: the API in one file, its worker and the command in others, the API's types, the wasm
+ * dist/: the API in one file, its worker, the reader of PyTorch's files and the command in others, the API's types, the wasm
  * modules beside them.
  */
 export async function dist() {
@@ -87,14 +87,15 @@ export async function dist() {
       "package-lock.json",
     ],
     outputs: [
-      ...["vit.js", "worker.js", "cli.js", "vit.d.ts"].map((name) => `dist/${name}`),
+      ...["vit.js", "worker.js", "pickle.js", "cli.js", "vit.d.ts"].map((name) => `dist/${name}`),
       ...builds.map((name) => `dist/vit.${name}.wasm`),
     ],
   }, async () => {
     rmSync(join(root, "dist"), { recursive: true, force: true });
     await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
     await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
-    for (const name of ["vit", "worker"]) await bundle(name);
+    await bundle("vit", { external: ["./pickle.js"] });
+    for (const name of ["worker", "pickle"]) await bundle(name);
     await bundle("cli", {
       input: "web/cli/main.ts",
       platform: "node",
@@ -126,8 +127,8 @@ async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", ex
     comments: false,
   });
   for (const { fileName, code, source } of output) {
-    // Users' bundlers look for new URL("…", import.meta.url), not all of them for other quotes.
-    const text = code?.replace(/(new URL\()`([^`$]+)`/g, '$1"$2"') ?? source;
+    // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.
+    const text = code?.replace(/(new URL\(|\bimport\()`([^`$]+)`/g, '$1"$2"') ?? source;
     writeFileSync(join(root, "dist", fileName), text);
   }
 }

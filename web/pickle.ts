@@ -1,0 +1,428 @@
+/**
+ * PyTorch's own files, `.pt`, `.pth` and `.bin`, as the bytes of a file of safetensors: a header,
+ * then the tensors in the order in which they lie in the file. A bundle of its own, which only
+ * such a file makes load.
+ */
+import type { Piece } from "./fetch.js";
+import { quoted, Refusal, RESCUE } from "./refusal.js";
+import { Dict, type Storage, Tensor, unpickle, type Value } from "./unpickle.js";
+import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js";
+
+/** A file that arrives. */
+export interface Arriving {
+  /** 0 while unknown. */
+  readonly size: number;
+  /** Any part of it, where it can be had at once. */
+  readonly slice: ((begin: number, end: number) => Promise<Piece>) | undefined;
+  take(): Promise<Piece | undefined>;
+  cancel(): void;
+}
+
+export interface Translated {
+  readonly size: number;
+  readonly body: ReadableStream<Piece>;
+}
+
+/** A model takes 4 GB at most; training adds its mean and the optimizer's two numbers. */
+const MOST_BYTES = 2 ** 34;
+/** What arrives from a network has to be kept until its end, where the directory is. */
+const MOST_KEPT = 2 ** 32;
+const MOST_KEPT_UNTOLD = 2 ** 30;
+const MOST_PICKLE = 2 ** 24;
+const MOST_TENSORS = 100_000;
+/** Tensors that share a storage are written out each: so much more than the file may that be. */
+const MOST_MORE = 2 ** 24;
+/** A strided tensor is read from its first number to its last: all of them so often the file. */
+const MOST_SPANS = 8;
+
+const PIECE_BYTES = 2 ** 20;
+const WINDOW_BYTES = 2 ** 18;
+const SMALL = 2 ** 16;
+
+/** @throws {Refusal} and whatever reading the file throws. */
+export async function translate(file: Arriving): Promise<Translated> {
+  const parts = windowed(await partsOf(file));
+  const start = await parts.read(0, Math.min(4, parts.size));
+  const { root, places } = start[0] === 0x50 ? await openZip(parts) : await openLegacy(parts);
+  const tensors = await planOf(stateOf(root), places, parts.size);
+  const header = headerOf(tensors);
+  const size = tensors.reduce((sum, tensor) => sum + tensor.size, header.length);
+  return { size, body: streamOf(piecesOf(header, tensors, parts)) };
+}
+
+// ---- The file -----------------------------------------------------------------
+
+async function partsOf(file: Arriving): Promise<Parts> {
+  const most = file.slice ? MOST_BYTES : file.size ? MOST_KEPT : MOST_KEPT_UNTOLD;
+  const tooLarge = () =>
+    new Refusal(`expected a PyTorch file of at most ${most / 2 ** 30} GB here; save only the model's weights`);
+  if (file.size > most) throw tooLarge();
+  const { slice } = file;
+  if (slice) {
+    file.cancel();
+    return { size: file.size, read: slice };
+  }
+  const kept: Blob[] = [];
+  const room = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  let size = 0;
+  for (let piece; (piece = await file.take()); ) {
+    if ((size += piece.length) > most) throw tooLarge();
+    for (let at = 0; at < piece.length; ) {
+      const some = piece.subarray(at, at + room.length - filled);
+      room.set(some, filled);
+      at += some.length;
+      filled = (filled + some.length) % room.length;
+      if (filled === 0) kept.push(new Blob([room]));
+    }
+  }
+  const all = new Blob([...kept, room.subarray(0, filled)]);
+  return { size, read: async (begin, end) => new Uint8Array(await all.slice(begin, end).arrayBuffer()) };
+}
+
+/** Small parts, one soon after the other, are read together. */
+function windowed({ size, read }: Parts): Parts {
+  let from = 0;
+  let window: Piece = new Uint8Array(0);
+  const exactly = async (begin: number, end: number) => {
+    if (end > size) throw new Refusal("the file ends too early; is it whole?");
+    const bytes = await read(begin, end);
+    if (bytes.length === end - begin) return bytes;
+    throw new Refusal("the file has changed while it was read; try again");
+  };
+  return {
+    size,
+    async read(begin, end) {
+      if (end - begin > SMALL) return exactly(begin, end);
+      if (begin < from || end > from + window.length) {
+        window = await exactly(begin, Math.max(end, Math.min(size, begin + WINDOW_BYTES)));
+        from = begin;
+      }
+      return window.slice(begin - from, end - from);
+    },
+  };
+}
+
+/** Where a storage's numbers lie. */
+interface Place {
+  readonly begin: number;
+  readonly size: number;
+  /** Of all of them, where the file says it. */
+  readonly crc: number | undefined;
+}
+
+type Places = (storage: Storage) => Promise<Place>;
+
+interface Saved {
+  readonly root: Value;
+  readonly places: Places;
+}
+
+async function openZip(file: Parts): Promise<Saved> {
+  const entries = await readDirectory(file);
+  const pickles = [...entries.keys()].filter((name) => /^[^/]+\/data\.pkl$/.test(name));
+  const folder = pickles[0]?.slice(0, -"data.pkl".length);
+  if (folder === undefined || pickles.length > 1) {
+    const names = [...entries.keys()].slice(0, 4).map(quoted).join(", ") || "nothing";
+    throw new Refusal(`expected a PyTorch checkpoint, got a zip archive that holds ${names}`);
+  }
+  if (entries.has(`${folder}constants.pkl`)) {
+    throw new Refusal(
+      "expected a checkpoint, got a program (TorchScript); save its weights with Python: " +
+        "torch.save(torch.jit.load(PATH, map_location='cpu').state_dict(), OUT)",
+    );
+  }
+  const order = entries.get(`${folder}byteorder`);
+  if (order) {
+    const said = new TextDecoder().decode(await wholeOf(file, order, 16)).trim();
+    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${RESCUE}`);
+  }
+  const bytes = await wholeOf(file, entries.get(pickles[0]!)!, MOST_PICKLE);
+  const { value, end } = unpickle(bytes);
+  if (end !== bytes.length) {
+    throw new Refusal(`pickle: expected nothing after it, got ${bytes.length - end} bytes`);
+  }
+  const places = async ({ key }: Storage): Promise<Place> => {
+    const name = `${folder}data/${key}`;
+    const entry = entries.get(name);
+    if (!entry) throw new Refusal(`expected the entry ${quoted(name)}, got none; is the file whole?`);
+    return { begin: await placeOf(file, entry), size: entry.size, crc: entry.crc };
+  };
+  return { root: value, places };
+}
+
+async function wholeOf(file: Parts, entry: Entry, most: number): Promise<Piece> {
+  const { name, size, crc } = entry;
+  if (size > most) throw new Refusal(`expected ${quoted(name)} of at most ${most} bytes, got ${size}`);
+  const begin = await placeOf(file, entry);
+  const bytes = await file.read(begin, begin + size);
+  if (crc32(bytes) !== crc) throw wrongSum(name);
+  return bytes;
+}
+
+const wrongSum = (name: string) =>
+  new Refusal(
+    `zip archive: the bytes of ${quoted(name)} do not give the sum (CRC) that is saved with them; is the ` +
+      "file damaged?",
+  );
+
+/** As numbers are there: 10 bytes that no other file begins with. */
+const MAGIC = 0x1950a86a20f9469cfc6cn;
+const PROTOCOL = 1001;
+
+/** Before PyTorch 1.6: five pickles, then the storages, each behind the number of its numbers. */
+async function openLegacy(file: Parts): Promise<Saved> {
+  const bytes = await file.read(0, Math.min(file.size, MOST_PICKLE));
+  let at = 0;
+  const next = (): Value => {
+    const { value, end } = unpickle(bytes, at);
+    at = end;
+    return value;
+  };
+  const [magic, protocol, system] = [next(), next(), next()];
+  if (magic !== MAGIC || protocol !== PROTOCOL || !(system instanceof Dict)) {
+    throw new Refusal(`expected a file of torch.save, got another pickle; ${RESCUE}`);
+  }
+  if (system.entries.get("little_endian") !== true) {
+    throw new Refusal(`expected little-endian numbers, got others; ${RESCUE}`);
+  }
+  const storages = new Map<string, Storage>();
+  const { value: root, end } = unpickle(bytes, at, (one) => void storages.set(one.key, one));
+  at = end;
+  const keys = next();
+  const places = new Map<string, Place>();
+  if (!Array.isArray(keys)) throw new Refusal("expected a list of storages, got none");
+  let begin = at;
+  for (const key of keys) {
+    const storage = typeof key === "string" ? storages.get(key) : undefined;
+    if (!storage || places.has(storage.key)) {
+      throw new Refusal("the list of storages names one that is not there, or one twice");
+    }
+    const count = await file.read(begin, begin + 8);
+    const said = Number(new DataView(count.buffer, count.byteOffset).getBigInt64(0, true));
+    if (said !== storage.total) {
+      throw new Refusal(`storage ${quoted(storage.key)}: expected ${storage.total} numbers, got ${said}`);
+    }
+    const size = said * (storage.type?.bytes ?? 1);
+    if (begin + 8 + size > file.size) throw new Refusal("the file ends too early; is it whole?");
+    places.set(storage.key, { begin: begin + 8, size, crc: undefined });
+    begin += 8 + size;
+  }
+  if (begin !== file.size) throw new Refusal(`expected a file of ${begin} bytes, got ${file.size}`);
+  return {
+    root,
+    places: async ({ key }) => {
+      const place = places.get(key);
+      if (place) return place;
+      throw new Refusal(`expected the storage ${quoted(key)}, got none; is the file whole?`);
+    },
+  };
+}
+
+// ---- The tensors --------------------------------------------------------------
+
+/**
+ * Where training scripts keep the weights: of several the first here. Averages over the training
+ * come first, as in timm, because those are what was measured.
+ */
+const NESTS = [
+  "state_dict_ema", "model_ema", "ema", "state_dict", "model", "model_state_dict", "teacher",
+] as const;
+/** So many dicts are looked into. */
+const MOST_NESTS = 32;
+
+/** A dict of tensors: the file's own, or one that is nested where scripts put it. */
+function stateOf(root: Value): Map<string, Tensor> {
+  const tensors = stateIn(root, new Set());
+  if (tensors) return tensors;
+  const keys = root instanceof Dict ? [...root.entries.keys()].filter((key) => typeof key === "string") : [];
+  const got = keys.length > 0 ? `one of ${keys.slice(0, 6).map(quoted).join(", ")}` : "none";
+  throw new Refusal(`expected a dict of tensors, or one of those under ${NESTS.join(", ")}; got ${got}`);
+}
+
+/** `seen`: a dict may hold itself. */
+function stateIn(value: Value | undefined, seen: Set<Dict>): Map<string, Tensor> | undefined {
+  if (!(value instanceof Dict) || seen.has(value) || seen.size > MOST_NESTS) return undefined;
+  seen.add(value);
+  for (const name of NESTS) {
+    const state = stateIn(value.entries.get(name), seen);
+    if (state) return state;
+  }
+  const tensors = tensorsIn(value);
+  return tensors.size > 0 ? tensors : undefined;
+}
+
+function tensorsIn(dict: Dict): Map<string, Tensor> {
+  const tensors = new Map<string, Tensor>();
+  for (const [name, value] of dict.entries) {
+    if (!(value instanceof Tensor)) continue; // counters, None
+    if (typeof name !== "string" || name === "__metadata__") {
+      throw new Refusal("expected a tensor's name to be a text other than __metadata__");
+    }
+    tensors.set(name, value);
+  }
+  return tensors;
+}
+
+/** What is written for a tensor, and from where. */
+interface Planned {
+  readonly name: string;
+  readonly tensor: Tensor;
+  readonly place: Place;
+  /** Of its storage's first byte in the file, and of its own first and last. */
+  readonly begin: number;
+  readonly end: number;
+  readonly dtype: string;
+  /** In bytes, as it is written. */
+  readonly size: number;
+  readonly inOrder: boolean;
+}
+
+async function planOf(state: Map<string, Tensor>, places: Places, fileSize: number): Promise<Planned[]> {
+  if (state.size > MOST_TENSORS) throw new Refusal(`expected at most ${MOST_TENSORS} tensors, got ${state.size}`);
+  const found = new Map<string, Place>();
+  const all: Planned[] = [];
+  let written = 0;
+  let read = 0;
+  for (const [name, tensor] of state) {
+    const { storage } = tensor;
+    const place = found.get(storage.key) ?? (await places(storage));
+    found.set(storage.key, place);
+    const planned = plan(name, tensor, place);
+    all.push(planned);
+    written += planned.size;
+    if (!planned.inOrder) read += planned.end - planned.begin;
+    if (written > fileSize + MOST_MORE || read > MOST_SPANS * fileSize) {
+      throw new Refusal(
+        `the tensors ask for many times what the file's ${fileSize} bytes hold: those that share a storage ` +
+          "would be written out each",
+      );
+    }
+  }
+  return all.sort((a, b) => a.begin - b.begin);
+}
+
+function plan(name: string, tensor: Tensor, place: Place): Planned {
+  const { storage, type, offset, shape } = tensor;
+  const of = `tensor ${quoted(name)}:`;
+  if (!type.dtype) {
+    throw new Refusal(`${of} expected float32, float16, bfloat16, float64 or whole numbers, got another type`);
+  }
+  const bytes = storage.total * (storage.type?.bytes ?? 1);
+  if (bytes !== place.size) {
+    const which = quoted(storage.key);
+    throw new Refusal(`${of} expected its storage ${which} to hold ${bytes} bytes, got ${place.size}`);
+  }
+  const from = place.begin + storage.from * (storage.type?.bytes ?? 1);
+  const count = countOf(shape);
+  const double = type.dtype === "F64";
+  const size = count * (double ? 4 : type.bytes);
+  const inOrder = isInOrder(tensor);
+  // A view within the storage, which the pickle's reader has checked, also where it repeats numbers.
+  const begin = count === 0 ? from : from + offset * type.bytes;
+  const end = count === 0 ? from : from + tensor.end * type.bytes;
+  return { name, tensor, place, begin, end, dtype: double ? "F32" : type.dtype, size, inOrder };
+}
+
+/** It may be Infinity: numbers can be repeated for ever. */
+const countOf = (shape: readonly number[]) =>
+  shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1);
+
+/** Row-major and without gaps. */
+function isInOrder({ shape, strides }: Tensor): boolean {
+  let expected = 1;
+  for (let axis = shape.length; axis-- > 0; ) {
+    if (shape[axis]! > 1 && strides[axis] !== expected) return shape.includes(0);
+    expected *= shape[axis]!;
+  }
+  return true;
+}
+
+function headerOf(tensors: readonly Planned[]): Piece {
+  const header = new Map<string, object>();
+  let at = 0;
+  for (const { name, dtype, tensor, size } of tensors) {
+    header.set(name, { dtype, shape: tensor.shape, data_offsets: [at, (at += size)] });
+  }
+  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(header)));
+  const bytes = new Uint8Array(8 + json.length);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
+  bytes.set(json, 8);
+  return bytes;
+}
+
+async function* piecesOf(header: Piece, tensors: readonly Planned[], file: Parts): AsyncGenerator<Piece> {
+  yield header;
+  const proven = new Set<Place>();
+  for (const { tensor, place, begin, end, inOrder } of tensors) {
+    const whole = inOrder && begin === place.begin && end === begin + place.size;
+    if (!whole && !proven.has(place)) await prove(file, place);
+    proven.add(place);
+    const toFloats = tensor.type.dtype === "F64" ? floatsOf : (bytes: Piece) => bytes;
+    if (!inOrder) {
+      yield* cut(toFloats(gather(await file.read(begin, end), tensor)));
+      continue;
+    }
+    let sum = 0;
+    for await (const bytes of spanOf(file, begin, end)) {
+      if (whole) sum = crc32(bytes, sum);
+      yield toFloats(bytes);
+    }
+    if (whole) check(place, sum);
+  }
+}
+
+async function* spanOf(file: Parts, begin: number, end: number): AsyncGenerator<Piece> {
+  for (let at = begin; at < end; at += PIECE_BYTES) yield file.read(at, Math.min(end, at + PIECE_BYTES));
+}
+
+async function prove(file: Parts, place: Place): Promise<void> {
+  if (place.crc === undefined) return;
+  let sum = 0;
+  for await (const bytes of spanOf(file, place.begin, place.begin + place.size)) sum = crc32(bytes, sum);
+  check(place, sum);
+}
+
+function check({ crc, begin }: Place, sum: number): void {
+  if (crc !== undefined && crc !== sum) throw wrongSum(`storage at byte ${begin}`);
+}
+
+function* cut(bytes: Piece): Generator<Piece> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
+}
+
+/** Double precision is rounded to single. */
+function floatsOf(bytes: Piece): Piece {
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const doubles = new Float64Array(aligned.buffer, aligned.byteOffset, aligned.length / 8);
+  return new Uint8Array(Float32Array.from(doubles).buffer);
+}
+
+/** Row-major, from what begins with its first number. */
+function gather(span: Piece, { shape, strides, type }: Tensor): Piece {
+  const count = countOf(shape);
+  const { bytes } = type;
+  const all = new Uint8Array(count * bytes);
+  const index = shape.map(() => 0);
+  for (let to = 0, from = 0; to < all.length; to += bytes) {
+    for (let byte = 0; byte < bytes; byte++) all[to + byte] = span[from + byte]!;
+    for (let axis = shape.length; axis-- > 0; ) {
+      from += strides[axis]! * bytes;
+      if (++index[axis]! < shape[axis]!) break;
+      from -= strides[axis]! * bytes * shape[axis]!;
+      index[axis] = 0;
+    }
+  }
+  return all;
+}
+
+function streamOf(all: AsyncGenerator<Piece>): ReadableStream<Piece> {
+  return new ReadableStream<Piece>({
+    async pull(controller) {
+      const { done, value } = await all.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await all.return(undefined)),
+  });
+}

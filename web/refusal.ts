@@ -1,0 +1,18 @@
+/**
+ * What the readers of PyTorch's files say of a bad one. They are a bundle of their own, so this is
+ * no VitError: web/weights.ts makes one of it.
+ */
+export class Refusal extends Error {
+  override name = "Refusal";
+}
+
+/** What a person can run where these readers give up. */
+export const RESCUE =
+  "save it anew with Python: safetensors.torch.save_file(torch.load(PATH, weights_only=True), OUT)";
+
+const MOST_SHOWN = 200;
+
+/** A stranger's text for a message. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+}

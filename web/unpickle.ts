@@ -1,0 +1,508 @@
+/**
+ * Python's pickles, read as data: dicts, lists, tuples, numbers, texts and PyTorch's tensors. What
+ * a pickle asks to be called is looked up in one table; nothing else is known, and nothing is run.
+ */
+import type { Piece } from "./fetch.js";
+import { quoted, Refusal, RESCUE } from "./refusal.js";
+
+export type Value =
+  | null | boolean | number | bigint | string | Piece | Value[]
+  | Dict | Global | Storage | Tensor | Opaque;
+
+export class Dict {
+  readonly entries = new Map<Value, Value>();
+}
+
+/** What is known to do no harm and is not looked at: options of a training run, numpy's numbers. */
+export class Opaque {}
+
+/** What a number of a tensor is. */
+export interface Type {
+  readonly bytes: number;
+  /** In safetensors, as src/safetensors.c knows them; undefined for what has no such type. */
+  readonly dtype: string | undefined;
+}
+
+/** Numbers that lie in the file, `from` on in what is saved under `key`. */
+export class Storage {
+  constructor(
+    readonly key: string,
+    /** Undefined: numbered in bytes. */
+    readonly type: Type | undefined,
+    /** All that is saved under the key. */
+    readonly total: number,
+    readonly from: number,
+    readonly count: number,
+  ) {}
+}
+
+/** A view of a storage; offset and strides in numbers of its type. */
+export class Tensor {
+  constructor(
+    readonly storage: Storage,
+    readonly type: Type,
+    readonly offset: number,
+    readonly shape: readonly number[],
+    readonly strides: readonly number[],
+  ) {}
+
+  /** One past the last number of the storage that it holds; 0 if it holds none. */
+  get end(): number {
+    const { shape, strides, offset } = this;
+    if (shape.includes(0)) return 0;
+    return shape.reduce((end, size, axis) => end + (size - 1) * strides[axis]!, offset + 1);
+  }
+}
+
+/** A name that a pickle may use, and what calling it gives. */
+export class Global {
+  constructor(
+    readonly name: string,
+    readonly make?: (args: readonly Value[]) => Value,
+    readonly type?: Type,
+  ) {}
+}
+
+// ---- The names that are known -------------------------------------------------
+
+const TYPES: readonly [storage: string, dtype: string, bytes: number, safetensors?: string][] = [
+  ["FloatStorage", "float32", 4, "F32"],
+  ["HalfStorage", "float16", 2, "F16"],
+  ["BFloat16Storage", "bfloat16", 2, "BF16"],
+  ["DoubleStorage", "float64", 8, "F64"],
+  ["LongStorage", "int64", 8, "I64"],
+  ["IntStorage", "int32", 4, "I32"],
+  ["CharStorage", "int8", 1, "I8"],
+  ["ByteStorage", "uint8", 1, "U8"],
+  ["BoolStorage", "bool", 1, "BOOL"],
+  ["ShortStorage", "int16", 2],
+  ["ComplexFloatStorage", "complex64", 8],
+  ["ComplexDoubleStorage", "complex128", 16],
+];
+
+/** Taken for popular checkpoints' sake, and passed over. */
+const OPAQUE = [
+  "argparse.Namespace",
+  "collections.Counter",
+  "numpy.core.multiarray.scalar",
+  "numpy._core.multiarray.scalar",
+  "numpy.dtype",
+  "_codecs.encode",
+  "torch.device",
+];
+
+const GLOBALS = new Map<string, Global>(
+  [
+    ...TYPES.flatMap(([storage, dtype, bytes, safetensors]) => {
+      const type = { bytes, dtype: safetensors };
+      return [
+        new Global(`torch.${storage}`, undefined, type),
+        new Global(`torch.${dtype}`, undefined, type),
+      ];
+    }),
+    new Global("torch.storage.UntypedStorage"),
+    new Global("torch.storage._UntypedStorage"),
+    new Global("torch.UntypedStorage"),
+    new Global("torch.Tensor"),
+    new Global("torch.nn.parameter.Parameter"),
+    new Global("torch._utils._rebuild_tensor", tensor),
+    new Global("torch._utils._rebuild_tensor_v2", tensor),
+    new Global("torch._utils._rebuild_tensor_v3", tensor),
+    new Global("torch._utils._rebuild_parameter", ([data]) => tensorIn(data)),
+    new Global("torch._utils._rebuild_parameter_with_state", ([data]) => tensorIn(data)),
+    new Global("torch._tensor._rebuild_from_type_v2", ([make, , args]) => {
+      const known = make instanceof Global && make.name.startsWith("torch._utils.") ? make.make : undefined;
+      if (known && Array.isArray(args)) return tensorIn(known(args));
+      throw odd("a tensor of another kind");
+    }),
+    new Global("torch.Size", ([sizes]) => (Array.isArray(sizes) ? sizes : [])),
+    new Global("collections.OrderedDict", ordered),
+    ...OPAQUE.map((name) => new Global(name, () => new Opaque())),
+  ].map((one) => [one.name, one]),
+);
+
+function named(module: Value, name: Value): Global {
+  if (typeof module !== "string" || typeof name !== "string") throw odd("a global without a name");
+  const known = GLOBALS.get(`${module}.${name}`);
+  if (known) return known;
+  const full = `${module}.${name}`;
+  const said = /^[\w.]{1,200}$/.test(full) ? full : quoted(full);
+  throw new Refusal(`pickle: ${said} is not known here, and nothing in a file is called; ${RESCUE}`);
+}
+
+const tooShort = () => new Refusal("pickle: it ends too early; is the file whole?");
+const odd = (what: string) => new Refusal(`pickle: expected what torch.save writes, got ${what}`);
+
+/** Python 2 gives it a list of pairs, each a list. */
+function ordered([pairs = []]: readonly Value[]): Dict {
+  const dict = new Dict();
+  if (!Array.isArray(pairs)) throw odd("an OrderedDict of no pairs");
+  for (const pair of pairs) {
+    if (!Array.isArray(pair) || pair.length !== 2) throw odd("an OrderedDict of no pairs");
+    dict.entries.set(pair[0]!, pair[1]!);
+  }
+  return dict;
+}
+
+function tensorIn(value: Value | undefined): Tensor {
+  if (value instanceof Tensor) return value;
+  throw odd("a parameter that is no tensor");
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const areCounts = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length <= MOST_AXES && value.every(isCount);
+/** As PyTorch has it. */
+const MOST_AXES = 64;
+
+/** (storage, offset, shape, strides, requires_grad, hooks, dtype in v3, …) */
+function tensor([storage, offset, shape, strides, , , dtype]: readonly Value[]): Tensor {
+  if (!(storage instanceof Storage)) throw odd("a tensor without a storage");
+  const type = storage.type ?? (dtype instanceof Global ? dtype.type : undefined);
+  if (!type) throw odd("a tensor without a type");
+  if (!isCount(offset) || !areCounts(shape) || !areCounts(strides) || shape.length !== strides.length) {
+    throw new Refusal(
+      "pickle: expected a tensor's offset, sizes and strides to be whole numbers from 0, a stride for " +
+        `each of at most ${MOST_AXES} sizes, got offset ${plain(offset)}, sizes ${plain(shape)}, strides ${plain(strides)}`,
+    );
+  }
+  const made = new Tensor(storage, type, offset, [...shape], [...strides]); // lists may grow
+  const holds = storage.type ? storage.count : Math.floor(storage.count / type.bytes);
+  if (made.end <= holds) return made;
+  throw new Refusal(
+    `pickle: a tensor of sizes ${plain(shape)}, strides ${plain(strides)} and offset ${offset} does not ` +
+      `lie in its storage of ${holds} numbers`,
+  );
+}
+
+const plain = (value: Value | undefined): string => {
+  const one = (part: unknown) => (typeof part === "number" || typeof part === "bigint" ? String(part) : "?");
+  if (!Array.isArray(value)) return one(value);
+  return `[${value.slice(0, 8).map(one)}${value.length > 8 ? ",…" : ""}]`;
+};
+
+/** ("storage", its type, key, where it was, how many numbers, and in the old form a view or None) */
+function storage(id: Value): Storage {
+  const [kind, type, key, , count, view = null] = Array.isArray(id) ? id : [];
+  const known = type instanceof Global && (type.type !== undefined || type.name.endsWith("UntypedStorage"));
+  if (kind !== "storage" || !known || typeof key !== "string" || !isCount(count)) {
+    throw odd("a reference to something else than a storage");
+  }
+  if (view === null) return new Storage(key, type.type, count, 0, count);
+  const [, from, size] = Array.isArray(view) ? view : [];
+  if (isCount(from) && isCount(size) && from + size <= count) {
+    return new Storage(key, type.type, count, from, size);
+  }
+  throw new Refusal(`pickle: a part of the storage ${quoted(key)} does not lie in its ${count} numbers`);
+}
+
+// ---- The machine --------------------------------------------------------------
+
+/** What a pickle may cost altogether, in bytes as they are reckoned below. */
+const MOST_SPENT = 2 ** 25;
+const COST = { step: 16, memo: 48, dict: 256, list: 128, tuple: 64, item: 16, entry: 64, object: 96 };
+/** A number of more bytes is none that anybody counts with. */
+const LONGEST_NUMBER = 255;
+const NEWEST_PROTOCOL = 5;
+
+const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const latin = (bytes: Piece) => {
+  let all = "";
+  for (const byte of bytes) all += String.fromCharCode(byte);
+  return all;
+};
+
+/**
+ * @param onStorage told of each storage that the pickle refers to.
+ * @returns what the pickle that begins at `start` holds, and where it ends.
+ * @throws {Refusal}
+ */
+export function unpickle(
+  bytes: Piece,
+  start = 0,
+  onStorage: (storage: Storage) => void = () => {},
+): { value: Value; end: number } {
+  const machine = new Machine(bytes, start, onStorage);
+  const value = machine.run();
+  return { value, end: machine.at };
+}
+
+class Machine {
+  at: number;
+  readonly #bytes: Piece;
+  readonly #view: DataView;
+  readonly #stack: Value[] = [];
+  /** How high the stack was at each mark. */
+  readonly #marks: number[] = [];
+  readonly #memo = new Map<number, Value>();
+  #spent = 0;
+  readonly #onStorage: (storage: Storage) => void;
+
+  constructor(bytes: Piece, start: number, onStorage: (storage: Storage) => void) {
+    this.at = start;
+    this.#onStorage = onStorage;
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  run(): Value {
+    const protocol = this.#byte() === 0x80 ? this.#byte() : 0;
+    if (protocol < 2 || protocol > NEWEST_PROTOCOL) {
+      throw odd(`no pickle of the protocols 2 to ${NEWEST_PROTOCOL}`);
+    }
+    for (let code; (code = this.#byte()) !== STOP; ) {
+      this.#spend(COST.step);
+      const step = STEPS[code];
+      if (!step) throw odd(`the opcode 0x${code.toString(16).padStart(2, "0")} at byte ${this.at - 1}`);
+      step(this);
+    }
+    const value = this.pop();
+    if (this.#stack.length > 0 || this.#marks.length > 0) throw odd("more than one value");
+    return value;
+  }
+
+  // What the file holds next.
+
+  #byte(): number {
+    return this.take(1)[0]!;
+  }
+
+  take(count: number): Piece {
+    if (count > this.#bytes.length - this.at) throw tooShort();
+    return this.#bytes.subarray(this.at, (this.at += count));
+  }
+
+  /** A whole number of so many bytes, without a sign. */
+  unsigned(size: 1 | 2 | 4 | 8): number {
+    const at = this.at;
+    this.take(size);
+    if (size === 8) return Number(this.#view.getBigUint64(at, true));
+    return size === 1 ? this.#view.getUint8(at)
+      : size === 2 ? this.#view.getUint16(at, true) : this.#view.getUint32(at, true);
+  }
+
+  signed(): number {
+    return this.unsigned(4) | 0;
+  }
+
+  float(): number {
+    const at = this.at;
+    this.take(8);
+    return this.#view.getFloat64(at, false);
+  }
+
+  long(size: number): number | bigint {
+    if (size > LONGEST_NUMBER) throw odd(`a number of ${size} bytes`);
+    let value = 0n;
+    const bytes = this.take(size);
+    for (let index = size; index-- > 0; ) value = (value << 8n) | BigInt(bytes[index]!);
+    value = BigInt.asIntN(8 * size, value);
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value;
+  }
+
+  line(): string {
+    const end = this.#bytes.indexOf(0x0a, this.at);
+    if (end < 0) throw tooShort();
+    const line = this.take(end - this.at);
+    this.take(1);
+    return latin(line.subarray(0, 300));
+  }
+
+  string(size: number, decode: (bytes: Piece) => string): string {
+    const bytes = this.take(size);
+    this.#spend(2 * size);
+    try {
+      return decode(bytes);
+    } catch {
+      throw odd("a text that is no UTF-8");
+    }
+  }
+
+  copy(size: number): Piece {
+    const bytes = this.take(size);
+    this.#spend(COST.object + size);
+    return bytes.slice();
+  }
+
+  // The stack.
+
+  #spend(cost: number): void {
+    this.#spent += cost;
+    if (this.#spent > MOST_SPENT) {
+      throw new Refusal(`pickle: expected at most ${MOST_SPENT / 2 ** 20} MB of names and numbers; ${RESCUE}`);
+    }
+  }
+
+  push(value: Value, cost = 0): void {
+    this.#spend(cost);
+    this.#stack.push(value);
+  }
+
+  pop(): Value {
+    const { length } = this.#stack;
+    if (length <= (this.#marks.at(-1) ?? 0)) throw odd("a stack that holds too little");
+    return this.#stack.pop()!;
+  }
+
+  top(): Value {
+    const value = this.pop();
+    this.#stack.push(value);
+    return value;
+  }
+
+  mark(): void {
+    this.#spend(COST.item);
+    this.#marks.push(this.#stack.length);
+  }
+
+  /** All above the last mark, which goes too. */
+  marked(): Value[] {
+    const mark = this.#marks.pop();
+    if (mark === undefined) throw odd("a stack without a mark");
+    return this.#stack.splice(mark);
+  }
+
+  /** The topmost value, or else the topmost mark. */
+  drop(): void {
+    const mark = this.#marks.at(-1);
+    if (mark !== undefined && mark === this.#stack.length) this.#marks.pop();
+    else this.pop();
+  }
+
+  tuple(parts: Value[]): void {
+    this.push(parts, COST.tuple + COST.item * parts.length);
+  }
+
+  several(count: number): Value[] {
+    const parts: Value[] = [];
+    for (let index = 0; index < count; index++) parts.unshift(this.pop());
+    return parts;
+  }
+
+  append(values: readonly Value[]): void {
+    const list = this.top();
+    this.#spend(2 * COST.item * values.length);
+    if (list instanceof Opaque) return;
+    if (!Array.isArray(list)) throw odd("items of what is no list");
+    for (const value of values) list.push(value);
+  }
+
+  set(pairs: readonly Value[]): void {
+    const dict = this.top();
+    if (pairs.length % 2 !== 0) throw odd("a key without a value");
+    this.#spend(COST.entry * pairs.length);
+    if (dict instanceof Opaque) return;
+    if (!(dict instanceof Dict)) throw odd("keys of what is no dict");
+    for (let at = 0; at < pairs.length; at += 2) dict.entries.set(pairs[at]!, pairs[at + 1]!);
+  }
+
+  keep(index: number): void {
+    this.#spend(COST.memo);
+    this.#memo.set(index, this.top());
+  }
+
+  keepNext(): void {
+    this.keep(this.#memo.size);
+  }
+
+  recall(index: number): void {
+    const value = this.#memo.get(index);
+    if (value === undefined) throw odd(`a memory of ${index}, where nothing is kept`);
+    this.push(value);
+  }
+
+  call(): void {
+    const args = this.pop();
+    const callee = this.pop();
+    if (!Array.isArray(args)) throw odd("a call without arguments");
+    if (!(callee instanceof Global) || !callee.make) {
+      const what = callee instanceof Global ? callee.name : "what is no function";
+      throw odd(`a call of ${what}`);
+    }
+    const items = Array.isArray(args[0]) ? args[0].length : 0;
+    this.push(callee.make(args), COST.dict + COST.entry * items);
+  }
+
+  /** A state: of what is made here no more is known than its entries. */
+  build(): void {
+    this.pop();
+    const made = this.top();
+    if (!(made instanceof Dict || made instanceof Opaque)) throw odd("a state of what has none");
+  }
+
+  refer(): void {
+    const made = storage(this.pop());
+    this.push(made, COST.object);
+    this.#onStorage(made);
+  }
+}
+
+const STOP = 0x2e;
+
+/** By opcode, as Python's pickletools lists them; those that call classes or ask elsewhere are left out. */
+const STEPS: Readonly<Record<number, (machine: Machine) => void>> = {
+  0x28: (m) => m.mark(), // (
+  0x29: (m) => m.tuple([]), // )
+  0x30: (m) => m.drop(), // 0
+  0x31: (m) => void m.marked(), // 1
+  0x32: (m) => m.push(m.top()), // 2
+  0x42: (m) => m.push(m.copy(m.unsigned(4))), // B
+  0x43: (m) => m.push(m.copy(m.unsigned(1))), // C
+  0x47: (m) => m.push(m.float()), // G
+  0x4a: (m) => m.push(m.signed()), // J
+  0x4b: (m) => m.push(m.unsigned(1)), // K
+  0x4d: (m) => m.push(m.unsigned(2)), // M
+  0x4e: (m) => m.push(null), // N
+  0x51: (m) => m.refer(), // Q
+  0x52: (m) => m.call(), // R
+  0x54: (m) => m.push(m.string(m.unsigned(4), latin)), // T
+  0x55: (m) => m.push(m.string(m.unsigned(1), latin)), // U
+  0x58: (m) => m.push(m.string(m.unsigned(4), (bytes) => text.decode(bytes))), // X
+  0x5d: (m) => m.push([], COST.list), // ]
+  0x61: (m) => m.append([m.pop()]), // a
+  0x62: (m) => m.build(), // b
+  0x63: (m) => m.push(named(m.line(), m.line())), // c
+  0x64: (m) => makeDict(m), // d
+  0x65: (m) => m.append(m.marked()), // e
+  0x68: (m) => m.recall(m.unsigned(1)), // h
+  0x6a: (m) => m.recall(m.unsigned(4)), // j
+  0x6c: (m) => m.push(m.marked(), COST.list), // l
+  0x71: (m) => m.keep(m.unsigned(1)), // q
+  0x72: (m) => m.keep(m.unsigned(4)), // r
+  0x73: (m) => m.set(m.several(2)), // s
+  0x74: (m) => m.tuple(m.marked()), // t
+  0x75: (m) => m.set(m.marked()), // u
+  0x7d: (m) => m.push(new Dict(), COST.dict), // }
+  0x81: (m) => m.call(), // NEWOBJ
+  0x85: (m) => m.tuple(m.several(1)),
+  0x86: (m) => m.tuple(m.several(2)),
+  0x87: (m) => m.tuple(m.several(3)),
+  0x88: (m) => m.push(true),
+  0x89: (m) => m.push(false),
+  0x8a: (m) => m.push(m.long(m.unsigned(1)), COST.object),
+  0x8b: (m) => m.push(m.long(m.unsigned(4)), COST.object),
+  0x8c: (m) => m.push(m.string(m.unsigned(1), (bytes) => text.decode(bytes))),
+  0x8d: (m) => m.push(m.string(m.unsigned(8), (bytes) => text.decode(bytes))),
+  0x8e: (m) => m.push(m.copy(m.unsigned(8))),
+  0x8f: (m) => m.push([], COST.list), // a set
+  0x90: (m) => m.append(m.marked()),
+  0x91: (m) => m.push(m.marked(), COST.list), // a frozen set
+  0x93: (m) => {
+    const [module, name] = m.several(2);
+    m.push(named(module!, name!));
+  },
+  0x94: (m) => m.keepNext(),
+  0x95: (m) => {
+    const size = m.unsigned(8);
+    const { at } = m;
+    m.take(size); // as much must be here
+    m.at = at;
+  },
+};
+
+function makeDict(machine: Machine): void {
+  const pairs = machine.marked();
+  machine.push(new Dict(), COST.dict);
+  machine.set(pairs);
+}
