@@ -4,8 +4,9 @@
  * such a file makes load.
  */
 import type { Piece } from "./fetch.js";
+import { Dict, type Storage, Tensor, type Value } from "./pickled.js";
 import { quoted, Refusal, RESCUE } from "./refusal.js";
-import { Dict, type Storage, Tensor, unpickle, type Value } from "./unpickle.js";
+import { unpickle } from "./unpickle.js";
 import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js";
 
 /** A file that arrives. */

@@ -1,0 +1,193 @@
+/** What a pickle may hold, and the one table of names that it may use. */
+import type { Piece } from "./fetch.js";
+import { quoted, Refusal, RESCUE } from "./refusal.js";
+
+export type Value =
+  | null | boolean | number | bigint | string | Piece | Value[]
+  | Dict | Global | Storage | Tensor | Opaque;
+
+export class Dict {
+  readonly entries = new Map<Value, Value>();
+}
+
+/** What is known to do no harm and is not looked at: options of a training run, numpy's numbers. */
+export class Opaque {}
+
+/** What a number of a tensor is. */
+export interface Type {
+  readonly bytes: number;
+  /** In safetensors, as src/safetensors.c knows them; undefined for what has no such type. */
+  readonly dtype: string | undefined;
+}
+
+/** Numbers that lie in the file, `from` on in what is saved under `key`. */
+export class Storage {
+  constructor(
+    readonly key: string,
+    /** Undefined: numbered in bytes. */
+    readonly type: Type | undefined,
+    /** All that is saved under the key. */
+    readonly total: number,
+    readonly from: number,
+    readonly count: number,
+  ) {}
+}
+
+/** A view of a storage; offset and strides in numbers of its type. */
+export class Tensor {
+  constructor(
+    readonly storage: Storage,
+    readonly type: Type,
+    readonly offset: number,
+    readonly shape: readonly number[],
+    readonly strides: readonly number[],
+  ) {}
+
+  /** One past the last number of the storage that it holds; 0 if it holds none. */
+  get end(): number {
+    const { shape, strides, offset } = this;
+    if (shape.includes(0)) return 0;
+    return shape.reduce((end, size, axis) => end + (size - 1) * strides[axis]!, offset + 1);
+  }
+}
+
+/** A name that a pickle may use, and what calling it gives. */
+export class Global {
+  constructor(
+    readonly name: string,
+    readonly make?: (args: readonly Value[]) => Value,
+    readonly type?: Type,
+  ) {}
+}
+
+// ---- The names that are known -------------------------------------------------
+
+const TYPES: readonly [storage: string, dtype: string, bytes: number, safetensors?: string][] = [
+  ["FloatStorage", "float32", 4, "F32"],
+  ["HalfStorage", "float16", 2, "F16"],
+  ["BFloat16Storage", "bfloat16", 2, "BF16"],
+  ["DoubleStorage", "float64", 8, "F64"],
+  ["LongStorage", "int64", 8, "I64"],
+  ["IntStorage", "int32", 4, "I32"],
+  ["CharStorage", "int8", 1, "I8"],
+  ["ByteStorage", "uint8", 1, "U8"],
+  ["BoolStorage", "bool", 1, "BOOL"],
+  ["ShortStorage", "int16", 2],
+  ["ComplexFloatStorage", "complex64", 8],
+  ["ComplexDoubleStorage", "complex128", 16],
+];
+
+/** Taken for popular checkpoints' sake, and passed over. */
+const OPAQUE = [
+  "argparse.Namespace",
+  "collections.Counter",
+  "numpy.core.multiarray.scalar",
+  "numpy._core.multiarray.scalar",
+  "numpy.dtype",
+  "_codecs.encode",
+  "torch.device",
+];
+
+const GLOBALS = new Map<string, Global>(
+  [
+    ...TYPES.flatMap(([storage, dtype, bytes, safetensors]) => {
+      const type = { bytes, dtype: safetensors };
+      return [
+        new Global(`torch.${storage}`, undefined, type),
+        new Global(`torch.${dtype}`, undefined, type),
+      ];
+    }),
+    new Global("torch.storage.UntypedStorage"),
+    new Global("torch.storage._UntypedStorage"),
+    new Global("torch.UntypedStorage"),
+    new Global("torch.Tensor"),
+    new Global("torch.nn.parameter.Parameter"),
+    new Global("torch._utils._rebuild_tensor", tensor),
+    new Global("torch._utils._rebuild_tensor_v2", tensor),
+    new Global("torch._utils._rebuild_tensor_v3", tensor),
+    new Global("torch._utils._rebuild_parameter", ([data]) => tensorIn(data)),
+    new Global("torch._utils._rebuild_parameter_with_state", ([data]) => tensorIn(data)),
+    new Global("torch._tensor._rebuild_from_type_v2", ([make, , args]) => {
+      const known = make instanceof Global && make.name.startsWith("torch._utils.") ? make.make : undefined;
+      if (known && Array.isArray(args)) return tensorIn(known(args));
+      throw odd("a tensor of another kind");
+    }),
+    new Global("torch.Size", ([sizes]) => (Array.isArray(sizes) ? sizes : [])),
+    new Global("collections.OrderedDict", ordered),
+    ...OPAQUE.map((name) => new Global(name, () => new Opaque())),
+  ].map((one) => [one.name, one]),
+);
+
+export function named(module: Value, name: Value): Global {
+  if (typeof module !== "string" || typeof name !== "string") throw odd("a global without a name");
+  const known = GLOBALS.get(`${module}.${name}`);
+  if (known) return known;
+  const full = `${module}.${name}`;
+  const said = /^[\w.]{1,200}$/.test(full) ? full : quoted(full);
+  throw new Refusal(`pickle: ${said} is not known here, and nothing in a file is called; ${RESCUE}`);
+}
+
+export const odd = (what: string) => new Refusal(`pickle: expected what torch.save writes, got ${what}`);
+
+/** Python 2 gives it a list of pairs, each a list. */
+function ordered([pairs = []]: readonly Value[]): Dict {
+  const dict = new Dict();
+  if (!Array.isArray(pairs)) throw odd("an OrderedDict of no pairs");
+  for (const pair of pairs) {
+    if (!Array.isArray(pair) || pair.length !== 2) throw odd("an OrderedDict of no pairs");
+    dict.entries.set(pair[0]!, pair[1]!);
+  }
+  return dict;
+}
+
+function tensorIn(value: Value | undefined): Tensor {
+  if (value instanceof Tensor) return value;
+  throw odd("a parameter that is no tensor");
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const areCounts = (value: unknown): value is number[] =>
+  Array.isArray(value) && value.length <= MOST_AXES && value.every(isCount);
+/** As PyTorch has it. */
+const MOST_AXES = 64;
+
+/** (storage, offset, shape, strides, requires_grad, hooks, dtype in v3, …) */
+function tensor([storage, offset, shape, strides, , , dtype]: readonly Value[]): Tensor {
+  if (!(storage instanceof Storage)) throw odd("a tensor without a storage");
+  const type = storage.type ?? (dtype instanceof Global ? dtype.type : undefined);
+  if (!type) throw odd("a tensor without a type");
+  if (!isCount(offset) || !areCounts(shape) || !areCounts(strides) || shape.length !== strides.length) {
+    throw new Refusal(
+      "pickle: expected a tensor's offset, sizes and strides to be whole numbers from 0, a stride for " +
+        `each of at most ${MOST_AXES} sizes, got offset ${plain(offset)}, sizes ${plain(shape)}, strides ${plain(strides)}`,
+    );
+  }
+  const made = new Tensor(storage, type, offset, [...shape], [...strides]); // lists may grow
+  const holds = storage.type ? storage.count : Math.floor(storage.count / type.bytes);
+  if (made.end <= holds) return made;
+  throw new Refusal(
+    `pickle: a tensor of sizes ${plain(shape)}, strides ${plain(strides)} and offset ${offset} does not ` +
+      `lie in its storage of ${holds} numbers`,
+  );
+}
+
+const plain = (value: Value | undefined): string => {
+  const one = (part: unknown) => (typeof part === "number" || typeof part === "bigint" ? String(part) : "?");
+  if (!Array.isArray(value)) return one(value);
+  return `[${value.slice(0, 8).map(one)}${value.length > 8 ? ",…" : ""}]`;
+};
+
+/** ("storage", its type, key, where it was, how many numbers, and in the old form a view or None) */
+export function storageOf(id: Value): Storage {
+  const [kind, type, key, , count, view = null] = Array.isArray(id) ? id : [];
+  const known = type instanceof Global && (type.type !== undefined || type.name.endsWith("UntypedStorage"));
+  if (kind !== "storage" || !known || typeof key !== "string" || !isCount(count)) {
+    throw odd("a reference to something else than a storage");
+  }
+  if (view === null) return new Storage(key, type.type, count, 0, count);
+  const [, from, size] = Array.isArray(view) ? view : [];
+  if (isCount(from) && isCount(size) && from + size <= count) {
+    return new Storage(key, type.type, count, from, size);
+  }
+  throw new Refusal(`pickle: a part of the storage ${quoted(key)} does not lie in its ${count} numbers`);
+}
