@@ -146,8 +146,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     const [weights, ...configs] = CHECKPOINT;
     const cut = { ...weights, buffer: weights.buffer.subarray(0, 3000) };
     await told([cut, ...configs], /cannot be read: .*truncated\?/);
-    const bin = { name: "pytorch_model.bin", mimeType: "", buffer: Buffer.alloc(9) };
-    await told([bin], /safetensors file or a picture, got pytorch_model\.bin; save/, null);
+    const bin = { name: "pytorch_model.bin", mimeType: "", buffer: Buffer.from("PK\x03\x04 and no more") };
+    await told([bin], /cannot be read: .*is the file whole\?/, null);
+    const onnx = { name: "model.onnx", mimeType: "", buffer: Buffer.alloc(9) };
+    await told([onnx], /\.pth file or a picture, got model\.onnx/, null);
     const resnet = { ...weights, buffer: otherModel(weights.buffer) };
     await told([resnet], /cannot be read/);
     const text = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no picture") };

@@ -43,12 +43,15 @@ export function chosen(files: Iterable<File>): Found[] {
 const folderOf = ({ path }: Found) => path.slice(0, path.lastIndexOf("/") + 1);
 const depthOf = (one: Found) => folderOf(one).split("/").length;
 
+const PYTORCH = /\.(bin|pth?)$/;
+
 /** The checkpoint is what lies beside the weights nearest the top; its other files do not matter. */
 export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | undefined } {
   const named = (pattern: RegExp) => found.filter(({ file }) => pattern.test(file.name));
-  const weights = named(/\.safetensors$/).sort((a, b) => depthOf(a) - depthOf(b))[0];
+  const nearest = (pattern: RegExp) => named(pattern).sort((a, b) => depthOf(a) - depthOf(b))[0];
+  const weights = nearest(/\.safetensors$/) ?? nearest(PYTORCH);
   const beside = weights && folderOf(weights);
-  const checkpoint = named(/\.(safetensors|json)$/).filter((one) => folderOf(one) === beside);
+  const checkpoint = named(/\.(safetensors|json|bin|pth?)$/).filter((one) => folderOf(one) === beside);
   return {
     checkpoint: checkpoint.map(({ file }) => file),
     picture: found.find(({ file }) => file.type.startsWith("image/"))?.file,
@@ -59,8 +62,5 @@ export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | u
 export function misfit(found: Found[]): string {
   const names = found.map(({ file }) => file.name);
   const got = names.length > 3 ? `${names.length} other files` : names.join(", ") || "none";
-  const hint = names.some((name) => /\.(bin|pth?|ckpt)$/.test(name))
-    ? "; save what PyTorch holds with safetensors.torch.save_model first"
-    : "";
-  return `Expected a checkpoint’s .safetensors file or a picture, got ${got}${hint}`;
+  return `Expected a checkpoint’s .safetensors, .bin, .pt or .pth file or a picture, got ${got}`;
 }
