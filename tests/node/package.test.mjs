@@ -95,13 +95,13 @@ test("what reads PyTorch's files is a bundle of at most 9 KB, gzipped, that impo
   assert.doesNotMatch(read("dist/vit.js").toString(), /from\s*["'`]\.\/pickle/);
 });
 
-test("all JavaScript of a page and one module weigh at most 71 KB, gzipped", async (t) => {
+test("all JavaScript of a page and one module weigh at most 72 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle)\.js$/.test(name));
   const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + weigh(`vit.${build}.wasm`);
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 71_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 72_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
