@@ -7,6 +7,7 @@
 #include "kernels/kernels.h"
 #include "params.h"
 #include "shapes.h"
+#include "text.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
@@ -114,6 +115,18 @@ static bool read_key(vit_config *config, const struct key *key, const struct jso
     return false;
 }
 
+/* "a, b or c", for messages. */
+enum { WORDS_ROOM = 96 };
+static const char *list_words(char out[WORDS_ROOM], const char *const *words) {
+    struct text text = {out, out + WORDS_ROOM - 1};
+    for (size_t i = 0; words[i]; i++) {
+        if (i) put_words(&text, words[i + 1] ? ", " : " or ");
+        put_words(&text, words[i]);
+    }
+    *text.at = '\0';
+    return out;
+}
+
 static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
     if (key->kind == SIZE || key->kind == COUNT)
         return vit_fail(why, VIT_BAD_CONFIG,
@@ -133,11 +146,9 @@ static vit_status expect_value(const struct key *key, const struct json *value, 
                         : key->kind == SHARE ? "a number from 0 to 1"
                                              : "a number from 0 up",
                         value->text, value->size);
-    const char *words[6] = {"", "", "", "", "", ""};
-    for (size_t i = 0; i < 6 && key->words[i]; i++) words[i] = key->words[i];
-    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s %s %s %s %s %s, got %t",
-                    key->name, words[0], words[1], words[2], words[3], words[4], words[5],
-                    value->text, value->size);
+    char words[WORDS_ROOM];
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s, got %t", key->name,
+                    list_words(words, key->words), value->text, value->size);
 }
 
 /* The prefix is class, distillation, register, …: each may be missing, none out of order. */
@@ -205,13 +216,14 @@ static bool read_channel_values(const struct json *object, const char *name, siz
     return true;
 }
 
-/* A member that is one of some words, which the message names. */
+/* A member of `prepare` that is one of some words. */
 static vit_status read_choice(unsigned *out, const struct json *object, const char *name,
-                              const char *const *words, const char *said, vit_error *why) {
+                              const char *const *words, vit_error *why) {
     struct json member;
+    char listed[WORDS_ROOM];
     if (!json_get(object, name, &member) || read_word(&member, words, out)) return VIT_OK;
-    return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.%s: expected %s, got %t", name, said,
-                    member.text, member.size);
+    return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.%s: expected one of %s, got %t", name,
+                    list_words(listed, words), member.text, member.size);
 }
 
 /* What a photo's sides become, and what of it is kept. */
@@ -259,11 +271,9 @@ static vit_status read_fill(vit_config *config, const struct json *value, vit_er
 static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
     unsigned filter = VIT_BILINEAR, fit = VIT_STRETCH, middle = 0;
     vit_status status = read_photo_sizes(config, value, why);
-    if (!status)
-        status = read_choice(&filter, value, "interpolation", FILTERS,
-                             "bilinear, bicubic, lanczos or nearest", why);
-    if (!status) status = read_choice(&fit, value, "fit", FITS, "stretch, cover or contain", why);
-    if (!status) status = read_choice(&middle, value, "crop_at", MIDDLES, "even or floor", why);
+    if (!status) status = read_choice(&filter, value, "interpolation", FILTERS, why);
+    if (!status) status = read_choice(&fit, value, "fit", FITS, why);
+    if (!status) status = read_choice(&middle, value, "crop_at", MIDDLES, why);
     if (status) return status;
     config->photo.filter = (vit_filter)filter;
     config->photo.fit = (vit_fit)fit;
