@@ -75,9 +75,9 @@ static void put_int8(struct sink *out, const float *row, size_t K) {
 struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */
-    size_t row;        /* of it, with which the file's begins */
+    size_t row;        /* the first of its rows that the file's tensor holds */
     bool scales_due;   /* those of a convolution: it runs in floats, which have none */
-    bool keys_due;     /* those of the pooling, and its values */
+    bool keys_due;     /* the pooling's keys and values come next */
 };
 
 static struct walks walks_start(const vit_model *m, const vit_config *file) {

@@ -1,6 +1,5 @@
 /* Patch tokens (N,D) → one vector (D) by attention: a learned query looks at all of them, then
- * comes an MLP in a residual branch. Zhai et al., arXiv:2106.04560, section 3.3, as SigLIP has it.
- */
+ * comes an MLP in a residual branch. Zhai et al., arXiv:2106.04560, section 3.3; SigLIP's. */
 #include <math.h>
 #include <string.h>
 

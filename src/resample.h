@@ -14,8 +14,7 @@ size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, s
                         vit_filter filter);
 
 /* Where the outputs from `first` on are taken from with VIT_NEAREST, by Pillow's rule: it adds up
- * the steps, and so their roundings. Each lies in resample_span's span; other filters have weights.
- */
+ * the steps, and so their roundings. Each lies in resample_span's span. */
 void resample_nearest(size_t *at, size_t in, size_t out, size_t first, size_t count);
 
 /* Bytes of scratch memory that resample needs; 0 if that overflows. */

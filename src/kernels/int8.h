@@ -47,13 +47,13 @@ static void quantize(const struct vit_quantized *out, const float *restrict x, s
                      size_t K) {
     size_t row = vit_quantized_row(K) / sizeof(quantized);
     for (size_t m = 0; m < M; m++, x += ldx) {
-        vf lows = splat(0), highs = splat(0), none = splat(0); /* or NaN: x is not finite */
+        vf lows = splat(0), highs = splat(0), poison = splat(0); /* NaN once x is not finite */
         size_t k = 0;
         for (; k < K; k += LANES) {
             vf some = k + LANES <= K ? load(x + k) : load_part(x + k, K - k, 0);
-            lows = smaller(some, lows), highs = larger(some, highs), none += some - some;
+            lows = smaller(some, lows), highs = larger(some, highs), poison += some - some;
         }
-        float high = max_lanes(highs), step = (high + max_lanes(-lows)) / 127 + sum_lanes(none);
+        float high = max_lanes(highs), step = (high + max_lanes(-lows)) / 127 + sum_lanes(poison);
         float per_step = step > 1e-30f && step < INFINITY ? 1 / step : 0;
         float zero = per_step > 0 ? rintf(max_lanes(-lows) * per_step) : 0;
         v128_t by = wasm_f32x4_splat(per_step), from = wasm_f32x4_splat(zero);

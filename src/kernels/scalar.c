@@ -86,13 +86,13 @@ static void quantize(const struct vit_quantized *q, const float *restrict x, siz
                      size_t K) {
     size_t row = vit_quantized_row(K);
     for (size_t m = 0; m < M; m++, x += ldx) {
-        float low = 0, high = 0, none = 0; /* x - x is 0, or NaN where x is not finite */
+        float low = 0, high = 0, poison = 0; /* x - x is NaN for NaN and the infinities */
         for (size_t k = 0; k < K; k++) {
             low = x[k] < low ? x[k] : low;
             high = x[k] > high ? x[k] : high;
-            none += x[k] - x[k];
+            poison += x[k] - x[k];
         }
-        float step = (high - low) / 127 + none;
+        float step = (high - low) / 127 + poison;
         float per_step = step > 1e-30f && step < INFINITY ? 1 / step : 0;
         float zero = per_step > 0 ? rintf(-low * per_step) : 0;
         for (size_t k = 0; k < K; k++) {
