@@ -181,7 +181,7 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->final_norm = normed || has(s, "norm.weight");
     c->position = has(s, "pos_embed") ? "learned" : "none";
     const struct st_tensor *head = tensor(s, "head.weight");
-    bool both = c->class_tokens && head && head->rank == 2 && !habits->turned_head &&
+    bool both = c->class_tokens && head && head->rank == 2 && !habits->head_transposed &&
                 head->shape[1] / 2 == c->width;
     c->pool = has(s, "attn_pool.latent")   ? "attention"
               : both                       ? "class_mean"
@@ -202,8 +202,8 @@ static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_er
     c->depth = depth_of(s);
     c->mlp_width = rows_of(s, "blocks.0.mlp.fc1.weight");
     const struct st_tensor *head = tensor(s, "head.weight");
-    bool turned = names_habits(s->names)->turned_head;
-    if (head && head->rank > turned) c->classes = head->shape[turned];
+    bool transposed = names_habits(s->names)->head_transposed;
+    if (head && head->rank > transposed) c->classes = head->shape[transposed];
     if (!status && c->mlp_width == 0) status = missing(s, "blocks.0.mlp.fc1.weight", why);
     if (!status && c->depth == 0) status = missing(s, "blocks.0.norm1.weight", why);
     if (!status) infer_kinds(c, s);

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-/* Keys, Cubic convolution interpolation for digital image processing, 1981; PyTorch has a = -3/4.
- */
-static double near(double x) {
+/* Keys, Cubic convolution interpolation for digital image processing, 1981; a = -3/4, as PyTorch:
+ * the weights of inputs at most 1 away, and of those at most 2 away. */
+static double inner(double x) {
     const double a = -0.75;
     return ((a + 2) * x - (a + 3)) * x * x + 1;
 }
 
-static double far(double x) {
+static double outer(double x) {
     const double a = -0.75;
     return ((x - 5) * x + 8) * x * a - 4 * a;
 }
@@ -23,13 +23,13 @@ struct taps {
 
 static double source(vit_resize kind, size_t in, size_t out, size_t index) {
     double i = (double)index, n = (double)in, m = (double)out;
-    if (kind == VIT_RESIZE_CORNERS) return out > 1 ? i * (n - 1) / (m - 1) : 0;
+    if (kind == VIT_RESIZE_ALIGN_CORNERS) return out > 1 ? i * (n - 1) / (m - 1) : 0;
     return (i + 0.5) * n / (kind == VIT_RESIZE_OFFSET ? m + 0.1 : m) - 0.5;
 }
 
 static struct taps taps_of(vit_resize kind, size_t in, size_t out, size_t index) {
     double x = source(kind, in, out, index), below = floor(x), t = x - below;
-    const double by[4] = {far(t + 1), near(t), near(1 - t), far(2 - t)};
+    const double by[4] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
     struct taps taps;
     for (int k = 0; k < 4; k++) {
         double at = below + k - 1;

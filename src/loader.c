@@ -61,15 +61,14 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];
-    if (c->resize != VIT_RESIZE_ANTIALIASED) {
-        memcpy(out, in, extra * sizeof *out);
+    memcpy(out, in, extra * sizeof *out);
+    if (c->resize != VIT_RESIZE_ANTIALIAS) {
         interpolate(out + extra, in + extra, side, rows, columns, D, c->resize);
         return VIT_OK;
     }
     size_t size = resample_size(side, side, rows, columns, D, VIT_BICUBIC);
     void *scratch = size ? malloc(size) : NULL;
     if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "no memory to resize pos_embed");
-    memcpy(out, in, extra * sizeof *out);
     resample(out + extra, in + extra, side, side, rows, columns, D, VIT_BICUBIC, scratch);
     free(scratch);
     return VIT_OK;
@@ -77,7 +76,7 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
 
 /* Numbers in a row of the tensor. */
 static size_t row_values(const struct placement *place, const struct param *param) {
-    return place->turned ? param->N : param->K;
+    return place->transposed ? param->N : param->K;
 }
 
 static size_t tensor_rows(const struct placement *place, const struct param *param) {
@@ -86,7 +85,7 @@ static size_t tensor_rows(const struct placement *place, const struct param *par
 
 /* Rows of the tensor that lie in one matrix. */
 static size_t matrix_rows(const struct placement *place, const struct param *param) {
-    return place->turned ? param->K : param->N;
+    return place->transposed ? param->K : param->N;
 }
 
 /* The first matrix row behind the tensor's. */
@@ -150,13 +149,13 @@ static void pack_columns(const struct vit_kernels *k, float *matrix, const float
 static void pack_rows(vit_loader *l, const struct placement *place) {
     const struct vit_kernels *k = l->kernels;
     const struct param *p = &l->param;
-    float *unit = l->unit;
+    float *unit = l->unit, *matrix = l->model->floats + p->offset;
     size_t N = p->N, K = p->K, rows = l->count / K, row = l->row % N;
-    float *matrix = l->model->floats + p->offset + l->row / N * matrix_floats(k, p->int8, N, K);
-    if (place->turned) {
-        pack_columns(k, l->model->floats + p->offset, unit, l->row, l->count / N, N, K);
+    if (place->transposed) {
+        pack_columns(k, matrix, unit, l->row, l->count / N, N, K);
         return;
     }
+    matrix += l->row / N * matrix_floats(k, p->int8, N, K);
     if (p->int8) {
         k->pack_int8(matrix, l->unit, row, rows, N, K);
         return;

@@ -43,7 +43,7 @@ struct placement {
     size_t scales; /* where the scales lie that make floats of int8; NO_SCALES: there are none */
     size_t row;    /* of the parameter, where the tensor's first goes */
     bool channels_last; /* of the patch's weight, (D,P,Q,C) */
-    bool turned;        /* a matrix (K,N), not (N,K) */
+    bool transposed;    /* the tensor is (K,N), not (N,K) */
 };
 #define NO_SCALES SIZE_MAX
 

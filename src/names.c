@@ -10,7 +10,7 @@
 struct family {
     const char *name;
     const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
-    const char *needs;   /* a line each: tensors that are there besides */
+    const char *needs;   /* a line each: tensors that must be there too */
     const char *aliases;
     const char *ignored; /* a line each: how names begin; after a ^, outside of the whole prefix */
     struct habits habits;
@@ -176,73 +176,73 @@ static const struct family FAMILIES[] = {
      "",
      TIMM,
      TIMM_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, false}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, false}},
     {"transformers' DINOv2",
      HIDDEN_ANCHOR,
      "encoder.layer.0.norm1.weight\n",
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
     {"transformers' ViT, DeiT and ViT-MAE",
      HIDDEN_ANCHOR,
      "",
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-12", "gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-12", "gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
     {"transformers' CLIPForImageClassification",
      TOWER_ANCHOR,
      "classifier.weight\npre_layrnorm.weight\n",
      CLIP_CLASSIFIER,
      TOWERS_IGNORED "post_layernorm.\n",
-     {"pre", "1e-5", "quick_gelu", 64, true, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-5", "quick_gelu", 64, true, false, VIT_RESIZE_PLAIN, false}},
     {"transformers' SiglipForImageClassification",
      TOWER_ANCHOR,
      "classifier.weight\n",
      SIGLIP_CLASSIFIER,
      TOWERS_IGNORED "head.\n",
-     {"pre", "1e-6", "gelu_tanh", 64, true, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-6", "gelu_tanh", 64, true, false, VIT_RESIZE_PLAIN, false}},
     {"transformers' CLIP",
      TOWER_ANCHOR,
      "pre_layrnorm.weight\n",
      CLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
     {"transformers' SigLIP",
      TOWER_ANCHOR,
      "",
      SIGLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-6", "gelu_tanh", 64, false, false, VIT_RESIZE_SHARP, false}},
+     {"pre", "1e-6", "gelu_tanh", 64, false, false, VIT_RESIZE_PLAIN, false}},
     {"OpenAI's CLIP and open_clip",
      "visual.transformer.resblocks.0.attn.in_proj_weight\n",
      "conv1.weight\n",
      OPEN_CLIP,
      OPEN_CLIP_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, true}},
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, true}},
     {"OpenAI's CLIP and open_clip, the vision tower alone",
      "transformer.resblocks.0.attn.in_proj_weight\n",
      "conv1.weight\n",
      OPEN_CLIP,
      "",
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIASED, true}},
+     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, true}},
     {"torchvision",
      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
      "",
      TORCHVISION,
      "",
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_CORNERS, false}},
+     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ALIGN_CORNERS, false}},
     {"vit-pytorch",
      "transformer.layers.0.0.to_qkv.weight\ntransformer.layers.0.0.fn.to_qkv.weight\n",
      "",
      VIT_PYTORCH,
      "",
-     {"pre", "1e-5", "gelu", 64, false, true, VIT_RESIZE_ANTIALIASED, false}},
+     {"pre", "1e-5", "gelu", 64, false, true, VIT_RESIZE_ANTIALIAS, false}},
     {"torch.nn.TransformerEncoder",
      "layers.0.self_attn.in_proj_weight\n",
      "",
      ENCODER,
      "",
-     {"post", "1e-5", "relu", 64, false, false, VIT_RESIZE_ANTIALIASED, false}},
+     {"post", "1e-5", "relu", 64, false, false, VIT_RESIZE_ANTIALIAS, false}},
 };
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
@@ -304,7 +304,7 @@ static size_t alternatives(const char *line) {
 
 /* ---- Finding ------------------------------------------------------------ */
 
-/* Looks behind the whole prefix, then for what may lie `outside` of the encoder behind less of it.
+/* Looks behind the whole prefix; and behind less of it for what may lie `outside` of the encoder.
  */
 static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
                                     const char *name, bool outside) {
@@ -406,7 +406,7 @@ static size_t likeness(const struct family *family, const struct safetensors *st
 }
 
 static vit_status none_found(const struct safetensors *st, vit_error *why) {
-    size_t most = 1; /* one name alone is like nothing */
+    size_t most = 1; /* a single name in common tells nothing */
     const struct family *closest = FAMILIES;
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
         if (*FAMILIES[i].needs) continue; /* a variant of another */

@@ -38,11 +38,11 @@ bool names_ignore(const struct names *names, const struct st_tensor *tensor);
 /* What the family's code does where nothing says otherwise: values of the config, as JSON. */
 struct habits {
     const char *norm, *norm_eps, *activation;
-    size_t head_width; /* D/h */
-    bool mean;         /* a mean feeds the head, though no tensor tells */
-    bool bare;         /* one head as wide as the token has no projection behind it */
-    vit_resize resize; /* of positions */
-    bool turned_head;  /* its matrix is (D,K) */
+    size_t head_width;    /* D/h */
+    bool mean;            /* a mean feeds the head, though no tensor tells */
+    bool bare;            /* one head as wide as the token has no projection behind it */
+    vit_resize resize;    /* of positions */
+    bool head_transposed; /* its matrix is (D,K), not (K,D) */
 };
 const struct habits *names_habits(const struct names *names);
 

@@ -85,14 +85,14 @@ typedef enum vit_fit { VIT_STRETCH, VIT_COVER, VIT_CONTAIN } vit_fit;
 
 enum { VIT_STEM_MOST = 6 };
 
-/* How other code resizes a grid of positions, always bicubic: with antialiasing, as timm; without,
- * as transformers; by a scale of 0.1 too much, as the first code of DINOv2; from corner to corner,
- * as torchvision. */
+/* How other code resizes a grid of positions, always bicubic: timm with antialiasing, transformers
+ * without, facebook's DINOv2 by a scale that is 0.1 rows too large, torchvision with align_corners.
+ */
 typedef enum vit_resize {
-    VIT_RESIZE_ANTIALIASED,
-    VIT_RESIZE_SHARP,
+    VIT_RESIZE_ANTIALIAS,
+    VIT_RESIZE_PLAIN,
     VIT_RESIZE_OFFSET,
-    VIT_RESIZE_CORNERS
+    VIT_RESIZE_ALIGN_CORNERS
 } vit_resize;
 
 typedef struct vit_config {

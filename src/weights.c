@@ -42,16 +42,15 @@ static void read_positions(vit_config *c, const struct st_tensor *position) {
     c->class_position = with_class && !(rows == N || side_of(rows));
 }
 
-/* As the family does; but DINOv2 with registers antialiases, and its first code, whose mask token
- * timm drops, does not. */
+/* DINOv2 with registers antialiases in every family. facebook's own DINOv2 has timm's names and a
+ * mask token, which timm drops. */
 static vit_resize resize_of(const vit_config *c, const struct names *names,
                             const struct safetensors *st) {
-    vit_resize usual = names_habits(names)->resize;
     const struct st_tensor *mask = find(names, st, "mask_token");
-    if (c->register_tokens) return VIT_RESIZE_ANTIALIASED;
+    if (c->register_tokens) return VIT_RESIZE_ANTIALIAS;
     if (names_are_timms(names) && c->layer_scale && mask && mask->rank == 2)
         return VIT_RESIZE_OFFSET;
-    return usual;
+    return names_habits(names)->resize;
 }
 
 vit_status weights_read_config(vit_config *c, const struct safetensors *st,
@@ -172,15 +171,15 @@ static bool is_channels_last(const struct param *param, const struct st_tensor *
 }
 
 /* A head's matrix (D,K) in place of (K,D). */
-static bool is_turned(const struct param *param, const struct names *names) {
-    return names_habits(names)->turned_head && !strcmp(param->name, "head.weight");
+static bool is_transposed(const struct param *param, const struct names *names) {
+    return names_habits(names)->head_transposed && !strcmp(param->name, "head.weight");
 }
 
 /* param: what the tensor is to be; of several that make one parameter, this `part` of its rows. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct names *names, const vit_config *c, vit_error *why) {
     bool timm = names_are_timms(names);
-    if (is_turned(param, names)) {
+    if (is_transposed(param, names)) {
         const size_t shape[] = {param->K, param->N};
         if (t->rank == 2 && !memcmp(t->shape, shape, sizeof shape))
             return check_type(param, t, true, c, why);
@@ -280,7 +279,7 @@ static vit_status place_param(struct placement *places, const struct param *para
                                                      .scales = NO_SCALES,
                                                      .row = row,
                                                      .channels_last = turned,
-                                                     .turned = is_turned(param, names)};
+                                                     .transposed = is_transposed(param, names)};
     }
     return VIT_OK;
 }
