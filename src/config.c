@@ -17,7 +17,10 @@ static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "re
 static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
                                         "sincos2d", "relative", NULL};
 static const char *const POOLS[] = {"class",    "mean",       "attention", "max",
-                                    "mean_max", "class_mean", NULL};
+                                    "mean_max", "class_mean", "prr",       NULL};
+static const char *const RESIZES[] = {"by_family", "antialias",     "plain",
+                                      "offset",    "align_corners", NULL};
+static const char *const ORDERS[] = {"channels_first", "channels_last", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
 static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
 static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
@@ -47,7 +50,11 @@ static const struct key KEYS[] = {
     {"final_norm", BOOL, AT(final_norm), 0, NULL, false},
     {"activation", WORD, AT(activation), 0, ACTIVATIONS, false},
     {"position", WORD, AT(position), 0, POSITIONS, false},
+    {"position_size", PAIR, AT(position_size), 16384, NULL, false},
+    {"position_resize", WORD, AT(resize), 0, RESIZES, false},
     {"pool", WORD, AT(pool), 0, POOLS, false},
+    {"pool_prefix", BOOL, AT(pool_prefix), 0, NULL, false},
+    {"patch_order", WORD, AT(patch_order), 0, ORDERS, false},
     {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, false},
     {"qk_norm", BOOL, AT(qk_norm), 0, NULL, false},
     {"layer_scale", BOOL, AT(layer_scale), 0, NULL, false},
@@ -324,7 +331,8 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                 "config: stem: strides of %z in all need a patch_size that they divide, "
                 "got %z",
                 stem_stride(c), c->patch_size[i]);
-    if (c->head_width && (c->attention == VIT_PER_HEAD || c->pool == VIT_POOL_ATTENTION))
+    bool pools_heads = c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR;
+    if (c->head_width && (c->attention == VIT_PER_HEAD || pools_heads))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: head_width: expected none where attention is per_head, or pools");
     if (!c->head_width && c->width % c->heads)
@@ -389,5 +397,7 @@ vit_status vit_config_read(vit_config *config, const char *json, size_t size, vi
     if (!status && json_get(&root, "prepare", &value)) status = read_prepare(config, &value, why);
     if (status) return status;
     config->position_rows = vit_tokens(config);
+    for (int i = 0; i < 2; i++)
+        config->position_grid[i] = config->image_size[i] / config->patch_size[i];
     return check_together(config, why);
 }

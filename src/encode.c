@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json.h"
 #include "model.h"
 
 /* Writes as far as there is room, and counts on. */
@@ -30,16 +31,9 @@ static void put_number(struct sink *out, size_t value) {
 }
 
 static void put_string(struct sink *out, const char *text, size_t size) {
-    static const char hex[] = "0123456789abcdef";
+    char escaped[JSON_ESCAPED];
     put_text(out, "\"");
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\') put_text(out, "\\");
-        if (c >= 0x20)
-            put(out, &text[i], 1);
-        else
-            put(out, (char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
-    }
+    for (size_t i = 0; i < size; i++) put(out, escaped, json_escape(escaped, text[i]));
     put_text(out, "\"");
 }
 

@@ -64,9 +64,24 @@ static size_t root_of(size_t square) {
 struct inferred {
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t class_tokens, distillation_tokens, registers;
-    size_t final_norm, qkv_bias, qk_norm, layer_scale;
-    const char *norm, *norm_eps, *activation, *position, *pool, *attention;
+    size_t final_norm, qkv_bias, qk_norm, layer_scale, pool_prefix;
+    const char *norm, *norm_eps, *activation, *position, *pool, *attention, *patch_order;
 };
+
+/* What neither the file nor its family tells. `values`: what it can be. */
+static vit_status ask(const char *key, const char *values, vit_error *why) {
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: tell %s; nothing in this file does", key,
+                    values);
+}
+
+static bool is_given(const struct shapes *s, const char *key) {
+    struct json value;
+    return json_get(s->given, key, &value);
+}
+
+static void assume(struct assumed *assumed, const char *key) {
+    assumed->keys[assumed->count++] = key;
+}
 
 static vit_status missing(const struct shapes *s, const char *ours, vit_error *why) {
     char name[128];
@@ -111,7 +126,7 @@ static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_
         c->patch[0] = c->patch[1] = root_of(t->shape[1] / c->channels);
     if (given_pair(s, "patch_size", c->patch) || c->patch[0]) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
-                    "config: patch_size is missing, and tensor \"%t\" of shape %d does not tell it",
+                    "config: patch_size: tell [rows, columns]; tensor \"%t\" of shape %d does not",
                     t->name, t->name_size, t->shape, t->rank);
 }
 
@@ -141,8 +156,8 @@ static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_er
         return VIT_OK;
     }
     return vit_fail(why, VIT_BAD_CONFIG,
-                    "config: image_size is missing, and %z positions for patches of %d pixels do "
-                    "not tell it",
+                    "config: image_size: tell [rows, columns]; %z positions for patches of %d "
+                    "pixels do not",
                     rows, c->patch, (size_t)2);
 }
 
@@ -150,43 +165,98 @@ static bool is_bare(const struct shapes *s) {
     return names_habits(s->names)->bare && !has(s, "blocks.0.attn.proj.weight");
 }
 
-static vit_status infer_heads(struct inferred *c, const struct shapes *s, vit_error *why) {
-    /* SO400M, ViT-H, ViT-g, ViT-G: Alabdulmohsin et al., arXiv:2305.13035; Dosovitskiy et al.,
-     * table 1; Zhai et al., arXiv:2106.04560, table 2 */
-    static const uint16_t of_16_heads[] = {1152, 1280, 1408, 1664};
-    size_t rows = rows_of(s, "blocks.0.attn.qkv.weight"),
-           usual = names_habits(s->names)->head_width;
-    if (!given_size(s, "heads", &c->heads) && is_bare(s)) c->heads = 1;
-    if (!c->heads) {
-        c->heads = rows / 3 % usual ? 0 : rows / 3 / usual;
-        for (size_t i = 0; i < sizeof of_16_heads / sizeof *of_16_heads; i++)
-            if (rows / 3 == of_16_heads[i]) c->heads = 16;
+/* 0: no published model has such a width. */
+static size_t usual_heads(const struct published *models, size_t width) {
+    for (; models->width; models++)
+        if (models->width == width) return models->heads;
+    return width % 64 ? 0 : width / 64;
+}
+
+/* Asks for a number that makes heads of 16 to 64, or of 4 and more in a small model. */
+static vit_status ask_heads(size_t width, vit_error *why) {
+    size_t numbers[8], count = 0, least = width < 64 ? 4 : 16;
+    for (size_t n = (width + 63) / 64; n && n <= width / least && count < 8; n++)
+        if (width % n == 0) numbers[count++] = n;
+    char values[96];
+    struct text text = {values, values + sizeof values - 1};
+    for (size_t i = 0; i < count; i++) {
+        if (i) put_words(&text, i + 1 < count ? ", " : " or ");
+        put_size(&text, numbers[i]);
     }
-    if (!c->heads)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: heads is missing, and no tensor tells: a width of %z is no "
-                        "multiple of the usual %z",
-                        rows / 3, usual);
-    if (rows / 3 % c->heads)
+    if (!count) put_words(&text, "a divisor of the width");
+    *text.at = '\0';
+    return ask("heads", values, why);
+}
+
+/* A norm of each head's queries has its width. */
+static size_t normed_heads(const struct shapes *s, size_t width) {
+    const struct st_tensor *norm = tensor(s, "blocks.0.attn.q_norm.weight");
+    return norm && norm->count && width % norm->count == 0 ? width / norm->count : 0;
+}
+
+static vit_status infer_heads(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                              vit_error *why) {
+    size_t width = rows_of(s, "blocks.0.attn.qkv.weight") / 3; /* of all heads */
+    if (!given_size(s, "heads", &c->heads)) c->heads = is_bare(s) ? 1 : normed_heads(s, width);
+    if (!c->heads) {
+        c->heads = usual_heads(names_habits(s->names)->heads, width);
+        if (!c->heads) return ask_heads(width, why);
+        assume(assumed, "heads");
+    }
+    if (width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG, "config: heads: expected a divisor of %z, got %z",
-                        rows / 3, c->heads);
-    c->head_width = rows / 3 / c->heads;
+                        width, c->heads);
+    c->head_width = width / c->heads;
+    return VIT_OK;
+}
+
+/* A class token of rank 2 is of a vit-pytorch whose models without it pool by a mean; an older one
+ * has it in either case, and in its mean too. */
+static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_error *why) {
+    const struct habits *habits = names_habits(s->names);
+    const struct st_tensor *head = tensor(s, "head.weight"), *token = tensor(s, "cls_token");
+    bool mean = habits->mean || has(s, "fc_norm.weight");
+    bool both = c->class_tokens && head && head->rank == 2 && !habits->head_transposed &&
+                head->shape[1] / 2 == c->width;
+    c->pool = has(s, "attn_pool.latent") ? "attention"
+              : both                     ? "class_mean"
+              : c->class_tokens && !mean ? "class"
+                                         : "mean";
+    c->pool_prefix = habits->bare && c->class_tokens;
+    if (c->pool_prefix && token && token->rank == 3 && !is_given(s, "pool"))
+        return ask("pool", "class or mean", why);
+    if (both && c->registers && !is_given(s, "pool_prefix")) /* transformers 4 does, 5 does not */
+        return ask("pool_prefix", "true or false, whether registers are in the mean", why);
+    return VIT_OK;
+}
+
+static vit_status infer_words(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                              vit_error *why) {
+    const struct habits *habits = names_habits(s->names);
+    bool prefix = has(s, "cls_token") || has(s, "reg_token") || !habits->prefixless;
+    const struct {
+        const char *key, *habit;
+        const char **word;
+    } words[] = {{"norm", habits->norm, &c->norm},
+                 {"activation", prefix ? habits->activation : habits->prefixless, &c->activation}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strstr(words[i].habit, " or ") && !is_given(s, words[i].key))
+            return ask(words[i].key, words[i].habit, why);
+        *words[i].word = words[i].habit;
+    }
+    c->norm_eps = habits->norm_eps;
+    if (habits->gelu_assumed && !is_given(s, "activation")) assume(assumed, "activation");
+    const struct st_tensor *patches = tensor(s, "patch_embed.proj.weight");
+    if (!patches || patches->rank != 2) return VIT_OK;
+    c->patch_order = habits->unfolds ? "channels_first" : "channels_last";
+    if (habits->unfolds && c->channels > 1 && !is_given(s, "patch_order"))
+        assume(assumed, "patch_order");
     return VIT_OK;
 }
 
 static void infer_kinds(struct inferred *c, const struct shapes *s) {
-    const struct habits *habits = names_habits(s->names);
-    bool normed = has(s, "fc_norm.weight"), pooled = normed || habits->mean;
-    c->norm = habits->norm, c->norm_eps = habits->norm_eps, c->activation = habits->activation;
-    c->final_norm = normed || has(s, "norm.weight");
+    c->final_norm = has(s, "fc_norm.weight") || has(s, "norm.weight");
     c->position = has(s, "pos_embed") ? "learned" : "none";
-    const struct st_tensor *head = tensor(s, "head.weight");
-    bool both = c->class_tokens && head && head->rank == 2 && !habits->head_transposed &&
-                head->shape[1] / 2 == c->width;
-    c->pool = has(s, "attn_pool.latent")   ? "attention"
-              : both                       ? "class_mean"
-              : c->class_tokens && !pooled ? "class"
-                                           : "mean";
     c->qkv_bias = has(s, "blocks.0.attn.qkv.bias");
     c->qk_norm = has(s, "blocks.0.attn.q_norm.weight");
     c->layer_scale = has(s, "blocks.0.ls1.gamma");
@@ -194,11 +264,12 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->attention = is_bare(s) ? "per_head" : "standard"; /* which is the same for one head */
 }
 
-static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_error *why) {
+static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                              vit_error *why) {
     vit_status status = infer_patches(c, s, why);
     if (!status) infer_prefix(c, s);
     if (!status) status = infer_image(c, s, why);
-    if (!status) status = infer_heads(c, s, why);
+    if (!status) status = infer_heads(c, assumed, s, why);
     c->depth = depth_of(s);
     c->mlp_width = rows_of(s, "blocks.0.mlp.fc1.weight");
     const struct st_tensor *head = tensor(s, "head.weight");
@@ -206,6 +277,7 @@ static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_er
     if (head && head->rank > transposed) c->classes = head->shape[transposed];
     if (!status && c->mlp_width == 0) status = missing(s, "blocks.0.mlp.fc1.weight", why);
     if (!status && c->depth == 0) status = missing(s, "blocks.0.norm1.weight", why);
+    if (!status) status = infer_pool(c, s, why);
     if (!status) infer_kinds(c, s);
     return status;
 }
@@ -215,34 +287,36 @@ static vit_status infer_sizes(struct inferred *c, const struct shapes *s, vit_er
 #define AT(field) offsetof(struct inferred, field)
 static const struct entry {
     const char *key;
-    enum { NUMBER, NUMBER_IF_ANY, PAIR, BOOL, WORD, RAW } kind;
+    enum { NUMBER, NUMBER_IF_ANY, PAIR, BOOL, BOOL_IF_ANY, WORD, WORD_IF_ANY, RAW } kind;
     size_t at;
+    bool habit; /* the family's, whatever the sizes are */
 } ENTRIES[] = {
-    {"image_size", PAIR, AT(image)},
-    {"patch_size", PAIR, AT(patch)},
-    {"channels", NUMBER, AT(channels)},
-    {"width", NUMBER, AT(width)},
-    {"depth", NUMBER, AT(depth)},
-    {"heads", NUMBER, AT(heads)},
-    {"head_width", NUMBER_IF_ANY, AT(head_width)},
-    {"mlp_width", NUMBER, AT(mlp_width)},
-    {"classes", NUMBER, AT(classes)},
-    {"norm", WORD, AT(norm)},
-    {"norm_eps", RAW, AT(norm_eps)},
-    {"final_norm", BOOL, AT(final_norm)},
-    {"activation", WORD, AT(activation)},
-    {"position", WORD, AT(position)},
-    {"pool", WORD, AT(pool)},
-    {"attention", WORD, AT(attention)},
-    {"qkv_bias", BOOL, AT(qkv_bias)},
-    {"qk_norm", BOOL, AT(qk_norm)},
-    {"layer_scale", BOOL, AT(layer_scale)},
+    {"image_size", PAIR, AT(image), false},
+    {"patch_size", PAIR, AT(patch), false},
+    {"channels", NUMBER, AT(channels), false},
+    {"width", NUMBER, AT(width), false},
+    {"depth", NUMBER, AT(depth), false},
+    {"heads", NUMBER, AT(heads), false},
+    {"head_width", NUMBER_IF_ANY, AT(head_width), false},
+    {"mlp_width", NUMBER, AT(mlp_width), false},
+    {"classes", NUMBER, AT(classes), false},
+    {"norm", WORD, AT(norm), true},
+    {"norm_eps", RAW, AT(norm_eps), true},
+    {"activation", WORD, AT(activation), true},
+    {"patch_order", WORD_IF_ANY, AT(patch_order), true},
+    {"final_norm", BOOL, AT(final_norm), false},
+    {"position", WORD, AT(position), false},
+    {"pool", WORD, AT(pool), false},
+    {"pool_prefix", BOOL_IF_ANY, AT(pool_prefix), false},
+    {"attention", WORD, AT(attention), false},
+    {"qkv_bias", BOOL, AT(qkv_bias), false},
+    {"qk_norm", BOOL, AT(qk_norm), false},
+    {"layer_scale", BOOL, AT(layer_scale), false},
 };
 
 /* "key": — if the config does not have it. */
 static bool begin(struct text *out, const struct shapes *s, const char *key) {
-    struct json value;
-    if (json_get(s->given, key, &value)) return false;
+    if (is_given(s, key)) return false;
     put_words(out, "\"");
     put_words(out, key);
     put_words(out, "\":");
@@ -254,7 +328,9 @@ static void write_entry(struct text *out, const struct shapes *s, const struct e
     const char *field = (const char *)c + entry->at;
     const size_t *number = (const void *)field;
     const char *const *word = (const void *)field;
-    if ((entry->kind == NUMBER_IF_ANY && !*number) || !begin(out, s, entry->key)) return;
+    if ((entry->kind == NUMBER_IF_ANY || entry->kind == BOOL_IF_ANY) && !*number) return;
+    if (entry->kind == WORD_IF_ANY && !*word) return;
+    if (!begin(out, s, entry->key)) return;
     switch (entry->kind) {
     case PAIR:
         put_words(out, "[");
@@ -263,8 +339,10 @@ static void write_entry(struct text *out, const struct shapes *s, const struct e
         put_size(out, number[1]);
         put_words(out, "]");
         break;
-    case BOOL: put_words(out, *number ? "true" : "false"); break;
-    case WORD: put_words(out, "\""), put_words(out, *word), put_words(out, "\""); break;
+    case BOOL:
+    case BOOL_IF_ANY: put_words(out, *number ? "true" : "false"); break;
+    case WORD:
+    case WORD_IF_ANY: put_words(out, "\""), put_words(out, *word), put_words(out, "\""); break;
     case RAW: put_words(out, *word); break;
     default: put_size(out, *number);
     }
@@ -285,30 +363,37 @@ static void write_prefix(struct text *out, const struct shapes *s, const struct 
     put_words(out, "],");
 }
 
-bool infer_nothing(const char *json, size_t json_size) {
+static bool has_sizes(const struct json *config) {
     static const char *const needed[] = {"image_size", "patch_size", "channels",  "width",
                                          "depth",      "heads",      "mlp_width", "classes"};
-    struct json root, value;
-    if (!json || !json_read(&root, json, json_size) || root.type != JSON_OBJECT)
-        return json != NULL;
+    struct json value;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!json_get(&root, needed[i], &value)) return false;
+        if (!json_get(config, needed[i], &value)) return false;
     return true;
 }
 
-vit_status infer_config(char **out, size_t *out_size, const struct names *names,
-                        const struct safetensors *st, const char *json, size_t json_size,
-                        vit_error *why) {
+bool infer_no_sizes(const char *json, size_t json_size) {
+    struct json config;
+    if (!json) return false;
+    return !json_read(&config, json, json_size) || config.type != JSON_OBJECT || has_sizes(&config);
+}
+
+vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
+                        const struct names *names, const struct safetensors *st, const char *json,
+                        size_t json_size, vit_error *why) {
     enum { ROOM = 1024, WORD = 16 }; /* for all keys; for a register */
     struct json given;
     *out = NULL;
-    if (infer_nothing(json, json_size)) return VIT_OK;
+    assumed->count = 0;
     if (!json) json = "{}", json_size = 2;
-    if (!json_read(&given, json, json_size))
-        return vit_fail(why, VIT_BAD_CONFIG, "config: no JSON");
+    if (!json_read(&given, json, json_size) || given.type != JSON_OBJECT)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
     struct shapes shapes = {names, st, &given};
     struct inferred c = {0};
-    vit_status status = infer_sizes(&c, &shapes, why);
+    bool sized = has_sizes(&given);
+    if (sized) given_size(&shapes, "channels", &c.channels);
+    vit_status status = sized ? VIT_OK : infer_sizes(&c, assumed, &shapes, why);
+    if (!status) status = infer_words(&c, assumed, &shapes, why);
     if (status) return status;
     if (c.registers > 1024)
         return vit_fail(why, VIT_BAD_TENSOR, "expected at most 1024 registers, got %z",
@@ -318,8 +403,8 @@ vit_status infer_config(char **out, size_t *out_size, const struct names *names,
     struct text text = {*out, *out + room};
     put_words(&text, "{");
     for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++)
-        write_entry(&text, &shapes, &ENTRIES[i], &c);
-    write_prefix(&text, &shapes, &c);
+        if (!sized || ENTRIES[i].habit) write_entry(&text, &shapes, &ENTRIES[i], &c);
+    if (!sized) write_prefix(&text, &shapes, &c);
     if (json_length(&given) == 0) text.at--; /* no comma before the end */
     const char *body = (const char *)memchr(given.text, '{', given.size) + 1;
     put(&text, body, (size_t)(given.text + given.size - body));

@@ -39,17 +39,17 @@ static struct taps taps_of(vit_resize kind, size_t in, size_t out, size_t index)
     return taps;
 }
 
-void interpolate(float *restrict out, const float *restrict in, size_t side, size_t rows,
-                 size_t columns, size_t D, vit_resize kind) {
-    for (size_t row = 0; row < rows; row++) {
-        struct taps down = taps_of(kind, side, rows, row);
-        for (size_t column = 0; column < columns; column++, out += D) {
-            struct taps across = taps_of(kind, side, columns, column);
+void interpolate(float *restrict out, const float *restrict in, const size_t from[2],
+                 const size_t to[2], size_t D, vit_resize kind) {
+    for (size_t row = 0; row < to[0]; row++) {
+        struct taps down = taps_of(kind, from[0], to[0], row);
+        for (size_t column = 0; column < to[1]; column++, out += D) {
+            struct taps across = taps_of(kind, from[1], to[1], column);
             for (size_t d = 0; d < D; d++) out[d] = 0;
             for (int i = 0; i < 16; i++) {
-                const float *from = in + (down.at[i / 4] * side + across.at[i % 4]) * D;
+                const float *x = in + (down.at[i / 4] * from[1] + across.at[i % 4]) * D;
                 float by = down.by[i / 4] * across.by[i % 4];
-                for (size_t d = 0; d < D; d++) out[d] += by * from[d];
+                for (size_t d = 0; d < D; d++) out[d] += by * x[d];
             }
         }
     }

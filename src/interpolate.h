@@ -4,9 +4,9 @@
 
 #include "vit.h"
 
-/* in (side,side,D) → out (rows,columns,D); any kind but VIT_RESIZE_ANTIALIAS, which is
+/* in (from[0],from[1],D) → out (to[0],to[1],D); any kind but VIT_RESIZE_ANTIALIAS, which is
  * resample.h's. */
-void interpolate(float *restrict out, const float *restrict in, size_t side, size_t rows,
-                 size_t columns, size_t D, vit_resize kind);
+void interpolate(float *restrict out, const float *restrict in, const size_t from[2],
+                 const size_t to[2], size_t D, vit_resize kind);
 
 #endif

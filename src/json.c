@@ -217,6 +217,19 @@ static size_t read_char(char *out, const char **p) {
     return put_utf8(out, code);
 }
 
+size_t json_escape(char out[JSON_ESCAPED], char c) {
+    static const char hex[] = "0123456789abcdef";
+    unsigned char u = (unsigned char)c;
+    if (u < 0x20) {
+        memcpy(out, (char[]){'\\', 'u', '0', '0', hex[u >> 4], hex[u & 15]}, 6);
+        return 6;
+    }
+    bool quoted = c == '"' || c == '\\';
+    out[0] = '\\';
+    out[quoted] = c;
+    return quoted + 1u;
+}
+
 bool json_unescape(char *out, size_t *size, const struct json *string) {
     const char *p = string->text + 1, *end = string->text + string->size - 1;
     size_t n = 0;

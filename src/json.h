@@ -43,6 +43,9 @@ bool json_is(const struct json *string, const char *text);
 /* Unescapes into out (UTF-8, not terminated), whose capacity must be >= value->size.
  * False where an escape makes no character. */
 bool json_unescape(char *out, size_t *size, const struct json *string);
+/* A character of a string as its text has it; returns how many bytes that takes. */
+enum { JSON_ESCAPED = 6 };
+size_t json_escape(char out[JSON_ESCAPED], char c);
 double json_number(const struct json *number);
 /* A whole number of at most `max`; false for anything else. */
 bool json_size(const struct json *number, size_t max, size_t *out);

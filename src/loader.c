@@ -56,20 +56,20 @@ static bool any_negative(const float *x, size_t n) {
 }
 
 /* A learned grid for another image size. */
-static vit_status resize_positions(float *out, const float *in, const vit_config *c, size_t side,
+static vit_status resize_positions(float *out, const float *in, const vit_config *c,
                                    vit_error *why) {
     size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
-    size_t rows = c->image_size[0] / c->patch_size[0],
-           columns = c->image_size[1] / c->patch_size[1];
+    const size_t *from = c->position_grid;
+    const size_t to[2] = {c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]};
     memcpy(out, in, extra * sizeof *out);
     if (c->resize != VIT_RESIZE_ANTIALIAS) {
-        interpolate(out + extra, in + extra, side, rows, columns, D, c->resize);
+        interpolate(out + extra, in + extra, from, to, D, c->resize);
         return VIT_OK;
     }
-    size_t size = resample_size(side, side, rows, columns, D, VIT_BICUBIC);
+    size_t size = resample_size(from[0], from[1], to[0], to[1], D, VIT_BICUBIC);
     void *scratch = size ? malloc(size) : NULL;
     if (!scratch) return vit_fail(why, VIT_NO_MEMORY, "no memory to resize pos_embed");
-    resample(out + extra, in + extra, side, side, rows, columns, D, VIT_BICUBIC, scratch);
+    resample(out + extra, in + extra, from[0], from[1], to[0], to[1], D, VIT_BICUBIC, scratch);
     free(scratch);
     return VIT_OK;
 }
@@ -205,14 +205,13 @@ static void add(float *x, const float *y, size_t n) {
 
 /* The class token's position, if it has one apart, goes to the token, whichever of both is here
  * first: 0 was. */
-static vit_status place_positions(vit_loader *l, const struct placement *place, float *out) {
+static vit_status place_positions(vit_loader *l, float *out) {
     vit_model *m = l->model;
     const vit_config *c = &m->config;
     const float *unit = l->unit;
-    size_t side = weights_resized_from(c, place->tensor), own = c->class_position ? c->width : 0;
+    size_t own = c->class_position ? c->width : 0;
     add(m->params.class_token, unit, own);
-    if (l->count - own != l->param.count)
-        return resize_positions(out, unit + own, c, side, &l->why);
+    if (weights_resize_positions(c)) return resize_positions(out, unit + own, c, &l->why);
     memcpy(out, unit + own, l->param.count * sizeof *out);
     return VIT_OK;
 }
@@ -230,7 +229,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
         channels_first(out, l->unit, 1, c->channels, l->param.count / c->channels);
         return VIT_OK;
     }
-    if (out == m->params.position) return place_positions(l, place, out);
+    if (out == m->params.position) return place_positions(l, out);
     if (out == m->params.class_token)
         add(out, l->unit, l->count);
     else
@@ -244,7 +243,7 @@ static vit_status place_unit(vit_loader *l, const struct placement *place) {
     bool parameter = place->where == PLACE_PARAMETER, matrix = parameter && l->param.matrices;
     bool scales = place->where == PLACE_SCALES || (parameter && weights_is_scale(l->param.name));
     vit_status status = VIT_OK;
-    if (place->where == PLACE_NOWHERE) return VIT_OK;
+    if (place->where <= PLACE_NOWHERE) return VIT_OK;
     if (matrix && t->type == ST_I8 && !l->param.int8) scale_rows(l, place);
     if (!(matrix && l->param.int8)) status = check_floats(l, t, scales);
     if (status) return status;
@@ -271,7 +270,7 @@ static void end_unit(vit_loader *l) {
 static void convert(vit_loader *l, const struct placement *place, const uint8_t *bytes, size_t n) {
     if (place->where == PLACE_PARAMETER && l->param.int8)
         memcpy((int8_t *)l->unit + l->held, bytes, n);
-    else if (place->where != PLACE_NOWHERE)
+    else if (place->where > PLACE_NOWHERE)
         st_floats((float *)l->unit + l->held, place->tensor->type, bytes, n);
     l->held += n;
 }
@@ -313,7 +312,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
     struct param param = {0};
     for (size_t i = 0; i < l->st.count; i++) {
         const struct placement *place = &l->places[i];
-        if (place->where == PLACE_NOWHERE) continue;
+        if (place->where <= PLACE_NOWHERE) continue;
         if (place->where == PLACE_SCALES) scales += place->tensor->count;
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = largest_unit(place, &param);
@@ -349,12 +348,13 @@ static vit_status open_model(vit_loader *l) {
     const char *json = l->json ? l->json : l->st.metadata;
     size_t size = l->json ? l->json_size : l->st.metadata_size;
     vit_status status = VIT_OK;
-    bool whole = json == l->st.metadata && json; /* our own file, where nothing may be left out */
-    if (!names_find(&names, &l->st, why)) {
-        if (!whole && !infer_nothing(json, size)) return VIT_BAD_TENSOR;
-        names = names_timms(); /* whose first block is missing, then */
-    }
-    if (!whole) status = infer_config(&l->inferred, &size, &names, &l->st, json, size, why);
+    struct assumed assumed = {.count = 0};
+    bool ours = json == l->st.metadata && json; /* where nothing may be left out */
+    bool found = names_find(&names, &l->st, why);
+    if (!found && !ours && !infer_no_sizes(json, size)) return VIT_BAD_TENSOR;
+    if (!found) names = names_timms(); /* whose first block is missing, then */
+    if (!ours && found)
+        status = infer_config(&l->inferred, &size, &assumed, &names, &l->st, json, size, why);
     if (l->inferred) json = l->inferred;
     if (!status) status = weights_read_config(&config, &l->st, &names, json, size, why);
     if (!status) status = check_made(l, &config, why);
@@ -366,7 +366,9 @@ static vit_status open_model(vit_loader *l) {
     sort(l->places, l->st.count, sizeof *l->places, by_begin);
     if (!hold_units(l, &config))
         return vit_fail(why, VIT_NO_MEMORY, "no memory for a tensor on its way");
-    return model_new(&l->model, &config, json, size, l->kernels, why);
+    status = model_new(&l->model, &config, json, size, l->kernels, why);
+    if (status) return status;
+    return model_set_origin(l->model, l->places, l->st.count, ours ? NULL : &names, &assumed, why);
 }
 
 static void end_header(vit_loader *l) {

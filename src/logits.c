@@ -41,9 +41,8 @@ static void pool_rows(const vit_config *c, float *pooled, const float *x, size_t
 /* Head 0 reads the class token, head 1 the distillation token; other poolings feed both alike. */
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
-    size_t D = c->width, N = vit_patches(c);
+    size_t D = c->width, N = pooled_rows(c);
     bool both = c->pool == VIT_POOL_CLASS_MEAN, reads_class = both || c->pool == VIT_POOL_CLASS;
-    if (both) N = tokens - 1; /* transformers' code has registers in that mean */
     for (size_t b = 0; b < batch; b++, x += tokens * D, pooled += head_features(c)) {
         if (reads_class) memcpy(pooled, x + head * D, D * sizeof *pooled);
         if (c->pool != VIT_POOL_CLASS)
@@ -54,7 +53,7 @@ static void pool_forward(const vit_config *c, float *pooled, const float *x, siz
 /* Adds to dtokens. */
 static void pool_backward(const vit_config *c, float *dtokens, const float *dpooled, size_t batch,
                           size_t T, size_t token) {
-    size_t D = c->width, N = vit_patches(c);
+    size_t D = c->width, N = pooled_rows(c);
     bool mean = c->pool == VIT_POOL_MEAN;
     size_t first = mean ? T - N : token, last = mean ? T : token + 1;
     float share = 1 / (float)(last - first);
@@ -89,6 +88,8 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
         float *pooled = a->pooled + head * batch * D;
         if (c->pool == VIT_POOL_ATTENTION)
             pooling_forward(m, pooled, &a->pooling, x, batch);
+        else if (c->pool == VIT_POOL_PRR)
+            pooling_refined(m, pooled, &a->pooling, x, batch);
         else
             pool_forward(c, pooled, x, batch, tokens, head);
         if (c->fc_norm) {

@@ -96,6 +96,7 @@ void vit_close(vit_model *m) {
     free(m->params.blocks);
     free(m->fixed_position);
     free(m->json);
+    free(m->origin);
     free(m->labels);
     free(m);
 }
@@ -113,6 +114,11 @@ size_t vit_model_bytes(const vit_model *m) {
 const char *vit_model_json(const vit_model *m, size_t *size) {
     *size = m->json_size;
     return m->json;
+}
+
+const char *vit_model_origin(const vit_model *m, size_t *size) {
+    *size = m->origin_size;
+    return m->origin;
 }
 
 const char *vit_model_label(const vit_model *m, size_t index) {

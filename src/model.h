@@ -20,8 +20,8 @@ struct vit_model {
     size_t float_count;
     void *memory;
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
-    char *json;
-    size_t json_size;
+    char *json, *origin;
+    size_t json_size, origin_size;
     char **labels; /* (K) into one block, or NULL */
     size_t bytes;
 };
@@ -38,7 +38,8 @@ vit_status model_new(vit_model **out, const vit_config *config, const char *json
 /* What becomes of a tensor of the file. */
 struct placement {
     const struct st_tensor *tensor;
-    enum { PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
+    /* skipped: not the model's; nowhere: empty, or computed here */
+    enum { PLACE_SKIPPED, PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
     size_t param;  /* of PLACE_PARAMETER: which, in the table's order */
     size_t scales; /* where the scales lie that make floats of int8; NO_SCALES: there are none */
     size_t row;    /* of the parameter, where the tensor's first goes */
@@ -55,8 +56,14 @@ vit_status weights_read_config(vit_config *config, const struct safetensors *st,
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
                          const struct names *names, vit_error *why);
-/* The side of a square grid of learned positions made for another image size, else 0. */
-size_t weights_resized_from(const vit_config *config, const struct st_tensor *position);
+/* Config keys that nothing told, see infer.h. */
+struct assumed;
+/* origin.c. names: whose the tensors' names are; NULL: the file has its own config. */
+vit_status model_set_origin(vit_model *m, const struct placement *places, size_t count,
+                            const struct names *names, const struct assumed *assumed,
+                            vit_error *why);
+/* Whether learned positions are of another grid than the image's. */
+bool weights_resize_positions(const vit_config *config);
 /* Whether a parameter of this name holds an int8 matrix's scales. */
 bool weights_is_scale(const char *name);
 
@@ -200,13 +207,16 @@ void norm_backward(float *dx, size_t lddx, float *dgain, float *dbias, const flo
 struct pooling {
     float *qkv;    /* (N,3D) of one image */
     float *query;  /* (3D), of which only the query counts */
-    float *scores; /* (N) */
+    float *scores; /* (T) */
     float *mixed;  /* (B,D) */
     float *hidden; /* (B,M) */
 };
 void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model *m, size_t batch);
-/* x (B,T,D) → pooled (B,D). */
+/* x (B,T,D) → pooled (B,D): by a learned query; by the class token, or all tokens, as queries. */
 void pooling_forward(const vit_model *m, float *pooled, const struct pooling *room, const float *x,
+                     size_t batch);
+
+void pooling_refined(const vit_model *m, float *pooled, const struct pooling *room, const float *x,
                      size_t batch);
 
 /* What the head keeps between forward and backward. */

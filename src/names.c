@@ -1,7 +1,7 @@
 /* A table a family, a line a tensor: ours, a space, theirs. `*` is the block's number; {a,b,c} are
- * tensors whose rows follow each other in ours. A name without its last part (.weight, .bias,
- * .gamma) stands for all of them. Of several lines with the same name the first that the file has
- * counts; what no line names is called as by timm, which is as in params.h. */
+ * tensors whose rows follow each other in ours; # is any number. A name without its last part
+ * (.weight, .bias, .gamma) stands for all of them. Of several lines with the same name the first
+ * that the file has counts; what no line names is called as by timm, which is as in params.h. */
 #include "names.h"
 
 #include "error.h"
@@ -11,6 +11,7 @@ struct family {
     const char *name;
     const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
     const char *needs;   /* a line each: tensors that must be there too */
+    bool variant;        /* of another family, which is the one to name where none fits */
     const char *aliases;
     const char *ignored; /* a line each: how names begin; after a ^, outside of the whole prefix */
     struct habits habits;
@@ -18,7 +19,9 @@ struct family {
 
 /* timm's own; then what the first code of DINOv2 and of DeiT III calls otherwise. What is passed
  * over: MAE's decoder, the projection heads of DINO and DINOv2. */
-static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n"
+static const char TIMM[] = "head head\n"
+                           "head head.proj\n" /* open_clip's behind it */
+                           "attn_pool.qkv attn_pool.{q,kv}\n"
                            "attn_pool.qkv attn_pool.qkv\n"
                            "reg_token reg_token\n"
                            "reg_token register_tokens\n"
@@ -26,14 +29,20 @@ static const char TIMM[] = "attn_pool.qkv attn_pool.{q,kv}\n"
                            "blocks.*.ls1.gamma blocks.*.gamma_1\n"
                            "blocks.*.ls2.gamma blocks.*.ls2.gamma\n"
                            "blocks.*.ls2.gamma blocks.*.gamma_2\n";
-static const char TIMM_IGNORED[] = "mask_token\n"
-                                   "decoder_\n"
-                                   "head.mlp.\n"
-                                   "head.last_layer.\n"
-                                   "dino_head.\n"
-                                   "ibot_head.\n";
+#define TIMM_IGNORED "mask_token\ndecoder_\nhead.mlp.\nhead.last_layer.\ndino_head.\nibot_head.\n"
 
-/* ViT, DeiT, ViT-MAE; then what DINOv2 calls otherwise. */
+/* facebook's DINOv2 as it is trained: a block's name has its chunk's number before its own. */
+static const char CHUNKS[] = "reg_token register_tokens\n"
+                             "blocks.*.norm1 blocks.#.*.norm1\n"
+                             "blocks.*.attn.qkv blocks.#.*.attn.qkv\n"
+                             "blocks.*.attn.proj blocks.#.*.attn.proj\n"
+                             "blocks.*.ls1 blocks.#.*.ls1\n"
+                             "blocks.*.norm2 blocks.#.*.norm2\n"
+                             "blocks.*.mlp.fc1 blocks.#.*.mlp.fc1\n"
+                             "blocks.*.mlp.fc2 blocks.#.*.mlp.fc2\n"
+                             "blocks.*.ls2 blocks.#.*.ls2\n";
+
+/* ViT, DeiT, ViT-MAE, ViT-MSN; what DINOv2 calls otherwise; what transformers 5 does. */
 static const char TRANSFORMERS[] =
     "cls_token embeddings.cls_token\n"
     "dist_token embeddings.distillation_token\n"
@@ -52,11 +61,19 @@ static const char TRANSFORMERS[] =
     "blocks.*.mlp.fc2 encoder.layer.*.output.dense\n"
     "blocks.*.mlp.fc2 encoder.layer.*.mlp.fc2\n"
     "blocks.*.ls2.gamma encoder.layer.*.layer_scale2.lambda1\n"
+    "blocks.*.norm1 layers.*.layernorm_before\n"
+    "blocks.*.attn.qkv encoder.layer.*.attention.{q_proj,k_proj,v_proj}\n"
+    "blocks.*.attn.qkv layers.*.attention.{q_proj,k_proj,v_proj}\n"
+    "blocks.*.attn.proj encoder.layer.*.attention.o_proj\n"
+    "blocks.*.attn.proj layers.*.attention.o_proj\n"
+    "blocks.*.norm2 layers.*.layernorm_after\n"
+    "blocks.*.mlp.fc1 layers.*.mlp.fc1\n"
+    "blocks.*.mlp.fc2 layers.*.mlp.fc2\n"
     "norm layernorm\n"
     "head classifier\n"
     "head cls_classifier\n"
     "head_dist distillation_classifier\n";
-static const char TRANSFORMERS_IGNORED[] = "pooler.\nembeddings.mask_token\ndecoder.\n";
+#define TRANSFORMERS_IGNORED "pooler.\nembeddings.mask_token\ndecoder.\n"
 
 /* The vision towers of CLIP and SigLIP in transformers; and their classifiers, which read the mean
  * of the last hidden state: CLIP's before its norm, SigLIP's behind it, past its pooling. */
@@ -99,14 +116,16 @@ static const char OPEN_CLIP[] =
     "blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias\n"
     "blocks.*.attn.proj transformer.resblocks.*.attn.out_proj\n"
     "blocks.*.norm2 transformer.resblocks.*.ln_2\n"
+    "blocks.*.ls1.gamma transformer.resblocks.*.ls_1.gamma\n"
+    "blocks.*.ls2.gamma transformer.resblocks.*.ls_2.gamma\n"
     "blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc\n"
     "blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj\n"
     "norm ln_post\n"
     "head.weight proj\n";
-static const char OPEN_CLIP_IGNORED[] =
-    "^transformer.\n^text.\n^token_embedding.\n^positional_embedding\n^ln_final.\n"
-    "^text_projection\n^logit_scale\n^logit_bias\n"
-    "^input_resolution\n^context_length\n^vocab_size\n";
+#define OPEN_CLIP_IGNORED                                                                          \
+    "^transformer.\n^text.\n^token_embedding.\n^positional_embedding\n^ln_final.\n"                \
+    "^text_projection\n^logit_scale\n^logit_bias\n"                                                \
+    "^input_resolution\n^context_length\n^vocab_size\n"
 
 static const char TORCHVISION[] =
     "cls_token class_token\n"
@@ -145,6 +164,7 @@ static const char VIT_PYTORCH[] = "pos_embed pos_embedding\n"
                                   "blocks.*.mlp.fc2 transformer.layers.*.1.fn.net.3\n"
                                   "norm transformer.norm\n"
                                   "norm mlp_head.0\n"
+                                  "fc_norm mlp_head.0\n" /* of a mean */
                                   "head mlp_head\n"
                                   "head mlp_head.1\n";
 
@@ -167,86 +187,179 @@ static const char ENCODER[] = "cls_token cls_token\n"
                               "head head\n"
                               "head classifier\n";
 
-#define HIDDEN_ANCHOR "encoder.layer.0.attention.attention.query.weight\n"
-#define TOWER_ANCHOR "vision_model.encoder.layers.0.self_attn.q_proj.weight\n"
+/* SO400M, ViT-H, ViT-g, ViT-G: Alabdulmohsin et al., arXiv:2305.13035; Dosovitskiy et al., table 1;
+ * Zhai et al., arXiv:2106.04560, table 2. Then timm's test_vit, whose 2
+ * a small model of another's may not have, and SigLIP 2's giant. */
+#define HEADS                                                                                      \
+    {1152, 16}, {1280, 16}, {1408, 16}, {                                                          \
+        1664, 16                                                                                   \
+    }
+static const struct published HEADS_64[] = {{0, 0}}, USUAL_HEADS[] = {HEADS, {0, 0}},
+                              TIMMS_HEADS[] = {HEADS, {64, 0}, {0, 0}},
+                              SIGLIPS_HEADS[] = {HEADS, {1536, 16}, {0, 0}};
 
+#define ANCHOR_OF_TIMM "blocks.0.attn.qkv.weight\n"
+#define ANCHOR_OF_TRUNK "visual.trunk.blocks.0.attn.qkv.weight\n"
+/* Names up to transformers 4, then those of 5. */
+#define ANCHOR_OF_VIT                                                                              \
+    "encoder.layer.0.attention.attention.query.weight\n"                                           \
+    "encoder.layer.0.attention.q_proj.weight\nlayers.0.attention.q_proj.weight\n"
+#define ANCHOR_OF_TOWER                                                                            \
+    "vision_model.encoder.layers.0.self_attn.q_proj.weight\n"                                      \
+    "encoder.layers.0.self_attn.q_proj.weight\n"
+
+#define HABITS_OF_TIMM .norm = "pre", .norm_eps = "1e-6", .activation = "gelu"
+#define HABITS_OF_CLIP                                                                             \
+    .norm = "pre", .norm_eps = "1e-5", .activation = "quick_gelu", .heads = USUAL_HEADS
+#define HABITS_OF_SIGLIP                                                                           \
+    .norm = "pre", .norm_eps = "1e-6", .activation = "gelu_tanh", .heads = SIGLIPS_HEADS
+
+/* The first that fits counts, so variants stand before what they are variants of. */
 static const struct family FAMILIES[] = {
-    {"timm",
-     "blocks.0.attn.qkv.weight\n",
-     "",
+    {"timm's CLIP",
+     ANCHOR_OF_TIMM,
+     "norm_pre.weight\n",
+     true,
      TIMM,
      TIMM_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, false}},
-    {"transformers' DINOv2",
-     HIDDEN_ANCHOR,
-     "encoder.layer.0.norm1.weight\n",
-     TRANSFORMERS,
-     TRANSFORMERS_IGNORED,
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
-    {"transformers' ViT, DeiT and ViT-MAE",
-     HIDDEN_ANCHOR,
+     {.norm = "pre", .norm_eps = "1e-5", .activation = "gelu or quick_gelu", .heads = USUAL_HEADS}},
+    {"open_clip with timm's tower",
+     ANCHOR_OF_TRUNK,
+     "patch_embed.proj.weight\n",
+     true,
+     TIMM,
+     OPEN_CLIP_IGNORED,
+     {.norm = "pre",
+      .norm_eps = "1e-6",
+      .activation = "gelu or gelu_tanh",
+      .heads = SIGLIPS_HEADS,
+      .projection = PROJECTION_HEAD}},
+    {"timm's SigLIP",
+     ANCHOR_OF_TIMM,
+     "attn_pool.latent\n",
+     true,
+     TIMM,
+     TIMM_IGNORED,
+     {.norm = "pre",
+      .norm_eps = "1e-6",
+      .activation = "gelu or gelu_tanh",
+      .heads = SIGLIPS_HEADS,
+      .projection = PROJECTION_POOLED}},
+    {"timm",
+     ANCHOR_OF_TIMM,
      "",
+     false,
+     TIMM,
+     TIMM_IGNORED,
+     {HABITS_OF_TIMM, .prefixless = "gelu or gelu_tanh", .heads = TIMMS_HEADS}},
+    {"DINOv2 in chunks",
+     "blocks.0.0.attn.qkv.weight\n",
+     "",
+     false,
+     CHUNKS,
+     TIMM_IGNORED,
+     {HABITS_OF_TIMM, .heads = USUAL_HEADS}},
+    {"transformers' DINOv2",
+     ANCHOR_OF_VIT,
+     "encoder.layer.0.norm1.weight\n",
+     true,
      TRANSFORMERS,
      TRANSFORMERS_IGNORED,
-     {"pre", "1e-12", "gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
+     {.norm = "pre",
+      .norm_eps = "1e-6",
+      .activation = "gelu",
+      .heads = USUAL_HEADS,
+      .squares = true,
+      .resize = VIT_RESIZE_PLAIN}},
+    {"transformers' ViT, DeiT, ViT-MAE and ViT-MSN",
+     ANCHOR_OF_VIT,
+     "",
+     false,
+     TRANSFORMERS,
+     TRANSFORMERS_IGNORED,
+     {.norm = "pre",
+      .norm_eps = "1e-12",
+      .activation = "gelu",
+      .heads = USUAL_HEADS,
+      .resize = VIT_RESIZE_PLAIN}},
     {"transformers' CLIPForImageClassification",
-     TOWER_ANCHOR,
+     ANCHOR_OF_TOWER,
      "classifier.weight\npre_layrnorm.weight\n",
+     true,
      CLIP_CLASSIFIER,
      TOWERS_IGNORED "post_layernorm.\n",
-     {"pre", "1e-5", "quick_gelu", 64, true, false, VIT_RESIZE_PLAIN, false}},
+     {HABITS_OF_CLIP, .mean = true, .resize = VIT_RESIZE_PLAIN}},
     {"transformers' SiglipForImageClassification",
-     TOWER_ANCHOR,
+     ANCHOR_OF_TOWER,
      "classifier.weight\n",
+     true,
      SIGLIP_CLASSIFIER,
      TOWERS_IGNORED "head.\n",
-     {"pre", "1e-6", "gelu_tanh", 64, true, false, VIT_RESIZE_PLAIN, false}},
+     {HABITS_OF_SIGLIP, .mean = true, .resize = VIT_RESIZE_PLAIN}},
     {"transformers' CLIP",
-     TOWER_ANCHOR,
+     ANCHOR_OF_TOWER,
      "pre_layrnorm.weight\n",
+     true,
      CLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_PLAIN, false}},
+     {HABITS_OF_CLIP, .resize = VIT_RESIZE_PLAIN, .projection = PROJECTION_HEAD}},
     {"transformers' SigLIP",
-     TOWER_ANCHOR,
-     "",
+     ANCHOR_OF_TOWER,
+     "embeddings.patch_embedding.weight\n",
+     false,
      SIGLIP,
      TOWERS_IGNORED,
-     {"pre", "1e-6", "gelu_tanh", 64, false, false, VIT_RESIZE_PLAIN, false}},
+     {HABITS_OF_SIGLIP, .resize = VIT_RESIZE_PLAIN, .projection = PROJECTION_POOLED}},
     {"OpenAI's CLIP and open_clip",
      "visual.transformer.resblocks.0.attn.in_proj_weight\n",
      "conv1.weight\n",
+     true,
      OPEN_CLIP,
      OPEN_CLIP_IGNORED,
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, true}},
+     {HABITS_OF_CLIP, .gelu_assumed = true, .head_transposed = true,
+      .projection = PROJECTION_HEAD}},
     {"OpenAI's CLIP and open_clip, the vision tower alone",
      "transformer.resblocks.0.attn.in_proj_weight\n",
      "conv1.weight\n",
+     true,
      OPEN_CLIP,
      "",
-     {"pre", "1e-5", "quick_gelu", 64, false, false, VIT_RESIZE_ANTIALIAS, true}},
+     {HABITS_OF_CLIP, .gelu_assumed = true, .head_transposed = true,
+      .projection = PROJECTION_HEAD}},
     {"torchvision",
      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
      "",
+     false,
      TORCHVISION,
      "",
-     {"pre", "1e-6", "gelu", 64, false, false, VIT_RESIZE_ALIGN_CORNERS, false}},
+     {.norm = "pre",
+      .norm_eps = "1e-6",
+      .activation = "gelu",
+      .heads = USUAL_HEADS,
+      .resize = VIT_RESIZE_ALIGN_CORNERS}},
     {"vit-pytorch",
      "transformer.layers.0.0.to_qkv.weight\ntransformer.layers.0.0.fn.to_qkv.weight\n",
      "",
+     false,
      VIT_PYTORCH,
      "",
-     {"pre", "1e-5", "gelu", 64, false, true, VIT_RESIZE_ANTIALIAS, false}},
+     {.norm = "pre", .norm_eps = "1e-5", .activation = "gelu", .heads = HEADS_64, .bare = true}},
     {"torch.nn.TransformerEncoder",
      "layers.0.self_attn.in_proj_weight\n",
      "",
+     false,
      ENCODER,
      "",
-     {"post", "1e-5", "relu", 64, false, false, VIT_RESIZE_ANTIALIAS, false}},
+     {.norm = "pre or post",
+      .norm_eps = "1e-5",
+      .activation = "relu or gelu",
+      .heads = USUAL_HEADS,
+      .unfolds = true}},
 };
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
 enum { PREFIX_MOST = 128, PREFIX_PARTS = 8 };
+enum { NUMBERS_MOST = 64 }; /* of a # */
 enum { FAMILY_COUNT = sizeof FAMILIES / sizeof *FAMILIES, NAME_MOST = NAMES_MOST - PREFIX_MOST };
 
 /* ---- Lines and patterns ------------------------------------------------- */
@@ -306,8 +419,8 @@ static size_t alternatives(const char *line) {
 
 /* Looks behind the whole prefix; and behind less of it for what may lie `outside` of the encoder.
  */
-static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
-                                    const char *name, bool outside) {
+static const struct st_tensor *find_whole(const struct names *names, const struct safetensors *st,
+                                          const char *name, bool outside) {
     char whole[NAMES_MOST];
     for (size_t n = names->prefix_size;; n--) {
         struct text out = {whole, whole + sizeof whole - 1};
@@ -320,6 +433,24 @@ static const struct st_tensor *find(const struct names *names, const struct safe
         }
         if (n == 0 || !outside) return NULL;
     }
+}
+
+/* The same, where a # in the name is any number. */
+static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
+                                    const char *name, bool outside) {
+    const char *hole = strchr(name, '#');
+    char numbered[NAMES_MOST];
+    if (!hole) return find_whole(names, st, name, outside);
+    for (size_t number = 0; number < NUMBERS_MOST; number++) {
+        struct text out = {numbered, numbered + sizeof numbered - 1};
+        put(&out, name, (size_t)(hole - name));
+        put_size(&out, number);
+        put_words(&out, hole + 1);
+        *out.at = '\0';
+        const struct st_tensor *found = find_whole(names, st, numbered, outside);
+        if (found) return found;
+    }
+    return NULL;
 }
 
 /* The name of `ours` by one line, without the prefix; empty where the line is of another. */
@@ -363,8 +494,9 @@ void names_write(char *out, size_t capacity, const struct names *names, const ch
     *text.at = '\0';
 }
 
-bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
-    for (const char *line = names->family->ignored; *line; line = next_line(line)) {
+static bool is_ignored(const struct names *names, const struct st_tensor *tensor,
+                       const char *lines) {
+    for (const char *line = lines; *line; line = next_line(line)) {
         size_t n = line_size(line), most = names->prefix_size;
         if (*line == '^' && most == 0) continue;
         if (*line == '^') most--, line++, n--;
@@ -374,6 +506,11 @@ bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
                 return true;
     }
     return false;
+}
+
+bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
+    static const char counters[] = "^n_averaged\n"; /* of torch.optim.swa_utils */
+    return is_ignored(names, tensor, names->family->ignored) || is_ignored(names, tensor, counters);
 }
 
 /* ---- Families ----------------------------------------------------------- */
@@ -407,9 +544,9 @@ static size_t likeness(const struct family *family, const struct safetensors *st
 
 static vit_status none_found(const struct safetensors *st, vit_error *why) {
     size_t most = 1; /* a single name in common tells nothing */
-    const struct family *closest = FAMILIES;
+    const struct family *closest = names_timms().family;
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        if (*FAMILIES[i].needs) continue; /* a variant of another */
+        if (FAMILIES[i].variant) continue;
         size_t alike = likeness(&FAMILIES[i], st);
         if (alike > most) most = alike, closest = &FAMILIES[i];
     }
@@ -439,8 +576,15 @@ static bool has_all(const struct names *names, const struct safetensors *st, con
     return true;
 }
 
+/* Of the anchor of a tower in a larger model, the part that is a prefix of all its names. */
+static size_t tower_size(const char *anchor) {
+    static const char *const towers[] = {"vision_model.", "visual.trunk.", "visual."};
+    for (size_t i = 0; i < sizeof towers / sizeof *towers; i++)
+        if (!strncmp(anchor, towers[i], strlen(towers[i]))) return strlen(towers[i]);
+    return 0;
+}
+
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
-    static const char *const towers[] = {"vision_model.", "visual."};
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         for (const char *line = FAMILIES[i].anchors; *line; line = next_line(line))
             for (size_t t = 0; t < st->count; t++) {
@@ -448,8 +592,7 @@ bool names_find(struct names *names, const struct safetensors *st, vit_error *wh
                 size_t n = line_size(line), prefix = tensor->name_size - n;
                 if (!ends_with(tensor->name, tensor->name_size, line, n)) continue;
                 if (!is_prefix(tensor->name, prefix)) continue;
-                for (size_t k = 0; k < 2; k++)
-                    if (!strncmp(line, towers[k], strlen(towers[k]))) prefix += strlen(towers[k]);
+                prefix += tower_size(line);
                 *names = (struct names){&FAMILIES[i], tensor->name, prefix};
                 if (has_all(names, st, FAMILIES[i].needs)) return true;
             }
@@ -458,11 +601,13 @@ bool names_find(struct names *names, const struct safetensors *st, vit_error *wh
 }
 
 struct names names_timms(void) {
-    return (struct names){FAMILIES, "", 0};
+    const struct family *family = FAMILIES;
+    while (strcmp(family->name, "timm")) family++;
+    return (struct names){family, "", 0};
 }
 
 bool names_are_timms(const struct names *names) {
-    return names->family == FAMILIES;
+    return names->family->aliases == TIMM;
 }
 
 const char *names_family(const struct names *names) {

@@ -1,35 +1,47 @@
-/* Patch tokens (N,D) → one vector (D) by attention: a learned query looks at all of them, then
- * comes an MLP in a residual branch. Zhai et al., arXiv:2106.04560, section 3.3; SigLIP's. */
+/* Tokens → one vector (D) by attention. A learned query looks at all patches, then comes an MLP in
+ * a residual branch: Zhai et al., arXiv:2106.04560, section 3.3; SigLIP's. Or the tokens attend to
+ * each other without weights: PRR, as timm has it. */
 #include <math.h>
 #include <string.h>
 
 #include "model.h"
 
 void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model *m, size_t batch) {
-    size_t D = m->config.width, N = vit_patches(&m->config);
+    size_t D = m->config.width, N = pooled_rows(&m->config);
+    room->scores = arena_floats(arena, N);
+    if (m->config.pool == VIT_POOL_PRR) return;
     room->qkv = arena_floats(arena, N, 3, D);
     room->query = arena_floats(arena, 3, D);
-    room->scores = arena_floats(arena, N);
     room->mixed = arena_floats(arena, batch, D);
     room->hidden = arena_floats(arena, batch, m->config.mlp_width);
 }
 
-/* The query's mean of the values, head by head. */
-static void mix(const vit_model *m, float *mixed, const struct pooling *room) {
-    size_t N = vit_patches(&m->config), D = m->config.width, d = head_width(&m->config);
-    memset(mixed, 0, D * sizeof *mixed);
+/* Adds to mixed (D) one query's mean of the values, head by head. A key and a value are each
+ * `step` from the next. */
+static void mix(const vit_model *m, float *mixed, float *scores, const float *query,
+                const float *keys, const float *values, size_t step, size_t rows) {
+    size_t d = head_width(&m->config);
     for (size_t head = 0; head < m->config.heads; head++) {
-        const float *query = room->query + head * d, *key = room->qkv + D + head * d;
-        const float *value = key + D;
-        for (size_t t = 0; t < N; t++) {
+        const float *key = keys + head * d, *value = values + head * d;
+        for (size_t t = 0; t < rows; t++) {
             float sum = 0;
-            for (size_t i = 0; i < d; i++) sum += query[i] * key[t * 3 * D + i];
-            room->scores[t] = sum;
+            for (size_t i = 0; i < d; i++) sum += query[head * d + i] * key[t * step + i];
+            scores[t] = sum;
         }
-        m->kernels->softmax(room->scores, N, 1 / sqrtf((float)d), 1, N);
-        for (size_t t = 0; t < N; t++)
-            for (size_t i = 0; i < d; i++)
-                mixed[head * d + i] += room->scores[t] * value[t * 3 * D + i];
+        m->kernels->softmax(scores, rows, 1 / sqrtf((float)d), 1, rows);
+        for (size_t t = 0; t < rows; t++)
+            for (size_t i = 0; i < d; i++) mixed[head * d + i] += scores[t] * value[t * step + i];
+    }
+}
+
+void pooling_refined(const vit_model *m, float *pooled, const struct pooling *room, const float *x,
+                     size_t batch) {
+    size_t T = vit_tokens(&m->config), D = m->config.width;
+    size_t queries = m->config.class_tokens ? 1 : T;
+    for (size_t b = 0; b < batch; b++, x += T * D, pooled += D) {
+        memset(pooled, 0, D * sizeof *pooled);
+        for (size_t t = 0; t < queries; t++) mix(m, pooled, room->scores, x + t * D, x, x, D, T);
+        for (size_t i = 0; i < D; i++) pooled[i] /= (float)queries;
     }
 }
 
@@ -37,14 +49,16 @@ void pooling_forward(const vit_model *m, float *pooled, const struct pooling *ro
                      size_t batch) {
     const struct vit_kernels *k = m->kernels;
     const struct vit_params *p = &m->params;
-    size_t T = vit_tokens(&m->config), N = vit_patches(&m->config);
+    size_t T = vit_tokens(&m->config), N = pooled_rows(&m->config);
     size_t D = m->config.width, M = m->config.mlp_width;
     k->matmul(room->query, 3 * D, p->pool_latent, D, p->pool_qkv_weight, p->pool_qkv_bias,
               VIT_LINEAR, false, 1, 3 * D, D);
     for (size_t i = 0; i < batch; i++) {
         k->matmul(room->qkv, 3 * D, x + (i * T + T - N) * D, D, p->pool_qkv_weight,
                   p->pool_qkv_bias, VIT_LINEAR, false, N, 3 * D, D);
-        mix(m, room->mixed + i * D, room);
+        float *mixed = room->mixed + i * D;
+        memset(mixed, 0, D * sizeof *mixed);
+        mix(m, mixed, room->scores, room->query, room->qkv + D, room->qkv + 2 * D, 3 * D, N);
     }
     k->matmul(pooled, D, room->mixed, D, p->pool_proj_weight, p->pool_proj_bias, VIT_LINEAR, false,
               batch, D, D);

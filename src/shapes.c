@@ -58,3 +58,8 @@ size_t vit_tokens(const vit_config *c) {
 size_t head_features(const vit_config *c) {
     return c->pool == VIT_POOL_CLASS_MEAN ? 2 * c->width : c->width;
 }
+
+size_t pooled_rows(const vit_config *c) {
+    if (c->pool == VIT_POOL_CLASS_MEAN && c->pool_prefix) return vit_tokens(c) - 1;
+    return c->pool_prefix || c->pool == VIT_POOL_PRR ? vit_tokens(c) : vit_patches(c);
+}

@@ -24,6 +24,9 @@ size_t attention_width(const vit_config *config);
 /* Numbers that feed the head: D, or 2D of class_mean. */
 size_t head_features(const vit_config *config);
 
+/* The tokens that a pool other than the class token reads: the last so many. */
+size_t pooled_rows(const vit_config *config);
+
 /* C·P·Q of a patch, after the stem. */
 size_t patch_values(const vit_config *config);
 

@@ -82,7 +82,8 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     state->head.tokens = normed;
     state->head.pooled = arena_floats(arena, 2, batch, D);
     state->head.pooled_normed = arena_floats(arena, 2, batch, D);
-    if (c->pool == VIT_POOL_ATTENTION) pooling_lay_out(&state->head.pooling, arena, m, batch);
+    if (c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR)
+        pooling_lay_out(&state->head.pooling, arena, m, batch);
     stem_lay_out(&state->stem, arena, c, batch, false);
     state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }

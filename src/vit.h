@@ -66,16 +66,20 @@ typedef enum vit_position {
     VIT_RELATIVE
 } vit_position;
 /* What feeds the head: the class token; of the patch tokens the mean, what a learned query sees,
- * the largest, or half of mean and largest; the class token and the mean of all others, side by
- * side (2D). Only the first two train. */
+ * the largest, or half of mean and largest; the class token and the mean of the patches, side by
+ * side (2D); of tokens that attend to each other once more, without any weights, the class token
+ * or else the mean (PRR, as timm has it). Only the first two train. */
 typedef enum vit_pool {
     VIT_POOL_CLASS,
     VIT_POOL_MEAN,
     VIT_POOL_ATTENTION,
     VIT_POOL_MAX,
     VIT_POOL_MEAN_MAX,
-    VIT_POOL_CLASS_MEAN
+    VIT_POOL_CLASS_MEAN,
+    VIT_POOL_PRR
 } vit_pool;
+/* How a file has a patch's pixels, where its projection is a matrix: (C,P,Q) or (P,Q,C). */
+typedef enum vit_patch_order { VIT_CHANNELS_FIRST, VIT_CHANNELS_LAST } vit_patch_order;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC, VIT_LANCZOS, VIT_NEAREST } vit_filter;
@@ -89,6 +93,7 @@ enum { VIT_STEM_MOST = 6 };
  * without, facebook's DINOv2 by a scale that is 0.1 rows too large, torchvision with align_corners.
  */
 typedef enum vit_resize {
+    VIT_RESIZE_BY_FAMILY,
     VIT_RESIZE_ANTIALIAS,
     VIT_RESIZE_PLAIN,
     VIT_RESIZE_OFFSET,
@@ -109,7 +114,10 @@ typedef struct vit_config {
     bool final_norm;
     vit_activation activation;
     vit_position position;
+    size_t position_size[2]; /* that of images the learned positions are of; 0: image_size */
     vit_pool pool;
+    bool pool_prefix; /* patches and prefix are pooled; of class_mean without the class token */
+    vit_patch_order patch_order;
     bool qkv_bias, qk_norm, layer_scale;
     size_t class_tokens, distillation_tokens, register_tokens; /* the prefix, in this order */
     vit_attention attention;
@@ -132,9 +140,10 @@ typedef struct vit_config {
     bool norm_pre;                  /* the tokens are normed before the blocks, as CLIP does */
     bool class_position; /* pos_embed has a row for the class token, but none for registers */
     bool no_patch_bias, no_head_bias, no_head_dist;
-    bool int8;            /* the blocks' matrices are int8 with a scale for each row */
-    size_t position_rows; /* rows of pos_embed: T, or N where the prefix has none */
-    vit_resize resize;    /* of a grid of positions for another image size */
+    bool int8;               /* the blocks' matrices are int8 with a scale for each row */
+    size_t position_rows;    /* rows of pos_embed: T, or N where the prefix has none */
+    size_t position_grid[2]; /* as they are in the file, before they are resized */
+    vit_resize resize;       /* of a grid of positions for another image size */
 } vit_config;
 
 size_t vit_patches(const vit_config *config); /* N */
@@ -174,6 +183,12 @@ vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
 const vit_config *vit_model_config(const vit_model *model);
 /* The config as JSON text: `__metadata__.vitrine`, unescaped. Lives as long as the model. */
 const char *vit_model_json(const vit_model *model, size_t *size);
+/* Whose file it was, and how it was read, as JSON text: {"family": "timm", "assumed": ["heads"],
+ * "skipped": ["mask_token"], "projection": "head"}. family: "vitrine" for one with its own config;
+ * assumed: config keys that nothing told; skipped: tensors that are not the model's; projection:
+ * what places an image among texts, the logits ("head") or what feeds a head ("pooled"), or null.
+ * Lives as long as the model. */
+const char *vit_model_origin(const vit_model *model, size_t *size);
 /* Name of class `index`; NULL past the end, or where the config has no `labels`. */
 const char *vit_model_label(const vit_model *model, size_t index);
 const struct vit_kernels *vit_model_kernels(const vit_model *model);

@@ -27,13 +27,15 @@ static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
     const char *json; /* the config */
     size_t json_size;
-    float *images;    /* (B,C,H,W) */
-    float *logits;    /* (B,K) */
-    float *attention; /* (B,l,h,T,T) */
-    float *tokens;    /* (B,T,D) */
-    float *pooled;    /* (B,D) */
-    uint8_t *layers;  /* (L): nonzero where the attention is wanted */
-    const char *why;  /* the last error */
+    float *images;      /* (B,C,H,W) */
+    float *logits;      /* (B,K) */
+    float *attention;   /* (B,l,h,T,T) */
+    float *tokens;      /* (B,T,D) */
+    float *pooled;      /* (B,D) */
+    uint8_t *layers;    /* (L): nonzero where the attention is wanted */
+    const char *why;    /* the last error */
+    const char *origin; /* vit_model_origin */
+    size_t origin_size;
 } session;
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
@@ -168,6 +170,7 @@ vit_status vitw_end(void) {
     session.heads = config->heads;
     session.classes = config->classes;
     session.json = vit_model_json(model, &session.json_size);
+    session.origin = vit_model_origin(model, &session.origin_size);
     session.layers = calloc(config->depth, 1);
     return session.layers ? VIT_OK
                           : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");

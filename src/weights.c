@@ -31,26 +31,58 @@ static size_t rows_of(const struct st_tensor *t, size_t D) {
     return t->rank == 1 || t->shape[t->rank - 2] == t->count / D ? t->count / D : 0;
 }
 
-/* Rows for all tokens; for the patches alone, N of them or a square grid to be resized; or for
- * those and a class token, but not for registers behind it, as DINOv2 has them. */
-static void read_positions(vit_config *c, const struct st_tensor *position) {
-    size_t rows = rows_of(position, c->width), N = vit_patches(c), T = vit_tokens(c);
-    if (rows == 0 || rows == T || T == N) return;
-    bool with_class = c->class_tokens && c->register_tokens && !c->distillation_tokens &&
-                      (rows == N + 1 || side_of(rows - 1));
-    if (rows == N || side_of(rows) || with_class) c->position_rows = N;
-    c->class_position = with_class && !(rows == N || side_of(rows));
+/* The grid that so many rows are, of patches: what the config says, the image's own, or a square;
+ * false: none of them. `told`: only what the config says. */
+static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squares, bool told) {
+    const size_t own[2] = {c->image_size[0] / c->patch_size[0],
+                           c->image_size[1] / c->patch_size[1]};
+    size_t side = side_of(rows);
+    grid[0] = c->position_size[0] / c->patch_size[0];
+    grid[1] = c->position_size[1] / c->patch_size[1];
+    if (grid[0] && size_times(grid[0], grid[1]) == rows) return true;
+    if (told) return false;
+    bool is_own = size_times(own[0], own[1]) == rows && !(squares && side);
+    grid[0] = is_own ? own[0] : side, grid[1] = is_own ? own[1] : side;
+    return grid[0] > 0;
 }
 
-/* DINOv2 with registers antialiases in every family. facebook's own DINOv2 has timm's names and a
- * mask token, which timm drops. */
+/* Rows for all tokens; for the patches alone, a grid of them that may be resized; or for those and
+ * a class token, but not for registers behind it, as DINOv2 has them. */
+static void read_positions(vit_config *c, const struct st_tensor *position, bool squares) {
+    size_t rows = rows_of(position, c->width), N = vit_patches(c), prefix = vit_prefix(c);
+    bool some = c->class_tokens && c->register_tokens && !c->distillation_tokens;
+    const size_t all_first[] = {prefix, 0, some}, none_first[] = {0, some, prefix};
+    const size_t *extra = rows == N + prefix ? all_first : none_first;
+    size_t grid[2];
+    for (int told = 1; rows && told >= 0; told--)
+        for (size_t i = 0; i < 3; i++) {
+            if (rows <= extra[i] || !grid_of(grid, c, rows - extra[i], squares, told)) continue;
+            memcpy(c->position_grid, grid, sizeof grid);
+            c->position_rows = extra[i] == prefix ? N + prefix : N;
+            c->class_position = extra[i] == 1 && prefix != 1;
+            return;
+        }
+}
+
+/* DINOv2 with registers antialiases in every family. Other code has timm's names: facebook's DINO
+ * and DINOv2, known by a head or a mask token, which timm drops, MAE by its decoder, DeiT III by
+ * its scales. */
 static vit_resize resize_of(const vit_config *c, const struct names *names,
                             const struct safetensors *st) {
+    static const struct {
+        const char *tensor;
+        vit_resize resize;
+    } THEIRS[] = {{"head.mlp.0.weight", VIT_RESIZE_OFFSET},
+                  {"decoder_pos_embed", VIT_RESIZE_PLAIN},
+                  {"blocks.0.gamma_1", VIT_RESIZE_PLAIN}};
     const struct st_tensor *mask = find(names, st, "mask_token");
+    if (c->resize) return c->resize;
     if (c->register_tokens) return VIT_RESIZE_ANTIALIAS;
-    if (names_are_timms(names) && c->layer_scale && mask && mask->rank == 2)
-        return VIT_RESIZE_OFFSET;
-    return names_habits(names)->resize;
+    if (names_habits(names)->resize) return names_habits(names)->resize;
+    if (c->layer_scale && mask && mask->rank == 2) return VIT_RESIZE_OFFSET;
+    for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++)
+        if (find(names, st, THEIRS[i].tensor)) return THEIRS[i].resize;
+    return VIT_RESIZE_ANTIALIAS;
 }
 
 vit_status weights_read_config(vit_config *c, const struct safetensors *st,
@@ -58,39 +90,38 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
                                vit_error *why) {
     vit_status status = vit_config_read(c, json, json_size, why);
     if (status) return status;
-    bool pools =
-        c->pool == VIT_POOL_MEAN || c->pool == VIT_POOL_MAX || c->pool == VIT_POOL_MEAN_MAX;
-    c->fc_norm = c->final_norm && pools && find(names, st, "fc_norm.weight") &&
-                 !find(names, st, "norm.weight");
+    const struct st_tensor *norm = find(names, st, "norm.weight");
+    const struct st_tensor *fc_norm = find(names, st, "fc_norm.weight");
+    bool either = norm == fc_norm && c->pool != VIT_POOL_CLASS; /* by one name, in vit-pytorch */
+    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && fc_norm && (!norm || either);
     const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
     c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
     c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
     c->norm_pre = find(names, st, "norm_pre.weight");
-    c->no_patch_bias = c->norm_pre && !find(names, st, "patch_embed.proj.bias");
-    c->no_head_bias = c->norm_pre && !find(names, st, "head.bias");
+    c->no_patch_bias = (c->norm_pre || names_habits(names)->head_transposed) &&
+                       !find(names, st, "patch_embed.proj.bias");
+    bool projects = names_habits(names)->projection != PROJECTION_NONE;
+    c->no_head_bias = (c->norm_pre || projects) && !find(names, st, "head.bias");
     c->no_head_dist = c->distillation_tokens && c->classes && !find(names, st, "head_dist.weight");
     c->resize = resize_of(c, names, st);
     const struct st_tensor *first = find(names, st, FIRST_MATRIX);
     const struct st_tensor *position = find(names, st, "pos_embed");
     c->int8 = first && first->type == ST_I8;
-    if (c->position == VIT_LEARNED && position) read_positions(c, position);
+    if (c->position == VIT_LEARNED && position)
+        read_positions(c, position, names_habits(names)->squares);
     return VIT_OK;
 }
 
-/* Rows of positions that are not the patches'. */
-static size_t extra_positions(const vit_config *c) {
-    return c->position_rows - vit_patches(c) + c->class_position;
-}
-
-size_t weights_resized_from(const vit_config *c, const struct st_tensor *t) {
-    size_t extra = extra_positions(c), rows = rows_of(t, c->width);
-    return rows > extra ? side_of(rows - extra) : 0;
+bool weights_resize_positions(const vit_config *c) {
+    return c->position_grid[0] != c->image_size[0] / c->patch_size[0] ||
+           c->position_grid[1] != c->image_size[1] / c->patch_size[1];
 }
 
 /* A grid of this size or one to be resized, the other rows before it. */
 static bool are_positions(const vit_config *c, const struct st_tensor *t) {
-    return rows_of(t, c->width) == extra_positions(c) + vit_patches(c) ||
-           weights_resized_from(c, t);
+    size_t others = c->position_rows - vit_patches(c) + c->class_position;
+    return rows_of(t, c->width) ==
+           size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
 }
 
 static bool is_position(const struct param *param) {
@@ -164,8 +195,8 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
     }
 }
 
-/* A Linear in place of the convolution, on patches whose channels lie side by side. */
-static bool is_channels_last(const struct param *param, const struct st_tensor *t) {
+/* A Linear in place of the convolution. */
+static bool is_linear(const struct param *param, const struct st_tensor *t) {
     return param->rank == 4 && !param_is_convolution(param) && t->rank == 2 &&
            t->shape[0] == param->shape[0] && t->shape[1] == param->count / param->shape[0];
 }
@@ -193,7 +224,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
     if (!same_shape(param, t, timm) && !(is_position(param) && are_positions(c, t)) &&
-        !(is_channels_last(param, t) && !timm))
+        !(is_linear(param, t) && !timm))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);
     return check_type(param, t, part, c, why);
@@ -271,8 +302,9 @@ static vit_status place_param(struct placement *places, const struct param *para
         vit_status status = check_tensor(&part, t, n > 1, names, c, why);
         if (status) return status;
         if (places[t - st->tensors].tensor) return left_over(t, names, why);
-        bool turned = (t->rank != param->rank && is_channels_last(&part, t)) ||
-                      (!names_are_timms(names) && is_norm_in(param));
+        bool last = c->patch_order == VIT_CHANNELS_LAST;
+        bool turned = (t->rank != param->rank && is_linear(&part, t) && last) ||
+                      (!names_are_timms(names) && is_norm_in(param) && last);
         places[t - st->tensors] = (struct placement){.tensor = t,
                                                      .where = PLACE_PARAMETER,
                                                      .param = index,
@@ -310,7 +342,7 @@ vit_status weights_check(struct placement *places, const vit_config *c,
         bool empty = t->count == 0 && !names_are_timms(names);
         if (places[i].tensor) continue;
         if (!empty && !names_ignore(names, t)) return left_over(t, names, why);
-        places[i] = (struct placement){.tensor = t, .where = PLACE_NOWHERE};
+        places[i] = (struct placement){.tensor = t, .where = empty ? PLACE_NOWHERE : PLACE_SKIPPED};
     }
     return VIT_OK;
 }

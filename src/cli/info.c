@@ -60,12 +60,15 @@ int command_info(int argc, char **argv) {
     const vit_config *config = vit_model_config(model);
     size_t size, parameters = 0, int8 = 0;
     const char *json = vit_model_json(model, &size);
+    size_t origin_size;
+    const char *origin = vit_model_origin(model, &origin_size);
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         vit_tensor tensor = vit_tensor_at(model, i);
         if (!is_scale(&tensor)) parameters += tensor.count;
         if (tensor.int8) int8 += tensor.count;
     }
     print_json(json, size);
+    print_json(origin, origin_size);
     printf("tokens: %zu (%zu patches)\n", vit_tokens(config), vit_patches(config));
     printf("flops: %.1f million for an image\n", 1e-6 * forward_flops(config));
     printf("parameters: %zu", parameters);

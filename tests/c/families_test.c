@@ -9,7 +9,7 @@ static const struct family_case {
     const char *name, *config;
 } CASES[] = {
     {"families/torchvision", NULL},
-    {"families/encoder_post", "{\"heads\":4}"},
+    {"families/encoder_post", "{\"heads\":4,\"norm\":\"post\",\"activation\":\"relu\"}"},
     {"families/encoder_pre", "{\"heads\":2,\"norm\":\"pre\",\"activation\":\"gelu\"}"},
     {"families/timm_behind_a_prefix", "{\"heads\":2}"},
     {"families/vit", "{\"heads\":2}"},
@@ -22,17 +22,17 @@ static const struct family_case {
     {"families/clip", "{\"heads\":2}"},
     {"families/siglip", "{\"heads\":2,\"norm_eps\":1e-6,\"activation\":\"gelu_tanh\"}"},
     {"families/siglip_of_timm", "{\"heads\":2,\"activation\":\"gelu_tanh\"}"},
-    {"families/vit_pytorch", "{\"heads\":2}"},
-    {"families/vit_pytorch_before", NULL},
+    {"families/vit_pytorch", "{\"heads\":2,\"pool\":\"class\"}"},
+    {"families/vit_pytorch_before", "{\"pool\":\"class\"}"},
     {"families/deit3", "{\"heads\":2}"},
     {"families/dinov2_of_the_hub", "{\"heads\":2}"},
     {"families/mae_with_decoder", "{\"heads\":2}"},
     {"families/clip_classifier", "{\"heads\":2}"},
     {"families/siglip_classifier", "{\"heads\":2}"},
-    {"families/timm_map_registers", "{\"heads\":2}"},
+    {"families/timm_map_registers", "{\"heads\":2,\"activation\":\"gelu\"}"},
     {"families/openai_clip", "{\"heads\":2}"},
     {"families/open_clip_alone", "{\"heads\":2}"},
-    {"families/vit_pytorch_one_head", NULL},
+    {"families/vit_pytorch_one_head", "{\"pool\":\"class\"}"},
     {"families/vit_pytorch_without_class", "{\"heads\":2,\"pool\":\"mean\"}"},
     {"families/torchvision_of_a_tutorial", NULL},
     {"families/timm_avgmax", "{\"heads\":2,\"pool\":\"mean_max\"}"},
@@ -241,7 +241,12 @@ TEST("what is missing, left over or of another shape is named as its own code na
          "{\"heads\":2,\"mlp_width\":31}",
          {"intermediate.dense", "(31", "(30"},
          VIT_BAD_TENSOR},
-        {"families/vit", "vit.", "vit.", NULL, {"heads", "64"}, VIT_BAD_CONFIG},
+        {"families/vit",
+         "vit.",
+         "vit.",
+         NULL,
+         {"heads: tell 1, 2, 4 or 5; nothing in this file does"},
+         VIT_BAD_CONFIG},
         {"families/vit", "vit.", "vit.", "{\"heads\":3}", {"heads", "20"}, VIT_BAD_CONFIG},
         {"families/encoder_pre", "vit", "vit", "[]", {"JSON object"}, VIT_BAD_CONFIG},
     };
@@ -279,9 +284,10 @@ static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
     struct safetensors st;
     struct names names;
     char *json = NULL;
+    struct assumed assumed;
     vit_status status = st_open(&st, header, strlen(header), at, why);
     if (!status && !names_find(&names, &st, why)) status = VIT_BAD_TENSOR;
-    if (!status) status = infer_config(&json, &size, &names, &st, NULL, 0, why);
+    if (!status) status = infer_config(&json, &size, &assumed, &names, &st, NULL, 0, why);
     if (!status) status = vit_config_read(c, json, size, why);
     free(json);
     st_close(&st);

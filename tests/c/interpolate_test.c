@@ -46,7 +46,8 @@ TEST(
             size_t n = CASES[i].rows * CASES[i].columns;
             float *in = floats(9 * D), *out = guarded(n * D);
             for (size_t k = 0; k < 9 * D; k++) in[k] = GRID[k / D] * (float)(k % D + 1);
-            interpolate(out, in, 3, CASES[i].rows, CASES[i].columns, D, CASES[i].kind);
+            const size_t from[2] = {3, 3}, to[2] = {CASES[i].rows, CASES[i].columns};
+            interpolate(out, in, from, to, D, CASES[i].kind);
             for (size_t k = 0; k < n * D; k++) {
                 double want = CASES[i].want[k / D] * (double)(k % D + 1);
                 CHECK(within(out[k], want, 16 * 4 * FLT_EPSILON * (double)(k % D + 1)),
