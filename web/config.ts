@@ -48,7 +48,15 @@ export interface VitConfig {
   readonly final_norm: boolean;
   readonly activation: "gelu" | "gelu_tanh" | "quick_gelu" | "relu";
   readonly position: "none" | "learned" | "sincos1d" | "sincos2d" | "relative";
-  readonly pool: "class" | "mean" | "attention" | "max" | "mean_max" | "class_mean";
+  /** Of the images that learned positions are for, where they are resized; `image_size` by default. */
+  readonly position_size?: readonly [number, number];
+  /** How they are resized: as timm, transformers, facebook's DINO or torchvision do it. */
+  readonly position_resize?: "by_family" | "antialias" | "plain" | "offset" | "align_corners";
+  readonly pool: "class" | "mean" | "attention" | "max" | "mean_max" | "class_mean" | "prr";
+  /** Pool over the prefix tokens too, not over the patches alone; false by default. */
+  readonly pool_prefix?: boolean;
+  /** Of a file whose patches' projection is a matrix: whose pixels are (C,P,Q), or (P,Q,C). */
+  readonly patch_order?: "channels_first" | "channels_last";
   readonly qkv_bias: boolean;
   readonly qk_norm: boolean;
   readonly layer_scale: boolean;
@@ -89,6 +97,16 @@ export function fullConfig(json: string): VitConfig {
   const labels = Array.from({ length: given.classes }, (_, index) => String(index));
   return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
 }
+
+/** Where a model comes from, as the module tells it: vit_model_origin in src/vit.h. */
+export interface Origin {
+  readonly family: string;
+  readonly assumed: readonly string[];
+  readonly skipped: readonly string[];
+  readonly projection: "head" | "pooled" | null;
+}
+
+export const originOf = (json: string): Origin => freeze(JSON.parse(json) as Origin);
 
 function freeze<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) Object.values(value).forEach(freeze);

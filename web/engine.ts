@@ -6,8 +6,9 @@ import { type ModelSource, type Result, Session, type Shape, trap, type Wants } 
 
 /** What is known of an open model. */
 export interface Model {
-  /** JSON. */
+  /** JSON, as the next. */
   readonly config: string;
+  readonly origin: string;
   readonly variant: Variant;
   readonly shape: Shape;
   /** Bytes, once it is loaded. */
@@ -61,8 +62,8 @@ export class Engine implements Backend {
     return trapped(() => {
       const session = this.#open();
       session.end();
-      const { config, variant, shape, memory } = session;
-      this.model = { config, variant, shape, memory };
+      const { config, origin, variant, shape, memory } = session;
+      this.model = { config, origin, variant, shape, memory };
       return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
     });
   }

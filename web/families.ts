@@ -1,6 +1,7 @@
 /** Which models are plain ViTs, by their names: another is refused before its weights are read. */
-import { show, VitError } from "./errors.js";
+import { show } from "./errors.js";
 import type { Json } from "./json.js";
+import { Refusal } from "./refusal.js";
 import { wordOf } from "./words.js";
 
 /** Of timm's architectures, those of its VisionTransformer… */
@@ -21,7 +22,7 @@ const OTHERS: readonly [RegExp, string][] = [
 
 /**
  * @param types the `model_type`s of transformers that are known here.
- * @throws {VitError} code `bad_config` for a config of any other model.
+ * @throws {Refusal} for a config of any other model.
  */
 export function expectFamily({ model_type, architecture }: Json, types: readonly string[]): void {
   if (model_type) {
@@ -35,7 +36,23 @@ export function expectFamily({ model_type, architecture }: Json, types: readonly
   if (why !== undefined) throw unknown("architecture", name, TIMMS_NAMES, why);
 }
 
-function unknown(key: string, name: string, known: string, why = ""): VitError {
+/** What timm's names call sizes, or their whole name: width and heads as published. */
+const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
+  test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
+  tiny: [192, 3], wee: [256, 4], xsmall: [256, 4], little: [320, 5], small: [384, 6], medium: [512, 8],
+  mediumd: [512, 8], betwixt: [640, 10], base: [768, 12], so150m2: [832, 13], so150m: [896, 14],
+  large: [1024, 16], intern300m: [1024, 16], so400m: [1152, 16], huge: [1280, 16], giant: [1408, 16],
+  giantopt: [1536, 16], gigantic: [1664, 16],
+};
+
+/** The heads of one of timm's architectures, unless it has another width than published. */
+export function headsOf(architecture: string, width: unknown): number | undefined {
+  const word = [architecture, ...architecture.split("_")].find((part) => Object.hasOwn(PUBLISHED, part));
+  const [published, heads] = PUBLISHED[word ?? ""] ?? [];
+  return published === width ? heads : undefined;
+}
+
+function unknown(key: string, name: string, known: string, why = ""): Refusal {
   const because = why && `, for ${why}`;
-  return new VitError("bad_config", `config: ${key}: ${show(name)} is not known here${because}; known are ${known}`);
+  return new Refusal(`config: ${key}: ${show(name)} is not known here${because}; known are ${known}`);
 }

@@ -1,6 +1,6 @@
 /**
  * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
- * weights in one file of safetensors or PyTorch, or in several and their index.
+ * weights in one file of safetensors or PyTorch, or in several and their index; or open_clip's.
  */
 import { reason, show, VitError } from "./errors.js";
 import { open, type Opened, Opener, type Source, steady } from "./fetch.js";
@@ -14,8 +14,8 @@ type Get = (name: string) => Source | undefined;
 
 export interface Checkpoint {
   readonly weights: Source | Opener;
-  /** In anybody's words; undefined where there is none. */
-  readonly config: Json | undefined;
+  /** In anybody's words; undefined where there is none. open_clip's is known with its weights. */
+  readonly config: Json | undefined | Promise<Json | undefined>;
   /** What is done to a photo, in transformers' words. */
   readonly processor: Json | undefined;
 }
@@ -26,6 +26,7 @@ const PYTORCH = { file: "pytorch_model.bin", ending: ".bin", any: /\.(bin|pth?)$
 type Kind = typeof SAFETENSORS;
 
 const indexOf = ({ file }: Kind) => `${file}.index.json`;
+const OPEN_CLIP = ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"];
 
 interface Named {
   readonly name: string;
@@ -55,7 +56,7 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
     readProcessor(get, signal),
     readJson(get, indexOf(SAFETENSORS), signal),
   ]);
-  if (!index && ![SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file].some(get)) {
+  if (!index && ![SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP].some(get)) {
     const names = show((source as readonly Named[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
       "bad_argument",
@@ -63,29 +64,41 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
         `${indexOf(SAFETENSORS)} or ${indexOf(PYTORCH)}, got ${names}`,
     );
   }
-  const weights = index
-    ? shardsOf(index.weight_map ?? {}, get, SAFETENSORS)
-    : new Opener((signal) => openFirst(get, signal));
-  return { weights, config, processor };
+  if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor };
+  let tell!: (name: string) => void;
+  const named = new Promise<string>((resolve) => (tell = resolve));
+  const weights = new Opener((signal) => openFirst(get, tell, signal));
+  const theirs = named.then((name) =>
+    OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
+  theirs.catch(() => {}); // who waits for it tells
+  return { weights, config: config ?? theirs, processor };
 }
 
-/** PyTorch's own file or index is asked for only where there is no other. */
-async function openFirst(get: Get, signal?: AbortSignal): Promise<Opened> {
-  const first = get(SAFETENSORS.file);
-  if (!first) return openPyTorch(get, signal);
-  return open(first, signal).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    if (!isMissing(error)) throw error;
-    return openPyTorch(get, signal).catch((other: unknown) => {
-      throw isMissing(other) ? error : other;
-    });
-  });
-}
-
-async function openPyTorch(get: Get, signal?: AbortSignal): Promise<Opened> {
-  const index = await readJson(get, indexOf(PYTORCH), signal);
-  if (index) return shardsOf(index.weight_map ?? {}, get, PYTORCH).open(signal);
-  return open(get(PYTORCH.file)!, signal);
+/**
+ * Other names are asked for only where the first is not there.
+ *
+ * @param tell is told the name of what was opened, or none.
+ */
+async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
+  let missing: unknown;
+  for (const name of [SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP]) {
+    const source = get(name);
+    if (!source) continue;
+    try {
+      const index = name === indexOf(PYTORCH) ? await readJson(get, name, signal) : undefined;
+      if (!index && name === indexOf(PYTORCH)) continue;
+      const from = index ? shardsOf(index.weight_map ?? {}, get, PYTORCH) : source;
+      const opened = await open(from, signal);
+      tell(name);
+      return opened;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isMissing(error)) throw error;
+      missing ??= error;
+    }
+  }
+  tell("");
+  throw missing;
 }
 
 /** A list may hold anything: each file's name is asked once. */
@@ -114,8 +127,7 @@ function fromFiles(files: readonly Named[]): Get {
   };
 }
 
-/** `name` is one segment of a path, ours or one that {@link isName} lets pass. */
-
+/** Of names that are one segment of a path: ours, and those that {@link isName} lets pass. */
 function fromAddress(folder: string | URL): Get {
   if (typeof folder === "string" && isNode) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
   const base = baseOf(folder);

@@ -1,11 +1,10 @@
 /** A config or a prepare that a call is given: taken at once, read when its turn comes. */
-import { ourConfig } from "./checkpoint.js";
+import { asVitError, translateBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "./errors.js";
 import { type Source, steady } from "./fetch.js";
 import type { Checkpoint } from "./folder.js";
 import { read } from "./incoming.js";
-import { isObject, MOST_JSON_BYTES, parseJson } from "./json.js";
-import { prepareOf } from "./processor.js";
+import { isObject, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
 import type { WeightsSource } from "./vit.js";
 
 /** JSON text, or where to get it. */
@@ -38,15 +37,23 @@ export async function readConfig(
   const json = config && (await textOf(config, signal));
   const apart = json === undefined ? undefined : parseJson(json, "config");
   if (apart !== undefined && !isObject(apart)) return json;
-  const { processor, config: beside } = folder;
+  const { processor } = folder;
+  const beside = await folder.config;
   if (!apart && !beside && !processor) return undefined;
+  if (!processor && ![beside, apart].some(isForeign)) return JSON.stringify({ ...beside, ...apart });
+  const { translate } = await translateBundle();
   const asks = !prepared && apart?.prepare === undefined;
-  return JSON.stringify({
-    ...(asks && processor && { prepare: prepareOf(processor, { ...beside, ...apart }) }),
-    ...(beside && ourConfig(beside, asks)),
-    ...(apart && ourConfig(apart, asks)),
-  });
+  try {
+    return JSON.stringify(translate({ beside, apart, processor, asks }));
+  } catch (cause) {
+    throw asVitError(cause, "bad_config");
+  }
 }
+
+/** Keys by which a config is known as transformers', timm's or open_clip's. */
+const FOREIGN = ["model_type", "architecture", "model_cfg"];
+
+const isForeign = (config: Json | undefined) => FOREIGN.some((key) => config?.[key]);
 
 const textOf = async ({ json, source }: Text, signal: AbortSignal | undefined): Promise<string> =>
   source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : json!;

@@ -4,8 +4,9 @@
  * as its own code does it, or refused by the name of the key.
  */
 import type { Prepare } from "./config.js";
-import { show, VitError } from "./errors.js";
+import { show } from "./errors.js";
 import { isObject, type Json } from "./json.js";
+import { Refusal } from "./refusal.js";
 import { meaning, objectOr, wordOf } from "./words.js";
 
 type Photo = Extract<Prepare, { kind: "photo" }>;
@@ -182,7 +183,7 @@ function flag(p: Json, key: string, otherwise: boolean): boolean {
   throw refusal(key, `expected true or false, got ${show(JSON.stringify(value))}`);
 }
 
-const refusal = (key: string, what: string) => new VitError("bad_config", `preprocessor: ${key}: ${what}`);
+const refusal = (key: string, what: string) => new Refusal(`preprocessor: ${key}: ${what}`);
 
 // ---- timm --------------------------------------------------------------------
 
@@ -210,6 +211,22 @@ export function ofTimmsPixels(p: Json, size: Pair): Photo {
   };
 }
 
+/** As open_clip's transform for evaluation, by its `preprocess_cfg`. */
+export function ofOpenClipsPixels(p: Json, size: Pair): Photo {
+  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit">>> = {
+    shortest: size[0] === size[1] ? { resize: size[0] } : { resize: size, fit: "cover" },
+    squash: { resize: size },
+  };
+  return {
+    kind: "photo",
+    ...meaning("preprocess_cfg.resize_mode", p.resize_mode ?? "shortest", ways),
+    crop: side(size),
+    mean: (p.mean ?? CLIP.mean) as number[],
+    std: (p.std ?? CLIP.std) as number[],
+    interpolation: p.interpolation === "bilinear" ? "bilinear" : "bicubic",
+  };
+}
+
 /** The mean in bytes: a half is rounded to the even number, as Python does. */
 function greyOf(mean: unknown): number[] {
   const bytes = Array.isArray(mean) ? mean.map((value) => 255 * Number(value)) : [];
@@ -219,5 +236,5 @@ function greyOf(mean: unknown): number[] {
 function share(where: string, value: unknown): number {
   if (typeof value === "number" && value > 0 && value <= 1) return value;
   const got = show(JSON.stringify(value));
-  throw new VitError("bad_config", `${where}: crop_pct: expected a number above 0 and up to 1, got ${got}`);
+  throw new Refusal(`${where}: crop_pct: expected a number above 0 and up to 1, got ${got}`);
 }

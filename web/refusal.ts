@@ -1,6 +1,6 @@
 /**
- * What the readers of PyTorch's files say of a bad one. They are a bundle of their own, so this is
- * no VitError: web/weights.ts makes one of it.
+ * What the bundles beside vit.js say of bad input: pickle.js of a file, translate.js of a config.
+ * They have no VitError of their own: {@link asVitError} in bundles.ts makes one of it.
  */
 export class Refusal extends Error {
   override name = "Refusal";

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Attention } from "./attention.js";
-import { fullConfig, type Prepare, type VitConfig } from "./config.js";
+import { fullConfig, type Origin, originOf, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
 import { guarded, isReasonOf, kindOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, lasting, type Source, steady } from "./fetch.js";
@@ -103,6 +103,11 @@ export interface Embedding {
   width: number;
   /** (D): what the head reads, or would: `cls`, the patches' mean, or SigLIP's pooling. */
   pooled: Float32Array;
+  /**
+   * The image's place among texts, where the checkpoint gives one, before it is made of length 1:
+   * CLIP's projection, or what SigLIP's pooling gives.
+   */
+  projected?: Float32Array;
   /** (C,H,W): the image as the model got it, prepared. */
   input: Float32Array;
   /** When asked for. */
@@ -131,11 +136,18 @@ const BATCH_IMAGES = 64;
  */
 export class Vit {
   readonly config: Readonly<VitConfig>;
+  /** Whose names the file's tensors have: "timm", "transformers' CLIP"…; "vitrine" for our own. */
+  readonly family: string;
+  /** Config keys that were guessed, because nothing told them; a `config` that tells them ends that. */
+  readonly assumed: readonly string[];
+  /** Tensors that were left out, by name: a text tower, a decoder, another head. */
+  readonly skipped: readonly string[];
   /** The build that runs. */
   readonly variant: Variant;
   /** How many threads share the work. */
   readonly threads: number;
   readonly #model: Model;
+  readonly #projection: Origin["projection"];
   #memory: number;
   readonly #plan: Plan;
   #running: Running | undefined;
@@ -224,6 +236,11 @@ export class Vit {
 
   private constructor(plan: Plan, running: Running) {
     this.config = fullConfig(running.model.config);
+    const { family, assumed, skipped, projection } = originOf(running.model.origin);
+    this.family = family;
+    this.assumed = assumed;
+    this.skipped = skipped;
+    this.#projection = projection;
     this.variant = running.model.variant;
     this.threads = running.threads;
     this.#plan = plan;
@@ -306,7 +323,7 @@ export class Vit {
     const { depth, prefix, grid, width } = this.#model.shape;
     const kept = keptLayers(options.attention ?? false, depth);
     const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
-    const { tokens, pooled, input, attention } = output!;
+    const { tokens, pooled, logits, input, attention } = output!;
     const patches = tokens!.slice(prefix * width);
     const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
     return {
@@ -315,6 +332,7 @@ export class Vit {
       grid: [...grid],
       width,
       pooled: pooled!,
+      ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
       input,
       ...(attention && { attention: this.#attention(attention, kept) }),
     };

@@ -51,6 +51,8 @@ export const WORDS = [
   "pooled",
   "layers",
   "why",
+  "origin",
+  "origin_size",
 ] as const;
 
 /** Those of them that hold floats. */
@@ -182,8 +184,9 @@ export class Helper {
 /** One instance of the module with one model in it: begun, fed, ended, then run. */
 export class Session {
   readonly variant: Variant;
-  /** The config as JSON. */
+  /** The config as JSON, and where the file comes from: vit_model_json and vit_model_origin. */
   config!: string;
+  origin!: string;
   shape!: Shape;
   readonly #exports: Exports;
   /** Where `struct session` lies, which never moves. */
@@ -238,6 +241,7 @@ export class Session {
     exports.vitw_free(this.#piece);
     exports.vitw_free(this.#json);
     this.config = this.#text(this.#word("json"), this.#word("json_size"));
+    this.origin = this.#text(this.#word("origin"), this.#word("origin_size"));
     this.shape = this.#shape();
   }
 

@@ -1,5 +1,5 @@
 /** A file of weights, whoever wrote it: safetensors as it is, PyTorch's own made into such. */
-import { reason, VitError } from "./errors.js";
+import { asVitError, isRefusal, pickleBundle } from "./bundles.js";
 import type { Opener, Source } from "./fetch.js";
 import { Incoming, type IncomingOptions } from "./incoming.js";
 
@@ -29,9 +29,9 @@ export async function openWeights(
   try {
     if (!(await isPyTorch(file))) return file;
     through = file.slice !== undefined;
-    const { translate } = await reader();
+    const { translate } = await pickleBundle();
     const { size, body } = await translate(file);
-    const opened = { size, body, ours: true, lost: (cause: unknown) => refused(cause) };
+    const opened = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
     const again = through && onProgress // of what is read in any order, what is passed on is told
       ? (loaded: number, total: number) => onProgress(Math.min(total, Math.max(loaded, told)), total)
       : undefined;
@@ -39,21 +39,6 @@ export async function openWeights(
   } catch (cause) {
     file.cancel();
     if (signal?.aborted) throw signal.reason;
-    throw isRefusal(cause) ? refused(cause) : cause;
+    throw isRefusal(cause) ? asVitError(cause, "bad_file") : cause;
   }
-}
-
-const isRefusal = (cause: unknown) => cause instanceof Error && cause.name === "Refusal";
-
-const refused = (cause: unknown) =>
-  cause instanceof VitError
-    ? cause
-    : new VitError(isRefusal(cause) ? "bad_file" : "internal", reason(cause), { cause });
-
-/** Only who opens such a file loads what reads it. */
-function reader(): Promise<typeof import("./pickle.js")> {
-  return import("./pickle.js").catch((cause: unknown) => {
-    const what = `expected pickle.js beside this module: ${reason(cause)}; try again`;
-    throw new VitError("network", what, { cause });
-  });
 }

@@ -1,6 +1,7 @@
 /** Words of other code's configs, and what they stand for here. */
-import { show, VitError } from "./errors.js";
+import { show } from "./errors.js";
 import { isObject, type Json } from "./json.js";
+import { Refusal } from "./refusal.js";
 
 /** What a key's value stands for. */
 export function meaning<Value>(
@@ -13,7 +14,7 @@ export function meaning<Value>(
   const found = Object.hasOwn(table, word) ? table[word] : undefined;
   if (found !== undefined) return found;
   const words = Object.keys(table).join(", ");
-  throw new VitError("bad_config", `${where}: ${key}: expected one of ${words}, got "${show(word)}"`);
+  throw new Refusal(`${where}: ${key}: expected one of ${words}, got "${show(word)}"`);
 }
 
 /** A value of JSON as a word: an object's own toString may be anything. */

@@ -60,7 +60,7 @@ test("npm pack holds only what a user needs", async () => {
   const [{ files }] = JSON.parse(stdout);
   const allowed = [
     /^dist\/\w+\.d\.ts$/,
-    /^dist\/(vit|worker|pickle|cli)\.js(\.map)?$/,
+    /^dist\/(vit|worker|pickle|translate|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -72,7 +72,7 @@ test("npm pack holds only what a user needs", async () => {
     );
   const paths = files.map(({ path }) => path);
   const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
-  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/cli.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/cli.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
@@ -87,16 +87,18 @@ test("every file that the package exports is there", async () => {
 
 const weigh = (name) => gzipSync(read(`dist/${name}`), { level: 9 }).length;
 
-test("what reads PyTorch's files is a bundle of at most 9 KB, gzipped, that imports nothing", (t) => {
-  t.diagnostic(`pickle.js: ${weigh("pickle.js")} bytes gzipped`);
-  assert.ok(weigh("pickle.js") <= 9000);
-  assert.doesNotMatch(read("dist/pickle.js").toString(), /\bimport\b/);
-  assert.match(read("dist/vit.js").toString(), /\bimport\("\.\/pickle\.js"\)/);
-  assert.doesNotMatch(read("dist/vit.js").toString(), /from\s*["'`]\.\/pickle/);
-});
+for (const [name, most, what] of [["pickle", 9000, "PyTorch's files"], ["translate", 7000, "other code's configs"]]) {
+  test(`what reads ${what} is a bundle of at most ${most} bytes, gzipped, that imports nothing`, (t) => {
+    t.diagnostic(`${name}.js: ${weigh(`${name}.js`)} bytes gzipped`);
+    assert.ok(weigh(`${name}.js`) <= most);
+    assert.doesNotMatch(read(`dist/${name}.js`).toString(), /\bimport\b/);
+    assert.match(read("dist/vit.js").toString(), new RegExp(`\\bimport\\("\\./${name}\\.js"\\)`));
+    assert.doesNotMatch(read("dist/vit.js").toString(), new RegExp(`from\\s*["'\`]\\./${name}`));
+  });
+}
 
 test("all JavaScript of a page and one module weigh at most 72 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate)\.js$/.test(name));
   const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + weigh(`vit.${build}.wasm`);

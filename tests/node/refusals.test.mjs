@@ -288,9 +288,9 @@ test("without a patch size the shapes tell it, or the error names the key", asyn
   const tensors = vitOf(BASE);
   const flat = tensors.map(([name, dtype, shape]) => [name, dtype, shape.length === 4 ? [768, 700] : shape]);
   await early(headerOf(flat), "bad_config",
-    /patch_size is missing, and tensor "patch_embed\.proj\.weight" of shape \(768,700\) does not tell it/);
+    /patch_size: tell \[rows, columns\]; tensor "patch_embed\.proj\.weight" of shape \(768,700\) does not/);
   const odd = tensors.map(([name, dtype, shape]) => [name, dtype, name === "pos_embed" ? [1, 198, 768] : shape]);
-  await early(headerOf(odd), "bad_config", /image_size is missing, and 198 positions/);
+  await early(headerOf(odd), "bad_config", /image_size: tell \[rows, columns\]; 198 positions/);
   const whole = { image_size: [224, 224], channels: 3, width: 768, depth: 12, heads: 12, mlp_width: 3072, classes: 1000 };
   await early(headerOf(tensors, whole), "bad_config", /config: patch_size is missing/);
   const { config } = await load(modelBytes("families/torchvision"));
