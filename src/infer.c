@@ -225,7 +225,10 @@ static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_err
     c->pool_prefix = habits->bare && c->class_tokens;
     if (c->pool_prefix && token && token->rank == 3 && !is_given(s, "pool"))
         return ask("pool", "class or mean", why);
-    if (both && c->registers && !is_given(s, "pool_prefix")) /* transformers 4 does, 5 does not */
+    size_t prefix = c->class_tokens + c->distillation_tokens + c->registers;
+    if (has(s, "attn_pool.latent") && prefix && !is_given(s, "pool_prefix")) /* timm < 1.0.16 did */
+        return ask("pool_prefix", "true or false, whether the prefix is pooled too", why);
+    if (both && c->registers && !is_given(s, "pool_prefix")) /* transformers < 4.52 did */
         return ask("pool_prefix", "true or false, whether registers are in the mean", why);
     return VIT_OK;
 }

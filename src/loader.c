@@ -62,7 +62,7 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     const size_t *from = c->position_grid;
     const size_t to[2] = {c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]};
     memcpy(out, in, extra * sizeof *out);
-    if (c->resize != VIT_RESIZE_ANTIALIAS) {
+    if (c->resize > VIT_RESIZE_ANTIALIAS) {
         interpolate(out + extra, in + extra, from, to, D, c->resize);
         return VIT_OK;
     }
@@ -357,6 +357,8 @@ static vit_status open_model(vit_loader *l) {
         status = infer_config(&l->inferred, &size, &assumed, &names, &l->st, json, size, why);
     if (l->inferred) json = l->inferred;
     if (!status) status = weights_read_config(&config, &l->st, &names, json, size, why);
+    if (!status && !ours && !config.resize && weights_resize_positions(&config))
+        assumed.keys[assumed.count++] = "position_resize"; /* timm's way */
     if (!status) status = check_made(l, &config, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);

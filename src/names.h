@@ -50,9 +50,10 @@ struct habits {
     bool bare;                     /* one head as wide as the token has no projection behind it */
     bool unfolds;                  /* a Linear's patches are (C,P,Q), not (P,Q,C) */
     bool squares;                  /* where positions can be a square grid, they are one */
-    bool gelu_assumed;             /* files with another activation look the same */
-    vit_resize resize;             /* of positions */
-    bool head_transposed;          /* its matrix is (D,K), not (K,D) */
+    bool shared;          /* other code has these names too, and other ways to resize positions */
+    bool gelu_assumed;    /* files with another activation look the same */
+    vit_resize resize;    /* of positions */
+    bool head_transposed; /* its matrix is (D,K), not (K,D) */
     /* What is an image's place among texts: what the head makes, or what would feed one. */
     enum { PROJECTION_NONE, PROJECTION_HEAD, PROJECTION_POOLED } projection;
 };

@@ -93,7 +93,7 @@ enum { VIT_STEM_MOST = 6 };
  * without, facebook's DINOv2 by a scale that is 0.1 rows too large, torchvision with align_corners.
  */
 typedef enum vit_resize {
-    VIT_RESIZE_BY_FAMILY,
+    VIT_RESIZE_BY_FAMILY, /* of our own files: as timm */
     VIT_RESIZE_ANTIALIAS,
     VIT_RESIZE_PLAIN,
     VIT_RESIZE_OFFSET,
@@ -187,7 +187,7 @@ const char *vit_model_json(const vit_model *model, size_t *size);
  * "skipped": ["mask_token"], "projection": "head"}. family: "vitrine" for one with its own config;
  * assumed: config keys that nothing told; skipped: tensors that are not the model's; projection:
  * what places an image among texts, the logits ("head") or what feeds a head ("pooled"), or null.
- * Lives as long as the model. */
+ * Lives as long as the model. NULL, and no size, for a model that was created. */
 const char *vit_model_origin(const vit_model *model, size_t *size);
 /* Name of class `index`; NULL past the end, or where the config has no `labels`. */
 const char *vit_model_label(const vit_model *model, size_t index);

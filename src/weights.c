@@ -64,9 +64,9 @@ static void read_positions(vit_config *c, const struct st_tensor *position, bool
         }
 }
 
-/* DINOv2 with registers antialiases in every family. Other code has timm's names: facebook's DINO
- * and DINOv2, known by a head or a mask token, which timm drops, MAE by its decoder, DeiT III by
- * its scales. */
+/* BY_FAMILY: nothing tells. DINOv2 with registers antialiases in every family. Other code has
+ * timm's names: facebook's DINO and DINOv2, known by a head or a mask token, which timm drops, MAE
+ * by its decoder, DeiT III by its scales. */
 static vit_resize resize_of(const vit_config *c, const struct names *names,
                             const struct safetensors *st) {
     static const struct {
@@ -82,7 +82,7 @@ static vit_resize resize_of(const vit_config *c, const struct names *names,
     if (c->layer_scale && mask && mask->rank == 2) return VIT_RESIZE_OFFSET;
     for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++)
         if (find(names, st, THEIRS[i].tensor)) return THEIRS[i].resize;
-    return VIT_RESIZE_ANTIALIAS;
+    return names_habits(names)->shared ? VIT_RESIZE_BY_FAMILY : VIT_RESIZE_ANTIALIAS;
 }
 
 vit_status weights_read_config(vit_config *c, const struct safetensors *st,
@@ -210,6 +210,7 @@ static bool is_transposed(const struct param *param, const struct names *names) 
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct names *names, const vit_config *c, vit_error *why) {
     bool timm = names_are_timms(names);
+    const struct habits *habits = names_habits(names);
     if (is_transposed(param, names)) {
         const size_t shape[] = {param->K, param->N};
         if (t->rank == 2 && !memcmp(t->shape, shape, sizeof shape))
@@ -224,7 +225,7 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
     if (!same_shape(param, t, timm) && !(is_position(param) && are_positions(c, t)) &&
-        !(is_linear(param, t) && !timm))
+        !(is_linear(param, t) && (habits->bare || habits->unfolds)))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);
     return check_type(param, t, part, c, why);

@@ -29,7 +29,7 @@ static const struct family_case {
     {"families/mae_with_decoder", "{\"heads\":2}"},
     {"families/clip_classifier", "{\"heads\":2}"},
     {"families/siglip_classifier", "{\"heads\":2}"},
-    {"families/timm_map_registers", "{\"heads\":2,\"activation\":\"gelu\"}"},
+    {"families/timm_map_registers", "{\"heads\":2,\"activation\":\"gelu\",\"pool_prefix\":false}"},
     {"families/openai_clip", "{\"heads\":2}"},
     {"families/open_clip_alone", "{\"heads\":2}"},
     {"families/vit_pytorch_one_head", "{\"pool\":\"class\"}"},
@@ -38,6 +38,18 @@ static const struct family_case {
     {"families/timm_avgmax", "{\"heads\":2,\"pool\":\"mean_max\"}"},
     {"families/timm_max", "{\"heads\":2,\"pool\":\"max\"}"},
     {"families/dinov2_classifier", "{\"heads\":2}"},
+    {"families/encoder_unfolded", "{\"heads\":2,\"norm\":\"pre\",\"activation\":\"gelu\"}"},
+    {"families/vit_of_transformers_5", "{\"heads\":2}"},
+    {"families/dinov2_of_transformers_5", "{\"heads\":2}"},
+    {"families/siglip_of_transformers_5", "{\"heads\":2}"},
+    {"families/dinov2_in_chunks", "{\"heads\":2}"},
+    {"families/open_clip_of_timm", "{\"heads\":2,\"activation\":\"gelu\"}"},
+    {"families/timm_prr", "{\"heads\":2,\"pool\":\"prr\"}"},
+    {"families/timm_prr_of_all", "{\"heads\":2,\"pool\":\"prr\"}"},
+    {"families/timm_mean_of_all", "{\"heads\":2,\"pool_prefix\":true}"},
+    {"families/vit_pytorch_mean_before", "{\"pool\":\"mean\"}"},
+    {"families/vit_of_another_grid",
+     "{\"heads\":2,\"image_size\":[8,16],\"position_size\":[8,20]}"},
 };
 enum { CASES_COUNT = sizeof CASES / sizeof *CASES };
 

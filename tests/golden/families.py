@@ -17,73 +17,10 @@ import re
 import sys
 
 import torch
-from torch import nn
 
-import make
 from make import BATCH, DEFAULTS, DTYPES, VisionTransformer, draw_weights, write_safetensors
-
-# ---- Code that is not ours -------------------------------------------------------------
-
-
-class Recorded:
-    """What the blocks of a model give, and the weights of every nn.MultiheadAttention in them."""
-
-    def __init__(self, blocks, norm):
-        self.hidden, self.attention, self.tokens = [], [], None
-        for block in blocks:
-            block.register_forward_hook(lambda _, __, out: self.hidden.append(out))
-            for module in block.modules():
-                if isinstance(module, nn.MultiheadAttention):
-                    self.watch(module)
-        norm.register_forward_hook(lambda _, __, out: setattr(self, "tokens", out))
-
-    def watch(self, module):
-        forward = module.forward
-
-        def asked(query, key, value, **options):
-            options.update(need_weights=True, average_attn_weights=False)
-            out, weights = forward(query, key, value, **options)
-            self.attention.append(weights)
-            return out, weights
-
-        module.forward = asked
-
-
-def of_torchvision(heads, **sizes):
-    from torchvision.models.vision_transformer import VisionTransformer as Torchvision
-
-    model = Torchvision(num_heads=heads, **sizes)
-    return model, Recorded(model.encoder.layers, model.encoder.ln)
-
-
-def of_a_tutorial(**sizes):
-    model, recorded = of_torchvision(**sizes)
-    model.heads = nn.Linear(sizes["hidden_dim"], 3)
-    return model, recorded
-
-
-class Encoder(nn.Module):
-    """What people write around torch.nn.TransformerEncoder."""
-
-    def __init__(self, image, patch, channels, width, heads, mlp, depth, classes, **layer):
-        super().__init__()
-        self.patch_embed = nn.Conv2d(channels, width, patch, stride=patch)
-        self.cls_token = nn.Parameter(torch.empty(1, 1, width))
-        self.pos_embedding = nn.Parameter(torch.empty(1, (image // patch) ** 2 + 1, width))
-        one = nn.TransformerEncoderLayer(width, heads, mlp, dropout=0.0, batch_first=True, **layer)
-        self.encoder = nn.TransformerEncoder(one, depth, norm=nn.LayerNorm(width))
-        self.head = nn.Linear(width, classes)
-
-    def forward(self, images):
-        x = self.patch_embed(images).flatten(2).transpose(1, 2)
-        x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], 1) + self.pos_embedding
-        return self.head(self.encoder(x)[:, 0])
-
-
-def of_encoder(**options):
-    model = Encoder(**options)
-    return model, Recorded(model.encoder.layers, model.encoder.norm)
-
+from others import (Bare, MeanOfAll, Refined, Siglip, VitPytorch, VitPytorchMean, of_a_tutorial,
+                    of_encoder, of_torchvision)
 
 # ---- Our names → theirs ----------------------------------------------------------------
 
@@ -343,95 +280,53 @@ def without(tensors, start):
     return {n: t for n, t in tensors.items() if not n.startswith(start)}
 
 
-# ---- Models that make.py has not -------------------------------------------------------
+VIT_OF_5 = TRANSFORMERS[:5] + [
+    (r"blocks\.(\d+)\.attn\.qkv", r"layers.\1.attention.QKV_proj"),
+    (r"blocks\.(\d+)\.attn\.proj", r"layers.\1.attention.o_proj"),
+    (r"blocks\.(\d+)\.norm1", r"layers.\1.layernorm_before"),
+    (r"blocks\.(\d+)\.norm2", r"layers.\1.layernorm_after"),
+    (r"blocks\.(\d+)\.mlp", r"layers.\1.mlp"),
+    (r"norm\.", "layernorm."),
+    (r"head", "classifier"),
+]
+DINO_OF_5 = TRANSFORMERS[:5] + [
+    (r"blocks\.(\d+)\.attn\.qkv", r"encoder.layer.\1.attention.QKV_proj"),
+    (r"blocks\.(\d+)\.attn\.proj", r"encoder.layer.\1.attention.o_proj"),
+] + DINO[7:]
 
 
-class Pooling(nn.Module):
-    """SigLIP's head, its parts named as in transformers."""
-
-    def __init__(self, c):
-        super().__init__()
-        D = c["width"]
-        self.probe = nn.Parameter(torch.empty(1, 1, D))
-        self.attention = nn.MultiheadAttention(D, c["heads"], batch_first=True)
-        self.layernorm = nn.LayerNorm(D, eps=c["norm_eps"])
-        self.mlp = make.Mlp(c)
-
-    def forward(self, x):
-        pooled = self.attention(self.probe.expand(len(x), -1, -1), x, x)[0]
-        return (pooled + self.mlp(self.layernorm(pooled)))[:, 0]
+def as_vit_of_5(tensors):
+    return behind("vit.", renamed(tensors, VIT_OF_5, ["q", "k", "v"]), ["classifier"])
 
 
-class Siglip(VisionTransformer):
-    def __init__(self, c):
-        super().__init__(c)
-        self.head = nn.Identity()
-        self.pool = Pooling(c)
-
-    def state_dict(self):
-        return {n.replace("pool.", "head.", 1) if n.startswith("pool.") else n: t
-                for n, t in super().state_dict().items()}
-
-    def forward(self, images):
-        pool, self.pool = self._modules.pop("pool"), "class"
-        super().forward(images)
-        del self.pool
-        self.pool = pool
-        self.pooled = self.pool(self.tokens[:, self.prefix:])
-        return self.pooled
+def as_dinov2_of_5(tensors):
+    return renamed(without(tensors, "head."), DINO_OF_5, ["q", "k", "v"])
 
 
-class WideAttention(make.Attention):
-    """Heads whose width is chosen freely."""
-
-    def __init__(self, c):
-        super().__init__(c)
-        self.inner = c["heads"] * c["head_width"]
-        self.qkv = nn.Linear(c["width"], 3 * self.inner, bias=c["qkv_bias"])
-        self.proj = nn.Linear(self.inner, c["width"])
-
-    def forward(self, x):
-        B, T, D = x.shape
-        q, k, v = (
-            part.reshape(B, T, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
-        self.weights = (q @ k.transpose(2, 3) / (self.inner // self.heads) ** 0.5).softmax(dim=-1)
-        return self.proj((self.weights @ v).transpose(1, 2).reshape(B, T, self.inner))
+def as_siglip_of_5(tensors):
+    return {n.replace("vision_model.", ""): t for n, t in as_siglip(tensors).items()
+            if n.startswith("vision_model.")}
 
 
-class VitPytorch(VisionTransformer):
-    def __init__(self, c):
-        super().__init__(c)
-        for block in self.blocks:
-            block.attn = WideAttention(c)
-        if c["NORMED_PATCHES"]:
-            patch = c["patch_size"]
-            self.patch_embed = NormedPatches(c["channels"], c["width"], patch, c["norm_eps"])
+def as_dinov2_in_chunks(tensors):
+    """Two blocks, each in a chunk of its own."""
+    return renamed(without(tensors, "head."), [(r"blocks\.(\d+)", r"blocks.\1.\1")])
 
 
-class Bare(VitPytorch):
-    """One head as wide as the token: nothing comes behind it."""
-
-    def __init__(self, c):
-        super().__init__(c)
-        for block in self.blocks:
-            block.attn.proj = nn.Identity()
+def as_open_clip_of_timm(tensors):
+    text = {f"text.{n}": torch.ones(2) for n in tensors if n.startswith("blocks.0.")}
+    return {**behind("visual.trunk.", as_timms_siglip(tensors)), **text, "logit_scale": torch.ones(()),
+            "logit_bias": torch.ones(1)}
 
 
-class NormedPatches(nn.Module):
-    def __init__(self, channels, width, patch, eps):
-        super().__init__()
-        self.norm_in = nn.LayerNorm(channels * patch[0] * patch[1], eps=eps)
-        self.proj = nn.Conv2d(channels, width, patch, stride=patch)
-        self.norm = nn.LayerNorm(width, eps=eps)
-        self.patch = patch
+def as_vit_pytorch_mean_before(tensors):
+    table = [(r"fc_norm\.", "mlp_head.0."), *VIT_PYTORCH_BEFORE]
+    return renamed(channels_last(tensors), table)
 
-    def forward(self, images):
-        B, C, H, W = images.shape
-        P, Q = self.patch
-        x = images.reshape(B, C, H // P, P, W // Q, Q).permute(0, 2, 4, 3, 5, 1).flatten(3)
-        x = self.norm_in(x.flatten(1, 2))  # of (P,Q,C)
-        return self.norm(nn.functional.linear(
-            x, self.proj.weight.permute(0, 2, 3, 1).flatten(1), self.proj.bias))
+
+def as_averaged(tensors):
+    """What torch.optim.swa_utils.AveragedModel saves, but for its counter's type."""
+    return {**behind("module.", tensors), "n_averaged": torch.ones(())}
 
 
 # ---- The cases -------------------------------------------------------------------------
@@ -507,11 +402,34 @@ OURS.update({  # later, as each has the seed of its number
 })
 OTHERS_LATER = {
     "torchvision_of_a_tutorial": (of_a_tutorial, OTHERS["torchvision"][1]),
+    "encoder_unfolded": (of_encoder, dict(OTHERS["encoder_pre"][1], unfold=True)),
+}
+OURS_LATER = {
+    "vit_of_transformers_5": (as_vit_of_5, dict(SMALL)),
+    "dinov2_of_transformers_5": (as_dinov2_of_5, dict(SMALL, layer_scale=True, norm_eps=1e-6)),
+    "siglip_of_transformers_5": (as_siglip_of_5, dict(
+        SMALL, MODEL=Siglip, prefix=[], pool="mean", activation="gelu_tanh", norm_eps=1e-6)),
+    "dinov2_in_chunks": (as_dinov2_in_chunks, dict(SMALL, layer_scale=True, norm_eps=1e-6)),
+    "open_clip_of_timm": (as_open_clip_of_timm, dict(
+        SMALL, MODEL=Siglip, prefix=[], pool="mean", norm_eps=1e-6)),
+    "timm_prr": (dict, dict(SMALL, MODEL=Refined, norm_eps=1e-6, pool="class")),
+    "timm_prr_of_all": (dict, dict(
+        SMALL, MODEL=Refined, norm_eps=1e-6, prefix=["register"], pool="mean")),
+    "timm_mean_of_all": (as_averaged, dict(
+        SMALL, MODEL=MeanOfAll, norm_eps=1e-6, pool="mean", FC_NORM=True,
+        prefix=["class", "register"])),
+    "vit_pytorch_mean_before": (as_vit_pytorch_mean_before, dict(
+        SMALL, MODEL=VitPytorchMean, NORMED_PATCHES=False, qkv_bias=False, norm_eps=1e-5,
+        head_width=64, heads=1, pool="mean", FC_NORM=True)),
+    "vit_of_another_grid": (as_vit, dict(
+        SMALL, image_size=[8, 16], GRID=[2, 5], ANTIALIAS=False)),
 }
 
 
 HEADLESS = ["vit_without_head", "dinov2", "dinov2_registers", "siglip", "siglip_of_timm",
-            "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers"]
+            "dinov2_of_the_hub", "mae_with_decoder", "timm_map_registers",
+            "dinov2_of_transformers_5", "siglip_of_transformers_5", "dinov2_in_chunks",
+            "open_clip_of_timm"]
 
 
 def make_other(name, seed):
@@ -530,7 +448,7 @@ def make_other(name, seed):
 
 
 def make_ours(name, seed):
-    rename, differs = OURS[name]
+    rename, differs = {**OURS, **OURS_LATER}[name]
     case = {**DEFAULTS, **differs}
     random = torch.Generator().manual_seed(seed)
     model = case.get("MODEL", VisionTransformer)(case)
@@ -555,9 +473,11 @@ def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "families")
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)
-    cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100)]
+    cases = [*enumerate([*OTHERS, *OURS], start=1), *enumerate(OTHERS_LATER, start=100),
+             *enumerate(OURS_LATER, start=200)]
     for seed, name in cases:
-        tensors, dtype, results = (make_ours if name in OURS else make_other)(name, seed)
+        other = name in OTHERS or name in OTHERS_LATER
+        tensors, dtype, results = (make_other if other else make_ours)(name, seed)
         write_safetensors(folder / f"{name}.safetensors", {n: (dtype, t) for n, t in tensors.items()})
         write_safetensors(folder / f"{name}.golden.safetensors", {n: ("F32", t) for n, t in results.items()})
         print(name)

@@ -45,7 +45,7 @@ DEFAULTS = dict(
 # Name → what differs from DEFAULTS. Keys in capitals are no config keys; they shape the file:
 # DTYPE of the tensors, PAD the header to 8 bytes, FC_NORM in place of norm, POSITION_ROWS
 # "patches" for a pos_embed without rows for the prefix, HOLD the fixed positions in the file,
-# GRID the side of the square grid that pos_embed was made for, to be resized as timm does;
+# GRID the side, or sides, of the grid that pos_embed was made for, to be resized as timm does;
 # families.py's NORM_PRE, PATCH_BIAS and HEAD_BIAS as CLIP has them.
 CASES = {
     "pre_gelu_learned": dict(image_size=[12, 12], depth=3),
@@ -279,8 +279,10 @@ class VisionTransformer(nn.Module):
         self.patches_only = c.get("POSITION_ROWS") == "patches"
         if c["position"] == "learned":
             self.grid = rows, columns
-            self.side, self.antialias = c.get("GRID"), c.get("ANTIALIAS", True)
-            length = self.side**2 if self.side else rows * columns
+            self.made_for, self.antialias = c.get("GRID"), c.get("ANTIALIAS", True)
+            if isinstance(self.made_for, int):
+                self.made_for = [self.made_for] * 2
+            length = self.made_for[0] * self.made_for[1] if self.made_for else rows * columns
             if not self.patches_only:
                 length += prefix
             self.pos_embed = nn.Parameter(torch.empty(1, length, D))
@@ -306,11 +308,11 @@ class VisionTransformer(nn.Module):
 
     def positions(self):
         """pos_embed, its grid resized to the image's; kept, for its gradient."""
-        if getattr(self, "side", None) is None:
+        if getattr(self, "made_for", None) is None:
             return self.pos_embed
-        patches = self.side**2
+        patches = self.made_for[0] * self.made_for[1]
         rest, grid = self.pos_embed[:, :-patches], self.pos_embed[:, -patches:]
-        grid = grid.reshape(1, self.side, self.side, -1).permute(0, 3, 1, 2)
+        grid = grid.reshape(1, *self.made_for, -1).permute(0, 3, 1, 2)
         grid = F.interpolate(grid, size=self.grid, mode="bicubic", antialias=self.antialias)
         self.resized = torch.cat([rest, grid.flatten(2).transpose(1, 2)], dim=1)
         self.resized.retain_grad()
