@@ -98,16 +98,15 @@ function registersOf({ num_register_tokens: count = REGISTERS }: Json): "registe
   throw new Refusal(`config: num_register_tokens: ${what}`);
 }
 
-/** Up to transformers 4 the mean beside a DINOv2's class token is of the registers too. */
-function poolsRegisters(version: unknown): boolean | undefined {
-  const major = parseInt(wordOf(version));
-  return major > 0 ? major < 5 : undefined;
-}
+/** Before 4.52 the mean beside a DINOv2's class token was of its registers too. */
+const poolsRegisters = (version: unknown) => (versionOf(version) ? isBefore(version, 52) : undefined);
+
+const versionOf = (version: unknown) => /^(\d+)\.(\d+)/.exec(wordOf(version));
 
 /** Whether a version is older than 4.`minor`. */
 function isBefore(version: unknown, minor: number): boolean {
-  const [, got] = /^4\.(\d+)/.exec(wordOf(version)) ?? [];
-  return got !== undefined && Number(got) < minor;
+  const [, major = "", got = ""] = versionOf(version) ?? [];
+  return major === "4" && Number(got) < minor;
 }
 
 /** Those of a classifier: every config has some, if only LABEL_0 and LABEL_1. */
@@ -165,7 +164,8 @@ function ofTimm(config: Json, asks: boolean): Config {
     channels: args.in_chans ?? channels,
     image_size: size,
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
-    pool_prefix: (args.pool_include_prefix ?? name === "test_vit3") || undefined,
+    position_resize: "antialias",
+    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels)),
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number]) : undefined,
@@ -173,6 +173,12 @@ function ofTimm(config: Json, asks: boolean): Config {
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
 }
+
+/**
+ * Before 1.0.16 the query of `map` saw the prefix too. A licence is written since 1.0.21: without
+ * one nothing tells, and src/infer.c asks where it matters.
+ */
+const poolsPatches = ({ license }: Json) => (license ? false : undefined);
 
 /** Labels as a list, or by number, which may leave some out. */
 function listOf(labels: unknown, count: unknown): unknown {

@@ -69,7 +69,7 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
   const named = new Promise<string>((resolve) => (tell = resolve));
   const weights = new Opener((signal) => openFirst(get, tell, signal));
   const theirs = named.then((name) =>
-    OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
+    !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
   theirs.catch(() => {}); // who waits for it tells
   return { weights, config: config ?? theirs, processor };
 }

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import {
   checkpoint, cli, folder, picture, raw, readNpy, rgb, run, skip, start, variant,
 } from "./command.mjs";
+import { modelBytes } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
 
 const DIGITS = new URL("../../weights/digits.safetensors", import.meta.url);
@@ -16,23 +17,24 @@ const json = ({ stdout }) => JSON.parse(stdout);
 test("help, version and what a command line has wrong", async () => {
   const overview = await run(["--help"]);
   assert.equal(overview.code, 0);
-  for (const name of ["classify", "embed", "attention"]) {
+  for (const name of ["classify", "embed", "attention", "info"]) {
     assert.match(overview.stdout, new RegExp(`^  ${name} `, "m"));
     const { code, stdout, stderr } = await run([name, "--help"]);
     assert.deepEqual([code, stderr], [0, ""]);
-    for (const option of ["model", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
+    for (const option of ["model", "config", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
   }
   const version = await run(["--version"]);
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url)));
   assert.equal(version.stdout, `${manifest.version}\n`);
   for (const [args, message] of [
-    [[], /command: expected one of classify, embed, attention, got none/],
+    [[], /command: expected one of classify, embed, attention, info, got none/],
     [["paint"], /command: expected one of .*, got "paint"/],
     [["classify"], /photos: expected at least one file, got none/],
     [["classify", "--tpo", "3", "a.png"], /'--tpo'.*vitrine classify --help/],
     [["classify", "--top", "0", "a.png"], /--top: expected a whole number from 1, got "0"/],
     [["classify", "--threads", "two", "a.png"], /--threads: expected a whole number from 1, got "two"/],
     [["classify", "--variant", "fast", "a.png"], /--variant: expected one of auto, .*, got "fast"/],
+    [["info", "a", "b"], /model: expected one, got 2; see vitrine info --help/],
     [["embed", "a.png"], /--out: expected a file such as vectors.npy, got none/],
     [["embed", "--out", "a.png", "a.png"], /--out: expected a name that ends in .npy, got "a.png"/],
     [["embed", "--json", "--what", "all", "a.png"], /--what: expected one of pooled, cls, patches, got "all"/],
@@ -52,6 +54,31 @@ test("help, version and what a command line has wrong", async () => {
     assert.match(stderr, message);
     assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
   }
+});
+
+test("info tells a model's family, config, what was assumed and what was skipped", async (t) => {
+  const here = folder(t);
+  const clip = here.write("clip.safetensors", modelBytes("families/openai_clip"));
+  const { code, stdout, stderr } = await run(["info", "--config", '{"heads": 2}', clip]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const lines = stdout.split("\n");
+  assert.deepEqual(lines.slice(0, 2), ["family: OpenAI's CLIP and open_clip", "assumed: activation"]);
+  assert.match(lines[2], /^skipped: .*, .*, .*, .* and \d+ more$/);
+  assert.ok(lines.includes('activation: "quick_gelu"') && lines.includes("heads: 2"));
+  const { family, assumed, skipped, config } = json(await run(["info", "--json", "--model", checkpoint(here)]));
+  assert.deepEqual([family.startsWith("transformers' ViT"), assumed, skipped, config.labels.join("")], [true, [], [], "abcdefg"]);
+  const open = await run(["info", here.write("open.safetensors", modelBytes("families/encoder_post"))]);
+  assert.deepEqual([open.code, open.stdout], [1, ""]);
+  assert.equal(open.stderr, "vitrine: config: heads: tell 1, 2, 3, 4 or 6; nothing in this file does\n");
+});
+
+test("what was assumed is told beside the answers", { skip }, async (t) => {
+  const here = folder(t);
+  const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
+  const photo = here.write("a.png", await png(picture(8, 8, 3)));
+  const told = await run(["embed", "--json", ...args, photo]);
+  assert.equal(told.stderr, "vitrine: assumed heads: 1: nothing told; --config does\n");
+  assert.equal((await run(["embed", "--json", "--config", '{"heads": 1}', ...args, photo])).stderr, "");
 });
 
 test("without sharp the error says how to get it", async (t) => {

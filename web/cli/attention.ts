@@ -1,6 +1,6 @@
 import { basename, extname, join, resolve } from "node:path";
 import { VitError } from "vitrine";
-import { type Command, refusal, type Tools } from "./command.ts";
+import { type PhotoCommand, refusal, type Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
 import { textOf, UsageError } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
@@ -18,8 +18,9 @@ interface Report extends Partial<View> {
   readonly values?: readonly number[];
 }
 
-export const attention: Command = {
+export const attention: PhotoCommand = {
   about: "where the model looks: a heat map over each photo as the model saw it",
+  operand: "PHOTO …",
   options: {
     out: { value: "FILE", help: "FILE.png, FILE.npy, or for several photos FOLDER/" },
     ...VIEW_OPTIONS,

@@ -1,5 +1,5 @@
 import { type Classification, type Vit, VitError } from "vitrine";
-import { type Command, refusal } from "./command.ts";
+import { type PhotoCommand, refusal } from "./command.ts";
 import { textOf, whole } from "./options.ts";
 import { type Read, withoutName } from "./photos.ts";
 import { complain, printJson, printRow, status } from "./terminal.ts";
@@ -10,8 +10,9 @@ const DEFAULT_JSON = 5;
 type Judged = Pick<Classification, "classes" | "uncertain" | "milliseconds">;
 type Answer = { readonly file: string } & (Judged | { readonly error: string });
 
-export const classify: Command = {
+export const classify: PhotoCommand = {
   about: "what each photo shows, a line each: file, label, probability, and `uncertain` where it is",
+  operand: "PHOTO …",
   options: {
     top: {
       value: "K",

@@ -1,4 +1,4 @@
-import { type LoadOptions, type Vit, VitError } from "vitrine";
+import { type LoadOptions, type Vit, VitError, type WeightsSource } from "vitrine";
 import { type Options, oneOf, textOf, type Values, whole } from "./options.ts";
 import type { Photos } from "./photos.ts";
 
@@ -9,28 +9,55 @@ export interface Tools {
 }
 
 /** Resolves to whether every photo went well; what ends the whole command it throws. */
-export type Work = (tools: Tools) => Promise<boolean>;
+export type Work<Given> = (tools: Given) => Promise<boolean>;
 
-export interface Command {
+interface Words {
   readonly about: string;
   readonly options: Options;
-  /** Refuses what the command line has wrong, before anything is loaded. */
-  plan(values: Values, files: readonly string[]): Work;
 }
+
+/** `plan` refuses what the command line has wrong, before anything is loaded. */
+export interface PhotoCommand extends Words {
+  readonly operand: "PHOTO …";
+  plan(values: Values, files: readonly string[]): Work<Tools>;
+}
+
+/** Its operand is the model itself. */
+export interface ModelCommand extends Words {
+  readonly operand: "MODEL";
+  plan(values: Values, operands: readonly string[]): Work<Pick<Tools, "vit">>;
+}
+
+export type Command = PhotoCommand | ModelCommand;
 
 const VARIANTS = ["auto", "relaxed", "simd128", "scalar"] as const;
 
 /** Read from dist/cli.js. */
 const DIGITS = new URL("../weights/digits.safetensors", import.meta.url);
 
-/** Where the model is, and how it is to run: in a worker, so that Ctrl-C is heard. */
-export function modelOptions(values: Values): { source: string | URL; options: LoadOptions } {
+/**
+ * Where the model is, and how it is to run: in a worker, so that Ctrl-C is heard.
+ *
+ * @param named the model as an operand.
+ */
+export function modelOptions(
+  values: Values,
+  named?: string,
+): { source: string | URL | WeightsSource; options: LoadOptions } {
   const options = {
     worker: true,
     threads: whole("--threads", textOf(values, "threads") ?? "1", 1),
     variant: oneOf("--variant", textOf(values, "variant") ?? "auto", VARIANTS),
   };
-  return { source: textOf(values, "model") ?? DIGITS, options };
+  const weights = named ?? textOf(values, "model") ?? DIGITS;
+  const config = textOf(values, "config");
+  return { source: config === undefined ? weights : { weights, config }, options };
+}
+
+/** What of a model was guessed, for a person to see; undefined: nothing. */
+export function assumption({ assumed, config }: Vit): string | undefined {
+  const all = assumed.map((key) => `${key}: ${JSON.stringify(config[key])}`);
+  return all.length > 0 ? `assumed ${all.join(", ")}: nothing told; --config does` : undefined;
 }
 
 /** The error of a photo that the model does not take; any other ends the command. */

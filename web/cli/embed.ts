@@ -1,5 +1,5 @@
 import type { Embedding, Vit } from "vitrine";
-import type { Command } from "./command.ts";
+import type { PhotoCommand } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
 import { oneOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
@@ -16,8 +16,9 @@ interface Vector {
   readonly shape: readonly number[];
 }
 
-export const embed: Command = {
+export const embed: PhotoCommand = {
   about: "each photo as a vector: what the head would read, or another",
+  operand: "PHOTO …",
   options: {
     out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
     what: { value: "KIND", help: `${KINDS.join(", ")}; ${KINDS[0]} by default` },

@@ -5,8 +5,9 @@ import { Vit } from "vitrine";
 import { reason } from "../errors.ts";
 import { attention } from "./attention.ts";
 import { classify } from "./classify.ts";
-import { type Command, modelOptions } from "./command.ts";
+import { assumption, type Command, modelOptions } from "./command.ts";
 import { embed } from "./embed.ts";
+import { info } from "./info.ts";
 import { listOptions, readOptions, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
 import { Photos } from "./photos.ts";
@@ -17,16 +18,16 @@ const EXIT = { fine: 0, failed: 1, usage: 2 };
 /** 128 and the signal's number, as a shell has it. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info };
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help tells a command's options, vitrine --version the version";
-  return `vitrine COMMAND [options] PHOTO …\n\n${rows.join("\n")}\n\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n\n${rows.join("\n")}\n\n${each}`;
 };
 
-const help = (name: string, { about, options }: Command): string =>
-  `vitrine ${name} [options] PHOTO …\n\n${about}\n\n${listOptions(options)}`;
+const help = (name: string, { about, operand, options }: Command): string =>
+  `vitrine ${name} [options] ${operand}\n\n${about}\n\n${listOptions(options)}`;
 
 /** Read from dist/cli.js. */
 function version(): string {
@@ -50,15 +51,30 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = COMMANDS[name]!;
   const { values, files } = readOptions(name, command.options, args);
   if (values["help"]) return say(help(name, command));
+  if (command.operand === "MODEL") {
+    const work = command.plan(values, files);
+    return withModel(modelOptions(values, files[0]), (vit) => work({ vit }));
+  }
   if (files.length === 0) {
     throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
   }
-  const { source, options } = modelOptions(values);
   const work = command.plan(values, files);
   const photos = await Photos.load();
+  return withModel(modelOptions(values), (vit) => {
+    const assumed = assumption(vit);
+    if (assumed) complain(assumed);
+    return work({ vit, photos });
+  });
+}
+
+/** The exit code of what is done with a model, which is let go afterwards. */
+async function withModel(
+  { source, options }: ReturnType<typeof modelOptions>,
+  work: (vit: Vit) => Promise<boolean>,
+): Promise<number> {
   const vit = await Vit.load(source, { ...options, onProgress: loading });
   try {
-    return (await work({ vit, photos })) ? EXIT.fine : EXIT.failed;
+    return (await work(vit)) ? EXIT.fine : EXIT.failed;
   } finally {
     vit.dispose();
   }

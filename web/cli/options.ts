@@ -21,6 +21,10 @@ const COMMON: Options = {
     value: "MODEL",
     help: "a .safetensors, .pt, .pth or .bin file, a checkpoint's folder or an address; our digits by default",
   },
+  config: {
+    value: "JSON",
+    help: 'what the model leaves open, as text or a file, such as {"heads": 3}; laid over its own',
+  },
   threads: { value: "N", help: "how many threads share the work; 1 by default" },
   variant: { value: "NAME", help: "auto, relaxed, simd128 or scalar: the build that runs" },
   json: { help: "print one JSON document" },

@@ -162,13 +162,17 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
 /** Shape, size, memory and speed, a row each. */
 export function drawFacts(list: HTMLElement, { model, seconds, bytes, times }: OwnState): void {
   if (!model) return list.replaceChildren();
-  const { depth, width, heads, patch_size, image_size, classes } = model.config;
+  const { config, family, assumed, skipped } = model;
+  const { depth, width, heads, patch_size, image_size, classes } = config;
   const median = times.toSorted((a, b) => a - b)[times.length >> 1];
   const threads = model.threads > 1 ? `, ${model.threads} threads` : "";
   const facts = {
     Model:
       `${depth} layers of width ${width}, ${heads} heads, patches of ${patch_size.join("×")} in ` +
       `${image_size.join("×")}, ${classes || "no"} classes`,
+    ...(family !== "vitrine" && { Family: family }),
+    ...(assumed.length > 0 && { Assumed: assumed.map((key) => `${key}: ${String(config[key])}`).join(", ") }),
+    ...(skipped.length > 0 && { Skipped: `${skipped.length} tensors that are not the image model’s` }),
     Load: `${size(bytes)} in ${seconds.toFixed(1)} s`,
     Memory: `${size(model.memory)} of WebAssembly memory`,
     Speed:

@@ -1,0 +1,102 @@
+// Where a model comes from: its family, what was assumed, what was skipped, and an image's place
+// among texts; and open_clip's folders, which have names of their own.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { farthest, golden, modelBytes } from "./golden.mjs";
+import { file, serve } from "./server.mjs";
+import { load, rejects } from "./support.mjs";
+
+const near = 2e-5; // as tests/c/golden.h
+const family = (name, config) => ({ weights: modelBytes(`families/${name}`), ...(config && { config }) });
+
+test("a model tells its family, what was assumed and what was skipped, here and in a worker", async () => {
+  for (const worker of [false, true]) {
+    const plain = await load(family("torchvision"), { worker });
+    assert.deepEqual([plain.family, plain.assumed, plain.skipped], ["torchvision", ["heads"], []]);
+    const told = await load(family("torchvision", { heads: 1 }), { worker });
+    assert.deepEqual(told.assumed, []);
+    const clip = await load(family("clip", { heads: 2 }), { worker });
+    assert.equal(clip.family, "transformers' CLIP");
+    assert.ok(clip.skipped.includes("logit_scale") && clip.skipped.includes("text_projection.weight"));
+    assert.ok(Object.isFrozen(clip.skipped) && Object.isFrozen(clip.assumed));
+  }
+});
+
+test("our own models assume nothing and skip nothing", async () => {
+  const digits = await load(new URL("../../weights/digits.safetensors", import.meta.url));
+  assert.deepEqual([digits.family, digits.assumed, digits.skipped], ["vitrine", [], []]);
+});
+
+test("names of any characters are skipped as they are", async () => {
+  const bytes = modelBytes("families/mae_with_decoder");
+  const size = Number(bytes.readBigUInt64LE(0));
+  const text = bytes.toString("utf8", 8, 8 + size).replace('"decoder_pos_embed"', '"decoder_\\"\\\\\\n\\u0001é日"');
+  const header = Buffer.from(text);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const weights = Buffer.concat([length, header, bytes.subarray(8 + size)]);
+  const { skipped } = await load({ weights, config: { heads: 2 } });
+  assert.ok(skipped.includes('decoder_"\\\n\u0001é日'), skipped.join());
+});
+
+test("what nothing tells is asked for, and a config apart tells it", async () => {
+  await rejects(() => load(family("encoder_post", { heads: 4 })), "bad_config", /^config: norm: tell pre or post; nothing in this file does$/);
+  const model = await load(family("encoder_post", { heads: 4, norm: "post", activation: "relu" }));
+  const [{ image, logits }] = golden("families/encoder_post");
+  assert.ok(farthest((await model.classify(image)).logits, logits) <= near);
+});
+
+test("embed gives CLIP's projection, SigLIP's pooling, and of other models neither", async () => {
+  const [{ image, logits }] = golden("families/openai_clip");
+  const clip = await (await load(family("openai_clip", { heads: 2 }))).embed(image);
+  assert.ok(farthest(clip.projected, logits) <= near);
+  assert.notEqual(clip.projected.length, clip.pooled.length);
+  const siglip = await load(family("siglip", { heads: 2 }));
+  const { projected, pooled } = await siglip.embed(golden("families/siglip")[0].image);
+  assert.deepEqual(projected, pooled);
+  assert.notEqual(projected.buffer, pooled.buffer);
+  const other = await (await load(family("torchvision"))).embed(golden("families/torchvision")[0].image);
+  assert.equal("projected" in other, false);
+});
+
+const OPEN_CLIP = {
+  "open_clip_config.json": Buffer.from(JSON.stringify({
+    model_cfg: { embed_dim: 50, quick_gelu: true, vision_cfg: { image_size: 12, layers: 2, width: 52, head_width: 26, patch_size: 4 }, text_cfg: {} },
+    preprocess_cfg: { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], interpolation: "bilinear" },
+  })),
+  "open_clip_model.safetensors": modelBytes("families/open_clip_alone"),
+};
+
+test("a folder of open_clip's is read by its files, its path and its address", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, bytes] of Object.entries(OPEN_CLIP)) writeFileSync(join(folder, name), bytes);
+  const url = await serve(t, Object.fromEntries(Object.entries(OPEN_CLIP).map(([name, bytes]) => [`/m/${name}`, file(bytes)])));
+  const [{ image, logits }] = golden("families/open_clip_alone");
+  for (const source of [Object.entries(OPEN_CLIP).map(([name, bytes]) => new File([bytes], name)), `${folder}/`, url("/m/")]) {
+    const model = await load(source);
+    assert.deepEqual(model.assumed, []);
+    assert.equal(model.config.activation, "quick_gelu");
+    assert.equal(model.config.prepare.interpolation, "bilinear");
+    assert.ok(farthest((await model.classify(image)).logits, logits) <= near);
+  }
+});
+
+test("open_clip's files are asked for only where there are no others", async (t) => {
+  const asked = [];
+  const tell = (name, route) => (response, request) => (asked.push(name), route(response, request));
+  const missing = (response) => response.writeHead(404).end();
+  const names = ["model.safetensors", "pytorch_model.bin", "open_clip_model.safetensors", "open_clip_pytorch_model.bin", "open_clip_config.json"];
+  const url = await serve(t, {
+    ...Object.fromEntries(names.map((name) => [`/none/${name}`, tell(name, missing)])),
+    "/one/model.safetensors": file(modelBytes("families/torchvision")),
+    "/one/open_clip_config.json": tell("one", missing),
+  });
+  await rejects(() => load(url("/none/")), "network", /model\.safetensors/);
+  assert.deepEqual(asked, names.slice(0, 4));
+  await load(url("/one/"));
+  assert.ok(!asked.includes("one"));
+});
