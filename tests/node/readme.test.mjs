@@ -25,8 +25,8 @@ async function workshop(t) {
   symlinkSync(join(root, "node_modules", "sharp"), place.at("node_modules/sharp"));
   cpSync(checkpoint(place), place.at("vit-tiny"), { recursive: true });
   cpSync(place.at("vit-tiny"), place.at("dino"), { recursive: true });
-  place.write("dino/model.safetensors", modelBytes("families/vit_without_head"));
-  place.write("dino/config.json", JSON.stringify({ model_type: "vit", num_attention_heads: 2 }));
+  place.write("dino/model.safetensors", modelBytes("families/dinov2")); // of 20×20 pixels; seen are 12×12
+  place.write("dino/config.json", JSON.stringify({ model_type: "dinov2", num_attention_heads: 2, image_size: 20, patch_size: 4 }));
   mkdirSync(place.at("photos"));
   for (const [name, colour] of Object.entries({ red: "#c02010", pink: "#d05040", blue: "#1020c0" })) {
     const picture = sharp({ create: { width: 40, height: 30, channels: 3, background: colour } });
