@@ -96,6 +96,7 @@ static const struct alias VIT_PYTORCH_OLD_NAMES[] = {
     {"blocks.*.mlp.fc1", "transformer.layers.*.1.fn.net.0"},
     {"blocks.*.mlp.fc2", "transformer.layers.*.1.fn.net.3"},
     {"norm", "mlp_head.0"},
+    {"fc_norm", "mlp_head.0"},
     {"head", "mlp_head.1"},
     {0}};
 static const struct alias ENCODER_NAMES[] = {
@@ -108,6 +109,52 @@ static const struct alias ENCODER_NAMES[] = {
     {"blocks.*.attn.proj", "layers.*.self_attn.out_proj"},
     {"blocks.*.mlp.fc1", "layers.*.linear1"},
     {"blocks.*.mlp.fc2", "layers.*.linear2"},
+    {0}};
+static const struct alias VIT_5_NAMES[] = {
+    {"cls_token", "embeddings.cls_token"},
+    {"dist_token", "embeddings.distillation_token"},
+    {"pos_embed", "embeddings.position_embeddings"},
+    {"patch_embed.proj", "embeddings.patch_embeddings.projection"},
+    {"blocks.*.attn.qkv", "layers.*.attention.{q_proj,k_proj,v_proj}"},
+    {"blocks.*.attn.proj", "layers.*.attention.o_proj"},
+    {"blocks.*.norm1", "layers.*.layernorm_before"},
+    {"blocks.*.norm2", "layers.*.layernorm_after"},
+    {"blocks.*.mlp", "layers.*.mlp"},
+    {"norm", "layernorm"},
+    {"head_dist", "distillation_classifier"},
+    {"head", "classifier"},
+    {0}};
+static const struct alias DINO_5_NAMES[] = {
+    {"cls_token", "embeddings.cls_token"},
+    {"reg_token", "embeddings.register_tokens"},
+    {"pos_embed", "embeddings.position_embeddings"},
+    {"patch_embed.proj", "embeddings.patch_embeddings.projection"},
+    {"blocks.*.attn.qkv", "encoder.layer.*.attention.{q_proj,k_proj,v_proj}"},
+    {"blocks.*.attn.proj", "encoder.layer.*.attention.o_proj"},
+    {"blocks.*.ls1.gamma", "encoder.layer.*.layer_scale1.lambda1"},
+    {"blocks.*.ls2.gamma", "encoder.layer.*.layer_scale2.lambda1"},
+    {"blocks.*.", "encoder.layer.*."},
+    {"norm", "layernorm"},
+    {"head", "classifier"},
+    {0}};
+static const struct alias CHUNK_NAMES[] = {
+    {"reg_token", "register_tokens"}, {"blocks.*.", "blocks.0.*."}, {0}};
+static const struct alias OPEN_CLIP_NAMES[] = {
+    {"cls_token", "class_embedding"},
+    {"pos_embed", "positional_embedding"},
+    {"patch_embed.proj", "conv1"},
+    {"norm_pre", "ln_pre"},
+    {"blocks.*.norm1", "transformer.resblocks.*.ln_1"},
+    {"blocks.*.norm2", "transformer.resblocks.*.ln_2"},
+    {"blocks.*.ls1", "transformer.resblocks.*.ls_1"},
+    {"blocks.*.ls2", "transformer.resblocks.*.ls_2"},
+    {"blocks.*.attn.qkv.weight", "transformer.resblocks.*.attn.in_proj_weight"},
+    {"blocks.*.attn.qkv.bias", "transformer.resblocks.*.attn.in_proj_bias"},
+    {"blocks.*.attn.proj", "transformer.resblocks.*.attn.out_proj"},
+    {"blocks.*.mlp.fc1", "transformer.resblocks.*.mlp.c_fc"},
+    {"blocks.*.mlp.fc2", "transformer.resblocks.*.mlp.c_proj"},
+    {"norm", "ln_post"},
+    {"head.weight", "proj"},
     {0}};
 static const struct alias TIMM_NAMES[] = {{0}};
 
@@ -138,6 +185,16 @@ static const struct family_row {
                  {"", "encoder.", "model.encoder."},
                  {"cls_token", "pos_embedding", "patch_embed", "head", 0},
                  NULL},
+    [VIT_5] = {VIT_5_NAMES,
+               {"", "vit.", "deit."},
+               {"classifier", "cls_classifier", "distillation_classifier", "pooler", 0},
+               "pooler.dense.weight"},
+    [DINO_5] = {DINO_5_NAMES, {"", "dinov2.", "a.b."}, {"classifier", 0}, "embeddings.mask_token"},
+    [CHUNKS] = {CHUNK_NAMES, {"", "backbone.", "teacher.backbone."}, {0}, "mask_token"},
+    [OPEN_CLIP] = {OPEN_CLIP_NAMES,
+                   {"visual.", "", "module.visual."},
+                   {"text_projection", 0},
+                   NULL},
 };
 
 /* Where `name` goes on behind a pattern; NULL: it begins otherwise. */
@@ -198,13 +255,18 @@ static bool is_outside(const struct family_row *row, const char *name) {
     return false;
 }
 
-/* Shapes: no leading ones in the towers; patches channel by channel in vit-pytorch's Linear. */
+/* Shapes: no leading ones in the towers; patches channel by channel in vit-pytorch's Linear; a
+ * projection (D,K). */
 static void reshape(struct tensor *t, enum author family) {
-    bool tower = family == CLIP || family == SIGLIP;
+    bool tower = family == CLIP || family == SIGLIP || family == OPEN_CLIP;
     bool linear = family == VIT_PYTORCH || family == VIT_PYTORCH_OLD;
     while (tower && t->role == VECTOR && t->rank > 1 && t->shape[0] == 1 && t->rank > 2) {
         t->shape[0] = t->shape[1], t->shape[1] = t->shape[2];
         t->rank--;
+    }
+    if (family == OPEN_CLIP && !strcmp(t->name, "proj")) { /* (D,K) */
+        uint64_t rows = t->shape[0];
+        t->shape[0] = t->shape[1], t->shape[1] = rows;
     }
     if (linear && t->rank == 4) {
         t->shape[1] *= t->shape[2] * t->shape[3];

@@ -23,10 +23,23 @@ enum author {
     VIT_PYTORCH,
     VIT_PYTORCH_OLD,
     ENCODER,
+    VIT_5, /* transformers 5's names */
+    DINO_5,
+    CHUNKS,
+    OPEN_CLIP,
     FAMILIES
 };
 enum position { LEARNED, NO_POSITION, SINCOS1D, SINCOS2D, RELATIVE, POSITIONS };
-enum pooling_kind { POOL_CLASS, POOL_MEAN, POOL_ATTENTION, POOLS };
+enum pooling_kind {
+    POOL_CLASS,
+    POOL_MEAN,
+    POOL_ATTENTION,
+    POOL_MAX,
+    POOL_MEAN_MAX,
+    POOL_CLASS_MEAN, /* never drawn */
+    POOL_PRR,
+    POOLS
+};
 /* Where the config is: in the file; apart and whole; apart, of what no tensor tells; nowhere. */
 enum given { IN_FILE, APART, PARTS, NOWHERE };
 

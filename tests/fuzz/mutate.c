@@ -139,8 +139,9 @@ static void mutate_shape(struct tensor *tensor, struct tape *t) {
         if (tensor->rank < 4) tensor->shape[tensor->rank++] = 1;
         break;
     case 3:
-        if (tensor->rank > 1) tensor->shape[tensor->rank - 2] *= tensor->shape[tensor->rank - 1];
-        if (tensor->rank > 1) tensor->rank--;
+        if (tensor->rank < 2 || tensor->rank > 4) break;
+        tensor->shape[tensor->rank - 2] *= tensor->shape[tensor->rank - 1];
+        tensor->rank--;
         break;
     default: tensor->rank = tape_below(t, 7);
     }

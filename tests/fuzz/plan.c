@@ -2,7 +2,6 @@
 #include "generator.h"
 
 #include <math.h>
-
 #include <stdio.h>
 
 /* What a family's models may have. */
@@ -37,7 +36,28 @@ static const int FEATURES[FAMILIES] = {
     [VIT_PYTORCH] = HEAD_WIDTH | PATCH_NORMS | NO_QKV_BIAS,
     [VIT_PYTORCH_OLD] = HEAD_WIDTH | NO_QKV_BIAS,
     [ENCODER] = POST_NORM | NO_FINAL_NORM | NO_CLASS,
+    [VIT_5] = DISTILLATION | NO_QKV_BIAS | RESIZED,
+    [DINO_5] = LAYER_SCALE | REGISTERS | RESIZED | NO_CLASS,
+    [CHUNKS] = LAYER_SCALE | REGISTERS | RESIZED,
+    [OPEN_CLIP] = NORM_PRE | LAYER_SCALE,
 };
+
+static bool is_dino(const struct plan *p) {
+    return p->family == DINO || p->family == DINO_5 || p->family == CHUNKS;
+}
+
+static bool is_clip(const struct plan *p) {
+    return p->family == CLIP || p->family == OPEN_CLIP;
+}
+
+static bool is_vit_pytorch(const struct plan *p) {
+    return p->family == VIT_PYTORCH || p->family == VIT_PYTORCH_OLD;
+}
+
+/* Heads that pool are D/h wide. */
+static bool pools_heads(const struct plan *p) {
+    return p->pool == POOL_ATTENTION || p->pool == POOL_PRR;
+}
 
 static bool may(const struct plan *p, int feature, struct tape *t, size_t n) {
     return (FEATURES[p->family] & feature) && tape_chance(t, n);
@@ -87,9 +107,9 @@ static void draw_image(struct plan *p, struct tape *t) {
 static void draw_prefix(struct plan *p, struct tape *t) {
     p->class_tokens = p->family == SIGLIP ? 0 : !may(p, NO_CLASS, t, 4);
     if (p->class_tokens) p->distillation = may(p, DISTILLATION, t, 5);
-    if (p->family == DINO && p->variant)
+    if (is_dino(p) && p->variant)
         p->registers = 1 + tape_below(t, 4);
-    else if (p->family != DINO && may(p, REGISTERS, t, 4))
+    else if (!is_dino(p) && may(p, REGISTERS, t, 4))
         p->registers = 1 + tape_below(t, 5);
 }
 
@@ -99,13 +119,13 @@ static void draw_widths(struct plan *p, struct tape *t) {
     size_t d = WIDTHS[tape_below(t, 11)];
     if (tape_chance(t, 8)) p->heads = 1, d = 64; /* which tells the number of heads */
     p->width = p->heads * d;
-    if (!p->per_head && p->pool != POOL_ATTENTION && may(p, HEAD_WIDTH, t, 4)) {
+    if (!p->per_head && !pools_heads(p) && may(p, HEAD_WIDTH, t, 4)) {
         p->width = 1 + tape_below(t, 40);
         p->head_width = d;
     }
     if (p->position == SINCOS2D && p->width % 4) {
         p->width = (p->width + 3) / 4 * 4;
-        if (p->per_head || p->pool == POOL_ATTENTION)
+        if (p->per_head || pools_heads(p))
             p->width = 4 * p->heads * (1 + p->width / p->heads / 4);
         else if (p->width % p->heads)
             p->head_width = d;
@@ -123,21 +143,24 @@ static void draw_kinds(struct plan *p, struct tape *t) {
     p->activation = tape_below(t, 4);
     p->position = FEATURES[p->family] & ANY_POSITION ? tape_below(t, POSITIONS) : LEARNED;
     p->pool = !p->class_tokens || tape_chance(t, 3) ? POOL_MEAN : POOL_CLASS;
+    static const enum pooling_kind RARER[] = {POOL_MAX, POOL_MEAN_MAX, POOL_PRR};
+    if (p->pool == POOL_MEAN && tape_chance(t, 4)) p->pool = RARER[tape_below(t, 3)];
     if (p->family == SIGLIP || may(p, POOLING, t, 6)) p->pool = POOL_ATTENTION;
     p->per_head = may(p, PER_HEAD, t, 5);
     p->qkv_bias = !may(p, NO_QKV_BIAS, t, 3);
-    if (p->family == VIT_PYTORCH || p->family == VIT_PYTORCH_OLD) p->qkv_bias = false;
+    if (is_vit_pytorch(p)) p->qkv_bias = false;
     p->qk_norm = may(p, QK_NORM, t, 4);
-    p->layer_scale = p->family == DINO || may(p, LAYER_SCALE, t, 4);
+    p->layer_scale = (is_dino(p) && p->family != CHUNKS) || may(p, LAYER_SCALE, t, 4);
 }
 
 static void draw_norms(struct plan *p, struct tape *t) {
-    p->fc_norm = p->pool == POOL_MEAN && p->final_norm && may(p, FC_NORM, t, 2);
+    p->fc_norm = p->pool != POOL_CLASS && p->final_norm && may(p, FC_NORM, t, 2);
+    if (p->family == VIT_PYTORCH_OLD) p->fc_norm = p->pool != POOL_CLASS && p->final_norm;
     p->norm_in = p->family == VIT_PYTORCH || (p->family == TIMM && may(p, PATCH_NORMS, t, 8));
     p->patch_norm = p->norm_in && (p->family == VIT_PYTORCH || tape_bool(t));
-    p->norm_pre = p->family == CLIP || may(p, NORM_PRE, t, 8);
-    p->patch_bias = !p->norm_pre || (p->family != CLIP && tape_bool(t));
-    p->head_bias = !p->norm_pre || (p->family != CLIP && tape_bool(t));
+    p->norm_pre = is_clip(p) || may(p, NORM_PRE, t, 8);
+    p->patch_bias = !p->norm_pre || (!is_clip(p) && tape_bool(t));
+    p->head_bias = !p->norm_pre || (!is_clip(p) && tape_bool(t));
     p->head_dist = p->classes && p->distillation && (p->family == TIMM || p->variant);
     p->joined_pool = p->family == SIGLIP || tape_bool(t);
     if (p->family == SIGLIP) p->classes = 0;
@@ -151,7 +174,7 @@ static void draw_positions(struct plan *p, struct tape *t) {
     if (written) p->position_rows = prefix + N;
     if (p->position != LEARNED) return;
     p->position_rows = prefix + N;
-    bool with_class = p->family == DINO && p->registers;
+    bool with_class = is_dino(p) && p->registers;
     if (with_class) p->position_rows = 1 + N;
     if (p->family == TIMM && prefix) {
         size_t kind = tape_below(t, 4);
@@ -179,17 +202,13 @@ static void draw_writing(struct plan *p, struct tape *t) {
 
 static bool tells_heads(const struct plan *p) {
     size_t A = p->heads * plan_head_width(p);
-    return A % 64 == 0 && p->heads == A / 64;
+    return p->family != TIMM && A % 64 == 0 && p->heads == A / 64;
 }
 
-static bool is_channels_last(const struct plan *p) {
-    return p->family == VIT_PYTORCH || p->family == VIT_PYTORCH_OLD;
-}
-
-static bool tells_patches(const struct plan *p, bool channels_given) {
+static bool tells_patches(const struct plan *p) {
     if (p->stem_layers) return false;
-    if (!is_channels_last(p)) return true;
-    return p->patch[0] == p->patch[1] && (channels_given || p->channels == 1 || p->channels == 3);
+    if (!is_vit_pytorch(p)) return true;
+    return p->patch[0] == p->patch[1] && (p->channels == 1 || p->channels == 3);
 }
 
 static bool tells_image(const struct plan *p, bool prefix_given) {
@@ -209,13 +228,21 @@ static bool tells_position(const struct plan *p) {
 }
 
 static bool tells_pool(const struct plan *p) {
+    if (is_vit_pytorch(p) && p->class_tokens) return false;
     return p->pool == (p->class_tokens && !p->fc_norm ? POOL_CLASS : POOL_MEAN) ||
            p->pool == POOL_ATTENTION;
 }
 
+/* What is asked for in spite of it: how a prefix is pooled by a query; of which code it is. */
+static bool tells_words(const struct plan *p) {
+    bool prefix = prefix_of(p) > 0;
+    if (p->family == TIMM) return prefix && !p->norm_pre && p->pool != POOL_ATTENTION;
+    return p->family != ENCODER && !(p->pool == POOL_ATTENTION && prefix);
+}
+
 static bool tells_all(const struct plan *p) {
-    return tells_heads(p) && tells_patches(p, false) && tells_image(p, false) &&
-           tells_position(p) && tells_pool(p) && !p->per_head && !p->stem_layers;
+    return tells_heads(p) && tells_patches(p) && tells_image(p, false) && tells_position(p) &&
+           tells_pool(p) && tells_words(p) && !p->per_head && !p->stem_layers;
 }
 
 /* ---- What Vitrine does not promise to read ------------------------------ */
@@ -312,9 +339,9 @@ static void put_prepare(struct json_text *out, const struct plan *p) {
 }
 
 /* Keys that must be there: else the rest is not inferred but takes defaults. */
-static void put_sizes(struct json_text *out, const struct plan *p, bool whole, bool *known) {
-    bool patches = whole || !tells_patches(p, false);
-    if (whole || !tells_image(p, !*known))
+static void put_sizes(struct json_text *out, const struct plan *p, bool whole, bool no_prefix) {
+    bool patches = whole || !tells_patches(p);
+    if (whole || !tells_image(p, !no_prefix))
         PUT(out, ",\"image_size\":[%zu,%zu]", p->image[0], p->image[1]);
     if (patches) PUT(out, ",\"patch_size\":[%zu,%zu]", p->patch[0], p->patch[1]);
     if (patches) PUT(out, ",\"channels\":%zu", p->channels);
@@ -327,12 +354,14 @@ static void put_sizes(struct json_text *out, const struct plan *p, bool whole, b
 static void put_words(struct json_text *out, const struct plan *p, bool whole) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
     static const char *const WHERE[] = {"learned", "none", "sincos1d", "sincos2d", "relative"};
-    static const char *const HOW[] = {"class", "mean", "attention"};
+    static const char *const HOW[] = {"class",    "mean",       "attention", "max",
+                                      "mean_max", "class_mean", "prr"};
     static const char *const BOOLS[] = {"false", "true"};
     PUT(out, ",\"norm\":\"%s\",\"activation\":\"%s\"", p->norm ? "post" : "pre",
         ACTIVATIONS[p->activation]);
     if (whole || !tells_position(p)) PUT(out, ",\"position\":\"%s\"", WHERE[p->position]);
     if (whole || !tells_pool(p)) PUT(out, ",\"pool\":\"%s\"", HOW[p->pool]);
+    if (p->variant || p->pool == POOL_ATTENTION) PUT(out, ",\"pool_prefix\":%s", BOOLS[p->labels]);
     if (p->per_head) PUT(out, ",\"attention\":\"per_head\"");
     if (!whole) return;
     PUT(out, ",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"final_norm\":%s",
@@ -344,7 +373,7 @@ size_t plan_json(char *text, size_t room, const struct plan *p) {
     struct json_text out = {text, room, 0};
     bool whole = p->given != PARTS, no_prefix = !whole && p->variant;
     PUT(&out, "{\"norm_eps\":1e-%d", p->variant ? 5 : 6);
-    put_sizes(&out, p, whole, &no_prefix);
+    put_sizes(&out, p, whole, no_prefix);
     put_words(&out, p, whole);
     if (!no_prefix) put_prefix(&out, p);
     if (p->stem_layers) put_stem(&out, p);

@@ -184,18 +184,19 @@ static void check_tables(const struct subject *s, const struct source *source) {
     vit_close(other);
 }
 
+/* Mostly numbers as a trained model has them. */
+static const enum fill FILL[] = {PLAIN, PLAIN, PLAIN, PLAIN,        PLAIN, PLAIN,
+                                 PLAIN, PLAIN, PLAIN, HUGE_NUMBERS, TINY,  ZERO};
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     const struct vit_kernels *k = kernels_pick(tape_byte(&tape));
     unsigned wants = tape_byte(&tape);
-    size_t fill = tape_below(&tape, 12);
+    enum fill fill = FILL[tape_below(&tape, sizeof FILL / sizeof *FILL)];
     bool wild_image = tape_chance(&tape, 8);
     uint8_t masks[64];
     for (size_t i = 0; i < 8; i++) masks[i] = tape_byte(&tape) & 1;
-    struct made *made = made_filled(&tape, fill == 9    ? HUGE_NUMBERS
-                                           : fill == 10 ? TINY
-                                           : fill == 11 ? ZERO
-                                                        : PLAIN);
+    struct made *made = made_filled(&tape, fill);
     struct source source = made_source(made);
     vit_model *model;
     vit_error why = {""};
@@ -205,9 +206,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         uint64_t seed = made->seed;
         if (!made->plan.may_fail) expect_planned(made, model);
         float *images = images_new(vit_model_config(model), IMAGES, wild_image, &seed);
-        struct subject subject = {model, images, masks, wants, fill != 9 && !wild_image};
+        struct subject subject = {model, images, masks, wants, fill != HUGE_NUMBERS && !wild_image};
         check(&subject, &tape);
-        if (fill < 9 && !wild_image) check_tables(&subject, &source);
+        if (fill == PLAIN && !wild_image) check_tables(&subject, &source);
         check_bad_image(model, &tape);
         free(images);
     }
