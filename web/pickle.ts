@@ -24,16 +24,16 @@ export interface Translated {
   readonly body: ReadableStream<Piece>;
 }
 
-/** A model takes 4 GB at most; training adds its mean and the optimizer's two numbers. */
+/** A model has at most 4 GB; a training run adds its weights' mean and Adam's two moments. */
 const MOST_BYTES = 2 ** 34;
-/** What arrives from a network has to be kept until its end, where the directory is. */
+/** A download is kept until its end, where the zip's directory is. */
 const MOST_KEPT = 2 ** 32;
 const MOST_KEPT_UNTOLD = 2 ** 30;
 const MOST_PICKLE = 2 ** 24;
 const MOST_TENSORS = 100_000;
-/** Tensors that share a storage are written out each: so much more than the file may that be. */
+/** Tensors that share a storage are each written out; that may add so many bytes to the file's. */
 const MOST_MORE = 2 ** 24;
-/** A strided tensor is read from its first number to its last: all of them so often the file. */
+/** A strided tensor is read from its first number to its last; all may read the file so often. */
 const MOST_SPANS = 8;
 
 const PIECE_BYTES = 2 ** 20;
@@ -108,7 +108,7 @@ function windowed({ size, read }: Parts): Parts {
 interface Place {
   readonly begin: number;
   readonly size: number;
-  /** Of all of them, where the file says it. */
+  /** The CRC of all its bytes, where the file has one. */
   readonly crc: number | undefined;
 }
 
@@ -167,7 +167,7 @@ const wrongSum = (name: string) =>
       "file damaged?",
   );
 
-/** As numbers are there: 10 bytes that no other file begins with. */
+/** The first pickle is this number, which no other file begins with. */
 const MAGIC = 0x1950a86a20f9469cfc6cn;
 const PROTOCOL = 1001;
 
@@ -223,13 +223,13 @@ async function openLegacy(file: Parts): Promise<Saved> {
 // ---- The tensors --------------------------------------------------------------
 
 /**
- * Where training scripts keep the weights: of several the first here. Averages over the training
- * come first, as in timm, because those are what was measured.
+ * Where training scripts keep the weights. Of several the first here is taken: averages over the
+ * training, as in timm, because those are what was measured.
  */
 const NESTS = [
   "state_dict_ema", "model_ema", "ema", "state_dict", "model", "model_state_dict", "teacher",
 ] as const;
-/** So many dicts are looked into. */
+/** At most so many dicts are searched. */
 const MOST_NESTS = 32;
 
 /** A dict of tensors: the file's own, or one that is nested where scripts put it. */
@@ -270,7 +270,7 @@ interface Planned {
   readonly name: string;
   readonly tensor: Tensor;
   readonly place: Place;
-  /** Of its storage's first byte in the file, and of its own first and last. */
+  /** Its own bytes in the file, from the first to behind the last. */
   readonly begin: number;
   readonly end: number;
   readonly dtype: string;

@@ -24,7 +24,7 @@ export interface Type {
 export class Storage {
   constructor(
     readonly key: string,
-    /** Undefined: numbered in bytes. */
+    /** Undefined for an untyped storage, which counts bytes. */
     readonly type: Type | undefined,
     /** All that is saved under the key. */
     readonly total: number,

@@ -6,10 +6,10 @@ import type { Piece } from "./fetch.js";
 import { Dict, Global, named, odd, Opaque, type Storage, storageOf, type Value } from "./pickled.js";
 import { Refusal, RESCUE } from "./refusal.js";
 
-/** What a pickle may cost altogether, in bytes as they are reckoned below. */
+/** A pickle may cost so many bytes, by the prices below. */
 const MOST_SPENT = 2 ** 25;
 const COST = { step: 16, memo: 48, dict: 256, list: 128, tuple: 64, item: 16, entry: 64, object: 96 };
-/** A number of more bytes is none that anybody counts with. */
+/** Nobody needs a longer number, in bytes. */
 const LONGEST_NUMBER = 255;
 const NEWEST_PROTOCOL = 5;
 
@@ -217,7 +217,7 @@ class Machine {
 
   recall(index: number): void {
     const value = this.#memo.get(index);
-    if (value === undefined) throw odd(`a memory of ${index}, where nothing is kept`);
+    if (value === undefined) throw odd(`a memory of ${index}, which holds nothing`);
     this.push(value);
   }
 

@@ -11,12 +11,12 @@ export interface Parts {
 
 export interface Entry {
   readonly name: string;
-  /** Of its own header. */
+  /** Where its own header begins. */
   readonly at: number;
   readonly size: number;
   readonly crc: number;
   readonly flags: number;
-  /** Where what comes after it begins. */
+  /** Where the next entry or the directory begins. */
   readonly limit: number;
 }
 
@@ -37,7 +37,7 @@ const MOST_DIRECTORY = 2 ** 24;
 const MOST_ENTRIES = 110_000;
 
 const ENCRYPTED = 0x2041;
-/** Sizes and sum stand behind the data, too. */
+/** The flag of an entry whose sizes and CRC stand behind its data too. */
 const DESCRIBED = 8;
 const FULL = 0xffffffff;
 
@@ -177,7 +177,7 @@ function nameIn(bytes: Piece): string {
   }
 }
 
-/** What is full stands in zip64's extra field, in this order. */
+/** A size of 0xffffffff stands in zip64's extra field; those are in this order. */
 function widened<Sizes extends Readonly<Record<string, number>>>(
   sizes: Sizes,
   extra: Piece,

@@ -3,35 +3,20 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
+import { readTensors, shared } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
-const data = process.env.VITRINE_DATA;
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boolean)
-  .map((place) => join(place, "families")).find(existsSync);
+const folder = shared("families");
 
 const TOLERANCE = 1e-4;
 
-/** The tensors of a file of F32: { name: { shape, data } }. */
-function tensorsOf(path) {
-  const bytes = readFileSync(path);
-  const start = 8 + Number(bytes.readBigUInt64LE(0));
-  const header = JSON.parse(bytes.toString("utf8", 8, start));
-  return Object.fromEntries(Object.entries(header).filter(([name]) => name !== "__metadata__")
-    .map(([name, { shape, data_offsets: [begin, end] }]) => {
-      const at = bytes.byteOffset + start;
-      return [name, { shape, data: new Float32Array(bytes.buffer.slice(at + begin, at + end)) }];
-    }));
-}
-
 /** Image `index` of a batch in (B,…), or of layers first in (L,B,…), as attention is. */
-function part({ shape, data }, index, first = 0) {
+function part({ shape, values }, index, first = 0) {
   const batch = shape[first];
-  const each = data.length / batch / (first ? shape[0] : 1);
+  const each = values.length / batch / (first ? shape[0] : 1);
   const outer = Array.from({ length: first ? shape[0] : 1 }, (_, layer) => (layer * batch + index) * each);
-  return outer.flatMap((at) => [...data.subarray(at, at + each)]);
+  return outer.flatMap((at) => [...values.subarray(at, at + each)]);
 }
 
 function close(got, want, what) {
@@ -68,6 +53,6 @@ for (const name of folder ? readdirSync(folder) : []) {
   const source = config ? { weights, config } : weights;
   test(`${name}: ${expect}${note ? ` (${note})` : ""}`, async () => {
     if (expect === "refused") return rejects(() => load(source), "bad_config", /./);
-    await check(await load(source), tensorsOf(join(folder, name, "oracle.safetensors")));
+    await check(await load(source), readTensors(readFileSync(join(folder, name, "oracle.safetensors"))));
   });
 }

@@ -1,8 +1,17 @@
 // The golden vectors that PyTorch made (tests/golden/make.py), for tests of the API.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const folder = new URL("../golden/", import.meta.url);
+
+/** A folder of ../shared, or of what VITRINE_DATA is in; undefined where there is none. */
+export function shared(name) {
+  const data = process.env.VITRINE_DATA;
+  const root = fileURLToPath(new URL("../../../shared", import.meta.url));
+  const places = [...(data ? [data, dirname(data)] : []), root];
+  return places.map((place) => join(place, name)).find(existsSync);
+}
 
 /** A model's file, as bytes and as a path. */
 export const modelPath = (name) => fileURLToPath(new URL(`${name}.safetensors`, folder));

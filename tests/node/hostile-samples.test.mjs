@@ -1,18 +1,14 @@
 // Files made to break the loader, in every build: each is refused by a message that names the
 // culprit, and the next good model still loads. ../shared/hostile holds an example of each class.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { modelPath } from "./golden.mjs";
+import { modelPath, shared } from "./golden.mjs";
 import { load, rejects, stroke, variants } from "./support.mjs";
 
-const data = process.env.VITRINE_DATA;
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const folder = [data, data && join(data, ".."), join(root, "shared")].filter(Boolean)
-  .map((place) => join(place, "hostile")).find(existsSync);
+const folder = shared("hostile");
 const skip = folder ? false : "there is no ../shared/hostile";
 
 /** What each file is refused with; headless and labels are models like any other. */

@@ -1,12 +1,13 @@
 // What other code does to a photo: its processors' files become `prepare`, or are refused by name.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { farthest, modelBytes, PREPROCESSOR, readTensors } from "./golden.mjs";
+import { farthest, modelBytes, PREPROCESSOR, readTensors, shared } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
-const families = new URL("../../../shared/families/", import.meta.url);
-const skip = !existsSync(families) && "no ../shared/families";
+const families = shared("families");
+const skip = families ? false : "there is no ../shared/families";
 
 const weights = modelBytes("families/vit");
 const SIZE = [12, 12];
@@ -182,7 +183,7 @@ test("timm's crop_mode keeps the shape, stretches, or lays the photo on its mean
 });
 
 test("photos as openai/clip's own transform makes them, less than half a level away", { skip }, async (t) => {
-  const place = (name) => new URL(`photos_hub_openai_clip_vit_base_patch32/${name}`, families);
+  const place = (name) => join(families, "photos_hub_openai_clip_vit_base_patch32", name);
   const vit = await load(place("."));
   const { sizes, std } = JSON.parse(readFileSync(place("photo.json"), "utf8"));
   const oracle = readTensors(readFileSync(place("oracle.safetensors")));
@@ -200,8 +201,8 @@ test("photos as openai/clip's own transform makes them, less than half a level a
 
 for (const [name, size] of [["timmways-1.0.29_nonsquare_64x96", [64, 96]], ["transformers-4.48.0_vit_rect_preprocessor", [32, 48]]]) {
   test(`${name} gives its own code's logits, and takes photos`, { skip }, async () => {
-    const vit = await load(new URL(`${name}/`, families));
-    const { images, logits } = readTensors(readFileSync(new URL(`${name}/oracle.safetensors`, families)));
+    const vit = await load(join(families, name));
+    const { images, logits } = readTensors(readFileSync(join(families, name, "oracle.safetensors")));
     for (let i = 0; i < images.shape[0]; i++) {
       const of = ({ values, shape: [count] }) => values.subarray((i * values.length) / count, ((i + 1) * values.length) / count);
       assert.ok(farthest((await vit.classify(of(images))).logits, of(logits)) < 1e-4);
