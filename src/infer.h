@@ -3,7 +3,7 @@
 
 #include "names.h"
 
-/* Config keys that were guessed, for nothing told them. */
+/* Config keys that were guessed, because nothing told them. */
 struct assumed {
     const char *keys[4];
     size_t count;

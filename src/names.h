@@ -3,10 +3,8 @@
 #ifndef VIT_NAMES_H
 #define VIT_NAMES_H
 
+#include "families.h"
 #include "safetensors.h"
-#include "vit.h"
-
-struct family;
 
 /* A family's names in one file, all of them behind a prefix of the file's own. */
 struct names {
@@ -35,28 +33,6 @@ void names_write(char *out, size_t capacity, const struct names *names, const ch
 /* Whether the family's files hold such a tensor, and we need it not: another tower, a decoder. */
 bool names_ignore(const struct names *names, const struct st_tensor *tensor);
 
-/* A published model's width, and its heads where they are not of 64; 0: to be asked for. */
-struct published {
-    size_t width, heads;
-};
-
-/* What the family's code does where nothing says otherwise: values of the config. Of norm and
- * activation "a or b" says that no file tells which, so the config must. */
-struct habits {
-    const char *norm, *norm_eps, *activation;
-    const char *prefixless; /* the activation where no token precedes the patches; NULL: the same */
-    const struct published *heads; /* up to one of width 0 */
-    bool mean;                     /* a mean feeds the head, though no tensor tells */
-    bool bare;                     /* one head as wide as the token has no projection behind it */
-    bool unfolds;                  /* a Linear's patches are (C,P,Q), not (P,Q,C) */
-    bool squares;                  /* where positions can be a square grid, they are one */
-    bool shared;          /* other code has these names too, and other ways to resize positions */
-    bool gelu_assumed;    /* files with another activation look the same */
-    vit_resize resize;    /* of positions */
-    bool head_transposed; /* its matrix is (D,K), not (K,D) */
-    /* What is an image's place among texts: what the head makes, or what would feed one. */
-    enum { PROJECTION_NONE, PROJECTION_HEAD, PROJECTION_POOLED } projection;
-};
 const struct habits *names_habits(const struct names *names);
 
 #endif
