@@ -168,6 +168,8 @@ const keyPen = listen(pad, {
     state.view.patch = patch;
     redraw();
   },
+  choosable: (x, y) =>
+    state.view.map === "patch" && !state.example && patchAt(state, x, y) !== undefined,
   moved: redraw,
 });
 

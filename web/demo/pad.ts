@@ -5,6 +5,8 @@ export interface PadEvents {
   extend(points: Point[]): void;
   end(): void;
   hover(x: number, y: number): void;
+  /** Whether a tap there is no dot of ink, but chooses what lies there. */
+  choosable(x: number, y: number): boolean;
   moved(): void; // the keyboard's pen, which is drawn with the strokes
 }
 
@@ -16,6 +18,9 @@ export interface KeyPen {
   shown: boolean;
 }
 
+/** A pointer that moves less, in pad units, has tapped. */
+const TAP = 8;
+
 /** Turns pointer and key events on the canvas into strokes in pad units. */
 export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
   const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, shown: false };
@@ -26,6 +31,7 @@ export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
 
 function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
+  let tap: Point | undefined; // where it went down, while that may be a tap that chooses
 
   const pointAt = (event: PointerEvent): Point => {
     const box = canvas.getBoundingClientRect();
@@ -45,23 +51,33 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     } catch {
       // a pointer that a script made cannot be captured, but it can draw
     }
+    getSelection()?.removeAllRanges(); // else the browser drags what is selected, and the pen lifts
     if (keyPen.down) events.end();
     keyPen.down = keyPen.shown = false;
-    events.begin(pointAt(event));
+    const point = pointAt(event);
+    if (events.choosable(point.x, point.y)) tap = point;
+    else events.begin(point);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerId === active) {
-      const steps = event.getCoalescedEvents?.() ?? [];
-      events.extend((steps.length ? steps : [event]).map(pointAt));
-    }
     const { x, y } = pointAt(event);
+    if (event.pointerId === active) {
+      if (tap && Math.hypot(x - tap.x, y - tap.y) > TAP) {
+        events.begin(tap);
+        tap = undefined;
+      }
+      const steps = event.getCoalescedEvents?.() ?? [];
+      if (!tap) events.extend((steps.length ? steps : [event]).map(pointAt));
+    }
     if (active === undefined || event.pointerId === active) events.hover(x, y);
   });
   const lift = (event: PointerEvent) => {
     if (event.pointerId !== active) return;
     active = undefined;
-    events.end();
+    if (tap) events.hover(tap.x, tap.y);
+    else events.end();
+    tap = undefined;
   };
+  canvas.addEventListener("dragstart", (event) => event.preventDefault());
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
   canvas.addEventListener("lostpointercapture", lift);

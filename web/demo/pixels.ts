@@ -49,7 +49,7 @@ export function choosePatch(
   state: { model?: State["model"]; view: Pick<State["view"], "patch"> },
   choose: (row: number, col: number, pressed: boolean) => void,
 ): void {
-  const point = (event: PointerEvent) => {
+  const point = (event: MouseEvent, pressed: boolean) => {
     const { gridRows, gridCols } = shapeOf(state.model?.config);
     const box = canvas.getBoundingClientRect();
     const cell = (at: number, size: number, count: number) =>
@@ -57,11 +57,16 @@ export function choosePatch(
     choose(
       cell(event.clientY - box.top, box.height, gridRows),
       cell(event.clientX - box.left, box.width, gridCols),
-      event.buttons > 0,
+      pressed,
     );
   };
-  canvas.addEventListener("pointerdown", point);
-  canvas.addEventListener("pointermove", point);
+  // A finger chooses by a tap, for which `click` stands: its swipe scrolls the page.
+  const hover = (event: PointerEvent) => {
+    if (event.pointerType !== "touch") point(event, event.buttons > 0);
+  };
+  canvas.addEventListener("pointerdown", hover);
+  canvas.addEventListener("pointermove", hover);
+  canvas.addEventListener("click", (event) => point(event, true));
   canvas.addEventListener("keydown", (event) => {
     const { gridRows, gridCols } = shapeOf(state.model?.config);
     const [row, col] = state.view.patch;
