@@ -1,4 +1,4 @@
-import { show, takeOptions, VitError } from "./errors.js";
+import { hasOwn, show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./maps.js";
 
 /** What a head's index may be: one head, or the mean of all. */
@@ -98,7 +98,7 @@ export class Attention {
    * @param layer by default the last that was kept.
    * @throws {VitError} code `bad_argument`.
    */
-  fromClass(layer = this.kept.at(-1)!, head: Head = "mean"): Float32Array {
+  fromClass(layer = this.kept[this.kept.length - 1]!, head: Head = "mean"): Float32Array {
     return this.#patches(this.at(layer, head), this.prefix > 0 ? [0] : undefined);
   }
 
@@ -110,7 +110,7 @@ export class Attention {
   fromPatch(
     row: number,
     column: number,
-    layer = this.kept.at(-1)!,
+    layer = this.kept[this.kept.length - 1]!,
     head: Head = "mean",
   ): Float32Array {
     const [rows, columns] = this.grid;
@@ -130,7 +130,7 @@ export class Attention {
     if (!(typeof discard === "number" && discard >= 0 && discard <= 1)) {
       throw new VitError("bad_argument", `discard: expected 0 to 1, got ${show(discard)}`);
     }
-    if (!(typeof fuse === "string" && Object.hasOwn(FUSE, fuse))) {
+    if (!(typeof fuse === "string" && hasOwn(FUSE, fuse))) {
       throw new VitError("bad_argument", `fuse: expected mean, max or min, got ${show(fuse)}`);
     }
     if (this.kept.length !== this.layers) {

@@ -67,6 +67,10 @@ export function kindOf(value: unknown): string {
 }
 
 /** A value's text for a message. It never throws, whatever the value's own methods do. */
+/** Object.hasOwn, which Chrome has since 93. */
+export const hasOwn = (object: object, key: PropertyKey): boolean =>
+  Object.prototype.hasOwnProperty.call(object, key);
+
 export function show(value: unknown): string {
   try {
     return Array.isArray(value) || ArrayBuffer.isView(value) ? kindOf(value) : cut(String(value));
@@ -138,16 +142,26 @@ export async function guarded<Value>(
   isTheirs: (error: unknown) => boolean,
   work: () => Promise<Value>,
 ): Promise<Value> {
+  const asked = new Error();
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof VitError || isTheirs(cause)) throw cause;
+    if (cause instanceof VitError) throw withFrames(cause, asked);
+    if (isTheirs(cause)) throw cause;
     throw new VitError(
       "bad_argument",
       `${call}: expected arguments that can be read and copied, got one that cannot (${reason(cause)})`,
       { cause },
     );
   }
+}
+
+/** An error out of a worker or the queue has its caller's frames too, which end its stack. */
+function withFrames(error: VitError, { stack = "" }: Error): VitError {
+  const own = error.stack ?? "";
+  const more = stack.split("\n").slice(1).filter((frame) => !own.includes(frame));
+  if (more.length > 0) error.stack = [own, ...more].join("\n");
+  return error;
 }
 
 /** Whether an error is what a signal was aborted with. */

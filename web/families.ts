@@ -1,5 +1,5 @@
 /** Which models are plain ViTs, by their names: another is refused before its weights are read. */
-import { show } from "./errors.js";
+import { hasOwn, show } from "./errors.js";
 import type { Json } from "./json.js";
 import { Refusal } from "./refusal.js";
 import { wordOf } from "./words.js";
@@ -47,7 +47,7 @@ const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
 
 /** The heads of one of timm's architectures, unless it has another width than published. */
 export function headsOf(architecture: string, width: unknown): number | undefined {
-  const word = [architecture, ...architecture.split("_")].find((part) => Object.hasOwn(PUBLISHED, part));
+  const word = [architecture, ...architecture.split("_")].find((part) => hasOwn(PUBLISHED, part));
   const [published, heads] = PUBLISHED[word ?? ""] ?? [];
   return published === width ? heads : undefined;
 }

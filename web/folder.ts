@@ -116,7 +116,7 @@ function filesIn(list: readonly unknown[]): Named[] {
 }
 
 function fromFiles(files: readonly Named[]): Get {
-  const all = new Map(files.toReversed().map(({ name, file }) => [name, file])); // the first of a name
+  const all = new Map([...files].reverse().map(({ name, file }) => [name, file])); // the first of a name
   const only = (kind: Kind) => {
     const weights = files.filter(({ name }) => kind.any.test(name));
     return weights.length === 1 ? weights[0]!.file : undefined;
@@ -153,9 +153,15 @@ function baseOf(folder: string | URL): URL {
 
 /** A path stays one; what has a scheme becomes a URL. */
 const local = (source: string | URL) =>
-  typeof source === "string" && /^[a-z][a-z0-9+.-]+:/i.test(source) && URL.canParse(source)
-    ? new URL(source)
-    : source;
+  typeof source === "string" && /^[a-z][a-z0-9+.-]+:/i.test(source) ? urlOr(source) : source;
+
+function urlOr(source: string): string | URL {
+  try {
+    return new URL(source);
+  } catch {
+    return source;
+  }
+}
 
 /** What is not there is undefined: only the weights must be. */
 async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<Json | undefined> {

@@ -1,5 +1,5 @@
 import { type Arrays, countOf, isArray } from "./bytes.js";
-import { kindOf, reason, show, VitError } from "./errors.js";
+import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
 
 /** A DOM class where the program's types have it, else nothing: Node needs no DOM types. */
 type Dom<Name extends string> =
@@ -129,7 +129,7 @@ function pictureOf(image: ImageInput, shape: ImageShape, name: string): Promise<
   if (isArray(image, "Float32Array")) return fromValues(image, shape, name);
   if (image instanceof Blob) return fromBlob(image, name);
   const kind = kindOf(image);
-  if (Object.hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
+  if (hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
   if (typeof image === "object" && image !== null && "strokes" in image) {
     return fromDrawing(image as Drawing, name);
   }

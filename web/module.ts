@@ -1,5 +1,5 @@
 /** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
-import { reason, show, VitError } from "./errors.js";
+import { hasOwn, reason, show, VitError } from "./errors.js";
 import { open, type Source } from "./fetch.js";
 import { bytesOf, Incoming } from "./incoming.js";
 import { Probe, tinyModule } from "./probe.js";
@@ -54,7 +54,7 @@ const SIMD_PROBE = Uint8Array.of(
  */
 export async function loadModule(choice: Choice): Promise<CompiledModule> {
   const { variant, wasm, threads } = choice;
-  if (variant !== "auto" && !(typeof variant === "string" && Object.hasOwn(FILES, variant))) {
+  if (variant !== "auto" && !(typeof variant === "string" && hasOwn(FILES, variant))) {
     throw new VitError(
       "bad_option",
       `variant: expected "auto", "relaxed", "simd128" or "scalar", got "${show(variant)}"`,
@@ -63,6 +63,7 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   if (typeof WebAssembly !== "object") {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
+  if (wasm instanceof WebAssembly.Module) return wasm; // where bytes may not be compiled, it can run
   const probe = variant === "auto" || variant === "relaxed" ? relaxedSimd() : undefined;
   const simd = probe !== undefined || hasSimd();
   if (variant === "simd128" && !simd) {
@@ -105,7 +106,11 @@ function relaxedSimd(): Probe | undefined {
 
 /** Whether a relaxed build had better take int8 products in two steps. */
 export function dotInPairs(): boolean {
-  inPairs ??= relaxedSimd()?.inPairs() ?? false;
+  try {
+    inPairs ??= relaxedSimd()?.inPairs() ?? false;
+  } catch {
+    inPairs = false; // no bytes may be compiled here
+  }
   return inPairs;
 }
 

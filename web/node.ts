@@ -27,10 +27,11 @@ export async function isDirectory(path: string | URL): Promise<boolean> {
 
 interface FileHandle {
   stat(): Promise<{ size: number }>;
-  read(into: Uint8Array<ArrayBuffer>, at?: number, count?: number, from?: number): Promise<{ bytesRead: number }>;
+  read(into: Uint8Array<ArrayBuffer>, at: number, count: number, from: number | null): Promise<{ bytesRead: number }>;
   close(): Promise<void>;
 }
 
+/** Read with all arguments: Node before 20.12 and Yarn's own `fs` read nothing by `read(piece)`. */
 const PIECE_BYTES = 2 ** 16;
 
 export async function openFile(
@@ -47,7 +48,7 @@ export async function openFile(
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const piece = new Uint8Array(PIECE_BYTES);
-      const { bytesRead } = await file.read(piece).catch(async (error: unknown) => {
+      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, null).catch(async (error: unknown) => {
         await file.close();
         throw error;
       });

@@ -4,7 +4,7 @@
  * as its own code does it, or refused by the name of the key.
  */
 import type { Prepare } from "./config.js";
-import { show } from "./errors.js";
+import { hasOwn, show } from "./errors.js";
 import { isObject, type Json } from "./json.js";
 import { Refusal } from "./refusal.js";
 import { meaning, objectOr, wordOf } from "./words.js";
@@ -101,7 +101,7 @@ export function prepareOf(p: Json, config: Json = {}): Photo {
 function className(p: Json, config: Json): string | undefined {
   const type = p.image_processor_type ?? p.feature_extractor_type;
   const model = wordOf(config.model_type);
-  if (type == null) return Object.hasOwn(OF_MODEL, model) ? OF_MODEL[model as keyof typeof OF_MODEL] : undefined;
+  if (type == null) return hasOwn(OF_MODEL, model) ? OF_MODEL[model as keyof typeof OF_MODEL] : undefined;
   return wordOf(type).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
 }
 

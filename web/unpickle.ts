@@ -150,7 +150,7 @@ class Machine {
 
   pop(): Value {
     const { length } = this.#stack;
-    if (length <= (this.#marks.at(-1) ?? 0)) throw odd("a stack that holds too little");
+    if (length <= (this.#marks[this.#marks.length - 1] ?? 0)) throw odd("a stack that holds too little");
     return this.#stack.pop()!;
   }
 
@@ -174,7 +174,7 @@ class Machine {
 
   /** The topmost value, or else the topmost mark. */
   drop(): void {
-    const mark = this.#marks.at(-1);
+    const mark = this.#marks[this.#marks.length - 1];
     if (mark !== undefined && mark === this.#stack.length) this.#marks.pop();
     else this.pop();
   }

@@ -377,7 +377,7 @@ export class Vit {
       outputs.push(...(await this.#untilDisposed(turn)));
     }
     this.#checkUsable(signal);
-    this.#memory = outputs.at(-1)?.memory ?? this.#memory;
+    this.#memory = outputs[outputs.length - 1]?.memory ?? this.#memory;
     outputs.forEach(({ logits }, index) => {
       if (logits.every(Number.isFinite)) return;
       const name = all.length > 1 ? `image ${index}` : "image";

@@ -1,5 +1,5 @@
 /** Words of other code's configs, and what they stand for here. */
-import { show } from "./errors.js";
+import { hasOwn, show } from "./errors.js";
 import { isObject, type Json } from "./json.js";
 import { Refusal } from "./refusal.js";
 
@@ -11,7 +11,7 @@ export function meaning<Value>(
   where = "config",
 ): Value {
   const word = wordOf(value);
-  const found = Object.hasOwn(table, word) ? table[word] : undefined;
+  const found = hasOwn(table, word) ? table[word] : undefined;
   if (found !== undefined) return found;
   const words = Object.keys(table).join(", ");
   throw new Refusal(`${where}: ${key}: expected one of ${words}, got "${show(word)}"`);

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
 import { variants as here } from "./support.mjs";
 
 /** The package's modules: by variant, and of those the ones for threads. */
@@ -85,39 +86,73 @@ test("every file that the package exports is there", async () => {
   }
 });
 
-const weigh = (name) => gzipSync(read(`dist/${name}`), { level: 9 }).length;
+/** Gzipped bytes of a file, of JavaScript as a bundler would leave it. */
+async function weigh(name) {
+  const code = name.endsWith(".js") ? await minified(name) : read(`dist/${name}`);
+  return gzipSync(code, { level: 9 }).length;
+}
+
+async function minified(name) {
+  const bundle = await rolldown({ input: fileURLToPath(new URL(`dist/${name}`, root)), external: /./, platform: "neutral" });
+  const { output } = await bundle.generate({ minify: true, comments: false });
+  return output[0].code;
+}
 
 for (const [name, most, what] of [["pickle", 9000, "PyTorch's files"], ["translate", 7000, "other code's configs"]]) {
-  test(`what reads ${what} is a bundle of at most ${most} bytes, gzipped, that imports nothing`, (t) => {
-    t.diagnostic(`${name}.js: ${weigh(`${name}.js`)} bytes gzipped`);
-    assert.ok(weigh(`${name}.js`) <= most);
-    assert.doesNotMatch(read(`dist/${name}.js`).toString(), /\bimport\b/);
+  test(`what reads ${what} is a bundle of at most ${most} bytes, minified and gzipped, that imports nothing`, async (t) => {
+    const bytes = await weigh(`${name}.js`);
+    t.diagnostic(`${name}.js: ${bytes} bytes minified and gzipped`);
+    assert.ok(bytes <= most);
+    assert.doesNotMatch(await minified(`${name}.js`), /\bimport\b/);
     assert.match(read("dist/vit.js").toString(), new RegExp(`\\bimport\\("\\./${name}\\.js"\\)`));
     assert.doesNotMatch(read("dist/vit.js").toString(), new RegExp(`from\\s*["'\`]\\./${name}`));
   });
 }
 
-test("all JavaScript of a page and one module weigh at most 72 KB, gzipped", async (t) => {
+test("all JavaScript of a page, minified, and one module weigh at most 72 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate)\.js$/.test(name));
-  const javascript = scripts.reduce((sum, name) => sum + weigh(name), 0);
+  const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
-    const total = javascript + weigh(`vit.${build}.wasm`);
+    const total = javascript + (await weigh(`vit.${build}.wasm`));
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
     assert.ok(total <= 72_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
-test("the command is a program of its own, over the library and Node, and sharp where it is", () => {
+test("what is installed can be read: short lines, names, and the comments that bundlers heed", () => {
+  for (const name of ["vit", "worker", "pickle", "translate", "cli"]) {
+    const source = read(`dist/${name}.js`).toString();
+    const longest = Math.max(...source.split("\n").map((line) => (line.includes("data:") ? 0 : line.length)));
+    assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is one
+    assert.ok(source.split("\n").length > 200, name);
+  }
+  for (const name of ["vit", "worker"]) {
+    const source = read(`dist/${name}.js`).toString();
+    assert.match(source, /import\(\s*\/\* @vite-ignore \*\/\s*\/\* webpackIgnore: true \*\/\s*name\s*\)/);
+    for (const [call] of source.matchAll(/\bimport\([^)]*\)/g)) {
+      assert.match(call, /^import\(("\.\/\w+\.js"|\s*\/\*[^]*name\s*)\)$/, "nothing else that a bundler would follow");
+    }
+  }
+});
+
+test("the package tells older tools where its code and types are, and whose it is", () => {
+  const { main, types, unpkg, jsdelivr, author, exports } = JSON.parse(read("package.json"));
+  assert.deepEqual([main, unpkg, jsdelivr], Array(3).fill(exports["."].default));
+  assert.equal(types, exports["."].types);
+  assert.ok(author);
+});
+
+test("the command is a program of its own, over the library and Node, and sharp where it is", async () => {
   const { bin, dependencies, peerDependenciesMeta } = JSON.parse(read("package.json"));
   assert.equal(dependencies, undefined);
   assert.equal(peerDependenciesMeta.sharp.optional, true);
-  const source = read(bin.vitrine).toString();
-  assert.match(source, /^#!\/usr\/bin\/env node\n/);
+  const source = await minified("cli.js"); // without comments
+  assert.match(read(bin.vitrine).toString(), /^#!\/usr\/bin\/env node\n/);
   assert.equal(statSync(new URL(bin.vitrine, root)).mode & 0o111, 0o111);
   const imported = [...source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
   const others = imported.filter((name) => !name.startsWith("node:"));
   assert.deepEqual([...new Set(others)].sort(), ["./vit.js", "sharp"]);
-  for (const name of ["vit", "worker"]) assert.doesNotMatch(read(`dist/${name}.js`).toString(), /\bsharp\b/);
+  for (const name of ["vit", "worker"]) assert.doesNotMatch(await minified(`${name}.js`), /\bsharp\b/);
 });
 
 for (const [what, lib] of [

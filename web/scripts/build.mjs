@@ -109,7 +109,10 @@ export async function dist() {
   });
 }
 
-/** A module and all that it imports in one short file: fewer bytes, and one request in a row. */
+/**
+ * A module and all that it imports in one file, which makes one request. It is readable, as are its
+ * errors' frames: who serves it minifies it, and bundlers find their own comments in it.
+ */
 async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
   const { rolldown } = await import("rolldown");
   const bundled = await rolldown({
@@ -122,9 +125,7 @@ async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", ex
   const { output } = await bundled.generate({
     file: join(root, "dist", `${name}.js`),
     paths,
-    minify: { mangle: { keepNames: { class: true, function: false } } },
     sourcemap: true,
-    comments: false,
   });
   for (const { fileName, code, source } of output) {
     // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.

@@ -1,0 +1,80 @@
+// Engines, runtimes and tools that lack something newer ones have.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { open } from "node:fs/promises";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { fresh, load, rejects, stroke, wasmBytes } from "./support.mjs";
+
+const digits = fileURLToPath(new URL("../../weights/digits.safetensors", import.meta.url));
+
+test("the API needs nothing that Chrome 91, the first with SIMD, has not", async () => {
+  const program = `
+    await new Response("x").text(); // Node's own code needs them while it is loaded
+    delete Object.hasOwn; delete URL.canParse; delete globalThis.structuredClone; delete Promise.withResolvers;
+    for (const type of [Array, String, Uint8Array, Float32Array]) {
+      for (const name of ["at", "toReversed", "toSorted", "with", "findLast", "findLastIndex"]) delete type.prototype[name];
+    }
+    delete Object.getPrototypeOf(Uint8Array).prototype.at;
+    const { Vit } = await import(${JSON.stringify(new URL("../../dist/vit.js", import.meta.url).href)});
+    const vit = await Vit.load(${JSON.stringify(digits)}, { variant: "simd128" });
+    const drawing = { strokes: [[{ x: 140, y: 40, width: 20 }, { x: 138, y: 240, width: 20 }]], width: 280, height: 280 };
+    const { classes, attention } = await vit.classify(drawing, { attention: true });
+    console.log(classes[0].label, attention.fromClass().length, (await vit.embed(drawing)).patches.length > 0);
+    const bad = await vit.classify(drawing, { topK: 0 }).catch((error) => error.code);
+    console.log(bad);
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+  assert.equal(stdout, "1 49 true\nbad_option\n");
+});
+
+test("files are read by all of read()'s arguments, as Node before 20.12 wants it", async (t) => {
+  const handle = await open(digits);
+  const prototype = Object.getPrototypeOf(handle);
+  await handle.close();
+  const { read } = prototype;
+  let calls = 0;
+  prototype.read = function (...given) {
+    calls++;
+    return given.length < 4 ? Promise.resolve({ bytesRead: 0 }) : read.apply(this, given);
+  };
+  t.after(() => (prototype.read = read));
+  const { classes } = await (await load(digits)).classify(stroke);
+  assert.equal(classes[0].label, "1");
+  assert.ok(calls > 10);
+});
+
+test("a compiled module runs where no bytes may be compiled, as in workerd", async (t) => {
+  const module = await WebAssembly.compile(wasmBytes("simd128"));
+  const { Vit } = await fresh();
+  const before = { validate: WebAssembly.validate, compile: WebAssembly.compile, Module: WebAssembly.Module };
+  const forbid = () => {
+    throw new WebAssembly.CompileError("Wasm code generation disallowed by embedder");
+  };
+  class Forbidden {
+    constructor() {
+      forbid();
+    }
+    static [Symbol.hasInstance] = (value) => value instanceof before.Module;
+    static imports = before.Module.imports;
+    static exports = before.Module.exports;
+  }
+  Object.assign(WebAssembly, { validate: forbid, compile: forbid, Module: Forbidden });
+  t.after(() => Object.assign(WebAssembly, before));
+  for (const weights of [digits, fileURLToPath(new URL("../../weights/digits-int8.safetensors", import.meta.url))]) {
+    const vit = await Vit.load(weights, { wasm: module });
+    t.after(() => vit.dispose());
+    assert.equal((await vit.classify(stroke)).classes[0].label, "1");
+    assert.equal(vit.variant, "simd128");
+  }
+});
+
+test("an error out of a worker has its caller's frames", async () => {
+  const vit = await load(digits, { worker: true });
+  const error = await vit.classify({ data: new Uint8Array(64), width: 8, height: 8, channels: 1 }).catch((thrown) => thrown);
+  assert.equal(error.code, "blank_image");
+  assert.match(error.stack, /^VitError: image: the drawing is blank/);
+  assert.match(error.stack, /engines\.test\.mjs/);
+  await rejects(() => vit.classify("x"), "bad_image", /./);
+});
