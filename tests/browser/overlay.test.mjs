@@ -95,18 +95,45 @@ describe("attention on the page", { skip }, () => {
     assert.equal(await page.inputValue("#head"), "3");
   });
 
-  test("the colour scale says where it begins and ends", async () => {
+  test("one scale from 0 is that of every map, and a tick says what uniform is", async () => {
     const scales = new Set();
     for (const layer of ["1", "2"]) {
       await choose("#layer", layer);
-      const ends = await page.locator("#scale-min, #scale-max").allTextContents();
-      for (const end of ends) assert.match(end, /^\d+(\.\d)? %$/);
-      const [low, high] = ends.map(parseFloat);
-      assert.ok(low <= high, `from ${low} to ${high}`);
-      scales.add(ends.join());
+      const [low, high] = await page.locator("#scale-min, #scale-max").allTextContents();
+      assert.equal(low, "0 %");
+      assert.match(high, /^\d+(\.\d)? %$/);
+      scales.add(high);
     }
-    assert.equal(scales.size, 2);
+    assert.equal(scales.size, 1, "another layer has no other scale");
+    assert.equal(await page.locator("#scale-tick").textContent(), "tick: all alike, 2.0 %");
     assert.ok((await painted(page, "#scale")) > 0);
+  });
+
+  test("a map on the pad has the colours of its small one, whose row and column are named", async () => {
+    await choose("#layer", "3");
+    await choose("#head", "2");
+    const strength = page.locator("#strength");
+    await strength.fill("100");
+    await settled(page);
+    const small = page.getByRole("button", { name: "Layer 3, head 2" });
+    const cell = await small.locator("canvas").evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const cells = Array.from({ length: data.length / 4 }, (_, i) => [...data.subarray(4 * i, 4 * i + 4)]);
+      return cells.reduce((most, one) => (one[3] > most[3] ? one : most));
+    });
+    const seen = await page.locator("#overlay").evaluate((canvas, [r, g, b, a]) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const far = Math.max(...[r, g, b, a].map((value, k) => Math.abs(value - data[i + k])));
+        count += far <= 3;
+      }
+      return count;
+    }, cell);
+    assert.ok(seen > 100, `${seen} pixels of ${cell}`);
+    const first = page.getByRole("button", { name: "Layer 1, head 1" });
+    assert.deepEqual(await first.evaluate(({ dataset }) => ({ ...dataset })), { layer: "1", head: "1" });
+    await strength.fill("80");
   });
 
   test("the model's view is as MNIST's: 20 pixels long, its mass about row 14, column 14", async () => {

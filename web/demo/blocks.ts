@@ -1,27 +1,25 @@
 import type { Attention } from "vitrine";
 import { paint, tone } from "./colour.ts";
-import { heat, rangeOf, within } from "./heat.ts";
+import { place, type Scale, tint } from "./heat.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
 /** What every token (a row) takes from every token (a column) in the chosen layer and head. */
-export function drawBlocks(canvas: HTMLCanvasElement, state: State): void {
+export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale | undefined): void {
   const attention = state.reading?.result.attention;
   const prefix = state.model?.config.prefix.length ?? 1;
   const { gridRows, gridCols } = shapeOf(state.model?.config);
   const tokens = attention?.tokens ?? prefix + gridRows * gridCols;
   const matrix = attention?.at(state.view.layer, state.view.head);
-  const range = matrix && rangeOf(matrix);
   const { map, patch } = state.view;
   const marked = map === "patch" ? prefix + patch[0] * gridCols + patch[1] : 0;
   // Two columns more than the matrix has: the row that is shown gets a mark in the first.
   paint(canvas, tokens, tokens + 2, (row, x) => {
     if (x === 0 && row === marked && map !== "rollout") return accent(state.dark);
     if (x < 2) return undefined;
-    if (!matrix || !range) return tone(0, state.dark);
-    // The root shows the faint weights too: one row's peak would drown the others.
-    return heat(Math.sqrt(within(matrix[row * tokens + x - 2], range)), state.dark);
+    if (!matrix || !scale) return tone(0, state.dark);
+    return tint(place(matrix[row * tokens + x - 2], scale));
   });
 }
 
@@ -45,6 +43,8 @@ export function buildMaps(
     for (let layer = 0; layer < layers; layer++) {
       const button = document.createElement("button");
       button.type = "button";
+      if (head === 0) button.dataset.layer = String(layer + 1);
+      if (layer === 0) button.dataset.head = String(head + 1);
       button.title = `Layer ${layer + 1}, head ${head + 1}`;
       button.setAttribute("aria-label", button.title);
       button.append(document.createElement("canvas"));
@@ -65,8 +65,8 @@ function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): v
   next.focus();
 }
 
-/** Fills the small maps, each on a scale of its own. */
-export function drawMaps(parent: HTMLElement, state: Shown): void {
+/** Fills the small maps, on the large one's scale. */
+export function drawMaps(parent: HTMLElement, state: Shown, scale: Scale | undefined): void {
   const { view, model, dark, reading } = state;
   if (!model) return;
   const { gridRows, gridCols } = shapeOf(model.config);
@@ -77,9 +77,8 @@ export function drawMaps(parent: HTMLElement, state: Shown): void {
     const map =
       attention?.kept.includes(layer) &&
       heatMap(attention, { ...view, layer, head, map: view.map === "patch" ? "patch" : "class" });
-    const range = map && rangeOf(map);
     paint(button.firstElementChild as HTMLCanvasElement, gridRows, gridCols, (row, col) =>
-      map && range ? heat(within(map[row * gridCols + col], range), dark) : tone(0, dark),
+      map && scale ? tint(place(map[row * gridCols + col], scale)) : tone(0, dark),
     );
     const chosen =
       view.map !== "rollout" &&

@@ -1,7 +1,24 @@
-import { mix, type Colour } from "./heat.ts";
+import { mix, place, type Colour, type Scale, type Tint, tint } from "./heat.ts";
 
 export const css = ([r, g, b]: Colour): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)})`;
+
+export const cssTint = ([r, g, b, a]: Tint): string =>
+  `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)} / ${a.toFixed(3)})`;
+
+/** The tints from 0 to the scale's top, and a tick at uniform. */
+export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined): void {
+  const context = canvas.getContext("2d")!;
+  const { width, height } = canvas;
+  context.clearRect(0, 0, width, height);
+  for (let x = 0; x < width; x++) {
+    context.fillStyle = cssTint(tint(x / (width - 1)));
+    context.fillRect(x, 0, 1, height);
+  }
+  if (!scale?.uniform) return;
+  context.fillStyle = getComputedStyle(canvas).color;
+  context.fillRect(Math.round(place(scale.uniform, scale) * (width - 2)), 0, 2, height);
+}
 
 /** Ink t of 0..1 on the paper of the theme. */
 export function tone(t: number, dark: boolean): Colour {
@@ -13,7 +30,7 @@ export function paint(
   canvas: HTMLCanvasElement,
   rows: number,
   cols: number,
-  colourAt: (row: number, col: number) => Colour | undefined,
+  colourAt: (row: number, col: number) => Colour | Tint | undefined,
 ): void {
   if (canvas.width !== cols || canvas.height !== rows) {
     canvas.width = cols;
@@ -24,8 +41,8 @@ export function paint(
     for (let col = 0; col < cols; col++, i += 4) {
       const colour = colourAt(row, col);
       if (!colour) continue; // stays transparent
-      image.data.set(colour, i);
-      image.data[i + 3] = 255;
+      image.data.set(colour.slice(0, 3), i);
+      image.data[i + 3] = 255 * (colour[3] ?? 1);
     }
   }
   canvas.getContext("2d")!.putImageData(image, 0, 0);

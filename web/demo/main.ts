@@ -5,7 +5,8 @@ import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
 import type { Stroke } from "./ink.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
-import { drawOverlay, drawScale, explain, patchAt } from "./overlay.ts";
+import { paintScale } from "./colour.ts";
+import { drawOverlay, explain, patchAt } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
@@ -48,19 +49,20 @@ function redraw(): void {
 
 function draw(): void {
   drawPad(pad, state.strokes, keyPen);
-  const range = drawOverlay(canvas("overlay"), state);
-  drawScale(canvas("scale"), state);
-  element("scale-min").textContent = range ? percent(range.low) : "–";
-  element("scale-max").textContent = range ? percent(range.high) : "–";
+  const scale = drawOverlay(canvas("overlay"), state);
+  paintScale(canvas("scale"), scale);
+  element("scale-min").textContent = scale ? percent(0) : "–";
+  element("scale-max").textContent = scale ? percent(scale.top) : "–";
+  element("scale-tick").textContent = scale ? `tick: all alike, ${percent(scale.uniform)}` : "";
   element("explanation").textContent = explain(state);
   canvas("overlay").setAttribute("aria-label", explain(state));
   drawPrediction();
   drawBars(element("bars"), state);
-  drawMaps(element("maps"), state);
+  drawMaps(element("maps"), state, scale);
   drawPixels(canvas("pixels"), state);
   drawPatches(canvas("patches"), state);
   drawTokens(canvas("tokens"), state);
-  drawBlocks(canvas("blocks"), state);
+  drawBlocks(canvas("blocks"), state, scale);
   drawLogits(element("logits"), state);
   drawChoices();
 }

@@ -1,6 +1,6 @@
 import type { Attention } from "vitrine";
-import { css } from "./colour.ts";
-import { heat, rangeOf, within, type Range } from "./heat.ts";
+import { css, cssTint } from "./colour.ts";
+import { place, type Scale, scaleOf, tint } from "./heat.ts";
 import { inPadUnits } from "./ink.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
@@ -18,6 +18,15 @@ export function heatMap(attention: Attention, { map, layer, head, patch }: View)
   if (map === "rollout") return attention.rollout();
   if (map === "patch") return attention.fromPatch(patch[0], patch[1], layer, head);
   return attention.fromClass(layer, head);
+}
+
+/** Of every small map and the large one: they are seen together. */
+export function scaleOfAll(attention: Attention, view: View): Scale {
+  const small = { ...view, map: view.map === "patch" ? "patch" : "class" } as const;
+  const maps = attention.kept.flatMap((layer) =>
+    Array.from({ length: attention.heads }, (_, head) => heatMap(attention, { ...small, layer, head })));
+  const [rows, columns] = attention.grid;
+  return scaleOf([...maps, heatMap(attention, view)], 1 / (rows * columns));
 }
 
 /** The share of the image that the drawing's longer side fills. */
@@ -58,21 +67,21 @@ export function patchAt(state: State, x: number, y: number): [number, number] | 
   return inside ? [row, col] : undefined;
 }
 
-/** The heat map over the drawing, each patch where it was taken from. Returns its range. */
-export function drawOverlay(canvas: HTMLCanvasElement, state: State): Range | undefined {
+/** The heat map over the drawing, each patch where it was taken from. Returns its scale. */
+export function drawOverlay(canvas: HTMLCanvasElement, state: State): Scale | undefined {
   const context = inPadUnits(canvas);
   const { reading, view, dark } = state;
   if (!reading?.result.attention) return undefined;
   const shape = shapeOf(state.model?.config);
   const map = heatMap(reading.result.attention, view);
-  const range = rangeOf(map);
+  const scale = scaleOfAll(reading.result.attention, view);
   const frame = frameOf(reading, shape);
   const width = frame.pixelWidth * shape.patchCols;
   const height = frame.pixelHeight * shape.patchRows;
   context.globalAlpha = view.strength;
   for (let row = 0; row < shape.gridRows; row++) {
     for (let col = 0; col < shape.gridCols; col++) {
-      context.fillStyle = css(heat(within(map[row * shape.gridCols + col], range), dark));
+      context.fillStyle = cssTint(tint(place(map[row * shape.gridCols + col], scale)));
       context.fillRect(
         frame.left + col * width + 0.5,
         frame.top + row * height + 0.5,
@@ -88,16 +97,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: State): Range | un
     context.lineWidth = 2.5;
     context.strokeRect(frame.left + col * width, frame.top + row * height, width, height);
   }
-  return range;
-}
-
-/** The colours of the overlay from its least to its greatest. */
-export function drawScale(canvas: HTMLCanvasElement, state: State): void {
-  const context = canvas.getContext("2d")!;
-  for (let x = 0; x < canvas.width; x++) {
-    context.fillStyle = css(heat(x / (canvas.width - 1), state.dark));
-    context.fillRect(x, 0, 1, 1);
-  }
+  return scale;
 }
 
 /** One sentence on what the overlay shows, for the eye and for the screen reader. */

@@ -26,8 +26,8 @@ export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
   };
 }
 
-/** The marker of the chosen patch, in all figures alike. */
-export const accent = (dark: boolean): Colour => (dark ? [255, 171, 92] : [206, 62, 50]);
+/** The marker of the chosen patch, in all figures alike, and of no colour that attention has. */
+export const accent = (dark: boolean): Colour => (dark ? [86, 196, 255] : [0, 104, 190]);
 
 export const isChosen = ({ view }: State, row: number, col: number): boolean =>
   view.map === "patch" && view.patch[0] === row && view.patch[1] === col;

@@ -1,4 +1,5 @@
 import { buildMaps, drawMaps } from "../blocks.ts";
+import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
@@ -49,12 +50,13 @@ const lacksPatches = () => state.view.map === "similarity" && !state.reading?.pa
 
 function draw(): void {
   show.drawPhoto(canvas("photo"), state);
-  const range = show.drawOverlay(canvas("overlay"), state);
+  const scale = show.drawOverlay(canvas("overlay"), state);
   const words = show.explain(state);
-  show.drawScale(canvas("scale"));
-  const [low, high] = show.scaleLabels(state, range);
+  paintScale(canvas("scale"), scale);
+  const [low, high, tick] = show.scaleLabels(state, scale);
   element("scale-min").textContent = low;
   element("scale-max").textContent = high;
+  element("scale-tick").textContent = tick;
   element("explanation").textContent = words;
   canvas("overlay").setAttribute("aria-label", words);
   show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
@@ -71,7 +73,8 @@ function drawAllMaps(): void {
     mapsLater = 0;
     const { view } = state;
     const map = view.map === "similarity" ? "patch" : view.map;
-    drawMaps(element("maps"), { ...state, view: { ...view, map } });
+    const shown = { ...state, view: { ...view, map } };
+    drawMaps(element("maps"), shown, show.scaleOfView(shown));
   }, 60);
 }
 

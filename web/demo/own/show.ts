@@ -1,8 +1,8 @@
 /** The second tab's pictures and words, drawn from its state. */
-import { css, paint, tone } from "../colour.ts";
-import { heat, rangeOf, within, type Range } from "../heat.ts";
+import { css, cssTint, paint, tone } from "../colour.ts";
+import { place, type Scale, tint } from "../heat.ts";
 import { percent } from "../logits.ts";
-import { heatMap } from "../overlay.ts";
+import { heatMap, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { size } from "../status.ts";
 import { cropOf, sizeOf } from "./photo.ts";
@@ -57,41 +57,45 @@ function similarTo(
   return similarity(patches, config.width, row * shapeOf(config).gridCols + col);
 }
 
-/** The map over the photo, which shines through the less the stronger it is. */
-export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Range | undefined {
+/** Of cosines, from 0; of attention, from 0 to the most of any map that is seen. */
+export function scaleOfView({ reading, view }: OwnState): Scale | undefined {
+  if (view.map === "similarity") return COSINES;
+  return reading && scaleOfAll(reading.result.attention, { ...view, map: view.map });
+}
+
+const COSINES: Scale = { top: 1, uniform: 0 };
+
+/** The map over the photo, which shines through where there is little. */
+export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale | undefined {
   const context = fit(canvas);
   const map = chosenMap(state);
   if (!map) return undefined;
   const { view } = state;
   const { gridRows, gridCols } = shapeOf(state.model?.config);
-  const range = rangeOf(map);
+  const scale = scaleOfView(state)!;
   const [width, height] = [canvas.width / gridCols, canvas.height / gridRows];
   context.globalAlpha = view.strength;
   map.forEach((value, patch) => {
     const [row, col] = [Math.floor(patch / gridCols), patch % gridCols];
     const [x, y] = [Math.round(col * width), Math.round(row * height)];
-    context.fillStyle = css(heat(within(value, range), true));
+    context.fillStyle = cssTint(tint(place(value, scale)));
     context.fillRect(x, y, Math.round((col + 1) * width) - x, Math.round((row + 1) * height) - y);
   });
   context.globalAlpha = 1;
   if (view.map === "patch" || view.map === "similarity") {
     const [row, col] = view.patch;
-    context.strokeStyle = css(accent(true)); // the heat's colours are the night's
+    context.strokeStyle = css(accent(true)); // as by night: photos are dark
     context.lineWidth = 2.5 * devicePixelRatio;
     context.strokeRect(col * width, row * height, width, height);
   }
-  return range;
-}
-
-export function drawScale(canvas: HTMLCanvasElement): void {
-  paint(canvas, 1, canvas.width, (_, x) => heat(x / (canvas.width - 1), true));
+  return scale;
 }
 
 /** What the ends of the scale stand for: a share of the attention, or a cosine. */
-export function scaleLabels({ view }: OwnState, range: Range | undefined): [string, string] {
-  if (!range) return ["–", "–"];
-  if (view.map === "similarity") return [range.low.toFixed(2), range.high.toFixed(2)];
-  return [percent(range.low), percent(range.high)];
+export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [string, string, string] {
+  if (!scale) return ["–", "–", ""];
+  if (view.map === "similarity") return ["0.00", "1.00", ""];
+  return [percent(0), percent(scale.top), `tick: all alike, ${percent(scale.uniform)}`];
 }
 
 export function explain({ model, reading, view, photo }: OwnState): string {
@@ -151,11 +155,11 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
   const { config } = model!;
   const { gridRows, gridCols } = shapeOf(config);
   const map = similarTo(reading.patches, config, view.patch);
-  const range = rangeOf(map);
-  canvas.setAttribute("aria-label", `Cosine similarities from ${range.low.toFixed(2)} to 1`);
+  const least = map.reduce((a, b) => Math.min(a, b), 1);
+  canvas.setAttribute("aria-label", `Cosine similarities from ${least.toFixed(2)} to 1`);
   paint(canvas, gridRows, gridCols, (row, col) => {
     if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
-    return heat(within(map[row * gridCols + col], range), dark);
+    return tint(place(map[row * gridCols + col], COSINES));
   });
 }
 
