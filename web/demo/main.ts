@@ -6,7 +6,7 @@ import type { Stroke } from "./ink.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
-import { drawOverlay, explain, patchAt } from "./overlay.ts";
+import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
@@ -55,7 +55,7 @@ function draw(): void {
   element("scale-max").textContent = scale ? percent(scale.top) : "–";
   element("scale-tick").textContent = scale ? `tick: all alike, ${percent(scale.uniform)}` : "";
   element("explanation").textContent = explain(state);
-  canvas("overlay").setAttribute("aria-label", explain(state));
+  canvas("overlay").setAttribute("aria-label", describe(state));
   drawPrediction();
   drawBars(element("bars"), state);
   drawMaps(element("maps"), state, scale);
@@ -136,7 +136,8 @@ function takeBack(): void {
   const before = state.past.pop();
   if (!before) return;
   replace(before);
-  strokeEnded = true;
+  strokeEnded = before.length > 0;
+  if (!strokeEnded) element("announce").textContent = "The pad is blank";
 }
 
 function wipe(): void {
@@ -180,10 +181,19 @@ function announce(): void {
   const { reading, version } = state;
   if (!strokeEnded || reading?.version !== version) return;
   strokeEnded = false;
-  const { label, p } = reading.result.classes[0];
-  element("announce").textContent = reading.result.uncertain
-    ? `Not sure, perhaps ${label}, ${percent(p)}`
-    : `Reads as ${label}, ${percent(p)}`;
+  const { classes, uncertain, attention } = reading.result;
+  const { label, p } = classes[0];
+  const read = uncertain ? `Not sure, perhaps ${label}, ${percent(p)}` : `Reads as ${label}, ${percent(p)}`;
+  const most = attention && mostOf(heatMap(attention, state.view), attention.grid[1]);
+  element("announce").textContent = most ? `${read}. ${most}` : read;
+}
+
+/** The patch that keys or a tap have chosen, and what it takes. */
+function sayPatch(): void {
+  const [row, col] = state.view.patch;
+  const { attention } = state.reading?.result ?? {};
+  const most = attention ? ` ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : "";
+  element("announce").textContent = `Patch in row ${row + 1}, column ${col + 1}.${most}`;
 }
 
 // ---- The model --------------------------------------------------------------
@@ -236,6 +246,7 @@ function take(model: Vit, choice: Choice, bytes: number): void {
   loading = undefined;
   noticed = false;
   state.model?.dispose();
+  strokeEnded = state.model !== undefined && !state.example; // another model's answer is news
   Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
   history.replaceState(null, "", addressOf(choice, location.href));
   fit();
@@ -275,7 +286,8 @@ function fit(): void {
   state.view.patch = [gridRows >> 1, gridCols >> 1];
   fillChoices(element, config);
   buildMaps(element("maps"), config.depth, config.heads, (layer, head) => {
-    Object.assign(state.view, { layer, head });
+    const again = state.view.layer === layer && state.view.head === head;
+    Object.assign(state.view, { layer, head: again ? "mean" : head });
     if (state.view.map === "rollout") state.view.map = "class";
     redraw();
   });
@@ -325,6 +337,7 @@ for (const id of ["pixels", "patches"]) {
   choosePatch(canvas(id), state, (row, col, pressed) => {
     if (pressed) state.view.map = "patch";
     state.view.patch = [row, col];
+    if (pressed) sayPatch();
     redraw();
   });
 }

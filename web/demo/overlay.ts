@@ -2,6 +2,7 @@ import type { Attention } from "vitrine";
 import { css, cssTint } from "./colour.ts";
 import { place, type Scale, scaleOf, tint } from "./heat.ts";
 import { inPadUnits } from "./ink.ts";
+import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
 
@@ -100,7 +101,21 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: State): Scale | un
   return scale;
 }
 
-/** One sentence on what the overlay shows, for the eye and for the screen reader. */
+/** Where most of a map is: "Most on row 4, column 3: 19 %." */
+export function mostOf(map: Float32Array, columns: number): string {
+  const at = map.reduce((best, value, index) => (value > map[best] ? index : best), 0);
+  const [row, column] = [Math.floor(at / columns) + 1, (at % columns) + 1];
+  return `Most on row ${row}, column ${column}: ${percent(map[at])}.`;
+}
+
+/** What the overlay shows, for the eye; and where most of it is, for the screen reader. */
+export function describe(state: State): string {
+  const { attention } = state.reading?.result ?? {};
+  const words = explain(state);
+  return attention ? `${words} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : words;
+}
+
+/** One sentence on what the overlay shows. */
 export function explain({ view, reading }: State): string {
   if (!reading) return "Draw, and each patch takes the colour of the attention it gets.";
   const { layer, head, patch } = view;

@@ -19,7 +19,9 @@ function open(name: Name): void {
     tab(each).ariaSelected = String(each === name);
     tab(each).tabIndex = each === name ? 0 : -1;
   }
-  history.replaceState(null, "", name === "own" ? "#own" : location.pathname + location.search);
+  const address = name === "own" ? "#own" : location.pathname + location.search;
+  const asked = (location.hash === "#own") === (name === "own");
+  history[asked ? "replaceState" : "pushState"](null, "", address); // so that Back returns
   if (name === "own") void openOwn();
   else void own?.then(({ leave }) => leave());
 }
@@ -55,4 +57,5 @@ document.addEventListener("paste", ({ clipboardData }) => {
 });
 const follow = () => open(location.hash === "#own" ? "own" : "draw");
 addEventListener("hashchange", follow);
+addEventListener("popstate", follow);
 follow();

@@ -58,7 +58,7 @@ function draw(): void {
   element("scale-max").textContent = high;
   element("scale-tick").textContent = tick;
   element("explanation").textContent = words;
-  canvas("overlay").setAttribute("aria-label", words);
+  canvas("overlay").setAttribute("aria-label", show.describe(state));
   show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
   show.drawFacts(element("facts"), state);
   drawAllMaps();
@@ -186,8 +186,9 @@ function fit(): void {
   buildMaps(element("maps"), config.depth, config.heads, chooseHead);
 }
 
+/** A chosen one is unchosen: the mean of all. */
 function chooseHead(layer: number, head: number): void {
-  state.view.head = head;
+  state.view.head = state.view.layer === layer && state.view.head === head ? "mean" : head;
   if (state.view.map !== "patch") state.view.map = "class";
   chooseLayer(layer);
 }

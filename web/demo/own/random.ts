@@ -18,7 +18,7 @@ const CONFIG = {
   heads: HEADS,
   mlp_width: MLP,
   classes: CLASSES,
-  labels: Array.from({ length: CLASSES }, (_, index) => `random class ${index + 1}`),
+  labels: Array.from({ length: CLASSES }, (_, index) => `untrained ${index + 1}`),
   prepare: {
     kind: "photo",
     resize: SIDE,

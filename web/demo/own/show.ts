@@ -2,7 +2,7 @@
 import { css, cssTint, paint, tone } from "../colour.ts";
 import { place, type Scale, tint } from "../heat.ts";
 import { percent } from "../logits.ts";
-import { heatMap, scaleOfAll } from "../overlay.ts";
+import { heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { size } from "../status.ts";
 import { cropOf, sizeOf } from "./photo.ts";
@@ -96,6 +96,13 @@ export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [stri
   if (!scale) return ["–", "–", ""];
   if (view.map === "similarity") return ["0.00", "1.00", ""];
   return [percent(0), percent(scale.top), `tick: all alike, ${percent(scale.uniform)}`];
+}
+
+/** The same, and where most of it is. */
+export function describe(state: OwnState): string {
+  const map = chosenMap(state);
+  if (!map) return explain(state);
+  return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config).gridCols)}`;
 }
 
 export function explain({ model, reading, view, photo }: OwnState): string {

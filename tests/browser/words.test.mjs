@@ -1,0 +1,81 @@
+// What the page says to who does not see it, and what undoes a choice.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+
+describe("the page in words", { skip }, () => {
+  let browser, page, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, close } = await browser.visit());
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+  const said = () => page.locator("#announce").textContent();
+  const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
+
+  test("the answer is read out with where most of the attention is", async () => {
+    await draw(page, DIGITS[7]);
+    assert.match(await said(), /^Reads as 7, \d+(\.\d)? %\. Most on row/);
+    assert.match(await said(), MOST);
+    assert.match(await page.locator("#overlay").getAttribute("aria-label"), MOST);
+  });
+
+  test("a patch chosen by the arrows is named, with what it takes", async () => {
+    await page.locator("#pixels").focus();
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+    assert.equal(await page.inputValue("#map"), "patch");
+    assert.match(await said(), /^Patch in row 4, column 5\. Most on row/);
+    await page.selectOption("#map", "class");
+  });
+
+  test("another model's answer is news, and so is a pad that undo has made blank", async () => {
+    await page.evaluate(() => (document.getElementById("announce").textContent = ""));
+    await page.selectOption("#model", "myvit");
+    await page.waitForFunction(() => /\d/.test(document.getElementById("announce").textContent));
+    await page.locator("#undo").click();
+    await settled(page);
+    assert.equal(await said(), "The pad is blank");
+  });
+
+  test("a head that is chosen once more is unchosen", async () => {
+    await draw(page, DIGITS[7]);
+    const map = page.getByRole("button", { name: "Layer 1, head 2" });
+    await map.click();
+    assert.equal(await page.inputValue("#head"), "2");
+    await map.click();
+    assert.equal(await page.inputValue("#head"), "mean");
+  });
+
+  test("Back returns to the first tab", async () => {
+    await page.locator("#tab-own").click();
+    assert.equal(await page.locator("#own").isVisible(), true);
+    await page.goBack();
+    await page.locator("#draw").waitFor();
+    assert.equal(await page.locator("#own").isVisible(), false);
+  });
+
+  test("text grows with the browser's font size", async () => {
+    const size = () => page.locator(".title p").first().evaluate((words) => parseFloat(getComputedStyle(words).fontSize));
+    const before = await size();
+    await page.evaluate(() => (document.documentElement.style.fontSize = "150%"));
+    assert.ok(Math.abs((await size()) / before - 1.5) < 0.01);
+  });
+
+  test("forced colours still show which tab is chosen and every bar", async () => {
+    const forced = await browser.visit({ forcedColors: "active" });
+    await draw(forced.page, DIGITS[7]);
+    const colours = await forced.page.evaluate(() => {
+      const of = (element, pseudo) => getComputedStyle(element, pseudo);
+      const [draw, own] = ["tab-draw", "tab-own"].map((id) => of(document.getElementById(id)).borderBottomColor);
+      const bars = document.querySelectorAll("#bars i");
+      return { draw, own, bar: of(bars[7], "::before").backgroundColor, ground: of(bars[7]).backgroundColor };
+    });
+    assert.notEqual(colours.draw, colours.own);
+    assert.notEqual(colours.bar, colours.ground);
+    await forced.close();
+  });
+});
