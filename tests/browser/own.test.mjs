@@ -158,6 +158,24 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
+  test("what a checkpoint leaves open is asked for, and a field tells it", async () => {
+    const { page, close } = await opened();
+    const file = { name: "open.safetensors", mimeType: "application/octet-stream", buffer: readFileSync(new URL("../golden/families/encoder_post.safetensors", import.meta.url)) };
+    await page.locator("#own-files-input").setInputFiles(file);
+    const status = page.locator("#own-status");
+    await page.waitForFunction(() => /heads: tell/.test(document.getElementById("own-status").textContent));
+    const config = page.locator("#own-config");
+    await config.fill("{heads");
+    await config.press("Enter");
+    await page.waitForFunction(() => /JSON/.test(document.getElementById("own-status").textContent));
+    await config.fill('{"heads": 4, "norm": "post", "activation": "relu"}');
+    await config.press("Enter");
+    await page.waitForFunction(() => /4 heads/.test(document.getElementById("own-facts").textContent));
+    assert.doesNotMatch(await status.textContent(), /tell/);
+    assert.match(await page.locator("#own-facts").textContent(), /Familytorch\.nn\.TransformerEncoder/);
+    await close();
+  });
+
   test("a pasted photo takes the place of the one before", async () => {
     const { page, close } = await opened();
     await page.click("#own-random");

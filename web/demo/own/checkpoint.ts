@@ -30,16 +30,25 @@ export interface Loaded {
   guessed: boolean;
 }
 
-/** @param pixels one of {@link PIXELS}; what the checkpoint says, else ImageNet's, by default. */
-export async function loadCheckpoint(files: File[], pixels: string, options: Loading): Promise<Loaded> {
+/**
+ * @param pixels one of {@link PIXELS}; what the checkpoint says, else ImageNet's, by default.
+ * @param told JSON of what the checkpoint leaves open; may be empty.
+ */
+export async function loadCheckpoint(
+  files: File[],
+  pixels: string,
+  told: string,
+  options: Loading,
+): Promise<Loaded> {
   const threads = crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
   const all = { ...options, threads, worker: true };
-  const model = await Vit.load(files, all);
+  const weights = told === "" ? { weights: files } : { weights: files, config: JSON.parse(told) };
+  const model = await Vit.load(weights, all);
   const { config } = model;
   if (pixels === "" && config.prepare) return { model, guessed: false };
   model.dispose();
   const prepare = prepareBy(pixels || "imagenet", config);
-  return { model: await Vit.load({ weights: files, prepare }, all), guessed: pixels === "" };
+  return { model: await Vit.load({ ...weights, prepare }, all), guessed: pixels === "" };
 }
 
 function prepareBy(pixels: string, { image_size, channels }: Readonly<VitConfig>): Prepare {

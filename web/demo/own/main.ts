@@ -22,7 +22,7 @@ const RUNS = 3;
 const MOST_TIMES = 31;
 
 let loading: AbortController | undefined;
-let files: File[] = []; // of the checkpoint there is
+let files: File[] = []; // of the checkpoint there is, or was to be
 let busy = false;
 let camera: { stop(): void } | undefined;
 
@@ -128,6 +128,7 @@ function announce(): void {
 
 /** Loads one in place of the one there is, which stays until the other has come. */
 async function load(wanted: File[], pixels = ""): Promise<void> {
+  files = wanted;
   loading?.abort();
   const turn = (loading = new AbortController());
   const start = performance.now();
@@ -136,7 +137,8 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
   };
   showProgress(status, 0, 0);
   try {
-    const loaded = await loadCheckpoint(wanted, pixels, { signal: turn.signal, onProgress });
+    const told = element<HTMLInputElement>("config").value.trim();
+    const loaded = await loadCheckpoint(wanted, pixels, told, { signal: turn.signal, onProgress });
     if (loading === turn) take(loaded, wanted, pixels, (performance.now() - start) / 1000);
     else loaded.model.dispose(); // overtaken at the last moment
   } catch (error) {
@@ -148,7 +150,6 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
 
 function take({ model, guessed }: Loaded, own: File[], pixels: string, seconds: number): void {
   loading = undefined;
-  files = own;
   state.model?.dispose();
   const bytes = own.reduce((sum, { size }) => sum + size, 0);
   Object.assign(state, { model, seconds, bytes, reading: undefined, times: [] });
@@ -255,7 +256,10 @@ function stopCamera(): void {
 export function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
   if (picture) void showFile(picture);
-  if (checkpoint.length > 0) void load(checkpoint);
+  if (checkpoint.length > 0) {
+    element<HTMLInputElement>("config").value = ""; // it was of another
+    void load(checkpoint);
+  }
   else if (!picture) refuse("Nothing to show", misfit(found));
 }
 
@@ -284,6 +288,9 @@ select("pixels").replaceChildren(
   new Option("as it says, else ImageNet’s", ""),
   ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
 );
+element("config").addEventListener("change", () => {
+  if (files.length > 0) void load(files, select("pixels").value);
+});
 select("pixels").addEventListener("change", () => void load(files, select("pixels").value));
 listenToChoices(element, state.view, (id) => (id === "layer" ? chooseLayer(state.view.layer) : redraw()));
 for (const id of ["photo", "similarity"]) {
