@@ -42,6 +42,23 @@ test("names of any characters are skipped as they are", async () => {
   assert.ok(skipped.includes('decoder_"\\\n\u0001é日'), skipped.join());
 });
 
+test("a text tower that is skipped costs no memory, however large it is", async () => {
+  const bytes = modelBytes("families/openai_clip");
+  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString("utf8", 8, end));
+  const data = bytes.length - end;
+  const more = 2 ** 24;
+  header["token_embedding.more"] = { dtype: "F32", shape: [more / 4], data_offsets: [data, data + more] };
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  const weights = Buffer.concat([length, text, bytes.subarray(end), Buffer.alloc(more)]);
+  const small = await load(family("openai_clip", { heads: 2 }));
+  const large = await load({ weights, config: { heads: 2 } });
+  assert.ok(large.skipped.includes("token_embedding.more"));
+  assert.ok(large.memory - small.memory < 2 ** 18, `${large.memory - small.memory} bytes more`);
+});
+
 test("what nothing tells is asked for, and a config apart tells it", async () => {
   await rejects(() => load(family("encoder_post", { heads: 4 })), "bad_config", /^config: norm: tell pre or post; nothing in this file does$/);
   const model = await load(family("encoder_post", { heads: 4, norm: "post", activation: "relu" }));
