@@ -30,8 +30,8 @@ export function folder(t) {
 }
 
 /** Starts the command; `done` resolves to { code, stdout, stderr }. */
-export function start(args, { program = cli, node = [], cwd } = {}) {
-  const stdio = ["ignore", "pipe", "pipe"];
+export function start(args, { program = cli, node = [], cwd, stdin = "ignore" } = {}) {
+  const stdio = [stdin, "pipe", "pipe"];
   const child = spawn(process.execPath, [...node, program, ...args], { cwd, stdio });
   const [stdout, stderr] = [child.stdout, child.stderr].map(async (stream) => {
     let text = "";

@@ -72,6 +72,30 @@ test("info tells a model's family, config, what was assumed and what was skipped
   assert.equal(open.stderr, "vitrine: config: heads: tell 1, 2, 3, 4 or 6; nothing in this file does\n");
 });
 
+test("folders are walked, - is standard input, and JSON comes line by line when asked", { skip }, async (t) => {
+  const here = folder(t);
+  mkdirSync(here.at("in/more"), { recursive: true });
+  const photo = await one();
+  for (const name of ["in/b.png", "in/a.PNG", "in/more/c.png"]) here.write(name, photo);
+  here.write("in/notes.txt", "no picture");
+  const walked = await run(["classify", "--ndjson", "--variant", variant, here.at("in")]);
+  const lines = walked.stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map(({ file }) => file), ["a.PNG", "b.png", "more/c.png"].map((name) => here.at(`in/${name}`)));
+  assert.deepEqual([walked.code, walked.stderr, ...new Set(lines.map(({ classes }) => classes[0].label))], [0, "", "1"]);
+  const embedded = await run(["embed", "--ndjson", "--variant", variant, here.at("in/b.png")]);
+  assert.equal(JSON.parse(embedded.stdout).values.length, 64);
+  assert.match((await run(["classify", "-", "-"])).stderr, /expected - once/);
+  const { child, done } = start(["classify", "--variant", variant, "-"], { stdin: "pipe" });
+  child.stdin.end(photo);
+  assert.match((await done).stdout, /^-\t1\t0\.\d+\n$/);
+});
+
+test("help and -v say what --help and --version do", async () => {
+  for (const [short, long] of [[["help"], ["--help"]], [["help", "embed"], ["embed", "--help"]], [["-v"], ["--version"]]]) {
+    assert.deepEqual(await run(short), await run(long));
+  }
+});
+
 test("what was assumed is told beside the answers", { skip }, async (t) => {
   const here = folder(t);
   const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
@@ -139,12 +163,13 @@ test("a photo that fails leaves the others' answers as they are", { skip }, asyn
   const good = await one();
   const blank = await png(rgb(picture(20, 20, 1), () => [255, 255, 255]));
   const jpeg = await raw(picture(64, 64, 3)).jpeg().toBuffer();
+  mkdirSync(here.at("empty"));
   const bad = {
     2: [here.write("cut.jpg", jpeg.subarray(0, jpeg.length / 2)), /expected a whole PNG or JPEG, got \d+ bytes/],
     4: [here.write("empty.png", Buffer.alloc(0)), /expected a whole PNG or JPEG, got 0 bytes/],
     7: [here.write("blank.png", blank), /blank/],
     9: [here.at("missing.png"), /expected an image file, got ENOENT/],
-    11: [here.path, /expected an image file, got EISDIR/],
+    11: [here.at("empty"), /expected an image file, got EISDIR/],
     12: [here.write("cut.png", good.subarray(0, good.length - 40)), /expected a whole PNG or JPEG/],
     17: [here.write("huge.jpg", ofSize(jpeg, 50_000)), /expected a whole PNG or JPEG.*pixel limit/],
   };

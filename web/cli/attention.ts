@@ -6,7 +6,7 @@ import { textOf, UsageError } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
 import { type HeatMap, overlay } from "./overlay.ts";
 import { type Read, withoutName } from "./photos.ts";
-import { complain, printJson, status } from "./terminal.ts";
+import { complain, printJson, printLine, status } from "./terminal.ts";
 import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
 
 /** One photo's map, as JSON has it; or why there is none. */
@@ -26,7 +26,8 @@ export const attention: PhotoCommand = {
     ...VIEW_OPTIONS,
   },
   plan(values, files) {
-    const json = values["json"] === true;
+    const lines = values["ndjson"] === true;
+    const json = lines || values["json"] === true;
     const viewFor = readView(values);
     const out = textOf(values, "out");
     const places = placesOf(out, files, json);
@@ -39,10 +40,11 @@ export const attention: PhotoCommand = {
           status(`${reports.length}/${files.length} photos`);
           const report = await look(tools, view, read, places[reports.length]);
           if (report.error !== undefined) complain(`${report.file}: ${report.error}`);
+          if (lines) printLine(report);
           reports.push(report);
         }
       }
-      if (json) printJson(reports);
+      if (json && !lines) printJson(reports);
       return reports.every(({ error }) => error === undefined);
     };
   },

@@ -2,7 +2,7 @@ import { type Classification, type Vit, VitError } from "vitrine";
 import { type PhotoCommand, refusal } from "./command.ts";
 import { textOf, whole } from "./options.ts";
 import { type Read, withoutName } from "./photos.ts";
-import { complain, printJson, printRow, status } from "./terminal.ts";
+import { complain, printJson, printLine, printRow, status } from "./terminal.ts";
 
 const DEFAULT_LINES = 1;
 const DEFAULT_JSON = 5;
@@ -20,7 +20,8 @@ export const classify: PhotoCommand = {
     },
   },
   plan(values, files) {
-    const json = values["json"] === true;
+    const lines = values["ndjson"] === true;
+    const json = lines || values["json"] === true;
     const top = textOf(values, "top");
     const topK = top === undefined ? (json ? DEFAULT_JSON : DEFAULT_LINES) : whole("--top", top, 1);
     return async ({ vit, photos }) => {
@@ -29,9 +30,10 @@ export const classify: PhotoCommand = {
         status(`${answers.length}/${files.length} photos`);
         const judged = await judge(vit, group, topK);
         judged.forEach(json ? tellError : tell);
+        if (lines) judged.forEach(printLine);
         answers.push(...judged);
       }
-      if (json) printJson(answers);
+      if (json && !lines) printJson(answers);
       return answers.every((answer) => !("error" in answer));
     };
   },

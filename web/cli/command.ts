@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { type LoadOptions, type Vit, VitError, type WeightsSource } from "vitrine";
 import { type Options, oneOf, textOf, type Values, whole } from "./options.ts";
 import type { Photos } from "./photos.ts";
@@ -39,16 +40,17 @@ const DIGITS = new URL("../weights/digits.safetensors", import.meta.url);
  * Where the model is, and how it is to run: in a worker, so that Ctrl-C is heard.
  *
  * @param named the model as an operand.
+ * @param photos how many there are: a batch takes all cores.
  */
 export function modelOptions(
   values: Values,
   named?: string,
+  photos = 1,
 ): { source: string | URL | WeightsSource; options: LoadOptions } {
-  const options = {
-    worker: true,
-    threads: whole("--threads", textOf(values, "threads") ?? "1", 1),
-    variant: oneOf("--variant", textOf(values, "variant") ?? "auto", VARIANTS),
-  };
+  const variant = oneOf("--variant", textOf(values, "variant") ?? "auto", VARIANTS);
+  const several = photos > 1 && variant !== "scalar"; // which runs one thread
+  const threads = textOf(values, "threads") ?? String(several ? availableParallelism() : 1);
+  const options = { worker: true, threads: whole("--threads", threads, 1), variant };
   const weights = named ?? textOf(values, "model") ?? DIGITS;
   const config = textOf(values, "config");
   return { source: config === undefined ? weights : { weights, config }, options };

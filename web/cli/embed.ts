@@ -4,7 +4,7 @@ import { bytesOf, npyHeader } from "./npy.ts";
 import { oneOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
 import { type Photos, withoutName } from "./photos.ts";
-import { printJson, status } from "./terminal.ts";
+import { printJson, printLine, status } from "./terminal.ts";
 
 /** Of one photo: pooled and cls are (D), patches (N, D). */
 const KINDS = ["pooled", "cls", "patches"] as const;
@@ -26,7 +26,8 @@ export const embed: PhotoCommand = {
   plan(values, files) {
     const kind = oneOf("--what", textOf(values, "what") ?? KINDS[0], KINDS);
     const out = textOf(values, "out");
-    const json = values["json"] === true;
+    const lines = values["ndjson"] === true;
+    const json = lines || values["json"] === true;
     if (out === undefined && !json) {
       throw new UsageError("--out: expected a file such as vectors.npy, got none; or ask for --json");
     }
@@ -35,7 +36,7 @@ export const embed: PhotoCommand = {
     }
     return async ({ vit, photos }) => {
       const vectors = vectorsOf(vit, photos, files, kind);
-      if (out === undefined) await printVectors(vectors);
+      if (out === undefined) await printVectors(vectors, lines);
       else {
         const shape = await writeVectors(vectors, out, files.length);
         if (json) printJson({ out, what: kind, shape, files });
@@ -70,12 +71,14 @@ function shapeOf({ grid, width, ...vectors }: Embedding, kind: Kind): number[] {
   return kind === "patches" ? [grid[0] * grid[1], width] : [vectors[kind].length];
 }
 
-async function printVectors(vectors: AsyncIterable<Vector>): Promise<void> {
+async function printVectors(vectors: AsyncIterable<Vector>, lines: boolean): Promise<void> {
   const all = [];
   for await (const { file, values, shape } of vectors) {
-    all.push({ file, shape, values: Array.from(values) });
+    const vector = { file, shape, values: Array.from(values) };
+    if (lines) printLine(vector);
+    else all.push(vector);
   }
-  printJson(all);
+  if (!lines) printJson(all);
 }
 
 /** Row by row, so that no more than a few are in memory. Returns the whole's shape. */

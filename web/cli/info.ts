@@ -16,7 +16,7 @@ export const info: ModelCommand = {
     }
     return async ({ vit }) => {
       const { family, assumed, skipped, config } = vit;
-      if (values["json"]) printJson({ family, assumed, skipped, config });
+      if (values["json"] || values["ndjson"]) printJson({ family, assumed, skipped, config });
       else tell(vit);
       return true;
     };

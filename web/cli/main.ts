@@ -7,6 +7,7 @@ import { attention } from "./attention.ts";
 import { classify } from "./classify.ts";
 import { assumption, type Command, modelOptions } from "./command.ts";
 import { embed } from "./embed.ts";
+import { filesOf } from "./files.ts";
 import { info } from "./info.ts";
 import { listOptions, readOptions, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
@@ -20,10 +21,12 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info };
 
+const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
+
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help tells a command's options, vitrine --version the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n\n${rows.join("\n")}\n\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
@@ -41,8 +44,9 @@ function say(text: string): number {
 }
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
-  if (name === "--version") return say(version());
-  if (name === "--help" || name === "-h") return say(overview());
+  if (name === "--version" || name === "-v") return say(version());
+  if (name === "help" && args[0] !== undefined) return main([args[0], "--help"]);
+  if (name === "--help" || name === "-h" || name === "help") return say(overview());
   if (name === undefined || !Object.hasOwn(COMMANDS, name)) {
     const got = name === undefined ? "none" : `"${name}"`;
     const known = Object.keys(COMMANDS).join(", ");
@@ -58,9 +62,10 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   if (files.length === 0) {
     throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
   }
-  const work = command.plan(values, files);
+  const all = await filesOf(files);
+  const work = command.plan(values, all);
   const photos = await Photos.load();
-  return withModel(modelOptions(values), (vit) => {
+  return withModel(modelOptions(values, undefined, all.length), (vit) => {
     const assumed = assumption(vit);
     if (assumed) complain(assumed);
     return work({ vit, photos });

@@ -25,9 +25,10 @@ const COMMON: Options = {
     value: "JSON",
     help: 'what the model leaves open, as text or a file, such as {"heads": 3}; laid over its own',
   },
-  threads: { value: "N", help: "how many threads share the work; 1 by default" },
+  threads: { value: "N", help: "how many threads share the work; by default 1, for several photos all cores" },
   variant: { value: "NAME", help: "auto, relaxed, simd128 or scalar: the build that runs" },
   json: { help: "print one JSON document" },
+  ndjson: { help: "print JSON a line each, as it comes" },
   help: { help: "print this" },
 };
 

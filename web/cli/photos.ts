@@ -3,6 +3,7 @@ import { open, stat } from "node:fs/promises";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { Pixels } from "vitrine";
 import { reason } from "../errors.ts";
+import { STDIN } from "./files.ts";
 
 type SharpModule = (input: Uint8Array, options?: SharpOptions) => Sharp;
 
@@ -107,22 +108,27 @@ function checkSize({ width, height }: Metadata, bytes: number): void {
 
 /** A file or a pipe, whole; what has no end is not read to it. */
 async function readUpTo(file: string): Promise<Buffer> {
+  if (file === STDIN) return wholeOf(process.stdin, MAX_BYTES_OF_PIPE);
   const kind = await stat(file);
   if (kind.isCharacterDevice() || kind.isBlockDevice()) throw new Error("a device");
   const most = kind.isFIFO() ? MAX_BYTES_OF_PIPE : MAX_BYTES;
   const handle = await open(file);
   try {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > most) throw new Error(`more than ${most} bytes`);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    return await wholeOf(handle.createReadStream({ autoClose: false }), most);
   } finally {
     await handle.close();
   }
+}
+
+async function wholeOf(stream: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > most) throw new Error(`more than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Why a photo was refused, without the API's word for it: the command names the file. */

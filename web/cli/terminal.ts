@@ -45,6 +45,9 @@ export function printJson(value: unknown): void {
   print(lines ? `[\n${lines}\n]` : "[]");
 }
 
+/** One of several documents, a line each. */
+export const printLine = (value: unknown): void => print(jsonOf(value));
+
 /** An error, a line, told while the work goes on or at its end. */
 export const complain = (text: string): void =>
   above(() => void process.stderr.write(`vitrine: ${plain(text)}\n`));
