@@ -126,6 +126,7 @@ async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", ex
     file: join(root, "dist", `${name}.js`),
     paths,
     sourcemap: true,
+    comments: { legal: false, annotation: true, jsdoc: false }, // the types have them, and the maps
   });
   for (const { fileName, code, source } of output) {
     // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.
