@@ -74,7 +74,7 @@ export interface VitConfig {
 }
 
 /** What a config may leave out, as in src/config.c. */
-const DEFAULTS = {
+export const DEFAULTS = {
   norm: "pre",
   norm_eps: 1e-6,
   final_norm: true,

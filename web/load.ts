@@ -1,5 +1,6 @@
 /** From a source of weights to a model that runs. Every step starts as soon as it can. */
 import { type Backend, Engine, type Model, type Output } from "./engine.js";
+import { DEFAULTS } from "./config.js";
 import { reason, VitError } from "./errors.js";
 import type { Opener, ReadOptions, Source } from "./fetch.js";
 import type { Picture } from "./images.js";
@@ -161,10 +162,14 @@ async function withPrepare(
   given: string | undefined,
   file: Incoming,
 ): Promise<string | undefined> {
-  const config = given ?? (await ownConfig(file));
+  const own = given === undefined ? await ownConfig(file) : undefined;
+  const config = given ?? own;
   if (config === undefined) return given;
-  return JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
+  const defaults = own === undefined || own === NONE ? {} : DEFAULTS; // of our own files, not of others'
+  return JSON.stringify({ ...defaults, ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
 }
+
+const NONE = "{}";
 
 /** The file's, `{}` where it has none; undefined where it is no file of safetensors. */
 async function ownConfig(file: Incoming): Promise<string | undefined> {
@@ -177,5 +182,5 @@ async function ownConfig(file: Incoming): Promise<string | undefined> {
   }
   const metadata = isObject(header) ? header.__metadata__ : undefined;
   const config = isObject(metadata) ? metadata.vitrine : undefined;
-  return typeof config === "string" ? config : "{}";
+  return typeof config === "string" ? config : NONE;
 }

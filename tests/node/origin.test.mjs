@@ -30,6 +30,14 @@ test("our own models assume nothing and skip nothing", async () => {
   assert.deepEqual([digits.family, digits.assumed, digits.skipped], ["vitrine", [], []]);
 });
 
+test("a prepare apart leaves what our own file says, and what it leaves to our defaults", async () => {
+  const prepare = { kind: "photo", resize: null, crop: [12, 12], mean: [0], std: [1] };
+  const weights = modelBytes("fc_norm_no_prefix"); // without a prefix another's activation would be asked for
+  const own = await load(weights);
+  const { config, assumed } = await load({ weights, prepare: { ...prepare, crop: own.config.image_size, mean: Array(own.config.channels).fill(0), std: Array(own.config.channels).fill(1) } });
+  assert.deepEqual([{ ...config, prepare: undefined }, assumed], [{ ...own.config, prepare: undefined }, []]);
+});
+
 test("names of any characters are skipped as they are", async () => {
   const bytes = modelBytes("families/mae_with_decoder");
   const size = Number(bytes.readBigUInt64LE(0));
