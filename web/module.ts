@@ -77,7 +77,7 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   }
   if (wasm !== undefined) return compiled(wasm);
   const files = threads ? { ...FILES, ...THREADS_FILES } : FILES;
-  const file = (name: Variant) => compiled(files[name]());
+  const file = (name: Variant) => compiled(files[name]()).catch(advised);
   if (variant !== "auto") return file(variant);
   if (!probe) return file(simd ? "simd128" : "scalar");
   if (!probe.fused || faster === false) {
@@ -91,6 +91,14 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   if (int8) dotInPairs();
   else faster ??= probe.faster();
   return file(probe.right && (int8 || faster) ? "relaxed" : "simd128");
+}
+
+/** What most often takes a module of ours away: a build that left it, a server that answers a page. */
+function advised(cause: unknown): never {
+  if (!(cause instanceof VitError)) throw cause;
+  const what = "its vit.*.wasm files belong beside its code: copy them along, or in Vite say " +
+    'optimizeDeps: { exclude: ["vitrine"] }';
+  throw new VitError(cause.code, `${cause.message}; ${what}`, { cause });
 }
 
 /** Opened once, measured once. */

@@ -1,9 +1,12 @@
 // Engines, runtimes and tools that lack something newer ones have.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { fresh, load, rejects, stroke, wasmBytes } from "./support.mjs";
 
@@ -77,4 +80,15 @@ test("an error out of a worker has its caller's frames", async () => {
   assert.match(error.stack, /^VitError: image: the drawing is blank/);
   assert.match(error.stack, /engines\.test\.mjs/);
   await rejects(() => vit.classify("x"), "bad_image", /./);
+});
+
+test("where a module of ours is missing, the error says what belongs where", async (t) => {
+  const copy = mkdtempSync(join(tmpdir(), "vitrine-"));
+  t.after(() => rmSync(copy, { recursive: true }));
+  for (const name of ["vit.js", "worker.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(copy, name));
+  writeFileSync(join(copy, "package.json"), '{"type": "module"}');
+  const alone = await import(pathToFileURL(join(copy, "vit.js")).href);
+  const error = await alone.Vit.load(digits, { variant: "simd128" }).catch((thrown) => thrown);
+  assert.equal(error.name, "VitError");
+  assert.match(error.message, /ENOENT.*; its vit\.\*\.wasm files belong beside its code: .*optimizeDeps/);
 });
