@@ -205,7 +205,7 @@ static const struct published HEADS_64[] = {{0, 0}}, USUAL_HEADS[] = {HEADS, {0,
 #define HABITS_OF_SIGLIP                                                                           \
     .norm = "pre", .norm_eps = "1e-6", .activation = "gelu_tanh", .heads = SIGLIPS_HEADS
 
-const struct family FAMILIES[] = {
+const struct family vit_families[] = {
     {"open_clip with timm's CLIP",
      ANCHOR_OF_TRUNK,
      "norm_pre.weight\n",
@@ -346,4 +346,4 @@ const struct family FAMILIES[] = {
       .unfolds = true}},
 };
 
-const size_t FAMILIES_COUNT = sizeof FAMILIES / sizeof *FAMILIES;
+const size_t vit_families_count = sizeof vit_families / sizeof *vit_families;

@@ -38,7 +38,7 @@ struct family {
 };
 
 /* The first that fits a file counts, so variants stand before what they are variants of. */
-extern const struct family FAMILIES[];
-extern const size_t FAMILIES_COUNT;
+extern const struct family vit_families[];
+extern const size_t vit_families_count;
 
 #endif

@@ -193,10 +193,10 @@ static size_t likeness(const struct family *family, const struct safetensors *st
 static vit_status none_found(const struct safetensors *st, vit_error *why) {
     size_t most = 1; /* a single name in common tells nothing */
     const struct family *closest = names_timms().family;
-    for (size_t i = 0; i < FAMILIES_COUNT; i++) {
-        if (FAMILIES[i].variant) continue;
-        size_t alike = likeness(&FAMILIES[i], st);
-        if (alike > most) most = alike, closest = &FAMILIES[i];
+    for (size_t i = 0; i < vit_families_count; i++) {
+        if (vit_families[i].variant) continue;
+        size_t alike = likeness(&vit_families[i], st);
+        if (alike > most) most = alike, closest = &vit_families[i];
     }
     if (st->count == 0) return vit_fail(why, VIT_BAD_TENSOR, "the file holds no tensors");
     return vit_fail(why, VIT_BAD_TENSOR,
@@ -233,23 +233,23 @@ static size_t tower_size(const char *anchor) {
 }
 
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why) {
-    for (size_t i = 0; i < FAMILIES_COUNT; i++)
-        for (const char *line = FAMILIES[i].anchors; *line; line = next_line(line))
+    for (size_t i = 0; i < vit_families_count; i++)
+        for (const char *line = vit_families[i].anchors; *line; line = next_line(line))
             for (size_t t = 0; t < st->count; t++) {
                 const struct st_tensor *tensor = &st->tensors[t];
                 size_t n = line_size(line), prefix = tensor->name_size - n;
                 if (!ends_with(tensor->name, tensor->name_size, line, n)) continue;
                 if (!is_prefix(tensor->name, prefix)) continue;
                 prefix += tower_size(line);
-                *names = (struct names){&FAMILIES[i], tensor->name, prefix};
-                if (has_all(names, st, FAMILIES[i].needs)) return true;
+                *names = (struct names){&vit_families[i], tensor->name, prefix};
+                if (has_all(names, st, vit_families[i].needs)) return true;
             }
     none_found(st, why);
     return false;
 }
 
 struct names names_timms(void) {
-    const struct family *family = FAMILIES;
+    const struct family *family = vit_families;
     while (strcmp(family->name, "timm")) family++;
     return (struct names){family, "", 0};
 }

@@ -45,8 +45,10 @@ describe("the page in words", { skip }, () => {
     await draw(page, DIGITS[7]);
     const map = page.getByRole("button", { name: "Layer 1, head 2" });
     await map.click();
+    await settled(page);
     assert.equal(await page.inputValue("#head"), "2");
     await map.click();
+    await settled(page);
     assert.equal(await page.inputValue("#head"), "mean");
   });
 
