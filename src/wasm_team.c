@@ -39,8 +39,9 @@ static void sleep_while(word *at, uint32_t value) {
 }
 static void (*volatile const do_sleep)(word *at, uint32_t value) = sleep_while;
 
-/* Returns once *at is not `value`, or a little later, or now and then for no reason. Who changes
- * the word calls `wake` then: he or the sleeper, who says so first, sees what the other did. */
+/* Returns once *at is not `value`, or now and then for no reason. Who changes the word calls `wake`
+ * after it. All accesses are sequentially consistent, so either the waker sees `sleeping`, or the
+ * waiter sees the new value. */
 static void wait_while(word *at, uint32_t value, word *sleeping, bool may_sleep) {
     for (int spins = 0; spins < SPINS; spins++)
         if (atomic_load(at) != value) return;
@@ -93,15 +94,15 @@ char *vitw_stack(size_t index) {
     return index < wasm_team.size ? stacks + index * STACK_BYTES : NULL;
 }
 
-static void nothing(void *context, size_t index, size_t count) {
-    (void)context, (void)index, (void)count;
-}
-
-/* Sends the helpers home; what is run afterwards the leader does alone. */
+/* Sends the helpers home. What is run afterwards, the leader does alone. The parts stay open: a
+ * helper that is about to sleep, or comes later, still finds its part and leaves. */
 void vitw_dismiss(void) {
     atomic_store(&dismissed, 1);
-    run(&wasm_team, nothing, NULL);
-    wasm_team.size = 1; /* one that has not heard of it yet gets no part either */
+    for (size_t i = 1; i < wasm_team.size; i++) {
+        atomic_store(&helpers[i].open, 1);
+        wake(&helpers[i].open, &helpers[i].sleeping);
+    }
+    wasm_team.size = 1;
 }
 
 /* ---- A helper ----------------------------------------------------------- */
@@ -110,9 +111,10 @@ void vitw_dismiss(void) {
 void vitw_help(size_t index) {
     if (index >= MOST_THREADS) return;
     struct helper *helper = &helpers[index];
-    while (!atomic_load(&dismissed)) {
+    for (;;) {
         wait_while(&helper->open, 0, &helper->sleeping, true);
         if (!atomic_exchange(&helper->open, 0)) continue;
+        if (atomic_load(&dismissed)) return;
         task(task_context, index, wasm_team.size);
         atomic_store(&helper->busy, 0);
         wake(&helper->busy, &leader_sleeping);

@@ -23,6 +23,24 @@ const helper = `
   exports.vitw_help(index);
 `;
 
+/** A worker that is one helper after another. */
+const helpers = `
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { module, started } = workerData;
+  parentPort.on("message", ({ memory, stack }) => {
+    const env = { memory, emscripten_notify_memory_growth() {} };
+    const { exports } = new WebAssembly.Instance(module, { env });
+    exports.__stack_pointer.value = stack;
+    Atomics.add(started, 0, 1);
+    exports.vitw_help(1);
+    parentPort.postMessage("left");
+  });
+`;
+
+/** A sign that something hangs; it keeps nobody waiting. */
+const late = (milliseconds) =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds, "still there").unref());
+
 /** The digits model open in a module; `pages` of memory to begin with. */
 class Leader {
   constructor(module, pages = 16) {
@@ -141,6 +159,25 @@ for (const variant of ["simd128", "relaxed"]) {
       check(leader);
       leader.exports.vitw_dismiss();
       check(leader);
+    });
+
+    test("a helper leaves whenever it is dismissed: at work, spinning, about to sleep, asleep", async () => {
+      const started = new Int32Array(new SharedArrayBuffer(4));
+      const worker = new Worker(helpers, { eval: true, workerData: { module, started } });
+      after(() => worker.terminate());
+      for (let round = 1; round <= 2000; round++) {
+        const memory = new WebAssembly.Memory({ initial: 16, maximum: 32, shared: true });
+        const { exports } = new WebAssembly.Instance(module, { env: { memory, emscripten_notify_memory_growth() {} } });
+        exports._initialize();
+        assert.equal(exports.vitw_team(2, 1), 0);
+        const left = new Promise((resolve) => worker.once("message", resolve));
+        worker.postMessage({ memory, stack: exports.vitw_stack(1) });
+        while (Atomics.load(started, 0) < round); // the helper spins some 50 µs, then sleeps
+        const until = performance.now() + (round % 100) / 1000;
+        while (performance.now() < until);
+        exports.vitw_dismiss();
+        assert.equal(await Promise.race([left, late(20000)]), "left", `round ${round}`);
+      }
     });
 
     test("a team that is formed after a run is heeded", async () => {
