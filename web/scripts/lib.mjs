@@ -52,29 +52,56 @@ export function which(name) {
 /**
  * Runs a command in the repository and resolves to its exit code and output. The output is
  * kept, and shown only where the command fails; `show` passes it on as it comes; `terminal`
- * gives the command our own terminal, for its progress bar, and keeps nothing.
+ * gives the command our own terminal, for its progress bar, and keeps nothing. A command that says
+ * nothing for `silence` minutes is ended, with all that it started.
  */
-export function run(command, args, { show, terminal, env, allowFailure } = {}) {
+export function run(command, args, { show, terminal, env, allowFailure, silence } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: terminal ? "inherit" : ["ignore", "pipe", "pipe"],
+      detached: silence !== undefined, // a process group of its own
     });
+    const guard = silence !== undefined && guardSilence(child, silence);
     let output = "";
     const keep = (stream) => (chunk) => {
       output += chunk;
+      guard?.heard();
       if (show) stream.write(chunk);
     };
     child.stdout?.on("data", keep(process.stdout));
     child.stderr?.on("data", keep(process.stderr));
     child.on("error", (error) => reject(new Trouble(`cannot run ${command}: ${error.message}`)));
     child.on("close", (code, signal) => {
+      guard?.stop();
       if (code === 0 || allowFailure) return resolve({ code, output });
       if (!show) process.stderr.write(output);
       reject(new Trouble(`${command} ${args.join(" ")}\n  ended with ${signal ?? `exit code ${code}`}`));
     });
   });
+}
+
+/** Ends a command's process group once it has said nothing for so many minutes, or with us. */
+function guardSilence(child, minutes) {
+  const end = () => process.kill(-child.pid, "SIGKILL");
+  const timer = setTimeout(() => {
+    say(`✗ nothing was said for ${minutes} minutes: ended`);
+    end();
+  }, minutes * 60_000);
+  const interrupted = () => {
+    end();
+    process.exit(130);
+  };
+  const signals = ["SIGINT", "SIGTERM"];
+  for (const signal of signals) process.on(signal, interrupted);
+  return {
+    heard: () => timer.refresh(),
+    stop() {
+      clearTimeout(timer);
+      for (const signal of signals) process.off(signal, interrupted);
+    },
+  };
 }
 
 /** Says a step's name, does it, says how long it took. */

@@ -11,6 +11,8 @@ import * as fuzz from "./fuzz.mjs";
 import * as setup from "./setup.mjs";
 
 const jobs = String(availableParallelism());
+/** How a program of tests is run. The longest test says nothing for about a minute. */
+const tests = { show: true, allowFailure: true, silence: 10 };
 
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
 const stages = {
@@ -91,8 +93,7 @@ async function cTests(preset, env) {
   await timed(`build of ${preset}`, () => build.cmake(preset, { env }));
   const data = findMnist();
   const { output } = await run("ctest", ["--preset", preset, "--parallel", jobs], {
-    show: true,
-    allowFailure: true,
+    ...tests,
     env: { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" },
   });
   const summary = output.match(/tests passed, (\d+) tests? failed out of (\d+)/);
@@ -117,7 +118,7 @@ async function nodeTests(folders, env = {}) {
   if (files.length === 0) throw new Trouble(`no *.test.mjs in ${folders.join(", ")}`);
   const reporter = process.env.CI ? "tap" : "spec";
   const { output } = await run(process.execPath,
-    ["--test", `--test-reporter=${reporter}`, ...files], { show: true, allowFailure: true, env });
+    ["--test", `--test-reporter=${reporter}`, ...files], { ...tests, env });
   const plain = stripVTControlCharacters(output);
   const [passed, failed, cancelled, skipped] = ["pass", "fail", "cancelled", "skipped"].map((word) =>
     Number(plain.match(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m"))?.[1] ?? NaN));
@@ -127,14 +128,13 @@ async function nodeTests(folders, env = {}) {
 
 /** A script of ours that is a test of its own. */
 async function script(path, args, node = process.execPath) {
-  const { code } = await run(node, [path, ...args], { show: true, allowFailure: true });
+  const { code } = await run(node, [path, ...args], tests);
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
 /** One command of node_modules that checks the package: a test of its own. */
 async function check(command, args) {
-  const { code } = await run(join(root, "node_modules", ".bin", command), args,
-    { show: true, allowFailure: true, env: { NO_COLOR: "1" } });
+  const { code } = await run(join(root, "node_modules", ".bin", command), args, { ...tests, env: { NO_COLOR: "1" } });
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
