@@ -15,15 +15,21 @@ const presets = { 64: "fuzz", 32: "fuzz-32" };
 const findings = join(root, "build", "fuzz", "findings");
 const grown = (target) => join(root, "build", "fuzz", "corpus", target);
 const unpacked = (target) => join(root, "build", "fuzz", "kept", target);
+const keptHere = new Set();
 const packed = (target) => join(source, "corpus", `${target}.txt`);
 
 /** tests/fuzz/NAME_fuzz.c is target NAME. */
 export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz.c")).sort()
   .map((name) => name.slice(0, -"_fuzz.c".length));
 
-/** tests/fuzz/corpus/TARGET.txt, a line a tape, as the folder that libFuzzer wants. */
+/**
+ * tests/fuzz/corpus/TARGET.txt, a line a tape, as the folder that libFuzzer wants: unpacked once,
+ * because the builds for 64 and for 32 bits read it side by side.
+ */
 function kept(target) {
   const folder = unpacked(target);
+  if (keptHere.has(folder)) return folder;
+  keptHere.add(folder);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const lines = existsSync(packed(target)) ? readFileSync(packed(target), "utf8").split("\n") : [];
@@ -75,19 +81,20 @@ function fuzz(target, bits, args) {
     child.stderr.on("data", (chunk) => { output = `${output}${chunk}`.slice(-200000); });
     child.on("error", (error) => reject(new Trouble(`cannot run ${target}: ${error.message}`)));
     running.add(child);
-    child.on("close", (code) => {
+    child.on("close", (code, signal) => {
       running.delete(child);
-      resolve({ code, output });
+      resolve({ code, signal, output });
     });
   });
 }
 
-/** What went wrong, in a line, and the file that replays it. */
-function findingIn(output, target, bits) {
-  const why = output.match(/^SUMMARY: (?!libFuzzer: deadly).*$/m)?.[0] ??
-    output.match(/^.*: expected .*$/m)?.[0] ?? output.match(/^(?:SUMMARY|==\d+== ERROR): .*$/m)?.[0];
+/** What went wrong, in a line, and the file that replays it; without a report, how the target ended. */
+function findingIn({ code, signal, output }, target, bits) {
+  const report = output.match(/^SUMMARY: (?!libFuzzer: deadly).*$/m)?.[0] ??
+    output.match(/^.*: expected .*$/m)?.[0] ?? output.match(/^(?:SUMMARY|==\d+== ?ERROR): .*$/m)?.[0];
   const file = output.match(/Test unit written to (\S+)/)?.[1];
-  return { target, bits, why: (why ?? "ended without a word").replaceAll(`${root}/`, ""), file };
+  const end = () => `ended with ${signal ?? `exit code ${code}`} after: ${output.trimEnd().split("\n").slice(-3).join(" / ")}`;
+  return { target, bits, why: (report ?? end()).replaceAll(`${root}/`, ""), file };
 }
 
 export function sayFinding({ target, bits, why, file }) {
@@ -102,17 +109,17 @@ export async function replay(target, bits) {
     ? readdirSync(folder).filter((name) => name.startsWith(`${target}-`)).map((name) => join(folder, name))
     : [];
   if (files.length === 0) return [];
-  const { code, output } = await fuzz(target, bits, files);
-  if (code === 0) return [];
-  const last = output.match(/^Running: (.*)$/gm)?.at(-1)?.slice("Running: ".length);
-  return [{ ...findingIn(output, target, bits), file: last }];
+  const end = await fuzz(target, bits, files);
+  if (end.code === 0) return [];
+  const last = end.output.match(/^Running: (.*)$/gm)?.at(-1)?.slice("Running: ".length);
+  return [{ ...findingIn(end, target, bits), file: last }];
 }
 
 /**
  * Searches for so many seconds from `corpora`, the first of which grows; goes on after a finding
  * as long as `findingsMost` are not there. Resolves to { runs, seconds, coverage, features, found }.
  */
-export async function searchFor(target, bits, seconds, corpora, findingsMost = 1) {
+export async function searchFor(target, bits, seconds, corpora, { findingsMost = 1, seed = 0 } = {}) {
   const start = Date.now();
   const result = { target, bits, runs: 0, seconds: 0, coverage: 0, features: 0, found: [] };
   mkdirSync(findings, { recursive: true });
@@ -120,14 +127,15 @@ export async function searchFor(target, bits, seconds, corpora, findingsMost = 1
   while (result.found.length < findingsMost && !stopped) {
     const left = Math.round(seconds - (Date.now() - start) / 1000);
     if (left < 1) break;
-    const { code, output } = await fuzz(target, bits, [...search, `-max_total_time=${left}`,
+    const end = await fuzz(target, bits, [...search, `-max_total_time=${left}`, `-seed=${seed}`,
       `-artifact_prefix=${findings}/${target}-${bits}-`, ...corpora]);
+    const { code, output } = end;
     const lines = [...output.matchAll(/^#(\d+)\s.*cov: (\d+) ft: (\d+)/gm)];
     const [, , coverage, features] = lines.at(-1)?.map(Number) ?? [];
     result.runs += Number(output.match(/stat::number_of_executed_units: (\d+)/)?.[1] ?? lines.at(-1)?.[1] ?? 0);
     result.coverage = Math.max(result.coverage, coverage ?? 0);
     result.features = Math.max(result.features, features ?? 0);
-    if (code !== 0 && !stopped) result.found.push(findingIn(output, target, bits));
+    if (code !== 0 && !stopped) result.found.push(findingIn(end, target, bits));
   }
   result.seconds = (Date.now() - start) / 1000;
   return result;
@@ -138,18 +146,26 @@ const line = ({ target, bits, runs, seconds, coverage, features, found }) =>
   `${(runs / seconds).toFixed(0).padStart(6)}/s  ${String(coverage).padStart(5)} edges ` +
   `${String(features).padStart(6)} features  ${found.length} findings`;
 
-/** For npm test: the old findings, then a short search from the kept corpus, both builds at once. */
+/** A short search from the kept corpus, which takes the same way each time. */
+async function searchOnce(target, bits, seconds) {
+  const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
+  const result = await searchFor(target, bits, seconds, [scratch, kept(target)], { seed: 1 });
+  rmSync(scratch, { recursive: true });
+  return result;
+}
+
+/** The old findings, then a short search. */
+async function shortlyOne(target, bits, seconds) {
+  const found = await replay(target, bits);
+  if (found.length) return { target, bits, runs: 0, seconds: 1, coverage: 0, features: 0, found };
+  return searchOnce(target, bits, seconds);
+}
+
+/** For npm test: every target, both builds at once. */
 export async function shortly(seconds, bits) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const target of targets) {
-    const results = await Promise.all(bits.map(async (each) => {
-      const old = await replay(target, each);
-      if (old.length) return { target, bits: each, runs: 0, seconds: 1, coverage: 0, features: 0, found: old };
-      const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
-      const result = await searchFor(target, each, seconds, [scratch, kept(target)]);
-      rmSync(scratch, { recursive: true });
-      return result;
-    }));
+    const results = await Promise.all(bits.map((each) => shortlyOne(target, each, seconds)));
     for (const result of results) {
       say(line(result));
       result.found.forEach(sayFinding);
@@ -182,7 +198,7 @@ async function atLength(minutes, wanted, bits) {
     for (const target of wanted) {
       if (stopped) break;
       const results = await Promise.all(bits.map((each) =>
-        searchFor(target, each, share, [`${grown(target)}-${each}`, grown(target), kept(target)], 20)));
+        searchFor(target, each, share, [`${grown(target)}-${each}`, grown(target), kept(target)], { findingsMost: 20 })));
       for (const result of results) {
         say(`  ${line(result)}`);
         result.found.forEach(sayFinding);

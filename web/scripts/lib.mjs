@@ -63,7 +63,7 @@ export function run(command, args, { show, terminal, env, allowFailure, silence 
       stdio: terminal ? "inherit" : ["ignore", "pipe", "pipe"],
       detached: silence !== undefined, // a process group of its own
     });
-    const guard = silence !== undefined && guardSilence(child, silence);
+    const guard = silence === undefined ? undefined : guardSilence(child, silence);
     let output = "";
     const keep = (stream) => (chunk) => {
       output += chunk;
