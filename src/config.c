@@ -56,6 +56,8 @@ static const struct key KEYS[] = {
     {"pool_prefix", BOOL, AT(pool_prefix), 0, NULL, false},
     {"patch_order", WORD, AT(patch_order), 0, ORDERS, false},
     {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, false},
+    {"patch_bias", BOOL, AT(patch_bias), 0, NULL, false},
+    {"head_bias", BOOL, AT(head_bias), 0, NULL, false},
     {"qk_norm", BOOL, AT(qk_norm), 0, NULL, false},
     {"layer_scale", BOOL, AT(layer_scale), 0, NULL, false},
     {"attention", WORD, AT(attention), 0, ATTENTIONS, false},
@@ -68,6 +70,8 @@ static const vit_config DEFAULTS = {
     .final_norm = true,
     .position = VIT_LEARNED,
     .qkv_bias = true,
+    .patch_bias = true,
+    .head_bias = true,
     .class_tokens = 1,
     .temperature = 1,
 };

@@ -65,6 +65,7 @@ struct inferred {
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t class_tokens, distillation_tokens, registers;
     size_t final_norm, qkv_bias, qk_norm, layer_scale, pool_prefix;
+    size_t no_patch_bias, no_head_bias;
     const char *norm, *norm_eps, *activation, *position, *pool, *attention, *patch_order;
 };
 
@@ -257,6 +258,16 @@ static vit_status infer_words(struct inferred *c, struct assumed *assumed, const
     return VIT_OK;
 }
 
+/* Which biases a family may leave out, and this file does. */
+static void infer_biases(struct inferred *c, const struct shapes *s) {
+    const struct habits *habits = names_habits(s->names);
+    bool norm_pre = has(s, "norm_pre.weight");
+    c->no_patch_bias =
+        (norm_pre || habits->head_transposed) && !has(s, "patch_embed.proj.bias");
+    c->no_head_bias =
+        (norm_pre || habits->projection != PROJECTION_NONE) && !has(s, "head.bias");
+}
+
 static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->final_norm = has(s, "fc_norm.weight") || has(s, "norm.weight");
     c->position = has(s, "pos_embed") ? "learned" : "none";
@@ -290,7 +301,7 @@ static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const
 #define AT(field) offsetof(struct inferred, field)
 static const struct entry {
     const char *key;
-    enum { NUMBER, NUMBER_IF_ANY, PAIR, BOOL, BOOL_IF_ANY, WORD, WORD_IF_ANY, RAW } kind;
+    enum { NUMBER, NUMBER_IF_ANY, PAIR, BOOL, BOOL_IF_ANY, FALSE_IF, WORD, WORD_IF_ANY, RAW } kind;
     size_t at;
     bool habit; /* the family's, whatever the sizes are */
 } ENTRIES[] = {
@@ -307,6 +318,8 @@ static const struct entry {
     {"norm_eps", RAW, AT(norm_eps), true},
     {"activation", WORD, AT(activation), true},
     {"patch_order", WORD_IF_ANY, AT(patch_order), true},
+    {"patch_bias", FALSE_IF, AT(no_patch_bias), true},
+    {"head_bias", FALSE_IF, AT(no_head_bias), true},
     {"final_norm", BOOL, AT(final_norm), false},
     {"position", WORD, AT(position), false},
     {"pool", WORD, AT(pool), false},
@@ -331,7 +344,8 @@ static void write_entry(struct text *out, const struct shapes *s, const struct e
     const char *field = (const char *)c + entry->at;
     const size_t *number = (const void *)field;
     const char *const *word = (const void *)field;
-    if ((entry->kind == NUMBER_IF_ANY || entry->kind == BOOL_IF_ANY) && !*number) return;
+    bool if_any = entry->kind == NUMBER_IF_ANY || entry->kind == BOOL_IF_ANY;
+    if ((if_any || entry->kind == FALSE_IF) && !*number) return;
     if (entry->kind == WORD_IF_ANY && !*word) return;
     if (!begin(out, s, entry->key)) return;
     switch (entry->kind) {
@@ -344,6 +358,7 @@ static void write_entry(struct text *out, const struct shapes *s, const struct e
         break;
     case BOOL:
     case BOOL_IF_ANY: put_words(out, *number ? "true" : "false"); break;
+    case FALSE_IF: put_words(out, "false"); break;
     case WORD:
     case WORD_IF_ANY: put_words(out, "\""), put_words(out, *word), put_words(out, "\""); break;
     case RAW: put_words(out, *word); break;
@@ -398,6 +413,7 @@ vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
     vit_status status = sized ? VIT_OK : infer_sizes(&c, assumed, &shapes, why);
     if (!status) status = infer_words(&c, assumed, &shapes, why);
     if (status) return status;
+    infer_biases(&c, &shapes);
     if (c.registers > 1024)
         return vit_fail(why, VIT_BAD_TENSOR, "expected at most 1024 registers, got %z",
                         c.registers);

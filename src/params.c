@@ -48,7 +48,7 @@ static void sizes(size_t n[NUMBERS], const vit_config *c) {
 
 static void presences(size_t n[NUMBERS], const vit_config *c) {
     for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem1 + i] = c->stem_layers > i;
-    n[has_patch_bias] = !c->no_patch_bias;
+    n[has_patch_bias] = c->patch_bias;
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
     n[has_registers] = c->register_tokens;
@@ -57,7 +57,7 @@ static void presences(size_t n[NUMBERS], const vit_config *c) {
     n[has_proj] = c->attention != VIT_PER_HEAD, n[has_layer_scale] = c->layer_scale;
     n[has_norm] = c->final_norm && !c->fc_norm, n[has_fc_norm] = c->final_norm && c->fc_norm;
     n[has_pooling] = c->pool == VIT_POOL_ATTENTION, n[has_head] = c->classes > 0;
-    n[has_head_bias] = n[has_head] && !c->no_head_bias;
+    n[has_head_bias] = n[has_head] && c->head_bias;
     n[has_head_dist] = n[has_head] && c->distillation_tokens && !c->no_head_dist;
     n[is_int8] = c->int8, n[is_proj_int8] = c->int8 && n[has_proj];
 }

@@ -119,6 +119,7 @@ typedef struct vit_config {
     bool pool_prefix; /* patches and prefix are pooled; of class_mean without the class token */
     vit_patch_order patch_order;
     bool qkv_bias, qk_norm, layer_scale;
+    bool patch_bias, head_bias; /* CLIP's patches and projection have none */
     size_t class_tokens, distillation_tokens, register_tokens; /* the prefix, in this order */
     vit_attention attention;
     float temperature;     /* above 0: the logits are divided by it to make probabilities */
@@ -139,7 +140,7 @@ typedef struct vit_config {
     bool patch_norm_in, patch_norm; /* patches are normed before, after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks, as CLIP does */
     bool class_position; /* pos_embed has a row for the class token, but none for registers */
-    bool no_patch_bias, no_head_bias, no_head_dist;
+    bool no_head_dist;
     bool int8;               /* the blocks' matrices are int8 with a scale for each row */
     size_t position_rows;    /* rows of pos_embed: T, or N where the prefix has none */
     size_t position_grid[2]; /* as they are in the file, before they are resized */

@@ -98,10 +98,8 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
     c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
     c->norm_pre = find(names, st, "norm_pre.weight");
-    c->no_patch_bias = (c->norm_pre || names_habits(names)->head_transposed) &&
-                       !find(names, st, "patch_embed.proj.bias");
-    bool projects = names_habits(names)->projection != PROJECTION_NONE;
-    c->no_head_bias = (c->norm_pre || projects) && !find(names, st, "head.bias");
+    if (c->norm_pre && !find(names, st, "patch_embed.proj.bias")) c->patch_bias = false;
+    if (c->norm_pre && !find(names, st, "head.bias")) c->head_bias = false;
     c->no_head_dist = c->distillation_tokens && c->classes && !find(names, st, "head_dist.weight");
     c->resize = resize_of(c, names, st);
     const struct st_tensor *first = find(names, st, FIRST_MATRIX);

@@ -58,6 +58,9 @@ export interface VitConfig {
   /** Of a file whose patches' projection is a matrix: whose pixels are (C,P,Q), or (P,Q,C). */
   readonly patch_order?: "channels_first" | "channels_last";
   readonly qkv_bias: boolean;
+  /** False of CLIP's, whose patches and whose projection have no bias; true by default. */
+  readonly patch_bias?: boolean;
+  readonly head_bias?: boolean;
   readonly qk_norm: boolean;
   readonly layer_scale: boolean;
   /** The tokens before the patches. */

@@ -240,7 +240,7 @@ static const vit_config VIT_LIKE = {.image_size = {48, 48},
                                     .norm_eps = 1e-6f,
                                     .final_norm = true,
                                     .position = VIT_LEARNED,
-                                    .qkv_bias = true,
+                                    .qkv_bias = true, .patch_bias = true, .head_bias = true,
                                     .class_tokens = 1};
 
 static double cosine(const float *a, const float *b, size_t n) {
