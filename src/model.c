@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "error.h"
-#include "json.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "file/json.h"
 
 /* Labels as pointers and text in one block. */
 static bool keep_labels(vit_model *m) {

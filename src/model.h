@@ -2,14 +2,14 @@
 #ifndef VIT_MODEL_H
 #define VIT_MODEL_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "kernels/kernels.h"
-#include "names.h"
+#include "file/naming.h"
 #include "params.h"
-#include "safetensors.h"
+#include "file/safetensors.h"
 #include "shapes.h"
-#include "sizes.h"
-#include "team.h"
+#include "base/sizes.h"
+#include "base/team.h"
 #include "vit.h"
 
 struct vit_model {
@@ -48,7 +48,7 @@ struct placement {
 };
 #define NO_SCALES SIZE_MAX
 
-/* weights.c, in this order: the config, what of it only the file shows included; then every
+/* file/match.c, in this order: the config, what of it only the file shows included; then every
  * tensor against it, which gives a place to each of st->count. */
 vit_status weights_read_config(vit_config *config, const struct safetensors *st,
                                const struct names *names, const char *json, size_t json_size,
@@ -56,7 +56,7 @@ vit_status weights_read_config(vit_config *config, const struct safetensors *st,
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
                          const struct names *names, vit_error *why);
-/* Config keys that nothing told, see infer.h. */
+/* Config keys that nothing told, see file/complete.h. */
 struct assumed;
 /* origin.c. names: whose the tensors' names are; NULL: the file has its own config. */
 vit_status model_set_origin(vit_model *m, const struct placement *places, size_t count,

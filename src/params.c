@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "sizes.h"
+#include "base/sizes.h"
 
 enum { ALIGN_FLOATS = 16 }; /* a cache line */
 

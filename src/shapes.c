@@ -1,7 +1,7 @@
 /* Sizes that follow from a config: of maps, patches and tokens. */
 #include "shapes.h"
 
-#include "sizes.h"
+#include "base/sizes.h"
 
 static size_t stride_after(const vit_config *c, size_t layers) {
     size_t stride = 1;

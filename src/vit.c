@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "model.h"
-#include "team.h"
+#include "base/team.h"
 
 /* ---- Opening ------------------------------------------------------------ */
 

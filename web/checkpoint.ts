@@ -1,6 +1,6 @@
 /**
  * What other code writes beside its weights, in our words: `config.json` of transformers and of
- * timm, open_clip_config.json. What the tensors' shapes tell, src/infer.c finds out; what becomes of
+ * timm, open_clip_config.json. What the tensors' shapes tell, src/file/complete.c finds out; what becomes of
  * pixels, processor.ts.
  */
 import type { VitConfig } from "./config.js";
@@ -176,7 +176,7 @@ function ofTimm(config: Json, asks: boolean): Config {
 
 /**
  * Before 1.0.16 the query of `map` saw the prefix too. A licence is written since 1.0.21: without
- * one nothing tells, and src/infer.c asks where it matters.
+ * one nothing tells, and src/file/complete.c asks where it matters.
  */
 const poolsPatches = ({ license }: Json) => (license ? false : undefined);
 
@@ -191,7 +191,7 @@ function listOf(labels: unknown, count: unknown): unknown {
   return Array.from({ length }, (_, at) => labels[at] ?? String(at));
 }
 
-/** As src/config.c has it. */
+/** As src/file/config.c has it. */
 const MOST_LABELS = 1_000_000;
 
 /** The few SigLIPs of timm's vision_transformer.py whose gelu is tanh's; in the others it is exact. */

@@ -76,7 +76,7 @@ export interface VitConfig {
   readonly [extra: string]: unknown;
 }
 
-/** What a config may leave out, as in src/config.c. */
+/** What a config may leave out, as in src/file/config.c. */
 export const DEFAULTS = {
   norm: "pre",
   norm_eps: 1e-6,

@@ -171,7 +171,7 @@ function fromValues(values: Float32Array, shape: ImageShape, name: string): Pict
   return { name, values: copy };
 }
 
-/** What src/pixels.c takes: refused here, so that the wasm heap does not grow for nothing. */
+/** What src/image/pixels.c takes: refused here, so that the wasm heap does not grow for nothing. */
 const MAX_SIDE = 32768;
 const MAX_PIXELS = 2 ** 28;
 
@@ -265,7 +265,7 @@ function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture
 const MOST_INK = 2 ** 29;
 const MOST_INK_A_POINT = 2 ** 18;
 
-/** At most so many pixels src/brush.c looks at: a curve a point, of up to 64 straight lines. */
+/** At most so many pixels src/image/brush.c looks at: a curve a point, of up to 64 straight lines. */
 function inkOf({ points, lengths, rows, columns }: Strokes): number {
   let ink = 0;
   let first = 0;

@@ -205,7 +205,7 @@ class Gathered {
 
 // ---- A file of safetensors -----------------------------------------------------
 
-/** As src/safetensors.c has it. */
+/** As src/file/safetensors.c has it. */
 const MAX_HEADER_BYTES = 1e8;
 
 /** What such a file says ahead of its data, which the core checks. */

@@ -7,11 +7,11 @@ export type Json = Readonly<Record<string, unknown>>;
 /** A config or an index of more bytes is none. */
 export const MOST_JSON_BYTES = 2 ** 23;
 
-/** src/json.c goes 32 levels deep. */
+/** src/file/json.c goes 32 levels deep. */
 const MOST_LEVELS = 64;
 /** Values in objects and arrays, which cost some 50 bytes each, however short their text is… */
 const MOST_VALUES = 2 ** 19;
-/** …and in a header of as many tensors as src/safetensors.c takes. */
+/** …and in a header of as many tensors as src/file/safetensors.c takes. */
 export const MOST_HEADER_VALUES = 2 ** 21;
 
 /** @throws {VitError} `code`, by default `bad_config`. */

@@ -99,7 +99,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
 
 // ---- The build, and its memory ----------------------------------------------
 
-/** As src/wasm_team.c has it. */
+/** As src/wasm/team.c has it. */
 const MOST_THREADS = 64;
 
 interface Build {

@@ -16,7 +16,7 @@ export class Opaque {}
 /** What a number of a tensor is. */
 export interface Type {
   readonly bytes: number;
-  /** In safetensors, as src/safetensors.c knows them; undefined for what has no such type. */
+  /** In safetensors, as src/file/safetensors.c knows them; undefined for what has no such type. */
   readonly dtype: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Whether relaxed SIMD is right here, and faster than plain SIMD: src/probe.c, asked. */
+/** Whether relaxed SIMD is right here, and faster than plain SIMD: src/wasm/probe.c, asked. */
 
 import { reason, VitError } from "./errors.js";
 

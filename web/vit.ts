@@ -486,7 +486,7 @@ function judge(
   return { classes: classes.slice(0, topK), uncertain: classes[0]!.p < uncertain_below };
 }
 
-/** softmax(logits / temperature) in double precision, named and sorted; as src/logits.c does it. */
+/** softmax(logits / temperature) in double precision, named and sorted; as src/stages/logits.c does it. */
 function rank(logits: Float32Array, labels: readonly string[], temperature: number): Class[] {
   const classes: Class[] = [];
   let max = -Infinity;

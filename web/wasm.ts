@@ -1,10 +1,10 @@
-/** The only file that touches the wasm heap: src/wasm.c's exports, as values and copies. */
+/** The only file that touches the wasm heap: src/wasm/session.c's exports, as values and copies. */
 import { VitError, type VitErrorCode } from "./errors.js";
 import { type Picture, POINT_FLOATS, type Strokes } from "./images.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
 
-/** What src/wasm.exports lists. */
+/** What src/wasm/exports lists. */
 export const EXPORTS = [
   "vitw_alloc",
   "vitw_free",
@@ -39,7 +39,7 @@ const SIZES = [
   "classes",
 ] as const;
 
-/** The words of src/wasm.c's `struct session`, in its order. */
+/** The words of src/wasm/session.c's `struct session`, in its order. */
 export const WORDS = [
   ...SIZES,
   "json",

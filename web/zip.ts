@@ -32,7 +32,7 @@ const LISTED_BYTES = 46;
 const LOCAL = 0x04034b50;
 const LOCAL_BYTES = 30;
 
-/** Some 100,000 tensors, as many as src/safetensors.c takes. */
+/** Some 100,000 tensors, as many as src/file/safetensors.c takes. */
 const MOST_DIRECTORY = 2 ** 24;
 const MOST_ENTRIES = 110_000;
 

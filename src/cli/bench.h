@@ -4,7 +4,7 @@
 #ifndef VIT_BENCH_H
 #define VIT_BENCH_H
 
-#include "../kernels/kernels.h"
+#include "kernels/kernels.h"
 
 #include <stdio.h>
 

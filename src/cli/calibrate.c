@@ -1,6 +1,6 @@
 /* vit calibrate: a model's temperature and when it is not sure, by images it was not trained on. */
-#include "../error.h"
-#include "../kernels/kernels.h"
+#include "base/error.h"
+#include "kernels/kernels.h"
 #include "cli.h"
 
 #include <math.h>

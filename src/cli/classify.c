@@ -1,5 +1,5 @@
 /* vit classify: PNG files become labels, by the same steps as on the page. */
-#include "../error.h"
+#include "base/error.h"
 #include "cli.h"
 
 #include <stdio.h>

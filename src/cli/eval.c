@@ -1,5 +1,5 @@
 /* vit eval: a model's loss, calibration, accuracy and confusion on a data set. */
-#include "../error.h"
+#include "base/error.h"
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Numbers written into the config of a model's file, whose every other byte stays. */
-#include "../error.h"
-#include "../json.h"
-#include "../safetensors.h"
+#include "base/error.h"
+#include "file/json.h"
+#include "file/safetensors.h"
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Models from files: opened while they are read, so that a file is refused by its header and a
  * pipe is read no further than its header announces. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
-#include "../json.h"
-#include "../safetensors.h"
+#include "base/error.h"
+#include "file/json.h"
+#include "file/safetensors.h"
 #include "cli.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* A training log's curves as SVG: errors above, losses below, both on logarithmic scales. */
-#include "../error.h"
+#include "base/error.h"
 #include "cli.h"
 
 #include <math.h>

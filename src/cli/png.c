@@ -1,7 +1,7 @@
 /* PNG files. A small one can announce anything, so its size is checked before its pixels have
  * memory, and chunks that do not change the pixels are passed over. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
+#include "base/error.h"
 #include "cli.h"
 
 #include <png.h>

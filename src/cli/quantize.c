@@ -1,6 +1,6 @@
 /* vit quantize: a model's stem and blocks in int8, a quarter of their size. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
+#include "base/error.h"
 #include "cli.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* vit train: a recipe and a data set become a model file. */
-#include "../error.h"
-#include "../kernels/kernels.h"
+#include "base/error.h"
+#include "kernels/kernels.h"
 #include "cli.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef VIT_KERNELS_H
 #define VIT_KERNELS_H
 
-#include "../vit.h"
+#include "vit.h"
 
 typedef enum vit_epilogue {
     VIT_LINEAR = -1 /* else a vit_activation */

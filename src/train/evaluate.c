@@ -1,5 +1,5 @@
 /* Loss, accuracy, calibration and confusion on a data set, in parallel over its images. */
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Whole files in and out. A path may lead to anything, and another's file holds anything. */
 #define _XOPEN_SOURCE 700
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <errno.h>

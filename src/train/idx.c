@@ -1,7 +1,7 @@
 /* IDX files, as MNIST is given out: a big-endian header (two zero bytes, the type 8 for bytes,
  * the rank, one 32-bit size per dimension), then the bytes. LeCun, Cortes & Burges. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The first parameters: a table of name endings and how each is drawn. */
-#include "../error.h"
+#include "base/error.h"
 #include "rng.h"
 #include "train.h"
 

@@ -1,7 +1,7 @@
 /* Muon: the momentum of a matrix, made orthogonal before it is followed. Jordan et al., "Muon: an
  * optimizer for hidden layers in neural networks", 2024; steps as long as AdamW's, so that both
  * take one learning rate: Liu et al., arXiv:2502.16982, section 2.2. */
-#include "../kernels/kernels.h"
+#include "kernels/kernels.h"
 #include "train.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* A recipe is JSON: {"model": a vit_config, "training": the keys of the table below}. */
-#include "../config.h"
-#include "../error.h"
-#include "../json.h"
-#include "../kernels/kernels.h"
+#include "file/config.h"
+#include "base/error.h"
+#include "file/json.h"
+#include "kernels/kernels.h"
 #include "train.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What an epoch consists of: each image of the data set, each drawing by the writers to train on
  * several times, and drawings of no digit; each changed by the chances of (seed, epoch, index). */
-#include "../error.h"
+#include "base/error.h"
 #include "negatives.h"
 #include "rng.h"
 #include "train.h"

@@ -3,8 +3,8 @@
  * each thread updates its range of the parameters. Nothing depends on which thread is faster, so
  * the same seed and number of threads give the same bits. */
 #include "step.h"
-#include "../error.h"
-#include "../kernels/kernels.h"
+#include "base/error.h"
+#include "kernels/kernels.h"
 #include "rng.h"
 
 #include <stdlib.h>

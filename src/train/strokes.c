@@ -2,8 +2,8 @@
  * the right and y up, in any unit; plain or gzipped. So are the pen digits of Alimoglu & Alpaydin
  * (UCI, CC BY 4.0) given in strokes. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
-#include "../json.h"
+#include "base/error.h"
+#include "file/json.h"
 #include "train.h"
 
 #include <math.h>

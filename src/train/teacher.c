@@ -1,6 +1,6 @@
 /* Distillation: another model's answers to the very images that are trained on are a share of the
  * targets. Hinton, Vinyals & Dean, arXiv:1503.02531. */
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <stdlib.h>

@@ -23,7 +23,7 @@
 #ifndef VIT_TRAIN_H
 #define VIT_TRAIN_H
 
-#include "../vit.h"
+#include "vit.h"
 
 /* ---- Data --------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* The loop: epochs of batches, with what is logged, kept and written. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
-#include "../kernels/kernels.h"
+#include "base/error.h"
+#include "kernels/kernels.h"
 #include "rng.h"
 #include "step.h"
 

@@ -2,7 +2,7 @@
  * every kernel table, fed whole and in pieces; and what is said of those that are no ViT. */
 #include "golden.h"
 
-#include "infer.h"
+#include "file/complete.h"
 
 /* What no tensor tells is given apart. */
 static const struct family_case {

@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "models.h"
-#include "safetensors.h"
+#include "file/safetensors.h"
 
 #ifndef GOLDEN_DIR
 #define GOLDEN_DIR "tests/golden"

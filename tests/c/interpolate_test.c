@@ -1,6 +1,6 @@
 /* Grids resized as torch.nn.functional.interpolate does it without antialiasing. */
 #include "check.h"
-#include "interpolate.h"
+#include "file/interpolate.h"
 
 /* Made by PyTorch from the grid below: F.interpolate(mode="bicubic"), by size; by a scale_factor of
  * (size + 0.1) / 3; by size with align_corners. */

@@ -2,7 +2,7 @@
  * any resampling must keep. */
 #include "check.h"
 
-#include "resample.h"
+#include "image/resample.h"
 
 static float *resized(const float *in, size_t in_rows, size_t in_columns, size_t out_rows,
                       size_t out_columns, size_t channels, vit_filter filter) {

@@ -1,6 +1,6 @@
 /* A team of threads gives what one thread gives, to the bit. */
 #include "models.h"
-#include "team.h"
+#include "base/team.h"
 #ifndef __wasm__
 #include "train/train.h"
 #endif

@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const flags = parseInt(process.versions.node) < 22 ? ["--experimental-wasm-relaxed-simd", "--no-liftoff"] : [];
 const NO_MEMORY = 2, LOW = 1024, CANARY = 4096, PIECE = 3001, NONE = 0xffffffff;
-// Words of struct session in src/wasm.c.
+// Words of struct session in src/wasm/session.c.
 const IMAGES = 12, LOGITS = 13, LAYERS = 17, WHY = 18;
 
 class Instance {

@@ -38,7 +38,7 @@ function naiveRollout(attention) {
   return map.map((value) => value / sum);
 }
 
-/** The same by src/overlay.c. */
+/** The same by src/stages/overlay.c. */
 async function coreRollout(attention, discard, fuse) {
   const [[core]] = await instancesOf(async () => load(modelPath("per_head")));
   const { layers, heads, tokens: T, prefix } = attention;

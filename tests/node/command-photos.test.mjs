@@ -61,7 +61,7 @@ test("all eight orientations of EXIF are held upright, as JPEG and PNG", { skip 
   for (const orientation of [2, 3, 4, 5, 6, 7, 8]) assert.notDeepEqual(want[`${orientation}.png`], want["1.png"]);
 });
 
-/** src/pixels.c, one pixel: alpha over white in whole numbers. */
+/** src/image/pixels.c, one pixel: alpha over white in whole numbers. */
 const overWhite = (value, alpha) => Math.floor((value * alpha + 255 * (255 - alpha) + 127) / 255);
 
 test("grey, alpha over white, a palette and 16 bits are the colours that they mean", { skip }, async (t) => {

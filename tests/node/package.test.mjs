@@ -24,10 +24,10 @@ function listed(name) {
   return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
 }
 
-test("src/wasm.exports, the modules and wasm.ts name the same functions", async () => {
+test("src/wasm/exports, the modules and wasm.ts name the same functions", async () => {
   const exports = listed("EXPORTS");
   assert.deepEqual(
-    lines("src/wasm.exports"),
+    lines("src/wasm/exports"),
     exports.map((name) => `_${name}`),
   );
   for (const build of [...variants, ...threaded]) {
@@ -43,7 +43,7 @@ test("src/wasm.exports, the modules and wasm.ts name the same functions", async 
 });
 
 test("wasm.ts reads the words of the C session in their order", () => {
-  const source = read("src/wasm.c").toString();
+  const source = read("src/wasm/session.c").toString();
   const body = source
     .match(/static struct session \{([^}]*)\} session;/)[1]
     .replace(/\/\*.*?\*\//gs, "");

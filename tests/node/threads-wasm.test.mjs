@@ -8,7 +8,7 @@ const dist = new URL("../../dist/", import.meta.url);
 const digits = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
 const bytes = (name) => readFileSync(new URL(`vit.${name}.wasm`, dist));
 
-/** What src/wasm.c's `struct session` has at these words. */
+/** What src/wasm/session.c's `struct session` has at these words. */
 const CHANNELS = 0, ROWS = 1, COLUMNS = 2, WIDTH = 7, DEPTH = 8, CLASSES = 9;
 const IMAGES = 12, LOGITS = 13, ATTENTION = 14, TOKENS = 15, LAYERS = 17;
 const PAGE = 2 ** 16;

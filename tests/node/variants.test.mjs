@@ -1,4 +1,4 @@
-// Which build "auto" takes: by what the probe (src/probe.c) computes, and how fast.
+// Which build "auto" takes: by what the probe (src/wasm/probe.c) computes, and how fast.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelBytes } from "./golden.mjs";

@@ -18,7 +18,7 @@ export type Read =
 /** So many photos are in memory, and as many again that are being decoded meanwhile. */
 const GROUP = 8;
 
-/** As web/images.ts and src/pixels.c have it. */
+/** As web/images.ts and src/image/pixels.c have it. */
 const MAX_PIXELS = 2 ** 28;
 
 /** So many pixels always, and so many for each byte of the file, as src/cli/png.c has it. */
@@ -76,7 +76,7 @@ export class Photos {
 
   /**
    * Upright, in 8-bit sRGB by the embedded profile as a browser shows it. Alpha is kept and no
-   * pixel is resampled: that is src/pixels.c's part.
+   * pixel is resampled: that is src/image/pixels.c's part.
    */
   async #decode(file: string): Promise<Photo> {
     const bytes = await readUpTo(file).catch((cause: unknown) => {

@@ -67,7 +67,7 @@ export function rasterise(strokes: Stroke[]): ImageData {
   return pen.getImageData(0, 0, SIDE, SIDE);
 }
 
-const FAINT = 255 / 16; // what src/digit.c leaves out of the box
+const FAINT = 255 / 16; // what src/image/digit.c leaves out of the box
 
 /** Where the ink is; undefined on blank paper. */
 export function measure({ data, width, height }: ImageData): Ink | undefined {

@@ -34,7 +34,7 @@ export function scaleOfAll(attention: Attention, view: View): Scale {
 const FILL = 20 / 28;
 
 /**
- * Undoes src/digit.c: the ink's box became 20/28 of the image on its longer side and whole
+ * Undoes src/image/digit.c: the ink's box became 20/28 of the image on its longer side and whole
  * pixels on the other, and both pictures have their centre of mass in the same spot.
  */
 export function frameOf({ ink, result }: Reading, { rows, cols }: Shape): Frame {

@@ -56,12 +56,12 @@ export async function wasm() {
     }, () => cmake(`wasm-${name}`, { target: "vit_wasm", env }));
   }
   await step("wasm module probe", {
-    inputs: ["src/probe.c"],
+    inputs: ["src/wasm/probe.c"],
     key: `${folder} ${version} ${probeFlags}`,
     outputs: [probeFile],
   }, async () => {
     mkdirSync(join(root, "build", "wasm"), { recursive: true });
-    await run(join(folder, "emcc"), ["src/probe.c", "-o", probeFile, ...probeFlags.split(" ")], { env });
+    await run(join(folder, "emcc"), ["src/wasm/probe.c", "-o", probeFile, ...probeFlags.split(" ")], { env });
   });
   return env;
 }

@@ -50,7 +50,7 @@ export interface Crop {
   height: number;
 }
 
-/** What of a photo is left after src/pixels.c's resize and crop. */
+/** What of a photo is left after src/image/pixels.c's resize and crop. */
 export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig>): Crop {
   const [width, height] = sizeOf(photo);
   if (prepare?.kind !== "photo") return { left: 0, top: 0, width, height };

@@ -3,10 +3,10 @@
  * nothing. */
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "model.h"
-#include "names.h"
-#include "text.h"
+#include "naming.h"
+#include "base/text.h"
 
 /* Its type says whether the blocks are int8. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "infer.h"
+#include "base/error.h"
+#include "complete.h"
 #include "json.h"
 #include "model.h"
-#include "text.h"
+#include "base/text.h"
 
 enum { ROOM = 256 }; /* for all but the names of skipped tensors */
 

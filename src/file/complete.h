@@ -1,7 +1,7 @@
 #ifndef VIT_INFER_H
 #define VIT_INFER_H
 
-#include "names.h"
+#include "naming.h"
 
 /* Config keys that were guessed, because nothing told them. */
 struct assumed {

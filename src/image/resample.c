@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "direction.h"
+#include "base/direction.h"
 
 static double bilinear(double x) {
     x = fabs(x);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "infer.h"
+#include "base/error.h"
+#include "complete.h"
 #include "interpolate.h"
 #include "model.h"
-#include "resample.h"
-#include "sort.h"
+#include "image/resample.h"
+#include "base/sort.h"
 
 enum {
     GROUP_ROWS = 48, /* packed at once: whole groups of every table, of floats and of int8 */

@@ -1,7 +1,7 @@
 /* A checkpoint: a header of 64-bit numbers in the machine's own order, the arrays, the records
  * of the epochs done, a CRC-32 of all before it. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <float.h>

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "kernels/kernels.h"
-#include "sizes.h"
-#include "team.h"
+#include "base/sizes.h"
+#include "base/team.h"
 
 #ifdef __wasm_atomics__
-extern vit_team wasm_team; /* wasm_team.c */
+extern vit_team wasm_team; /* wasm/team.c */
 #define TEAM &wasm_team
 #else
 #define TEAM NULL

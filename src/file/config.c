@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "config.h"
-#include "error.h"
+#include "base/error.h"
 #include "json.h"
 #include "kernels/kernels.h"
 #include "params.h"
 #include "shapes.h"
-#include "text.h"
+#include "base/text.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };

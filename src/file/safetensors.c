@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "json.h"
-#include "sort.h"
+#include "base/sort.h"
 
 enum { MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
 

@@ -1,6 +1,6 @@
 /* A pool of threads that all run the same task on their own part. */
 #define _POSIX_C_SOURCE 200809L
-#include "../error.h"
+#include "base/error.h"
 #include "train.h"
 
 #include <pthread.h>

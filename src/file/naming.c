@@ -1,8 +1,8 @@
 /* Finds a parameter's tensors by the names of families.c, behind whatever prefix a file has. */
-#include "names.h"
+#include "naming.h"
 
-#include "error.h"
-#include "text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */

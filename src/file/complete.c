@@ -1,11 +1,11 @@
-#include "infer.h"
+#include "complete.h"
 
 #include <stdlib.h>
 
-#include "error.h"
+#include "base/error.h"
 #include "json.h"
 #include "shapes.h"
-#include "text.h"
+#include "base/text.h"
 
 /* ---- What the tensors tell ---------------------------------------------- */
 

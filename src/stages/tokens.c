@@ -2,7 +2,7 @@
  * the model is one of CLIP's (Radford et al., arXiv:2103.00020, section 2.4). */
 #include <string.h>
 
-#include "direction.h"
+#include "base/direction.h"
 #include "model.h"
 
 static void add(float *x, const float *y, size_t n) {
