@@ -6,7 +6,12 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/sizes.h"
 #include "file/json.h"
+#include "kernels/kernels.h"
+#include "params.h"
+#include "stages/tokens.h"
+#include "vit.h"
 
 /* Labels as pointers and text in one block. */
 static bool keep_labels(vit_model *m) {

@@ -4,8 +4,19 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "model.h"
+#include "base/sizes.h"
 #include "base/team.h"
+#include "model.h"
+#include "shapes.h"
+#include "stages/activations.h"
+#include "stages/attention.h"
+#include "stages/blocks.h"
+#include "stages/linear.h"
+#include "stages/logits.h"
+#include "stages/patches.h"
+#include "stages/pooling.h"
+#include "stages/stem.h"
+#include "stages/tokens.h"
 
 /* ---- Opening ------------------------------------------------------------ */
 

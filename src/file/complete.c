@@ -3,9 +3,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "json.h"
-#include "shapes.h"
 #include "base/text.h"
+#include "json.h"
+#include "kernels/kernels.h"
+#include "naming.h"
+#include "safetensors.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* ---- What the tensors tell ---------------------------------------------- */
 

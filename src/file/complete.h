@@ -2,6 +2,8 @@
 #define VIT_INFER_H
 
 #include "naming.h"
+#include "safetensors.h"
+#include "vit.h"
 
 /* Config keys that were guessed, because nothing told them. */
 struct assumed {

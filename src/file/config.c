@@ -1,13 +1,15 @@
+#include "config.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "config.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "json.h"
 #include "kernels/kernels.h"
 #include "params.h"
 #include "shapes.h"
-#include "base/text.h"
+#include "vit.h"
 
 /* What a value may be and where it goes: the table of the config's plain keys. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };

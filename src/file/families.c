@@ -4,6 +4,8 @@
  * that the file has counts; what no line names is called as by timm, which is as in params.h. */
 #include "families.h"
 
+#include "vit.h"
+
 /* timm's own; then what the first code of DINOv2 and of DeiT III calls otherwise. What is passed
  * over: MAE's decoder, the projection heads of DINO and DINOv2. */
 static const char TIMM[] = "head head\n"

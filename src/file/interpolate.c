@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "vit.h"
+
 /* Keys, Cubic convolution interpolation for digital image processing, 1981; a = -3/4, as PyTorch:
  * the weights of inputs at most 1 away, and of those at most 2 away. */
 static double inner(double x) {

@@ -1,12 +1,18 @@
 /* A file's header against a model: what of the config only the file shows, and every tensor's
  * name, shape and type, checked before memory is asked for, so that a file's claims cost
  * nothing. */
+#include "match.h"
+
 #include <string.h>
 
 #include "base/error.h"
-#include "model.h"
-#include "naming.h"
+#include "base/sizes.h"
 #include "base/text.h"
+#include "kernels/kernels.h"
+#include "naming.h"
+#include "params.h"
+#include "safetensors.h"
+#include "vit.h"
 
 /* Its type says whether the blocks are int8. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"

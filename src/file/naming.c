@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "safetensors.h"
+#include "vit.h"
 
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */

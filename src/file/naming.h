@@ -5,6 +5,7 @@
 
 #include "families.h"
 #include "safetensors.h"
+#include "vit.h"
 
 /* A family's names in one file, all of them behind a prefix of the file's own. */
 struct names {

@@ -5,11 +5,20 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "complete.h"
-#include "interpolate.h"
-#include "model.h"
-#include "image/resample.h"
+#include "base/sizes.h"
 #include "base/sort.h"
+#include "complete.h"
+#include "image/resample.h"
+#include "interpolate.h"
+#include "kernels/kernels.h"
+#include "match.h"
+#include "model.h"
+#include "naming.h"
+#include "origin.h"
+#include "params.h"
+#include "safetensors.h"
+#include "stages/stem.h"
+#include "vit.h"
 
 enum {
     GROUP_ROWS = 48, /* packed at once: whole groups of every table, of floats and of int8 */

@@ -1,12 +1,18 @@
 /* Where a model comes from, as JSON: vit_model_origin. */
+#include "origin.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "complete.h"
 #include "json.h"
+#include "match.h"
 #include "model.h"
-#include "base/text.h"
+#include "naming.h"
+#include "safetensors.h"
+#include "vit.h"
 
 enum { ROOM = 256 }; /* for all but the names of skipped tensors */
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "json.h"
 #include "base/sort.h"
+#include "json.h"
+#include "vit.h"
 
 enum { MAX_HEADER = 100 * 1000 * 1000, MAX_TENSORS = 100000 };
 

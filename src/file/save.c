@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "json.h"
+#include "match.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* Writes as far as there is room, and counts on. */
 struct sink {

@@ -1,10 +1,21 @@
 /* Multi-head self-attention, Vaswani et al., section 3.2:
  * per head softmax(q·kᵀ/√d + bias)·v, then one projection that mixes the heads. The bias of
  * relative positions is as in Liu et al., arXiv:2103.14030, section 3.2; without them, 0. */
+#include "attention.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "activations.h"
+#include "base/arena.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
+#include "linear.h"
 #include "model.h"
+#include "norm.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* The three parts of a row of qkv (3A). */
 enum { QUERY, KEY, VALUE };

@@ -3,9 +3,21 @@
  *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
  * A branch may be scaled: by layer scale (Touvron et al., arXiv:2103.17239, section 2) and
  * by stochastic depth while training. */
+#include "blocks.h"
+
 #include <string.h>
 
+#include "activations.h"
+#include "attention.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
+#include "linear.h"
+#include "mlp.h"
 #include "model.h"
+#include "norm.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* sum (rows,D) = x + keep·gain·branch, gain (D), keep (B, stride L) per image; NULL: 1. */
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,

@@ -1,5 +1,11 @@
 /* y = x·wᵀ + bias, by floats or by int8, and its backward pass. */
+#include "linear.h"
+
+#include "base/arena.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* Bytes from a row to the next: those of the widest layer's input. */
 static size_t quantized_stride(const vit_config *c) {

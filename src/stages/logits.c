@@ -4,10 +4,19 @@
  * tokens' mean, normed before, or after it where the file has fc_norm, as in timm; max and mean_max
  * likewise. class_mean: the class token and the mean of all others side by side, as DINOv2's
  * classifiers (Oquab et al., arXiv:2304.07193). */
+#include "logits.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
+#include "linear.h"
 #include "model.h"
+#include "norm.h"
+#include "params.h"
+#include "pooling.h"
+#include "shapes.h"
+#include "vit.h"
 
 static bool norms_tokens(const vit_config *c) {
     return c->final_norm && !c->fc_norm;

@@ -1,5 +1,11 @@
 /* y = fc2(act(fc1(x))): the position-wise feed-forward layer, Vaswani et al., section 3.3. */
+#include "mlp.h"
+
+#include "activations.h"
+#include "linear.h"
 #include "model.h"
+#include "params.h"
+#include "vit.h"
 
 void mlp_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                  const float *x, const struct activations *a, const struct scratch *s,

@@ -1,6 +1,6 @@
 /* Layer normalisation's backward pass; the forward pass is kernels->norm.
  * Ba et al., arXiv:1607.06450. */
-#include "model.h"
+#include "norm.h"
 
 void norm_backward(float *dx, size_t lddx, float *dgain, float *dbias, const float *dy, size_t lddy,
                    const float *x, size_t ldx, const float *mean, const float *rstd,

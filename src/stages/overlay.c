@@ -1,6 +1,6 @@
-#include "vit.h"
-
 #include <string.h>
+
+#include "vit.h"
 
 void vit_overlay_row(float *map, const float *attention, size_t heads, size_t tokens, size_t prefix,
                      size_t head, size_t token) {

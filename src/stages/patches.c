@@ -1,6 +1,15 @@
 /* pixels (C,H,W), or the stem's maps → patches (N,C·P·Q) → tokens (N,D): Dosovitskiy et al.,
  * section 3.1. */
+#include "patches.h"
+
+#include "activations.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
+#include "linear.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 /* A patch, its corner at (top, left) → (C,P,Q). */
 static void cut(float *patch, const struct maps *from, size_t top, size_t left, size_t P,

@@ -1,10 +1,17 @@
 /* Tokens → one vector (D) by attention. A learned query looks at all patches, then comes an MLP in
  * a residual branch: Zhai et al., arXiv:2106.04560, section 3.3; SigLIP's. Or the tokens attend to
  * each other without weights: PRR, as timm has it. */
+#include "pooling.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model *m, size_t batch) {
     size_t D = m->config.width, N = pooled_rows(&m->config);

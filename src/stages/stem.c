@@ -1,9 +1,20 @@
 /* The convolutional stem: image (C,H,W) → maps of their own number of channels, once for each
  * convolution of 3×3, as large or, with stride 2, half as large; the patches are cut from the
  * last. Xiao et al., arXiv:2106.14881. */
+#include "stem.h"
+
 #include <string.h>
 
+#include "activations.h"
+#include "base/arena.h"
+#include "base/sizes.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
+#include "linear.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
 /* Positions whose neighbourhoods are side by side at a time. */

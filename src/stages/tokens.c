@@ -1,9 +1,15 @@
 /* Patch rows (N,D) → tokens (T,D): the prefix tokens in front, positions added, and normed if
  * the model is one of CLIP's (Radford et al., arXiv:2103.00020, section 2.4). */
+#include "tokens.h"
+
 #include <string.h>
 
 #include "base/direction.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "vit.h"
 
 static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];

@@ -1,5 +1,5 @@
 /* What a forward pass costs: known from the config alone. */
-#include "model.h"
+#include "shapes.h"
 #include "train.h"
 
 double forward_flops(const vit_config *config) {

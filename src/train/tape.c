@@ -2,7 +2,21 @@
  * back, each stage by the backward function beside its forward one. */
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/sizes.h"
+#include "base/team.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "stages/activations.h"
+#include "stages/attention.h"
+#include "stages/blocks.h"
+#include "stages/logits.h"
+#include "stages/patches.h"
+#include "stages/stem.h"
+#include "stages/tokens.h"
+#include "vit.h"
 
 struct vit_tape {
     size_t batch;

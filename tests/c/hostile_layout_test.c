@@ -2,7 +2,11 @@
  * and positions where they have no place, int8 where it is not known. Each is refused by name, or
  * lies in memory where it belongs. */
 #include "built.h"
+#include "file/safetensors.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "vit.h"
 
 struct sizes {
     size_t width, heads, stem;

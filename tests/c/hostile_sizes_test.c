@@ -1,6 +1,9 @@
 /* Sizes from a stranger: sums and products that wrap in 32 bits, where wasm lives. */
+#include "base/sizes.h"
 #include "hostile.h"
 #include "model.h"
+#include "params.h"
+#include "vit.h"
 
 TEST("sums and products of sizes are exact or too large, and stay so") {
     static const size_t SIZES[] = {0,

@@ -1,6 +1,8 @@
 /* Files of int8 models: every fault in one is refused by name. */
 #include "hostile.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "vit.h"
 
 /* The good file in int8, by hand, with room for one more: what a test spoils. */
 struct entry {

@@ -1,7 +1,9 @@
 /* int8 models: what quantising does to the weights, and what running them gives. */
+#include "file/safetensors.h"
 #include "hostile.h"
 #include "model.h"
 #include "twin.h"
+#include "vit.h"
 
 /* The model's file in int8; free the bytes. */
 static struct file quantized(vit_model *model) {

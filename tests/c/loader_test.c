@@ -1,7 +1,10 @@
 /* A model opened from its file in pieces is the model opened from the file at once, and says
  * the same of a bad one. */
 #include "hostile.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "vit.h"
 
 /* ---- Good files --------------------------------------------------------- */
 

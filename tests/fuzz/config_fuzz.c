@@ -3,7 +3,11 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "kernels/kernels.h"
 #include "model.h"
+#include "params.h"
+#include "shapes.h"
+#include "vit.h"
 
 static struct plan plan_of(const vit_config *c) {
     struct plan p = {.channels = c->channels,

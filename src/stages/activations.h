@@ -1,0 +1,47 @@
+/* What a block and its stages hand each other: one block's activations, one thread's scratch.
+ * In all headers of this room: k, the kernels; rows = B·T. Backward adds to parameter gradients
+ * and overwrites activation gradients. */
+#ifndef VIT_ACTIVATIONS_H
+#define VIT_ACTIVATIONS_H
+
+#include "kernels/kernels.h"
+#include "vit.h"
+
+/* One block's activations over a batch, B·T rows. While only running, all blocks share
+ * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass
+ * needs is NULL. A tape has a set for every block. */
+struct activations {
+    float *x;                          /* (BT,D) the block's input */
+    float *normed1, *mean1, *rstd1;    /* (BT,D) (BT): pre-norm's first norm */
+    float *qkv;                        /* (BT,3A) */
+    float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
+    float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
+    size_t map_stride;
+    size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
+    size_t map_rows;   /* of each head's map that are wanted: T, or the queries */
+    float *kept;       /* (B·queries,D): x of those that go on */
+    float *mixed;      /* (B·queries,A): the heads' values side by side */
+    float *branch1;    /* (BT,D): attention's output, unless added at once */
+    float *sum1, *mid; /* (BT,D): x + branch; after post-norm */
+    float *normed2, *mean2, *rstd2;
+    float *pre, *hidden; /* (BT,M): before and after the activation */
+    float *branch2, *sum2, *out;
+};
+
+/* One thread's scratch for one image's attention; and for gradients. */
+struct scratch {
+    float *keys, *values;              /* packed (T,d) and (d,T) */
+    float *scores;                     /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *relative;                   /* (R): one head's biases, or their gradient */
+    float *dx, *dbranch, *dnormed;     /* (BT,D) */
+    float *dqkv, *dmixed;              /* (BT,3A) (BT,A) */
+    float *dhidden;                    /* (BT,M) */
+    float *columns, *dcolumns;         /* (positions,3·3·C) of one image: the stem's */
+    float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
+    float *dpatches;                   /* (N,C·P·Q) of one image */
+    float *dmaps[VIT_STEM_MOST];       /* as the stem's maps */
+    struct vit_quantized quantized;    /* (BT,max(A,D,M)): an int8 model's activations */
+};
+enum { ATTENTION_ROWS = 64 };
+
+#endif

@@ -1,0 +1,28 @@
+/* Multi-head self-attention. */
+#ifndef VIT_ATTENTION_H
+#define VIT_ATTENTION_H
+
+#include "activations.h"
+#include "base/arena.h"
+#include "base/team.h"
+#include "params.h"
+#include "vit.h"
+
+/* x (rows,D) → a->qkv, of which x and a have this share; no more queries than are needed. */
+void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
+                 const struct activations *a, const struct scratch *s, size_t batch,
+                 struct rows share);
+/* a->qkv of all rows → this part's share of a->map and of the rows of a->mixed. */
+void attention_forward(const vit_model *m, const struct block_params *p,
+                       const struct activations *a, const struct scratch *s, size_t batch,
+                       size_t part, size_t parts);
+/* a->mixed (rows,A) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
+void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
+                        const float *mixed, const struct scratch *s, size_t rows);
+void attention_backward(const vit_model *m, const struct block_params *p,
+                        const struct block_params *g, float *dx, const float *dy, const float *x,
+                        const struct activations *a, const struct scratch *s, size_t batch);
+
+void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *model, size_t rows);
+
+#endif

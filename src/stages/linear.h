@@ -1,0 +1,30 @@
+/* A matrix and its bias. */
+#ifndef VIT_LINEAR_H
+#define VIT_LINEAR_H
+
+#include "base/arena.h"
+#include "kernels/kernels.h"
+#include "vit.h"
+
+/* A weight (N,K), packed; in int8 where it has a scale (N). bias (N) or NULL. */
+struct linear {
+    const float *weight, *scale, *bias;
+    size_t N, K;
+};
+/* y (M,N) = act(x (M,K) · wᵀ + bias), as kernels->matmul. q: room for x's rows in int8. */
+void linear_forward(const struct vit_kernels *k, float *y, size_t ldy, const float *x, size_t ldx,
+                    const struct linear *w, int act, bool add, size_t M,
+                    const struct vit_quantized *q);
+/* dx = dy·w (NULL: not wanted), dw += dyᵀ·x, dbias += Σ dy. x (M,K) w (N,K) dy (M,N). */
+void linear_backward(const struct vit_kernels *k, float *dx, size_t lddx, float *dw, float *dbias,
+                     const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
+                     size_t M, size_t N, size_t K);
+
+/* Room for `rows` rows of activations in int8; all NULL where the model is not in int8. */
+void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_model *model,
+                       size_t rows);
+/* The room of the rows from `row` on, for another thread's share. */
+struct vit_quantized quantized_from(const vit_model *model, const struct vit_quantized *q,
+                                    size_t row);
+
+#endif

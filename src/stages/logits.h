@@ -1,0 +1,28 @@
+/* The head: final norm, pooling, class scores. */
+#ifndef VIT_LOGITS_H
+#define VIT_LOGITS_H
+
+#include "params.h"
+#include "pooling.h"
+#include "vit.h"
+
+/* What the head keeps between forward and backward. */
+struct head_activations {
+    struct pooling pooling;
+    float *tokens;        /* (BT,D) after the final norm */
+    float *mean, *rstd;   /* (BT); with fc_norm (B); NULL while only running */
+    float *pooled;        /* (2,B,D): what feeds head and head_dist */
+    float *pooled_normed; /* (B,D), with fc_norm */
+    float *fed;           /* (B,D): a copy of what feeds the head; NULL: not wanted */
+};
+/* The first tokens of an image that the head reads: all for a mean. */
+size_t head_tokens(const vit_config *config);
+/* x (B·tokens,D): the first `tokens` of each image, T or head_tokens. */
+void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
+                    const float *x, size_t batch, size_t tokens);
+/* dx: the gradient of x (B·tokens,D). */
+void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                     const float *dlogits, const struct head_activations *a, const float *x,
+                     float *dpooled, size_t batch, size_t tokens);
+
+#endif

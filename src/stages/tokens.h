@@ -1,0 +1,15 @@
+/* The prefix tokens and the positions. */
+#ifndef VIT_TOKENS_H
+#define VIT_TOKENS_H
+
+#include "base/team.h"
+#include "params.h"
+#include "vit.h"
+
+/* x (T,D), its patch rows filled → prefix rows written, positions added: a share of the rows. */
+void tokens_forward(const vit_model *m, float *x, struct rows share);
+void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
+/* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
+void tokens_sincos(float *table, const vit_config *config);
+
+#endif
