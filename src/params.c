@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "kernels/kernels.h"
 #include "base/sizes.h"
+#include "kernels/kernels.h"
 
 enum { ALIGN_FLOATS = 16 }; /* a cache line */
 

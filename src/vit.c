@@ -65,7 +65,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, A = attention_width(c);
     size_t rows = size_times(batch, T);
-    struct scratch one;
+    struct scratch counted;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
     /* A thread norms its rows while another still reads what its heads gave. */
@@ -85,7 +85,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     if (c->layer_scale) a->branch1 = a->branch2 = arena_floats(arena, rows, D);
     state->scratch = (void *)arena_floats(arena, threads, sizeof *state->scratch);
     for (size_t i = 0; i < threads; i++) {
-        struct scratch *s = state->scratch ? &state->scratch[i] : &one;
+        struct scratch *s = state->scratch ? &state->scratch[i] : &counted;
         scratch_attention(s, arena, m, T < ATTENTION_ROWS ? T : ATTENTION_ROWS);
         if (c->stem_layers) scratch_stem(s, arena, m);
         if (i == 0) scratch_quantized(&s->quantized, arena, m, rows);
@@ -214,12 +214,12 @@ static void run_some(vit_state *state, const float *images, size_t batch, float 
 
 vit_status vit_run(const vit_model *m, vit_state *state, const float *images, size_t batch,
                    float *logits, const vit_taps *taps) {
-    static const vit_taps none = {0};
+    static const vit_taps no_taps = {0};
     const vit_config *c = &m->config;
     if (state->model != m) return VIT_BAD_ARGUMENT;
     size_t image = c->channels * c->image_size[0] * c->image_size[1], T = vit_tokens(c);
     size_t each_map = 0, each_stream = 0;
-    if (!taps) taps = &none;
+    if (!taps) taps = &no_taps;
     if (taps->attention)
         each_map = count_wanted(taps->attention_layers, c->depth) * c->heads * T * T;
     if (taps->hidden) each_stream = count_wanted(taps->hidden_layers, c->depth) * T * c->width;

@@ -1,7 +1,7 @@
 /* vit calibrate: a model's temperature and when it is not sure, by images it was not trained on. */
 #include "base/error.h"
-#include "kernels/kernels.h"
 #include "cli.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* vit: trains, measures and runs Vision Transformers on the command line. */
 #define _POSIX_C_SOURCE 200809L
-#include "kernels/kernels.h"
 #include "cli.h"
+#include "kernels/kernels.h"
 
 #include <signal.h>
 #include <stdio.h>

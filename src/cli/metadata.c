@@ -1,8 +1,8 @@
 /* Numbers written into the config of a model's file, whose every other byte stays. */
 #include "base/error.h"
+#include "cli.h"
 #include "file/json.h"
 #include "file/safetensors.h"
-#include "cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * pipe is read no further than its header announces. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
+#include "cli.h"
 #include "file/json.h"
 #include "file/safetensors.h"
-#include "cli.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* vit train: a recipe and a data set become a model file. */
 #include "base/error.h"
-#include "kernels/kernels.h"
 #include "cli.h"
+#include "kernels/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -266,10 +266,8 @@ static vit_status infer_words(struct inferred *c, struct assumed *assumed, const
 static void infer_biases(struct inferred *c, const struct shapes *s) {
     const struct habits *habits = names_habits(s->names);
     bool norm_pre = has(s, "norm_pre.weight");
-    c->no_patch_bias =
-        (norm_pre || habits->head_transposed) && !has(s, "patch_embed.proj.bias");
-    c->no_head_bias =
-        (norm_pre || habits->projection != PROJECTION_NONE) && !has(s, "head.bias");
+    c->no_patch_bias = (norm_pre || habits->head_transposed) && !has(s, "patch_embed.proj.bias");
+    c->no_head_bias = (norm_pre || habits->projection != PROJECTION_NONE) && !has(s, "head.bias");
 }
 
 static void infer_kinds(struct inferred *c, const struct shapes *s) {
@@ -403,7 +401,7 @@ bool infer_no_sizes(const char *json, size_t json_size) {
 vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
                         const struct names *names, const struct safetensors *st, const char *json,
                         size_t json_size, vit_error *why) {
-    enum { ROOM = 1024, WORD = 16 }; /* for all keys; for a register */
+    enum { ROOM = 1024, REGISTER = 16 }; /* for all keys; for a register */
     struct json given;
     *out = NULL;
     assumed->count = 0;
@@ -421,7 +419,7 @@ vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
     if (c.registers > 1024)
         return vit_fail(why, VIT_BAD_TENSOR, "expected at most 1024 registers, got %z",
                         c.registers);
-    size_t room = json_size + ROOM + c.registers * WORD;
+    size_t room = json_size + ROOM + c.registers * REGISTER;
     if (!(*out = malloc(room))) return vit_fail(why, VIT_NO_MEMORY, "no memory for a config");
     struct text text = {*out, *out + room};
     put_words(&text, "{");

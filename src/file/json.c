@@ -185,7 +185,7 @@ static size_t put_utf8(char *out, uint32_t code) {
     }
     size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     for (size_t i = n - 1; i > 0; i--, code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
-    out[0] = (char)(0xf0 << (4 - n) | code);
+    out[0] = (char)(0xf0u << (4 - n) | code);
     return n;
 }
 

@@ -1,7 +1,7 @@
 /* Bytes of an image → (C,H,W) floats. All sums are integers and all divisions are of
  * exact values, so that every build prepares the same bits. */
-#include "digit.h"
 #include "base/error.h"
+#include "digit.h"
 #include "resample.h"
 
 #include <math.h>

@@ -65,7 +65,7 @@ struct hand {
 };
 
 static struct hand draw_hand(struct rng *rng, size_t side) {
-    float size = (float)(side * (0.4 + 0.3 * rng_unit(rng))) / CELLS;
+    float size = (float)((double)side * (0.4 + 0.3 * rng_unit(rng))) / CELLS;
     float wide = (float)(size * exp(rng_within(rng, 0.4))), slant = (float)rng_within(rng, 0.35);
     float turn = (float)rng_within(rng, 0.2);
     struct hand hand = {

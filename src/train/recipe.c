@@ -1,6 +1,6 @@
 /* A recipe is JSON: {"model": a vit_config, "training": the keys of the table below}. */
-#include "file/config.h"
 #include "base/error.h"
+#include "file/config.h"
 #include "file/json.h"
 #include "kernels/kernels.h"
 #include "train.h"

@@ -83,7 +83,7 @@ static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_mo
 static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m, size_t batch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, rows = size_times(batch, T);
-    struct activations one, *blocks;
+    struct activations counted, *blocks;
     *tape = (vit_tape){.batch = batch};
     tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
     tape->gradient_blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient_blocks);
@@ -92,7 +92,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
     for (size_t i = 0; i < c->depth; i++) {
-        struct activations *a = blocks ? &blocks[i] : &one;
+        struct activations *a = blocks ? &blocks[i] : &counted;
         block_lay_out(a, arena, m, batch, i + 1 < c->depth ? T : head_tokens(c), branch);
         a->x = x;
         if (!a->kept) a->kept = x;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernels/kernels.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "kernels/kernels.h"
 
 #ifdef __wasm_atomics__
 extern vit_team wasm_team; /* wasm/team.c */

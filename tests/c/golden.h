@@ -4,8 +4,8 @@
 #define GOLDEN_H
 
 #include "check.h"
-#include "models.h"
 #include "file/safetensors.h"
+#include "models.h"
 
 #ifndef GOLDEN_DIR
 #define GOLDEN_DIR "tests/golden"

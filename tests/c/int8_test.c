@@ -218,9 +218,9 @@ TEST("three images in int8 are three single images, in every table that keeps ro
             }
             struct outputs all = run_model(model, images, 3, 3);
             for (size_t b = 0; b < 3; b++) {
-                struct outputs one = run_model(model, images + b * n, 1, 2);
-                CHECK_SAME_BITS(all.logits + b * K, one.logits, K, CONFIGS[i].name);
-                outputs_free(&one);
+                struct outputs alone = run_model(model, images + b * n, 1, 2);
+                CHECK_SAME_BITS(all.logits + b * K, alone.logits, K, CONFIGS[i].name);
+                outputs_free(&alone);
             }
             outputs_free(&all);
             vit_close(model);
@@ -242,7 +242,9 @@ static const vit_config VIT_LIKE = {.image_size = {48, 48},
                                     .norm_eps = 1e-6f,
                                     .final_norm = true,
                                     .position = VIT_LEARNED,
-                                    .qkv_bias = true, .patch_bias = true, .head_bias = true,
+                                    .qkv_bias = true,
+                                    .patch_bias = true,
+                                    .head_bias = true,
                                     .class_tokens = 1};
 
 static double cosine(const float *a, const float *b, size_t n) {

@@ -99,9 +99,9 @@ static void check_matmul(const struct vit_kernels *k, struct problem p, uint64_t
 TEST("matmul is the double sum, for every size from 0 to 33, bias, activation and stride") {
     EACH_KERNELS(k) {
         uint64_t seed = 1;
-        for (size_t M = 0; M <= 33; M += 1 + (M > 9) * 2)
+        for (size_t M = 0; M <= 33; M += M > 9 ? 3 : 1)
             for (size_t N = 0; N <= 33; N++)
-                for (size_t K = 0; K <= 33; K += 1 + (K > 9) * 2)
+                for (size_t K = 0; K <= 33; K += K > 9 ? 3 : 1)
                     check_matmul(k, random_problem(M, N, K, &seed), &seed);
     }
 }

@@ -103,7 +103,9 @@ TEST("rows packed as they come are a matrix packed whole") {
                              .norm_eps = 1e-6f,
                              .final_norm = true,
                              .position = VIT_LEARNED,
-                             .qkv_bias = true, .patch_bias = true, .head_bias = true,
+                             .qkv_bias = true,
+                             .patch_bias = true,
+                             .head_bias = true,
                              .class_tokens = 1};
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     vit_model *origin = random_model(&wide, unpacked_kernels(), 9);

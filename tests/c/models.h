@@ -12,7 +12,8 @@
 #define TINY                                                                                       \
     .image_size = {6, 9}, .patch_size = {3, 3}, .channels = 1, .width = 12, .depth = 2,            \
     .heads = 3, .mlp_width = 17, .classes = 5, .norm_eps = 1e-6f, .final_norm = true,              \
-    .position = VIT_LEARNED, .qkv_bias = true, .patch_bias = true, .head_bias = true, .class_tokens = 1
+    .position = VIT_LEARNED, .qkv_bias = true, .patch_bias = true, .head_bias = true,              \
+    .class_tokens = 1
 
 struct named_config {
     const char *name;

@@ -1,6 +1,6 @@
 /* A team of threads gives what one thread gives, to the bit. */
-#include "models.h"
 #include "base/team.h"
+#include "models.h"
 #ifndef __wasm__
 #include "train/train.h"
 #endif

@@ -185,7 +185,7 @@ static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t
     case 1: memmove(tensor->name + at, tensor->name + at + (at < n), n - at); break;
     case 2: memcpy(tensor->name, any_tensor(made, t)->name, NAME_ROOM); break;
     case 3: snprintf(tensor->name, NAME_ROOM, "%s", piece); break;
-    case 4: tensor->repeat = EDGES[tape_below(t, 22)]; break;
+    case 4: tensor->repeat = (size_t)EDGES[tape_below(t, 22)]; break;
     default: { /* all of them behind a prefix */
         for (size_t i = 0; i < made->tensors.count; i++) {
             struct tensor *one = &made->tensors.list[i];

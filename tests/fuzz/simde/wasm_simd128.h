@@ -22,9 +22,9 @@ static inline v128_t wasm_f32x4_relaxed_madd(v128_t a, v128_t b, v128_t c) {
 
 /* a: 8-bit numbers with a sign; b: of 7 bits without. */
 static inline v128_t wasm_i16x8_relaxed_dot_i8x16_i7x16(v128_t a, v128_t b) {
-    return wasm_i16x8_add_sat(
-        wasm_i16x8_mul(wasm_i16x8_shr(wasm_i16x8_shl(a, 8), 8), wasm_i16x8_shr(wasm_i16x8_shl(b, 8), 8)),
-        wasm_i16x8_mul(wasm_i16x8_shr(a, 8), wasm_i16x8_shr(b, 8)));
+    return wasm_i16x8_add_sat(wasm_i16x8_mul(wasm_i16x8_shr(wasm_i16x8_shl(a, 8), 8),
+                                             wasm_i16x8_shr(wasm_i16x8_shl(b, 8), 8)),
+                              wasm_i16x8_mul(wasm_i16x8_shr(a, 8), wasm_i16x8_shr(b, 8)));
 }
 
 static inline v128_t wasm_i32x4_relaxed_dot_i8x16_i7x16_add(v128_t a, v128_t b, v128_t c) {
