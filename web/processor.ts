@@ -89,8 +89,8 @@ export function prepareOf(p: Json, config: Json = {}): Photo {
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
   if (!name && isLength(p.size)) {
     const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
-    const what = `tell an image_processor_type (${known}): whether ${p.size} is of a square`;
-    throw refusal("size", `${what} or of the shorter side, nothing here does`);
+    const what = `tell ${known.replace(/, (?=[^,]*$)/, " or ")}, whether size ${p.size} is of a square`;
+    throw new Refusal(`config: image_processor_type: ${what} or of the shorter side; nothing here does`);
   }
   const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
@@ -99,7 +99,7 @@ export function prepareOf(p: Json, config: Json = {}): Photo {
 
 /** As AutoImageProcessor finds a class; undefined where nothing tells it. */
 function className(p: Json, config: Json): string | undefined {
-  const type = p.image_processor_type ?? p.feature_extractor_type;
+  const type = p.image_processor_type ?? p.feature_extractor_type ?? config.image_processor_type;
   const model = wordOf(config.model_type);
   if (type == null) return hasOwn(OF_MODEL, model) ? OF_MODEL[model as keyof typeof OF_MODEL] : undefined;
   return wordOf(type).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");

@@ -42,7 +42,9 @@ test("a size of one number is the shorter side of some processors, and a square 
 
 test("a size of one number is asked for where neither file tells whose it is", async () => {
   const ours = { heads: 2 };
-  await refused({ size: 12 }, /preprocessor: size: tell an image_processor_type.*CLIPImageProcessor/, ours);
+  await refused({ size: 12 }, /^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether size 12 .*; nothing here does$/, ours);
+  const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
+  assert.deepEqual(told.resize, SIZE);
   assert.deepEqual((await prepared({ size: { height: 12, width: 12 } }, ours)).resize, SIZE);
 });
 
