@@ -28,3 +28,50 @@ export const CHECKPOINT = [
 ];
 const raw = { raw: { width: SIDE, height: SIDE, channels: 3 } };
 export const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: await sharp(pixels, raw).png().toBuffer() };
+
+/**
+ * A checkpoint of timm's names. Where `heads` is given, the file tells its config; else its shapes do.
+ *
+ * @param value of a tensor's name and a number's place in it.
+ */
+export function made({ heads, ...sizes }, value = (name, index) => Math.sin(index * index) / 2) {
+  const { width, depth, classes, patch, side } = sizes;
+  const shapes = {
+    cls_token: [1, 1, width],
+    pos_embed: [1, (side / patch) ** 2 + 1, width],
+    "patch_embed.proj.weight": [width, 3, patch, patch],
+    "patch_embed.proj.bias": [width],
+    "norm.weight": [width],
+    "norm.bias": [width],
+    "head.weight": [classes, width],
+    "head.bias": [classes],
+  };
+  const linear = { "attn.qkv": 3 * width, "attn.proj": width, "mlp.fc1": width, "mlp.fc2": width };
+  for (let layer = 0; layer < depth; layer++) {
+    for (const norm of ["norm1", "norm2"]) {
+      for (const part of ["weight", "bias"]) shapes[`blocks.${layer}.${norm}.${part}`] = [width];
+    }
+    for (const [name, rows] of Object.entries(linear)) {
+      shapes[`blocks.${layer}.${name}.weight`] = [rows, width];
+      shapes[`blocks.${layer}.${name}.bias`] = [rows];
+    }
+  }
+  const config = {
+    image_size: [side, side], patch_size: [patch, patch], channels: 3, width, depth, heads, mlp_width: width, classes,
+  };
+  return safetensors(shapes, value, heads && { vitrine: JSON.stringify(config) });
+}
+
+function safetensors(shapes, value, metadata = {}) {
+  const header = { __metadata__: metadata };
+  const values = [];
+  for (const [name, shape] of Object.entries(shapes)) {
+    const count = shape.reduce((product, size) => product * size, 1);
+    header[name] = { dtype: "F32", shape, data_offsets: [4 * values.length, 4 * (values.length + count)] };
+    for (let index = 0; index < count; index++) values.push(value(name, index));
+  }
+  const text = Buffer.from(JSON.stringify(header));
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([size, text, new Uint8Array(Float32Array.from(values).buffer)]);
+}

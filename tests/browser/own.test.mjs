@@ -5,57 +5,21 @@ import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import { CHECKPOINT, family, json, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
+import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { openBrowser, painted, picture, skip } from "./harness.mjs";
+import { classes, dragging, hand, onDisk, openTab, ready } from "./own.mjs";
 
 const DINO = [
   { name: "model.safetensors", mimeType: "", buffer: family("dinov2") },
   { name: "config.json", mimeType: "application/json", buffer: json({ model_type: "dinov2", num_attention_heads: 2 }) },
 ];
 
-/** Lets files fall on the page, or pastes them, as a browser tells of it. */
-async function hand(page, event, files) {
-  const sent = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
-  await page.evaluate(
-    async ([event, sent]) => {
-      const data = new DataTransfer();
-      for (const [name, type, base64] of sent) {
-        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-        data.items.add(new File([bytes], name, { type }));
-      }
-      const told =
-        event === "paste"
-          ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true })
-          : new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true });
-      document.body.dispatchEvent(told);
-    },
-    [event, sent],
-  );
-}
-
-/** What the page says of the photo: each class with its probability. */
-async function classes(page) {
-  await page.locator("#own-classes li").first().waitFor();
-  const rows = await page.locator("#own-classes li").all();
-  return Promise.all(
-    rows.map((row) => row.evaluate(({ dataset }) => ({ label: dataset.label, p: Number(dataset.p) }))),
-  );
-}
-
-const ready = (page) =>
-  page.waitForFunction(() => document.querySelector("#own-facts")?.textContent.includes("ms a photo"));
-
 describe("the tab for one's own ViT", { skip }, () => {
   let browser;
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  const opened = async (options) => {
-    const visited = await browser.visit(options);
-    await visited.page.click("#tab-own");
-    await visited.page.locator("#own-pixels option").first().waitFor({ state: "attached" });
-    return visited;
-  };
+  const opened = (options) => openTab(browser, options);
 
   test("a checkpoint and a photo dropped on the page are read as the API reads them", async () => {
     const { page, trouble, close } = await browser.visit();
@@ -298,49 +262,15 @@ describe("the tab for one's own ViT", { skip }, () => {
   });
 });
 
-/** A model of 1,025 tokens, 16 heads and 5 layers: 336 MB of attention a photo. */
-function finelyCut() {
-  const [width, depth, classes, patch, side] = [32, 5, 2, 4, 128];
-  const shapes = {
-    cls_token: [1, 1, width],
-    pos_embed: [1, (side / patch) ** 2 + 1, width],
-    "patch_embed.proj.weight": [width, 3, patch, patch],
-    "patch_embed.proj.bias": [width],
-    "norm.weight": [width],
-    "norm.bias": [width],
-    "head.weight": [classes, width],
-    "head.bias": [classes],
-  };
-  const linear = { "attn.qkv": [96, 32], "attn.proj": [32, 32], "mlp.fc1": [32, 32], "mlp.fc2": [32, 32] };
-  for (let layer = 0; layer < depth; layer++) {
-    for (const norm of ["norm1", "norm2"]) {
-      for (const part of ["weight", "bias"]) shapes[`blocks.${layer}.${norm}.${part}`] = [width];
-    }
-    for (const [name, [rows, columns]] of Object.entries(linear)) {
-      shapes[`blocks.${layer}.${name}.weight`] = [rows, columns];
-      shapes[`blocks.${layer}.${name}.bias`] = [rows];
-    }
-  }
-  let at = 0;
-  const config = {
-    image_size: [side, side], patch_size: [patch, patch], channels: 3, width, depth, heads: 16, mlp_width: 32, classes,
-  };
-  const header = { __metadata__: { vitrine: JSON.stringify(config) } };
-  for (const [name, shape] of Object.entries(shapes)) {
-    const end = at + 4 * shape.reduce((product, size) => product * size, 1);
-    header[name] = { dtype: "F32", shape, data_offsets: [at, end] };
-    at = end;
-  }
-  const text = Buffer.from(JSON.stringify(header));
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(text.length));
-  const values = Float32Array.from({ length: at / 4 }, (_, index) => Math.sin(index * index) / 2);
-  return Buffer.concat([size, text, new Uint8Array(values.buffer)]);
-}
+/** 1,025 tokens, 16 heads and 5 layers: 336 MB of attention a photo. */
+const finelyCut = made({ width: 32, depth: 5, classes: 2, patch: 4, side: 128, heads: 16 });
 
-/** The file with its tensors called as a ResNet's. */
+/** The file with its tensors called as those of a network of convolutions. */
 function otherModel(bytes) {
   const end = 8 + Number(bytes.readBigUInt64LE(0));
-  const header = bytes.toString("utf8", 8, end).replaceAll(/"vit\./g, '"res.');
-  return Buffer.concat([bytes.subarray(0, 8), Buffer.from(header), bytes.subarray(end)]);
+  let count = 0;
+  const header = bytes.toString("utf8", 8, end).replaceAll(/"vit\.[^"]*"/g, () => `"conv${count++}.weight"`);
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(header.length));
+  return Buffer.concat([size, Buffer.from(header), bytes.subarray(end)]);
 }

@@ -1,5 +1,7 @@
 /** Files → a model that runs in a worker, on all cores where the page may. */
 import { Vit, type Prepare, type VitConfig } from "vitrine";
+import type { Told } from "./asked.ts";
+import { namesOf } from "./names.ts";
 
 /** How pixels become numbers, where a checkpoint does not say. */
 export const PIXELS: Readonly<Record<string, { title: string; mean: number[]; std: number[] }>> = {
@@ -28,27 +30,34 @@ export interface Loaded {
   model: Vit;
   /** Nobody said how pixels become numbers. */
   guessed: boolean;
+  /** Of its classes, where it has none of its own and they are known. */
+  names: string[] | undefined;
 }
+
+/** Files whose words on pixels go where others are chosen: they may be words that are refused. */
+const SAYS_MORE = /config\.json$/;
 
 /**
  * @param pixels one of {@link PIXELS}; what the checkpoint says, else ImageNet's, by default.
- * @param told JSON of what the checkpoint leaves open; may be empty.
+ * @param told what the checkpoint leaves open.
  */
 export async function loadCheckpoint(
   files: File[],
   pixels: string,
-  told: string,
+  told: Told,
   options: Loading,
 ): Promise<Loaded> {
   const threads = crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
   const all = { ...options, threads, worker: true };
-  const weights = told === "" ? { weights: files } : { weights: files, config: JSON.parse(told) };
-  const model = await Vit.load(weights, all);
-  const { config } = model;
-  if (pixels === "" && config.prepare) return { model, guessed: false };
+  const others = pixels !== "" && files.some(({ name }) => SAYS_MORE.test(name));
+  const config = others ? { ...told, prepare: null } : told;
+  const source = { weights: files, ...(Object.keys(config).length > 0 && { config }) };
+  const model = await Vit.load(source, all);
+  const names = await namesOf(model.config);
+  if (pixels === "" && model.config.prepare) return { model, guessed: false, names };
   model.dispose();
-  const prepare = prepareBy(pixels || "imagenet", config);
-  return { model: await Vit.load({ ...weights, prepare }, all), guessed: pixels === "" };
+  const prepare = prepareBy(pixels || "imagenet", model.config);
+  return { model: await Vit.load({ ...source, prepare }, all), guessed: pixels === "", names };
 }
 
 function prepareBy(pixels: string, { image_size, channels }: Readonly<VitConfig>): Prepare {

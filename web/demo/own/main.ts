@@ -4,6 +4,7 @@ import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { showProgress } from "../status.ts";
+import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { chosen, misfit, sortOut, type Found } from "./files.ts";
 import { examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
@@ -17,6 +18,7 @@ const canvas = (id: string) => element<HTMLCanvasElement>(id);
 const select = (id: string) => element<HTMLSelectElement>(id);
 const status = element("status");
 
+const configField = element<HTMLInputElement>("config");
 /** A median of so many; the first runs of a module are slower than those that follow. */
 const RUNS = 3;
 const MOST_TIMES = 31;
@@ -82,7 +84,7 @@ function drawChoices(): void {
   const { view, model, photo } = state;
   const byHead = view.map === "class" || view.map === "patch";
   showChoices(element, view, model !== undefined && byHead);
-  select("pixels").disabled = !model || loading !== undefined;
+  select("pixels").disabled = files.length === 0 || loading !== undefined;
   element("hint").hidden = photo !== undefined;
   element("camera").setAttribute("aria-pressed", String(camera !== undefined));
 }
@@ -137,22 +139,53 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
   };
   showProgress(status, 0, 0);
   try {
-    const told = element<HTMLInputElement>("config").value.trim();
+    const told = toldBy(configField.value);
+    showTold(element("asked"), told);
     const loaded = await loadCheckpoint(wanted, pixels, told, { signal: turn.signal, onProgress });
     if (loading === turn) take(loaded, wanted, pixels, (performance.now() - start) / 1000);
     else loaded.model.dispose(); // overtaken at the last moment
   } catch (error) {
     if (loading !== turn) return;
     loading = undefined;
-    refuse("This checkpoint cannot be read", error);
+    const asked = askedBy(error);
+    if (asked) ask(asked);
+    else refuse("This checkpoint cannot be read", error);
   }
 }
 
-function take({ model, guessed }: Loaded, own: File[], pixels: string, seconds: number): void {
+/** A field for what the files do not tell; the answer goes into the config. */
+function ask(asked: Asked): void {
+  const { key } = asked;
+  const fields = element("asked");
+  const answer = (value: unknown) => {
+    try {
+      configField.value = JSON.stringify({ ...toldBy(configField.value), [key]: value });
+    } catch (error) {
+      return refuse("The answer is not taken", error); // the config's own field is no JSON
+    }
+    void load(files, select("pixels").value);
+  };
+  fields.querySelector(`[data-key=${key}]`)?.remove();
+  fields.append(fieldFor(asked, answer));
+  status.className = "asking";
+  status.setAttribute("role", "alert");
+  status.textContent = `Nothing in the files tells this model’s ${plain(key)}: answer below.`;
+  redraw();
+}
+
+/** What was told of the files before is not of these. */
+function begin(wanted: File[]): void {
+  configField.value = "";
+  select("pixels").value = "";
+  element("asked").replaceChildren();
+  void load(wanted);
+}
+
+function take({ model, guessed, names }: Loaded, own: File[], pixels: string, seconds: number): void {
   loading = undefined;
   state.model?.dispose();
   const bytes = own.reduce((sum, { size }) => sum + size, 0);
-  Object.assign(state, { model, seconds, bytes, reading: undefined, times: [] });
+  Object.assign(state, { model, names, seconds, bytes, reading: undefined, times: [] });
   state.version++;
   status.className = "";
   status.setAttribute("role", "status");
@@ -168,7 +201,8 @@ function refuse(what: string, error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   status.className = "failed";
   status.setAttribute("role", "alert");
-  status.textContent = `${what}: ${why}`;
+  const remedy = why.startsWith("preprocessor:") ? "; or choose the pixels above" : "";
+  status.textContent = `${what}: ${why}${remedy}`;
   redraw();
 }
 
@@ -256,10 +290,7 @@ function stopCamera(): void {
 export function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
   if (picture) void showFile(picture);
-  if (checkpoint.length > 0) {
-    element<HTMLInputElement>("config").value = ""; // it was of another
-    void load(checkpoint);
-  }
+  if (checkpoint.length > 0) begin(checkpoint);
   else if (!picture) refuse("Nothing to show", misfit(found));
 }
 
@@ -277,7 +308,7 @@ for (const name of ["photo", "folder", "files"]) {
 }
 element("random").addEventListener("click", () => {
   if (!state.photo) lookAt(examplePhoto());
-  void load([randomCheckpoint()]);
+  begin([randomCheckpoint()]);
 });
 element("example").addEventListener("click", () => {
   stopCamera();
@@ -288,7 +319,7 @@ select("pixels").replaceChildren(
   new Option("as it says, else ImageNet’s", ""),
   ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
 );
-element("config").addEventListener("change", () => {
+configField.addEventListener("change", () => {
   if (files.length > 0) void load(files, select("pixels").value);
 });
 select("pixels").addEventListener("change", () => void load(files, select("pixels").value));

@@ -18,6 +18,7 @@ const CONFIG = {
   heads: HEADS,
   mlp_width: MLP,
   classes: CLASSES,
+  untrained: true,
   labels: Array.from({ length: CLASSES }, (_, index) => `untrained ${index + 1}`),
   prepare: {
     kind: "photo",

@@ -27,7 +27,8 @@ export async function read(state: OwnState, photo: Photo): Promise<[Reading, num
     return [{ version, input, result, patches }, performance.now() - start];
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
-  const { classes, input, milliseconds } = answer;
+  const { input, milliseconds } = answer;
+  const classes = answer.classes.map((one) => ({ ...one, label: state.names?.[one.index] ?? one.label }));
   return [{ version, classes, input, result: { attention: answer.attention! } }, milliseconds];
 }
 

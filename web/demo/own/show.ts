@@ -140,7 +140,7 @@ export function drawClasses(
     : headless
       ? "It has no head, so it names nothing. How like the chosen patch every other is:"
       : reading
-        ? "It sees"
+        ? model.config.untrained ? "It only guesses: it is untrained" : "It sees"
         : "Waiting for a photo";
 }
 
@@ -171,7 +171,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
 }
 
 /** Shape, size, memory and speed, a row each. */
-export function drawFacts(list: HTMLElement, { model, seconds, bytes, times }: OwnState): void {
+export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, times }: OwnState): void {
   if (!model) return list.replaceChildren();
   const { config, family, assumed, skipped } = model;
   const { depth, width, heads, patch_size, image_size, classes } = config;
@@ -180,7 +180,8 @@ export function drawFacts(list: HTMLElement, { model, seconds, bytes, times }: O
   const facts = {
     Model:
       `${depth} layers of width ${width}, ${heads} heads, patches of ${patch_size.join("×")} in ` +
-      `${image_size.join("×")}, ${classes || "no"} classes`,
+      `${image_size.join("×")}, ${classes || "no"} classes${config.untrained ? ", untrained" : ""}`,
+    ...(names && { Names: "ImageNet’s, because its 1,000 classes have none of their own" }),
     ...(family !== "vitrine" && { Family: family }),
     ...(assumed.length > 0 && { Assumed: assumed.map((key) => `${key}: ${String(config[key])}`).join(", ") }),
     ...(skipped.length > 0 && { Skipped: `${skipped.length} tensors that are not the image model’s` }),

@@ -21,6 +21,8 @@ export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 /** The page's second tab. Layers and heads count from 0. */
 export interface OwnState {
   model?: Vit;
+  /** Of its classes, where it has none of its own. */
+  names?: string[];
   photo?: Photo;
   reading?: Reading;
   /** Of photo and checkpoint together: grows with every change. */

@@ -1,0 +1,211 @@
+// The second tab: what a visitor's checkpoint does not tell, is asked for or known.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
+import { openBrowser, skip } from "./harness.mjs";
+import { classes, openTab, ready } from "./own.mjs";
+
+const weights = (buffer) => [{ name: "model.safetensors", mimeType: "", buffer }];
+const [model, config, preprocessor] = CHECKPOINT;
+const said = ({ buffer }) => JSON.parse(buffer);
+
+/** A checkpoint, and what it is asked in turn: key, its answer, and what else is offered. */
+const OPEN = {
+  "heads by number, norm and activation by word": [weights(family("encoder_post")), [
+    ["heads", "4", ["1", "2", "3", "4", "6"]],
+    ["norm", "post", ["pre", "post"]],
+    ["activation", "relu", ["relu", "gelu"]],
+  ]],
+  "an image's rows and columns": [weights(family("vit_of_another_grid")), [
+    ["image_size", ["8", "20"]],
+    ["heads", "2", ["1", "2", "4", "5"]],
+  ]],
+  "whether a prefix is pooled, of a model without a head": [weights(family("timm_map_registers")), [
+    ["heads", "2", ["1", "2", "4", "5"]],
+    ["pool_prefix", "false", ["true", "false"]],
+    ["activation", "gelu_tanh", ["gelu", "gelu_tanh"]],
+  ]],
+  "heads that no list can hold": [weights(made({ width: 67, depth: 1, classes: 3, patch: 8, side: 16 })), [
+    ["heads", ["67"]],
+  ]],
+  "a photo's processor": [
+    [
+      model,
+      { ...config, buffer: json({ ...said(config), model_type: undefined, heads: 2 }) },
+      { ...preprocessor, buffer: json({ ...said(preprocessor), size: 12 }) },
+    ],
+    [["image_processor_type", "ViTImageProcessor"]],
+  ],
+};
+
+describe("what a visitor's checkpoint does not tell", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+  const opened = (options) => openTab(browser, options);
+
+  for (const [what, [files, answers]] of Object.entries(OPEN)) {
+    test(`${what}: a field asks for it, and what is answered there is what the API is told`, async () => {
+      const { page, trouble, close } = await opened();
+      await page.setInputFiles("#own-photo-input", PHOTO);
+      await page.setInputFiles("#own-files-input", files);
+      for (const [key, answer, offered] of answers) {
+        await answerTo(page, key, answer, offered);
+      }
+      const told = Object.fromEntries(answers.map(([key, answer]) => [key, valueOf(answer)]));
+      const want = await asked(files, told);
+      if (want.length === 0) await page.locator("#own-similarity").waitFor();
+      const got = want.length > 0 ? await classes(page) : [];
+      assert.deepEqual(JSON.parse(await page.locator("#own-config").inputValue()), told);
+      assert.equal(await page.locator("#own-status.asking").count(), 0);
+      assert.deepEqual(got.map(({ label }) => label), want.map(({ label }) => label));
+      got.forEach(({ p }, index) => assert.ok(Math.abs(p - want[index].p) < 1e-5, `${p} for ${want[index].p}`));
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
+  test("an answer can be changed in its field or in the config's, and other files start anew", async () => {
+    const { page, close } = await opened();
+    await page.setInputFiles("#own-files-input", weights(family("deit_of_one_head")));
+    await answerTo(page, "heads", "1");
+    await page.locator("#own-facts", { hasText: " 1 heads" }).waitFor();
+    await page.selectOption("#own-asked select", "2");
+    const facts = (words) => page.locator("#own-facts", { hasText: words }).waitFor();
+    await facts(" 2 heads");
+    const heads = page.locator("#own-asked [data-key=heads] select");
+    await heads.selectOption("4");
+    await facts(" 4 heads");
+    await page.fill("#own-config", "{heads");
+    await page.press("#own-config", "Enter");
+    await page.locator("#own-status.failed", { hasText: "expected an object of JSON" }).waitFor();
+    await heads.selectOption("2");
+    await page.locator("#own-status.failed", { hasText: "The answer is not taken" }).waitFor();
+    await page.fill("#own-config", '{"heads": 5}');
+    await page.press("#own-config", "Enter");
+    await facts(" 5 heads");
+    assert.equal(await heads.inputValue(), "5");
+    await page.click("#own-random");
+    await facts("untrained");
+    assert.equal(await heads.count(), 0);
+    assert.equal(await page.locator("#own-config").inputValue(), "");
+    await close();
+  });
+
+  test("what a checkpoint says of pixels and nothing here does, gives way to pixels that are chosen", async () => {
+    const { page, close } = await opened();
+    const odd = { ...preprocessor, buffer: json({ ...said(preprocessor), do_pad: true }) };
+    await page.setInputFiles("#own-photo-input", PHOTO);
+    await page.setInputFiles("#own-files-input", [model, config, odd]);
+    await page.locator("#own-status.failed", { hasText: /do_pad.*choose the pixels/ }).waitFor();
+    await page.selectOption("#own-pixels", "unit");
+    const got = await classes(page);
+    const prepare = { kind: "photo", resize: [12, 12], mean: [0, 0, 0], std: [1, 1, 1], interpolation: "bicubic" };
+    const [want] = await asked([model, config], undefined, prepare);
+    assert.equal(got[0].label, want.label);
+    assert.ok(Math.abs(got[0].p - want.p) < 1e-5);
+    await close();
+  });
+
+  test("a thousand classes without names have ImageNet's, which no other model fetches", async () => {
+    const { page, trouble, close } = await opened();
+    const fetched = [];
+    page.on("request", (request) => /imagenet/.test(request.url()) && fetched.push(request.url()));
+    await page.click("#own-random");
+    await ready(page);
+    assert.equal(fetched.length, 0);
+    // ILSVRC-2012's numbers, as anyone's ImageNet model has them
+    const known = { 207: "golden retriever", 285: "Egyptian cat", 967: "espresso", 812: "space shuttle", 999: "toilet tissue" };
+    const numbers = Object.keys(known).map(Number);
+    const bias = (name, index) => (name === "head.bias" ? 9 * (numbers.indexOf(index) + 1) : 0);
+    const file = made({ width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 }, bias);
+    await page.setInputFiles("#own-files-input", weights(file));
+    await page.locator("#own-facts", { hasText: "1000 classes" }).waitFor();
+    await ready(page);
+    const labels = (await classes(page)).map(({ label }) => label);
+    assert.deepEqual(labels, Object.values(known).reverse());
+    assert.match(await page.locator("#own-facts").textContent(), /NamesImageNet/);
+    assert.equal(fetched.length, 1);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a thousand classes keep the names they have, and their numbers where ImageNet's do not come", async () => {
+    const { page, close } = await opened();
+    const sizes = { width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 };
+    const file = made(sizes, (name, index) => (name === "head.bias" && index === 207 ? 9 : 0));
+    const labels = Array.from({ length: 1000 }, (_, index) => `mine ${index}`);
+    const named = { image_size: [16, 16], patch_size: [8, 8], channels: 3, mlp_width: 16, ...sizes, labels };
+    await page.click("#own-example");
+    await page.setInputFiles("#own-files-input", [...weights(file), { name: "config.json", mimeType: "", buffer: json(named) }]);
+    assert.equal((await classes(page))[0].label, "mine 207");
+    await page.route(/imagenet/, (route) => route.abort());
+    await page.setInputFiles("#own-files-input", weights(file));
+    await page.locator("#own-classes [data-label='207']").waitFor();
+    await close();
+  });
+
+  test("classes of the random model are told to be untrained wherever they are seen or heard", async () => {
+    const { page, close } = await opened();
+    await page.click("#own-random");
+    await ready(page);
+    for (const { label } of await classes(page)) assert.match(label, /untrained/);
+    for (const id of ["own-caption", "own-facts", "announce"]) {
+      assert.match(await page.locator(`#${id}`).textContent(), /untrained/, id);
+    }
+    await page.setInputFiles("#own-files-input", CHECKPOINT);
+    await page.locator("#own-classes [data-label^=class]").first().waitFor();
+    assert.doesNotMatch(await page.locator("#own").textContent(), /untrained/);
+    await close();
+  });
+});
+
+test("ImageNet's names are 1,000 different ones in ILSVRC-2012's order", () => {
+  const names = readFileSync(new URL("../../web/demo/own/imagenet.txt", import.meta.url), "utf8").split("\n");
+  assert.equal(names.pop(), "");
+  assert.equal(names.length, 1000);
+  assert.equal(new Set(names.map((name) => name.toLowerCase())).size, 1000);
+  for (const name of names) assert.match(name, /^[A-Za-z][A-Za-z' ().-]+$/);
+  const known = {
+    0: "tench", 1: "goldfish", 207: "golden retriever", 281: "tabby", 285: "Egyptian cat", 437: "beacon",
+    504: "coffee mug", 812: "space shuttle", 967: "espresso", 999: "toilet tissue",
+  };
+  for (const [index, name] of Object.entries(known)) assert.equal(names[index], name);
+});
+
+/** Fills in the field that asks for a key, of one or more numbers or of words to choose from. */
+async function answerTo(page, key, answer, offered) {
+  const field = page.locator(`#own-asked [data-key=${key}]`);
+  await field.waitFor();
+  assert.match(await page.locator("#own-status.asking").textContent(), new RegExp(key.replaceAll("_", " ")));
+  if (Array.isArray(answer)) {
+    for (const [index, number] of answer.entries()) await field.locator("input").nth(index).fill(number);
+    return field.locator("input").last().press("Enter");
+  }
+  const options = await field.locator("option:enabled").allTextContents();
+  if (offered) assert.deepEqual(options, offered);
+  assert.equal(await field.locator("select").inputValue(), ""); // else its first could not be chosen
+  await field.locator("select").selectOption(answer);
+}
+
+function valueOf(answer) {
+  if (Array.isArray(answer)) return answer.length > 1 ? answer.map(Number) : Number(answer[0]);
+  return /^(\d+|true|false)$/.test(answer) ? JSON.parse(answer) : answer;
+}
+
+/** What the API says of the photo; where nothing says how pixels become numbers, by ImageNet's way. */
+async function asked(files, config, prepare) {
+  const source = { weights: files.map(({ name, buffer }) => new File([buffer], name)), ...(config && { config }) };
+  let vit = await Vit.load({ ...source, ...(prepare && { prepare }) }, { variant: "scalar" });
+  if (!vit.config.prepare) {
+    const { image_size: crop, channels } = vit.config;
+    const light = { mean: [0.485, 0.456, 0.406].slice(0, channels), std: [0.229, 0.224, 0.225].slice(0, channels) };
+    const imagenet = { kind: "photo", resize: crop, fit: "cover", crop, ...light, interpolation: "bicubic" };
+    vit = await Vit.load({ ...source, prepare: imagenet }, { variant: "scalar" });
+  }
+  if (vit.config.classes === 0) return [];
+  const { classes } = await vit.classify({ data: pixels, width: SIDE, height: SIDE }, { topK: 5 });
+  return classes;
+}

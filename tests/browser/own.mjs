@@ -1,0 +1,64 @@
+// The second tab under a test's hands.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export async function openTab(browser, options) {
+  const visited = await browser.visit(options);
+  await visited.page.click("#tab-own");
+  await visited.page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+  return visited;
+}
+
+/** Lets files fall on the page, or pastes them, as a browser tells of it. */
+export async function hand(page, event, files) {
+  const sent = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
+  await page.evaluate(
+    async ([event, sent]) => {
+      const data = new DataTransfer();
+      for (const [name, type, base64] of sent) {
+        const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+        data.items.add(new File([bytes], name, { type }));
+      }
+      const told =
+        event === "paste"
+          ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true })
+          : new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(told);
+    },
+    [event, sent],
+  );
+}
+
+/** What the page says of the photo: each class with its probability. */
+export async function classes(page) {
+  await page.locator("#own-classes li").first().waitFor();
+  const rows = await page.locator("#own-classes li").all();
+  return Promise.all(
+    rows.map((row) => row.evaluate(({ dataset }) => ({ label: dataset.label, p: Number(dataset.p) }))),
+  );
+}
+
+/** Waits until the model has read a photo often enough to say how fast. */
+export const ready = (page) =>
+  page.waitForFunction(() => document.querySelector("#own-facts")?.textContent.includes("ms a photo"));
+
+/** Files where a browser can drag them from; they go with the page. */
+export function onDisk(page, files) {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  page.on("close", () => rmSync(folder, { recursive: true, force: true }));
+  return files.map(({ name, buffer }) => {
+    writeFileSync(join(folder, name), buffer);
+    return join(folder, name);
+  });
+}
+
+/** A hand that drags files out of a file manager: `drag("dragOver", selector)` and the like. */
+export async function dragging(page, files) {
+  const browser = await page.context().newCDPSession(page);
+  return async (type, selector) => {
+    const { x, y, width, height } = await page.locator(selector).boundingBox();
+    const data = { items: [], files, dragOperationsMask: 1 };
+    await browser.send("Input.dispatchDragEvent", { type, x: x + width / 2, y: y + height / 2, data });
+  };
+}

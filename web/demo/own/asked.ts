@@ -1,0 +1,87 @@
+/** What a checkpoint leaves open → the fields that ask for it. */
+import { VitError } from "vitrine";
+
+/** A key of the config and what it can be: one of some words, or as many numbers as there are hints. */
+export interface Asked {
+  key: string;
+  words: string[];
+  hints: string[];
+  /** More about the key; may be empty. */
+  about: string;
+}
+
+/** As the package asks: "config: heads: tell 2, 3 or 6; nothing in this file does". */
+const ASKS = /\bconfig: (\w+): tell ([^;]+);/;
+
+export function askedBy(error: unknown): Asked | undefined {
+  const found = error instanceof VitError && ASKS.exec(error.message);
+  if (!found) return undefined;
+  const [, key, values] = found;
+  const [what, about = ""] = values.split(/, (?=whether )/);
+  const [, several] = /^\[(.*)\]$/.exec(what) ?? [];
+  const words = what.split(/, | or /);
+  if (several) return { key, words: [], hints: several.split(", "), about };
+  return words.every((word) => /^\w+$/.test(word))
+    ? { key, words, hints: [], about }
+    : { key, words: [], hints: [what], about };
+}
+
+/** As a person writes a key. */
+export const plain = (key: string) => key.replaceAll("_", " ");
+
+/** @param tell is called with every full and valid answer. */
+export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unknown) => void): HTMLElement {
+  const inputs = words.length > 0 ? [choiceOf(words)] : hints.map(numberFor);
+  const field = document.createElement(inputs.length === 1 ? "label" : "div");
+  field.dataset.key = key;
+  const more = document.createElement("small");
+  more.textContent = about;
+  field.append(plain(key), ...inputs, ...(about ? [more] : []));
+  if (inputs.length > 1) inputs.forEach((input, index) => (input.ariaLabel = `${plain(key)}, ${hints[index]}`));
+  field.addEventListener("change", () => {
+    if (!inputs.every((input) => input.checkValidity())) return;
+    const values = inputs.map(({ value }) => valueOf(value));
+    tell(values.length > 1 ? values : values[0]);
+  });
+  return field;
+}
+
+function choiceOf(words: string[]): HTMLSelectElement {
+  const select = document.createElement("select");
+  const none = new Option("choose …", "", true, true);
+  none.disabled = true;
+  select.append(none, ...words.map((word) => new Option(word)));
+  select.required = true;
+  return select;
+}
+
+function numberFor(hint: string): HTMLInputElement {
+  const input = document.createElement("input");
+  return Object.assign(input, { type: "number", min: "1", step: "1", required: true, placeholder: hint });
+}
+
+const valueOf = (text: string): unknown => (/^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text);
+
+/** What is told by the config's own field is seen in these too. */
+export function showTold(fields: HTMLElement, told: Told): void {
+  for (const field of fields.children) {
+    const values = [told[(field as HTMLElement).dataset.key!]].flat();
+    field.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, select").forEach((input, index) => {
+      input.value = String(values[index] ?? "");
+    });
+  }
+}
+
+export type Told = Readonly<Record<string, unknown>>;
+
+/** The config's field; nothing is told where it is empty. */
+export function toldBy(text: string): Told {
+  if (text.trim() === "") return {};
+  try {
+    const told: unknown = JSON.parse(text);
+    if (typeof told === "object" && told !== null && !Array.isArray(told)) return told as Told;
+  } catch {
+    // said below
+  }
+  throw new Error(`config: expected an object of JSON, such as {"heads": 3}, got ${text}`);
+}
