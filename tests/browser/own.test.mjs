@@ -122,21 +122,53 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("what a checkpoint leaves open is asked for, and a field tells it", async () => {
-    const { page, close } = await opened();
-    const file = { name: "open.safetensors", mimeType: "application/octet-stream", buffer: readFileSync(new URL("../golden/families/encoder_post.safetensors", import.meta.url)) };
-    await page.locator("#own-files-input").setInputFiles(file);
-    const status = page.locator("#own-status");
-    await page.waitForFunction(() => /heads: tell/.test(document.getElementById("own-status").textContent));
-    const config = page.locator("#own-config");
-    await config.fill("{heads");
-    await config.press("Enter");
-    await page.waitForFunction(() => /JSON/.test(document.getElementById("own-status").textContent));
-    await config.fill('{"heads": 4, "norm": "post", "activation": "relu"}');
-    await config.press("Enter");
-    await page.waitForFunction(() => /4 heads/.test(document.getElementById("own-facts").textContent));
-    assert.doesNotMatch(await status.textContent(), /tell/);
-    assert.match(await page.locator("#own-facts").textContent(), /Familytorch\.nn\.TransformerEncoder/);
+  test("the drop target is dashed, and lit up as long as files are dragged over the page", async () => {
+    const { page, trouble, close } = await opened();
+    const files = onDisk(page, [...CHECKPOINT, PHOTO]);
+    const drag = await dragging(page, files);
+    const looks = () =>
+      page.locator(".drop").evaluateAll((all) => all.map((drop) => getComputedStyle(drop).borderTopStyle));
+    const are = (style) => page.waitForFunction(
+      (style) => [...document.querySelectorAll(".drop")].every((drop) => getComputedStyle(drop).borderTopStyle === style),
+      style,
+    );
+    assert.deepEqual(await looks(), ["dashed", "dashed"]);
+    await drag("dragEnter", "#own-maps");
+    await drag("dragOver", "#own-maps");
+    await are("solid");
+    await drag("dragOver", "#own-hint");
+    await are("solid");
+    await page.evaluate(() => document.body.dispatchEvent(new DragEvent("dragleave", { bubbles: true }))); // the page
+    await are("dashed");
+    await drag("dragEnter", "#own-hint");
+    await drag("dragOver", "#own-hint");
+    await are("solid");
+    await drag("drop", "#own-hint");
+    assert.match((await classes(page))[0].label, /^class [a-g]$/);
+    await are("dashed");
+    await page.locator("#own-hint").waitFor({ state: "hidden" }); // the photo takes its place
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("the drop target is a file input for the keyboard and a button, on a phone too", async () => {
+    const { page, trouble, close } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
+    const chosen = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
+    await page.focus("#own-camera");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab"); // the example's button lies between
+    const drop = page.locator(".checkpoint .drop");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "own-files-input");
+    assert.equal(await drop.evaluate((label) => getComputedStyle(label).outlineStyle), "solid");
+    const byKey = await chosen(() => page.keyboard.press("Enter"));
+    assert.ok(byKey.isMultiple());
+    await byKey.setFiles(CHECKPOINT);
+    await page.locator("#own-facts", { hasText: "2 heads" }).waitFor();
+    const box = await drop.boundingBox();
+    assert.ok(box.height >= 44 && box.width >= 200, JSON.stringify(box));
+    await (await chosen(() => drop.click())).setFiles(PHOTO); // the same one takes photos
+    assert.match((await classes(page))[0].label, /^class [a-g]$/);
+    assert.deepEqual(trouble, []);
     await close();
   });
 
@@ -185,7 +217,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("a model whose attention is too much to keep gives one layer at a time", async () => {
     const { page, trouble, close } = await opened();
-    await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut() }]);
+    await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut }]);
     await page.setInputFiles("#own-photo-input", PHOTO);
     await ready(page);
     assert.ok(await page.locator("#own-map [value=rollout]").isDisabled());
@@ -236,6 +268,9 @@ describe("the tab for one's own ViT", { skip }, () => {
       await page.click("#own-random");
       await ready(page);
       const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok((await over()) <= 0);
+      await page.setInputFiles("#own-files-input", { ...DINO[0], buffer: family("vit_of_another_grid") });
+      await page.locator("#own-asked [data-key=image_size]").waitFor();
       assert.ok((await over()) <= 0);
       await hand(page, "drop", [{ name: "a".repeat(90), mimeType: "", buffer: Buffer.alloc(1) }]);
       await page.locator("#own-status.failed").waitFor();

@@ -6,6 +6,7 @@ import { choosePatch, shapeOf } from "../pixels.ts";
 import { showProgress } from "../status.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
+import { lightTargets } from "./drop.ts";
 import { chosen, misfit, sortOut, type Found } from "./files.ts";
 import { examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
 import { randomCheckpoint } from "./random.ts";
@@ -17,8 +18,8 @@ const element = <E extends HTMLElement>(id: string) => document.getElementById(`
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
 const select = (id: string) => element<HTMLSelectElement>(id);
 const status = element("status");
-
 const configField = element<HTMLInputElement>("config");
+
 /** A median of so many; the first runs of a module are slower than those that follow. */
 const RUNS = 3;
 const MOST_TIMES = 31;
@@ -86,6 +87,7 @@ function drawChoices(): void {
   showChoices(element, view, model !== undefined && byHead);
   select("pixels").disabled = files.length === 0 || loading !== undefined;
   element("hint").hidden = photo !== undefined;
+  element("hint").textContent = show.invite(state);
   element("camera").setAttribute("aria-pressed", String(camera !== undefined));
 }
 
@@ -297,9 +299,11 @@ export function accept(found: Found[]): void {
 /** Called when the tab is left. */
 export const leave = stopCamera;
 
+for (const name of ["photo", "folder"]) {
+  element(`choose-${name}`).addEventListener("click", () => element(`${name}-input`).click());
+}
 for (const name of ["photo", "folder", "files"]) {
   const input = element<HTMLInputElement>(`${name}-input`);
-  element(`choose-${name}`).addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
     const found = chosen(input.files!);
     input.value = ""; // so that the same files can be chosen again
@@ -339,5 +343,6 @@ const followTheme = () => {
   redraw();
 };
 new MutationObserver(followTheme).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+lightTargets();
 new ResizeObserver(redraw).observe(canvas("photo"));
 followTheme();

@@ -105,6 +105,12 @@ export function describe(state: OwnState): string {
   return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config).gridCols)}`;
 }
 
+/** What to do where no photo is. */
+export const invite = ({ model }: OwnState): string =>
+  model
+    ? "Drop or paste a photo here, or choose one"
+    : "Drop a checkpoint’s folder and a photo here, or choose files";
+
 export function explain({ model, reading, view, photo }: OwnState): string {
   if (!model) return "Load a checkpoint, and each patch takes the colour of the attention it gets.";
   if (!photo) return "Give it a photo to look at.";
