@@ -86,14 +86,17 @@ bool interrupted(void);
 
 /* ---- Progress of training ----------------------------------------------- */
 
-struct progress_bar {
-    bool shown;   /* stderr is a terminal */
-    double drawn; /* when, in seconds of this epoch */
+/* A bar that is drawn anew on a terminal; elsewhere a line every half minute, for logs. */
+struct progress {
+    FILE *out;
+    bool terminal;
+    size_t epoch;
+    double told; /* when, in seconds of this epoch */
 };
 
-struct progress_bar progress_open(void);
-void progress_draw(struct progress_bar *bar, const struct train_progress *progress);
-void progress_clear(struct progress_bar *bar);
+struct progress progress_open(FILE *out);
+void progress_tell(struct progress *progress, const struct train_progress *now);
+void progress_clear(struct progress *progress);
 
 /* The log of vit train at `path` → its curves, an SVG file. */
 vit_status plot_log(const char *path, const char *out, vit_error *why);

@@ -1,12 +1,11 @@
-/* One line on a terminal that says how far an epoch is. */
+/* How far an epoch is: one line on a terminal, a line every half minute elsewhere. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
-struct progress_bar progress_open(void) {
-    return (struct progress_bar){.shown = isatty(STDERR_FILENO) == 1};
+struct progress progress_open(FILE *out) {
+    return (struct progress){.out = out, .terminal = isatty(fileno(out)) == 1};
 }
 
 /* h:mm:ss or m:ss. */
@@ -18,27 +17,47 @@ static void print_time(char *out, size_t size, double seconds) {
         snprintf(out, size, "%lu:%02lu", s / 60, s % 60);
 }
 
-void progress_draw(struct progress_bar *bar, const struct train_progress *p) {
-    enum { WIDTH = 20 };
-    static const double INTERVAL = 0.2; /* seconds */
-    if (!bar->shown) return;
-    if (p->seconds < bar->drawn) bar->drawn = 0; /* a new epoch */
-    if (p->seconds - bar->drawn < INTERVAL && p->done < p->images) return;
-    bar->drawn = p->seconds;
-    double rate = (double)p->done / p->seconds;
-    double left = (double)((p->epochs - p->epoch) * p->images + p->images - p->done) / rate;
-    int full = (int)(WIDTH * p->done / p->images);
+struct times {
+    double rate; /* images per second */
     char epoch_left[32], run_left[32];
-    print_time(epoch_left, sizeof epoch_left, (double)(p->images - p->done) / rate);
-    print_time(run_left, sizeof run_left, left);
-    fprintf(stderr,
+};
+
+static struct times times_of(const struct train_progress *p) {
+    struct times t = {.rate = (double)p->done / p->seconds};
+    size_t left = p->images - p->done, later = (p->epochs - p->epoch) * p->images;
+    print_time(t.epoch_left, sizeof t.epoch_left, (double)left / t.rate);
+    print_time(t.run_left, sizeof t.run_left, (double)(left + later) / t.rate);
+    return t;
+}
+
+static void draw_bar(FILE *out, const struct train_progress *p, const struct times *t) {
+    enum { WIDTH = 20 };
+    int full = (int)(WIDTH * p->done / p->images);
+    fprintf(out,
             "\r\x1b[Kepoch %zu/%zu [%.*s%.*s] %3zu %%  loss %.4f  %.0f images/s  "
             "%.1f GFLOP/s  left %s of the epoch, %s of the run",
             p->epoch, p->epochs, full, "####################", WIDTH - full, "                    ",
-            100 * p->done / p->images, p->loss, rate, p->gflops, epoch_left, run_left);
-    fflush(stderr);
+            100 * p->done / p->images, p->loss, t->rate, p->gflops, t->epoch_left, t->run_left);
 }
 
-void progress_clear(struct progress_bar *bar) {
-    if (bar->shown) fprintf(stderr, "\r\x1b[K");
+static void print_line(FILE *out, const struct train_progress *p, const struct times *t) {
+    fprintf(out,
+            "epoch %zu/%zu  %zu/%zu images  loss %.4f  %.0f images/s  left %s of the epoch, "
+            "%s of the run\n",
+            p->epoch, p->epochs, p->done, p->images, p->loss, t->rate, t->epoch_left, t->run_left);
+}
+
+void progress_tell(struct progress *progress, const struct train_progress *now) {
+    const double interval = progress->terminal ? 0.2 : 30; /* seconds */
+    bool ended = now->done >= now->images; /* which off a terminal the epoch's own line says */
+    if (now->epoch != progress->epoch) progress->epoch = now->epoch, progress->told = 0;
+    if (ended ? !progress->terminal : now->seconds - progress->told < interval) return;
+    progress->told = now->seconds;
+    const struct times times = times_of(now);
+    (progress->terminal ? draw_bar : print_line)(progress->out, now, &times);
+    fflush(progress->out);
+}
+
+void progress_clear(struct progress *progress) {
+    if (progress->terminal) fprintf(progress->out, "\r\x1b[K");
 }

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 
 struct session {
-    struct progress_bar bar;
+    struct progress progress;
     size_t epochs_done;
     const char *out, *plot;
     vit_error plot_error; /* said at the end: a plot is not worth a run */
 };
 
-static bool on_step(void *context, const struct train_progress *progress) {
+static bool on_step(void *context, const struct train_progress *now) {
     struct session *session = context;
-    progress_draw(&session->bar, progress);
+    progress_tell(&session->progress, now);
     return !interrupted();
 }
 
@@ -30,7 +30,7 @@ static void plot(struct session *session) {
 static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
     struct session *session = context;
     session->epochs_done = epoch;
-    progress_clear(&session->bar);
+    progress_clear(&session->progress);
     printf("epoch %zu/%zu  loss %.4f  accuracy %.4f  ", epoch, epochs, r->train_loss,
            r->train_accuracy);
     if (r->validation_accuracy >= 0)
@@ -109,7 +109,7 @@ static int train(const struct arguments *a) {
     struct drawings drawings = {0};
     vit_model *start = NULL, *teacher = NULL;
     vit_error why = {""};
-    struct session session = {.bar = progress_open(), .out = a->out, .plot = a->plot};
+    struct session session = {.progress = progress_open(stderr), .out = a->out, .plot = a->plot};
     bool finished = false;
     vit_status status = load_recipe(&recipe, a, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
@@ -133,7 +133,7 @@ static int train(const struct arguments *a) {
             .watch = {&session, on_step, on_epoch, on_resumed},
         };
         status = train_run(&job, &finished, &why);
-        progress_clear(&session.bar);
+        progress_clear(&session.progress);
     }
     if (session.plot_error.text[0]) fail(&session.plot_error);
     int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);

@@ -1,0 +1,76 @@
+/* What vit train says while an epoch lasts, at times that the tests make up. */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include "../../src/cli/cli.h"
+
+static char told[1 << 16];
+
+/* Tells every second's progress of epochs of `seconds` each, 600 images a second, into `told`. */
+static void run(size_t epochs, size_t seconds, bool terminal) {
+    FILE *out = tmpfile();
+    if (!out) exit(EXIT_FAILURE);
+    struct progress progress = progress_open(out);
+    if (terminal) progress.terminal = true;
+    for (size_t epoch = 1; epoch <= epochs; epoch++)
+        for (size_t second = 1; second <= seconds; second++)
+            progress_tell(&progress, &(struct train_progress){
+                                         .epoch = epoch,
+                                         .epochs = epochs,
+                                         .done = 600 * second,
+                                         .images = 600 * seconds,
+                                         .seconds = (double)second,
+                                         .loss = 1.0 / (double)second,
+                                         .gflops = 25,
+                                     });
+    rewind(out);
+    told[fread(told, 1, sizeof told - 1, out)] = '\0';
+    fclose(out);
+}
+
+TEST("where there is no terminal a long epoch tells a line every half minute") {
+    static const char want[] =
+        "epoch 1/2  18000/60000 images  loss 0.0333  600 images/s  left 1:10 of the epoch, 2:50 of "
+        "the run\n"
+        "epoch 1/2  36000/60000 images  loss 0.0167  600 images/s  left 0:40 of the epoch, 2:20 of "
+        "the run\n"
+        "epoch 1/2  54000/60000 images  loss 0.0111  600 images/s  left 0:10 of the epoch, 1:50 of "
+        "the run\n"
+        "epoch 2/2  18000/60000 images  loss 0.0333  600 images/s  left 1:10 of the epoch, 1:10 of "
+        "the run\n"
+        "epoch 2/2  36000/60000 images  loss 0.0167  600 images/s  left 0:40 of the epoch, 0:40 of "
+        "the run\n"
+        "epoch 2/2  54000/60000 images  loss 0.0111  600 images/s  left 0:10 of the epoch, 0:10 of "
+        "the run\n";
+    run(2, 100, false);
+    CHECK(!strcmp(told, want), "told:\n%s", told);
+}
+
+TEST("where there is no terminal an epoch of less than half a minute tells nothing but its end") {
+    run(5, 29, false);
+    CHECK(!told[0], "told:\n%s", told);
+    run(2, 30, false); /* the end, which the epoch's own line tells, is no news */
+    CHECK(!told[0], "told:\n%s", told);
+}
+
+TEST("a line every half minute follows a step that is longer than the whole epoch before") {
+    FILE *out = tmpfile();
+    REQUIRE(out, "no file");
+    struct progress progress = progress_open(out);
+    struct train_progress now = {1, 2, 300, 1000, 40, 1, 0, 1};
+    progress_tell(&progress, &now);
+    now = (struct train_progress){2, 2, 300, 1000, 50, 1, 0, 1};
+    progress_tell(&progress, &now);
+    rewind(out);
+    told[fread(told, 1, sizeof told - 1, out)] = '\0';
+    fclose(out);
+    CHECK(strstr(told, "epoch 1/2") && strstr(told, "epoch 2/2"), "told:\n%s", told);
+}
+
+TEST("on a terminal one line is drawn anew to the end of each epoch") {
+    run(2, 3, true);
+    size_t drawn = 0;
+    for (const char *at = told; (at = strchr(at, '\r')); at++) drawn++;
+    CHECK(drawn == 6 && !strchr(told, '\n'), "%zu drawn:\n%s", drawn, told);
+    CHECK(strstr(told, "epoch 2/2 [####################] 100 %"), "drawn:\n%s", told);
+}
