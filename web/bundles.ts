@@ -12,6 +12,9 @@ export const pickleBundle = () => import("./pickle.js").catch(lost("pickle.js"))
 /** What reads other code's configs. */
 export const translateBundle = () => import("./translate.js").catch(lost("translate.js"));
 
+/** What tells other files from those that are read here. Without it they are refused all the same. */
+export const impostorsBundle = () => import("./impostors.js").catch(() => undefined);
+
 export const isRefusal = (cause: unknown) => cause instanceof Error && cause.name === "Refusal";
 
 /** @param code of a refusal; what else is thrown is `internal`. */

@@ -39,16 +39,8 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   [/^\xff\xd8\xff[\xc0-\xfe]/, "a JPEG image; give it to classify, and a model's weights here"],
 ];
 
-/** So many bytes tell. */
-export const IMPOSTOR_BYTES = 512;
-
-/** What a file is that is neither safetensors nor text, and what to do; undefined where none tells. */
+/** What a file is that is none of those that are read here, and what to do; undefined where none tells. */
 export function impostor(start: Uint8Array): string | undefined {
-  if (isSafetensors(start)) return undefined;
-  const text = String.fromCharCode(...start.subarray(0, IMPOSTOR_BYTES));
+  const text = String.fromCharCode(...start);
   return IMPOSTORS.find(([pattern]) => pattern.test(text))?.[1];
 }
-
-/** A length below 2^32 and JSON: the length may begin as anything. */
-const isSafetensors = (start: Uint8Array) =>
-  start[8] === 0x7b && start.subarray(4, 8).every((byte) => byte === 0);

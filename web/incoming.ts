@@ -1,10 +1,10 @@
 /** A file while it arrives, and what the start of it says. */
+import { impostorsBundle } from "./bundles.js";
 import { isArray } from "./bytes.js";
 import { kindOf, VitError } from "./errors.js";
 import {
   abortable, open, type Opened, type Opener, type Piece, type ReadOptions, type Source,
 } from "./fetch.js";
-import { impostor, IMPOSTOR_BYTES } from "./impostors.js";
 
 /** Reading goes on until so much is here that nobody has taken. */
 const BYTES_AHEAD = 2 ** 22;
@@ -12,6 +12,9 @@ const BYTES_AHEAD = 2 ** 22;
 const PIECE_COST = 2 ** 12;
 /** So many empty pieces one after the other are no file. */
 const MOST_EMPTY = 1000;
+/** So many bytes tell what a file is. */
+const TELLING_BYTES = 512;
+const BRACE = 0x7b;
 
 /**
  * At most so many bytes of a source.
@@ -65,7 +68,8 @@ export class Incoming {
   static async from(opened: Opened, options: IncomingOptions = {}): Promise<Incoming> {
     const incoming = new Incoming(opened, options);
     try {
-      const other = impostor(await incoming.peek(IMPOSTOR_BYTES));
+      const start = await incoming.peek(TELLING_BYTES);
+      const other = isOurs(start) ? undefined : (await impostorsBundle())?.impostor(start);
       if (other) {
         const from = opened.response?.url ? ` from ${opened.response.url}` : "";
         throw new VitError("bad_file", `expected a binary file${from}, got ${other}`);
@@ -172,6 +176,12 @@ export class Incoming {
     throw new Error("only empty pieces come");
   }
 }
+
+/** JSON, WebAssembly, or safetensors: a length below 2^32, which may begin as anything, and JSON. */
+const isOurs = (start: Piece) =>
+  start[0] === BRACE ||
+  (start[0] === 0 && start[1] === 0x61) ||
+  (start[8] === BRACE && start.subarray(4, 8).every((byte) => byte === 0));
 
 const costOf = (piece: Piece | undefined) => (piece ? Math.max(piece.length, PIECE_COST) : 0);
 

@@ -61,7 +61,7 @@ test("npm pack holds only what a user needs", async () => {
   const [{ files }] = JSON.parse(stdout);
   const allowed = [
     /^dist\/\w+\.d\.ts$/,
-    /^dist\/(vit|worker|pickle|translate|cli)\.js(\.map)?$/,
+    /^dist\/(vit|worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -73,7 +73,7 @@ test("npm pack holds only what a user needs", async () => {
     );
   const paths = files.map(({ path }) => path);
   const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
-  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/cli.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
@@ -98,8 +98,12 @@ async function minified(name) {
   return output[0].code;
 }
 
-for (const [name, most, what] of [["pickle", 9000, "PyTorch's files"], ["translate", 7000, "other code's configs"]]) {
-  test(`what reads ${what} is a bundle of at most ${most} bytes, minified and gzipped, that imports nothing`, async (t) => {
+for (const [name, most, what] of [
+  ["pickle", 9000, "reads PyTorch's files"],
+  ["translate", 7000, "reads other code's configs"],
+  ["impostors", 1500, "tells other files"],
+]) {
+  test(`what ${what} is a bundle of at most ${most} bytes, minified and gzipped, that imports nothing`, async (t) => {
     const bytes = await weigh(`${name}.js`);
     t.diagnostic(`${name}.js: ${bytes} bytes minified and gzipped`);
     assert.ok(bytes <= most);
@@ -110,7 +114,7 @@ for (const [name, most, what] of [["pickle", 9000, "PyTorch's files"], ["transla
 }
 
 test("all JavaScript of a page, minified, and one module weigh at most 72 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));

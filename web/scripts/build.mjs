@@ -70,9 +70,11 @@ const probeFlags =
   "-std=c11 -Wall -Wextra -Werror -O2 -fno-vectorize -fno-slp-vectorize -msimd128 -mrelaxed-simd " +
   "-sSTANDALONE_WASM --no-entry -sMALLOC=none -sSTACK_SIZE=1KB -sINITIAL_MEMORY=64KB";
 
+/** What vit.js loads only when it is needed: web/bundles.ts. */
+const later = ["pickle", "translate", "impostors"];
+
 /**
- * dist/: the API in one file; its worker, the readers of PyTorch's files and of other code's configs
- * and the command in others; the API's types, and the wasm modules beside them.
+ * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's types, and the wasm modules beside them.
  */
 export async function dist() {
   const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig/.test(name));
@@ -87,15 +89,16 @@ export async function dist() {
       "package-lock.json",
     ],
     outputs: [
-      ...["vit.js", "worker.js", "pickle.js", "translate.js", "cli.js", "vit.d.ts"].map((name) => `dist/${name}`),
+      ...["vit.d.ts", "cli.js"].map((name) => `dist/${name}`),
+      ...["vit", "worker", ...later].map((name) => `dist/${name}.js`),
       ...builds.map((name) => `dist/vit.${name}.wasm`),
     ],
   }, async () => {
     rmSync(join(root, "dist"), { recursive: true, force: true });
     await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
     await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
-    await bundle("vit", { external: ["./pickle.js", "./translate.js"] });
-    for (const name of ["worker", "pickle", "translate"]) await bundle(name);
+    await bundle("vit", { external: later.map((name) => `./${name}.js`) });
+    for (const name of ["worker", ...later]) await bundle(name);
     await bundle("cli", {
       input: "web/cli/main.ts",
       platform: "node",
