@@ -66,11 +66,11 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** A value's text for a message. It never throws, whatever the value's own methods do. */
 /** Object.hasOwn, which Chrome has since 93. */
 export const hasOwn = (object: object, key: PropertyKey): boolean =>
   Object.prototype.hasOwnProperty.call(object, key);
 
+/** A value's text for a message. It never throws, whatever the value's own methods do. */
 export function show(value: unknown): string {
   try {
     return Array.isArray(value) || ArrayBuffer.isView(value) ? kindOf(value) : cut(String(value));

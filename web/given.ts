@@ -4,7 +4,7 @@ import { kindOf, reason, VitError } from "./errors.js";
 import { type Source, steady } from "./fetch.js";
 import type { Checkpoint } from "./folder.js";
 import { read } from "./incoming.js";
-import { isObject, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
+import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
 import type { WeightsSource } from "./vit.js";
 
 /** JSON text, or where to get it. */
@@ -15,8 +15,7 @@ export interface Text {
 
 export function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
   if (typeof config === "string") return isInline(config) ? { json: config } : { source: config };
-  const plain = Object.getPrototypeOf(config) as unknown;
-  if (plain === Object.prototype || plain === null) return { json: toJson("config", config) };
+  if (isPlain(config)) return { json: toJson("config", config) };
   return { source: steady(config as Source) };
 }
 

@@ -66,3 +66,10 @@ export function parseObject(text: string, what: string): Json {
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether it is an object as a literal makes one, and nothing that has methods of its own. */
+export function isPlain(value: unknown): value is Json {
+  if (!isObject(value)) return false;
+  const plain = Object.getPrototypeOf(value) as unknown;
+  return plain === Object.prototype || plain === null;
+}

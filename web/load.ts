@@ -7,22 +7,22 @@ import type { Picture } from "./images.js";
 import { type Incoming, readHeader } from "./incoming.js";
 import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "./json.js";
 import {
-  type CompiledModule, dotInPairs, loadModule, type Variant, type WasmSource,
+  type CompiledModule, dotInPairs, type Given, hasSimd, loadModule, type Variant,
 } from "./module.js";
-import { cores } from "./node.js";
+import { cores, isNode } from "./node.js";
 import { Remote } from "./remote.js";
 import { Team } from "./team.js";
+import { NO_WORKER } from "./thread.js";
 import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
 import { openWeights } from "./weights.js";
 
-export interface Plan {
+export interface Plan extends Given {
   /** Can be opened again: a model that is lost is loaded anew. */
   readonly weights: Source | Opener;
   /** JSON, in place of the file's own. */
   readonly config: Promise<string | undefined>;
   /** In place of the config's own, as JSON too. */
   readonly prepare: string | undefined;
-  readonly wasm: WasmSource | undefined;
   readonly variant: Variant | "auto";
   readonly worker: boolean;
   readonly threads: number;
@@ -61,7 +61,7 @@ export class Running {
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
   const opening = openWeights(plan.weights, options);
-  const remote = plan.worker ? Remote.start() : undefined;
+  const remote = plan.worker ? Remote.start(plan.files.worker) : undefined;
   let helpers: Promise<Team | undefined> | undefined;
   try {
     const [build, file, given] = await Promise.all([
@@ -72,7 +72,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
     ]);
     const { module, memory, threads, inPairs } = build;
     if (memory && threads > 1) {
-      helpers = Team.gather(module, memory, threads - 1).catch((error: unknown) => {
+      helpers = Team.gather({ module, memory }, threads - 1, plan.files.worker).catch((error: unknown) => {
         warn(plan, reason(error));
         return undefined;
       });
@@ -121,7 +121,7 @@ async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Buil
   const inPairs = (await int8()) && dotInPairs();
   const alone = { module, memory: undefined, threads: 1, inPairs };
   if (!isThreaded(module)) {
-    if (wanted > 1) warn(plan, why ?? "the module given is a build for one");
+    if (wanted > 1) warn(plan, why ?? whyOne(plan));
     return alone;
   }
   const memory = await memoryFor(await opening);
@@ -134,12 +134,20 @@ async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Buil
 
 function whyAlone(variant: Variant | "auto"): string | undefined {
   if (variant === "scalar") return "the scalar build runs one";
-  if (typeof SharedArrayBuffer === "function" && globalThis.crossOriginIsolated !== false) return;
+  if (!isNode && typeof Worker !== "function") return NO_WORKER;
+  const { crossOriginIsolated } = globalThis;
+  if (typeof SharedArrayBuffer === "function" && crossOriginIsolated !== false) return;
+  if (crossOriginIsolated) return "the page is isolated, yet this engine has no SharedArrayBuffer";
   return (
     "the page is not cross-origin isolated; serve it with Cross-Origin-Opener-Policy: " +
     "same-origin and Cross-Origin-Embedder-Policy: require-corp"
   );
 }
+
+const whyOne = ({ wasm }: Plan) =>
+  wasm !== undefined || hasSimd()
+    ? "the module given is a build for one"
+    : "this engine has no WebAssembly SIMD, which builds for threads need";
 
 function warn({ threads }: Plan, why: string): void {
   console.warn(`vitrine: one thread in place of ${threads}: ${why}`);

@@ -1,7 +1,10 @@
 /** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
-import { hasOwn, reason, show, VitError } from "./errors.js";
-import { open, type Source } from "./fetch.js";
+import { beside, BESIDE } from "./beside.js";
+import { reason, show, takeOptions, VitError } from "./errors.js";
+import { open, type Source, steady } from "./fetch.js";
 import { bytesOf, Incoming } from "./incoming.js";
+import { isPlain } from "./json.js";
+import { isNode } from "./node.js";
 import { Probe, tinyModule } from "./probe.js";
 
 /** Builds of the core, by the instructions they use. */
@@ -17,24 +20,56 @@ export type CompiledModule = typeof globalThis extends {
 /** A module of one's own: where it is, its bytes, or compiled. */
 export type WasmSource = Source | CompiledModule;
 
+/** The modules: of each variant, and of those with SIMD one for threads. */
+type Build = Variant | "relaxed-threads" | "simd128-threads";
+
 /** Each spelt out, so that bundlers find the file and take it along. */
-const FILES = {
+const HERE: Readonly<Record<Build, () => URL>> = {
   relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
   simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
   scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
+  "relaxed-threads": () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
+  "simd128-threads": () => new URL("./vit.simd128-threads.wasm", import.meta.url),
 };
-const THREADS_FILES = {
-  relaxed: () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
-  simd128: () => new URL("./vit.simd128-threads.wasm", import.meta.url),
+const BUILDS = Object.keys(HERE) as Build[];
+
+/**
+ * Where each of the package's files lies. Where a module is named no others run; where none is,
+ * those beside this code do. So does its `worker.js`, unless another is named.
+ */
+export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
+  readonly worker?: string | URL;
 };
+
+/** What `wasm` says: one module, or files. */
+export interface Given {
+  /** In place of a file of ours. */
+  readonly wasm: WasmSource | undefined;
+  readonly files: WasmFiles;
+}
+
+/** As it is now. An address that ends with a slash is the files' folder. */
+export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
+  const base = typeof wasm === "string" || wasm instanceof URL ? String(wasm) : "";
+  if (base.endsWith("/")) {
+    const builds = BUILDS.map((build) => [build, `${base}vit.${build}.wasm`] as const);
+    return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: `${base}worker.js` } };
+  }
+  if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
+  const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
+  const { worker = "" } = own;
+  if (!(typeof worker === "string" || worker instanceof URL)) {
+    throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);
+  }
+  const files = Object.entries(own).map(([name, source]) => [name, steady(source)] as const);
+  return { wasm: undefined, files: Object.fromEntries(files) as WasmFiles };
+}
 
 /** A module of ours has a thousandth of it. */
 const MOST_BYTES = 2 ** 26;
 
-export interface Choice {
+export interface Choice extends Given {
   readonly variant: Variant | "auto";
-  /** In place of a file of ours. */
-  readonly wasm: WasmSource | undefined;
   /** A build whose memory threads can share. */
   readonly threads: boolean;
   /** Whether the model's weights are int8; asked for where it matters. */
@@ -53,8 +88,8 @@ const SIMD_PROBE = Uint8Array.of(
  *   `bad_wasm`.
  */
 export async function loadModule(choice: Choice): Promise<CompiledModule> {
-  const { variant, wasm, threads } = choice;
-  if (variant !== "auto" && !(typeof variant === "string" && hasOwn(FILES, variant))) {
+  const { variant, wasm } = choice;
+  if (!["auto", "relaxed", "simd128", "scalar"].includes(variant)) {
     throw new VitError(
       "bad_option",
       `variant: expected "auto", "relaxed", "simd128" or "scalar", got "${show(variant)}"`,
@@ -64,41 +99,59 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
   if (wasm instanceof WebAssembly.Module) return wasm; // where bytes may not be compiled, it can run
-  const probe = variant === "auto" || variant === "relaxed" ? relaxedSimd() : undefined;
-  const simd = probe !== undefined || hasSimd();
+  const simd = hasSimd(); // or no bytes may be compiled, whosever they are
   if (variant === "simd128" && !simd) {
     throw new VitError("no_simd", 'this engine has no WebAssembly SIMD; use variant "auto"');
   }
-  if (variant === "relaxed" && !probe) {
+  if (variant === "relaxed" && !relaxedSimd()) {
     throw new VitError(
       "unsupported",
       'this engine has no relaxed SIMD, or computes it wrong; use variant "auto"',
     );
   }
   if (wasm !== undefined) return compiled(wasm);
-  const files = threads ? { ...FILES, ...THREADS_FILES } : FILES;
-  const file = (name: Variant) => compiled(files[name]()).catch(advised);
-  if (variant !== "auto") return file(variant);
-  if (!probe) return file(simd ? "simd128" : "scalar");
-  if (!probe.fused || faster === false) {
-    return file((await choice.int8()) ? "relaxed" : "simd128");
-  }
+  return firstOf(variant === "auto" ? await ranked(choice) : [variant], choice);
+}
+
+/** Builds that run here, the best first. The next is for where it does not arrive. */
+async function ranked(choice: Choice): Promise<readonly Variant[]> {
+  const probe = relaxedSimd();
+  if (!probe) return hasSimd() ? ["simd128", "scalar"] : ["scalar"];
+  const relaxed: Variant[] = ["relaxed", "simd128", "scalar"];
+  const plain: Variant[] = ["simd128", "relaxed", "scalar"];
+  faster ??= probe.fused ? recall() : false;
+  if (faster === false) return (await choice.int8()) ? relaxed : plain;
   // The likely choice arrives, and the engine optimises the probe, while the weights begin.
-  const likely = file("relaxed");
+  const likely = firstOf(["relaxed"], choice).catch(() => {});
   probe.warm();
   await likely;
   const int8 = await choice.int8();
   if (int8) dotInPairs();
-  else faster ??= probe.faster();
-  return file(probe.right && (int8 || faster) ? "relaxed" : "simd128");
+  else faster ??= keep(probe.faster() && probe.right);
+  if (!probe.right) return ["simd128", "scalar"];
+  return int8 || faster ? relaxed : plain;
 }
 
-/** What most often takes a module of ours away: a build that left it, a server that answers a page. */
-function advised(cause: unknown): never {
-  if (!(cause instanceof VitError)) throw cause;
-  const what = "its vit.*.wasm files belong beside its code: copy them along, or in Vite say " +
-    'optimizeDeps: { exclude: ["vitrine"] }';
-  throw new VitError(cause.code, `${cause.message}; ${what}`, { cause });
+/** The first of these builds that arrives. */
+async function firstOf(variants: readonly Variant[], { files, threads }: Choice): Promise<CompiledModule> {
+  const named = BUILDS.some((build) => build in files);
+  let lost: unknown;
+  for (const variant of variants) {
+    const build = threads && variant !== "scalar" ? (`${variant}-threads` as const) : variant;
+    const given = files[build] ?? files[variant];
+    if (!given && named) continue;
+    try {
+      return await compiled(given ?? beside(HERE[build]));
+    } catch (cause) {
+      lost ??= cause;
+    }
+  }
+  if (!lost) {
+    throw new VitError("bad_option", `wasm: expected the build ${variants.join(" or ")}, got others`);
+  }
+  throw lost instanceof VitError && lost.code !== "bad_option"
+    ? new VitError(lost.code, `${lost.message}; ${BESIDE}`, { cause: lost.cause })
+    : lost;
 }
 
 /** Opened once, measured once. */
@@ -122,17 +175,42 @@ export function dotInPairs(): boolean {
   return inPairs;
 }
 
-function hasSimd(): boolean {
+/** An earlier page's measurement: a cache has the build that it chose. Another engine's says nothing. */
+const KEPT_AS = "vitrine.relaxed";
+const note = (isFaster: boolean) => `${isFaster} ${navigator.userAgent}`;
+
+function recall(): boolean | undefined {
+  try {
+    const kept = isNode ? undefined : localStorage.getItem(KEPT_AS);
+    return [true, false].find((isFaster) => kept === note(isFaster));
+  } catch {
+    return undefined; // a page without storage, or a worker
+  }
+}
+
+function keep(isFaster: boolean): boolean {
+  try {
+    if (!isNode) localStorage.setItem(KEPT_AS, note(isFaster));
+  } catch {
+    // it is measured again then
+  }
+  return isFaster;
+}
+
+export function hasSimd(): boolean {
   const exports = tinyModule<{ f(): number }>(SIMD_PROBE);
   return exports?.f() === 42;
 }
 
-/** Compiled modules by address. A failed one is forgotten, so that it can be tried again. */
-const modules = new Map<string, Promise<CompiledModule>>();
+/** Compiled modules by address, and by what else they were given as. */
+const byAddress = new Map<unknown, Promise<CompiledModule>>();
+const bySource = new WeakMap<WeakKey, Promise<CompiledModule>>();
 
+/** A failed one is forgotten, so that it can be tried again. */
 function compiled(from: WasmSource): Promise<CompiledModule> {
-  if (!(typeof from === "string" || from instanceof URL)) return compile(from);
-  const key = String(from);
+  const key = from instanceof URL ? from.href : from;
+  const modules: Pick<typeof byAddress, "get" | "set" | "delete"> =
+    typeof key === "object" && key ? (bySource as never) : byAddress;
   let module = modules.get(key);
   if (!module) {
     module = compile(from);

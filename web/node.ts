@@ -96,7 +96,7 @@ export interface NodeWorker extends NodePort {
 }
 
 export function workerThreads(): Promise<{
-  Worker: new (url: URL, options: { execArgv: string[] }) => NodeWorker;
+  Worker: new (address: string | URL, options: { execArgv: string[] }) => NodeWorker;
   parentPort: NodePort | null;
 }> {
   return builtin("node:worker_threads");

@@ -100,6 +100,7 @@ export class Probe {
 
   /** Whether the clock is fine enough for a slice. Sees whether all is still right. */
   #tells(): boolean {
+    this.warm();
     this.right &&= this.#exports.check() > 0;
     return this.#tick <= SLICE_MS;
   }

@@ -14,8 +14,8 @@ export class Remote implements Backend {
   /** Pieces that the worker has not yet confirmed. */
   readonly #underway: Promise<unknown>[] = [];
 
-  static async start(): Promise<Remote> {
-    return new Remote(await Thread.start());
+  static async start(address: string | URL | undefined): Promise<Remote> {
+    return new Remote(await Thread.start(address));
   }
 
   private constructor(thread: Thread) {

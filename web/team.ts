@@ -9,17 +9,17 @@ export class Team {
 
   /** Rejects where one of the helpers does not start. */
   static async gather(
-    module: CompiledModule,
-    memory: WebAssembly.Memory,
+    join: { module: CompiledModule; memory: WebAssembly.Memory },
     count: number,
+    address: string | URL | undefined,
   ): Promise<Team> {
     const team = new Team();
     try {
       const starts = Array.from({ length: count }, async () => {
-        const thread = await Thread.start();
+        const thread = await Thread.start(address);
         team.#threads.push(thread);
         if (team.#closed) team.close(); // another failed meanwhile
-        await thread.ask({ join: { module, memory } });
+        await thread.ask({ join });
       });
       await Promise.all(starts);
       return team;

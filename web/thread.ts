@@ -1,4 +1,5 @@
 /** A thread that runs worker.js, a browser's Worker or one of Node's, and is asked by messages. */
+import { beside, BESIDE } from "./beside.js";
 import { reason, VitError, type VitErrorCode } from "./errors.js";
 import type { Piece } from "./fetch.js";
 import type { Picture } from "./images.js";
@@ -36,22 +37,24 @@ export class Thread {
   #lost: VitError | undefined;
   #nextId = 0;
 
-  /** @throws {VitError} code `worker_lost`; a thread that fails later rejects what it is asked. */
-  static async start(): Promise<Thread> {
+  /**
+   * @param address of worker.js, where it is not beside this code.
+   * @throws {VitError} code `worker_lost`; a thread that fails later rejects what it is asked.
+   */
+  static async start(address: string | URL | undefined): Promise<Thread> {
     const thread = new Thread();
     try {
       thread.#channel = await (isNode ? nodeChannel : browserChannel)(
+        address,
         (reply) => thread.#answer(reply),
         (why) => thread.end(new VitError("worker_lost", `${why}; the next call starts a new one`)),
       );
       return thread;
     } catch (cause) {
-      throw new VitError(
-        "worker_lost",
-        `expected a worker, got none (${reason(cause)}); serve vitrine from the page's own ` +
-          "origin, or load without worker: true",
-        { cause },
-      );
+      if (cause instanceof VitError) throw cause;
+      const trust = isNode ? "" : "under Trusted Types the page's trusted-types must allow vitrine; ";
+      const what = `expected a worker, got none (${reason(cause)}); ${trust}or load without worker: true`;
+      throw new VitError("worker_lost", what, { cause });
     }
   }
 
@@ -100,17 +103,26 @@ export class Thread {
   }
 }
 
+/** Where there is none, neither a worker nor helpers run. */
+export const NO_WORKER = "this engine has no Worker";
+
 type Start = (
+  address: string | URL | undefined,
   onReply: (reply: Reply) => void,
   onLost: (why: string) => void,
 ) => Channel | Promise<Channel>;
 
-const browserChannel: Start = (onReply, onLost) => {
-  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+const browserChannel: Start = (given, onReply, onLost) => {
+  if (typeof Worker !== "function") {
+    throw new VitError("worker_lost", `${NO_WORKER}; load without worker: true`);
+  }
+  const address = given === undefined ? beside(ownAddress) : new URL(given, baseAddress());
+  const worker = new Worker(trusted(runnable(address)), { type: "module" });
   worker.addEventListener("message", ({ data }) => onReply(data as Reply));
   worker.addEventListener("messageerror", () => onLost("a message from the worker was lost"));
+  const unknown = `does worker-src allow ${address.href}, as blob: where it is of another origin, and is it a script? ${BESIDE}`;
   worker.addEventListener("error", ({ message }) =>
-    onLost(`the worker died or did not start (${message || "is worker.js beside vit.js?"})`),
+    onLost(`the worker died or did not start (${message || unknown})`),
   );
   return {
     post: (request, transfer) => worker.postMessage(request, transfer),
@@ -119,10 +131,60 @@ const browserChannel: Start = (onReply, onLost) => {
   };
 };
 
-const nodeChannel: Start = async (onReply, onLost) => {
+/**
+ * Bundlers look for these very words, take the file along and put its address there as it will be.
+ * The address alone is wanted, so a class that keeps it stands for Worker.
+ */
+function ownAddress(): URL {
+  class Address {
+    readonly url: URL;
+    constructor(url: URL, _: WorkerOptions) {
+      this.url = url;
+    }
+  }
+  const of = (Worker: typeof Address) => new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  return of(Address).url;
+}
+
+const baseAddress = () => globalThis.document?.baseURI ?? location.href;
+
+/** By what they import; they last as long as the page. */
+const importers = new Map<string, string>();
+
+/** Of another origin no script may be a worker; but one of this page's own may import it. */
+function runnable({ origin, href }: URL): string {
+  if (origin === globalThis.origin) return href;
+  const code = new Blob([`import ${JSON.stringify(href)};`], { type: "text/javascript" });
+  const address = importers.get(href) ?? URL.createObjectURL(code);
+  importers.set(href, address);
+  return address;
+}
+
+interface Policy {
+  createScriptURL(address: string): string;
+}
+
+let policy: Policy | undefined;
+
+/** What Trusted Types let pass, as the policy `vitrine`; where it may not be made, the page's default decides. */
+function trusted(address: string): string {
+  const { trustedTypes } = globalThis as {
+    trustedTypes?: { createPolicy(name: string, policy: Policy): Policy };
+  };
+  try {
+    policy ??= trustedTypes?.createPolicy("vitrine", { createScriptURL: (ours) => ours });
+  } catch {
+    // new Worker says why
+  }
+  return policy?.createScriptURL(address) ?? address;
+}
+
+const nodeChannel: Start = async (given, onReply, onLost) => {
   const { Worker: NodeThread } = await workerThreads();
   const here = import.meta.url; // apart from the URL, or bundlers take this for a browser's worker
-  const worker = new NodeThread(new URL("./worker.js", here), { execArgv: [] });
+  const isUrl = /^file:/.test(String(given));
+  const address = isUrl ? new URL(given!) : given ?? beside(() => new URL("./worker.js", here));
+  const worker = new NodeThread(address, { execArgv: [] });
   worker.on("message", (reply) => onReply(reply as Reply));
   worker.on("messageerror", () => onLost("a message from the worker was lost"));
   worker.on("error", (error) => onLost(`the worker died (${String(error)})`));

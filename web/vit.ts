@@ -3,12 +3,12 @@ import { Attention } from "./attention.js";
 import { fullConfig, type Origin, originOf, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
 import { guarded, isReasonOf, kindOf, show, takeOptions, VitError } from "./errors.js";
-import { abortable, lasting, type Source, steady } from "./fetch.js";
+import { abortable, lasting, type Source } from "./fetch.js";
 import { isFolder, openFolder, placeOf } from "./folder.js";
 import { type ImageInput, noImage, type Picture, toPicture } from "./images.js";
 import { readConfig, takeConfig, toJson } from "./given.js";
 import { type Plan, type Running, start } from "./load.js";
-import type { Variant, WasmSource } from "./module.js";
+import { takeWasm, type Variant, type WasmFiles, type WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
 
 export { Attention, type Head, type RolloutOptions } from "./attention.js";
@@ -16,7 +16,7 @@ export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { Source } from "./fetch.js";
 export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
-export type { Variant, WasmSource } from "./module.js";
+export type { Variant, WasmFiles, WasmSource } from "./module.js";
 
 /**
  * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
@@ -38,8 +38,12 @@ export interface WeightsSource {
 }
 
 export interface LoadOptions {
-  /** The module, where it is not beside this code: its address, bytes, or compiled. */
-  wasm?: WasmSource;
+  /**
+   * What is not beside this code: the address, which ends with a slash, of a folder that holds all
+   * of the package's `vit.*.wasm` and `worker.js`; or each of them by name; or the one module to
+   * run, by its address, its bytes, or compiled.
+   */
+  wasm?: WasmSource | WasmFiles;
   /** Which build to run. `"auto"`, the default, takes the fastest that works here. */
   variant?: Variant | "auto";
   /** Run in a worker, so that the page stays responsive. */
@@ -195,7 +199,7 @@ export class Vit {
     const place = placeOf(parts.weights);
     const apart = parts.config == null ? undefined : takeConfig(parts.config);
     const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
-    const module = steady(wasm);
+    const given = takeWasm(wasm);
     const direct = place === undefined ? lasting(parts.weights as Source) : undefined;
     const inFolder = place !== undefined && (await isFolder(place));
     const folder = inFolder ? await openFolder(place, signal) : undefined;
@@ -212,7 +216,7 @@ export class Vit {
       weights: folder?.weights ?? direct ?? (place as string | URL),
       config: readConfig(apart, signal, folder, prepare !== undefined),
       prepare,
-      wasm: module,
+      ...given,
       variant,
       worker: Boolean(worker),
       threads,

@@ -222,18 +222,20 @@ test("a worker that cannot start is told", { skip }, async () => {
     },
     { prepare: (page) => page.route("**/worker.js", (route) => route.abort()) },
   );
-  assert.match(error, /^worker_lost: .*is worker\.js beside vit\.js/);
+  assert.match(error, /^worker_lost: .*\/dist\/worker\.js.*is it a script\?/);
 });
 
-test("a policy that forbids WebAssembly is told", { skip }, async () => {
-  const error = await inPage(
-    async ({ model }) => {
-      const { Vit } = await import("/dist/vit.js");
-      return Vit.load(model).catch(({ code, message }) => `${code}: ${message}`);
-    },
-    { path: "/without-wasm" },
-  );
-  assert.match(error, /^no_wasm: .*'wasm-unsafe-eval'/);
+test("a policy that forbids WebAssembly is told, whosever the module", { skip }, async () => {
+  for (const wasm of [undefined, "/dist/vit.simd128.wasm", "/dist/"]) {
+    const error = await inPage(
+      async ({ model, given: wasm }) => {
+        const { Vit } = await import("/dist/vit.js");
+        return Vit.load(model, { wasm }).catch(({ code, message }) => `${code}: ${message}`);
+      },
+      { path: "/without-wasm", given: wasm },
+    );
+    assert.match(error, /^no_wasm: .*'wasm-unsafe-eval'/);
+  }
 });
 
 test("every build gives the same logits, within rounding", { skip }, async () => {

@@ -41,6 +41,8 @@ export async function forms(vit: Vit, weights: Uint8Array<ArrayBuffer>): Promise
   await vit.classify({ strokes: [stroke] });
   await Vit.load({ weights, config: { classes: 10 }, prepare: { kind: "digit" } });
   await Vit.load(new Response(weights), { wasm: new Uint8Array(weights) });
+  await Vit.load(digits, { wasm: "/vitrine/" });
+  await Vit.load(digits, { wasm: { relaxed: "/a.wasm", "simd128-threads": new URL("file:///b.wasm"), worker: "/c.js" } });
   // @ts-expect-error: a number is no source
   await Vit.load(42).catch((error: unknown) => error instanceof VitError && error.code);
   // @ts-expect-error: the option is called topK

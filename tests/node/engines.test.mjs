@@ -90,5 +90,5 @@ test("where a module of ours is missing, the error says what belongs where", asy
   const alone = await import(pathToFileURL(join(copy, "vit.js")).href);
   const error = await alone.Vit.load(digits, { variant: "simd128" }).catch((thrown) => thrown);
   assert.equal(error.name, "VitError");
-  assert.match(error.message, /ENOENT.*; its vit\.\*\.wasm files belong beside its code: .*optimizeDeps/);
+  assert.match(error.message, /ENOENT.*; its files \(vit\.\*\.wasm, worker\.js\) belong beside its code: .*optimizeDeps/);
 });

@@ -243,7 +243,9 @@ test("every source, config, prepare and module is read or refused", async () => 
   }
   for (const forged of [{ open: () => 5 }, { open: async () => ({ size: 1, body: new Blob(["x"]).stream(), lost: thrower }) }]) {
     await refused("what opens itself", () => Vit.load(forged), "bad_argument", /source: expected/);
-    await refused("a module that opens itself", () => Vit.load(weights, { wasm: forged }), "bad_argument");
+    await refused("files that open themselves", () => Vit.load(weights, { wasm: forged }), "bad_option", /got "open"/);
+    const wasm = { scalar: forged, simd128: forged, relaxed: forged };
+    await refused("a module that opens itself", () => Vit.load(weights, { wasm }), "bad_argument", /source: expected/);
   }
 });
 

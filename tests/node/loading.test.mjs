@@ -1,7 +1,10 @@
 // Loading: from everywhere a file can be, with progress, abort and a second try.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { Vit, VitError } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
@@ -231,6 +234,48 @@ test("a module of one's own: an address, bytes, a Response, or compiled", async 
     assert.equal((await vit.classify(image)).classes.length, 10);
   }
   await load(weights, { wasm: compiled, worker: true });
+});
+
+test("wasm is the folder of the modules and the worker, or names each of them", async (t) => {
+  const dist = new URL("../../dist/", import.meta.url);
+  const path = fileURLToPath(dist);
+  const [variant] = variants;
+  const names = { [variant]: wasmPath(variant), [`${variant}-threads`]: wasmBytes(`${variant}-threads`) };
+  const { Vit } = await fresh();
+  for (const wasm of [dist, path, dist.href, names, { ...names, worker: `${path}worker.js` }]) {
+    for (const way of [{}, { worker: true }, { threads: 2 }]) {
+      const vit = await Vit.load(weights, { wasm, variant, ...way });
+      t.after(() => vit.dispose());
+      assert.equal(vit.variant, variant);
+      assert.equal((await vit.classify(image)).classes.length, 10);
+    }
+  }
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const worker = join(folder, "worker.js");
+  writeFileSync(worker, 'throw new Error("this very worker")');
+  writeFileSync(join(folder, "vit.scalar.wasm"), wasmBytes("scalar"));
+  for (const wasm of [`${folder}/`, { worker }, { worker: pathToFileURL(worker) }]) {
+    await rejects(() => Vit.load(weights, { wasm, worker: true }), "worker_lost", /this very worker/);
+  }
+});
+
+test("files that wasm does not know, and builds that it lacks, are refused by name", async () => {
+  const scalar = wasmBytes("scalar");
+  const attempt = (wasm, options) => () => Vit.load(weights, { wasm, ...options });
+  await rejects(attempt({ simd: scalar }), "bad_option", /wasm: expected .*relaxed.*worker.* got "simd"/);
+  await rejects(attempt({ scalar, worker: 5 }), "bad_option", /wasm\.worker: expected an address, got 5/);
+  await rejects(attempt({ scalar }, { variant: "simd128" }), "bad_option", /wasm: expected the build simd128/);
+  await rejects(attempt({ scalar: 5 }), "bad_argument", /expected a string, URL.* got 5/);
+});
+
+test("auto takes the one build that a folder holds", async (t) => {
+  for (const variant of variants) {
+    const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, `vit.${variant}.wasm`), wasmBytes(variant));
+    assert.equal((await load(weights, { wasm: `${folder}/` })).variant, variant);
+  }
 });
 
 test("a module with the right type is compiled while it arrives, once for all", async (t) => {

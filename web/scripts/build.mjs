@@ -74,7 +74,8 @@ const probeFlags =
 const later = ["pickle", "translate", "impostors"];
 
 /**
- * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's types, and the wasm modules beside them.
+ * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's
+ * types, and the wasm modules beside them.
  */
 export async function dist() {
   const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig/.test(name));

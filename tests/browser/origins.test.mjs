@@ -1,0 +1,289 @@
+// Where the package's files come from, and what a page says where they do not come.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { rolldown } from "rolldown";
+import { golden } from "../node/golden.mjs";
+import { skip } from "./harness.mjs";
+
+const root = new URL("../../", import.meta.url);
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
+const MODEL = "/tests/golden/per_head.safetensors";
+const [{ image, logits: want }] = golden("per_head");
+
+/** Headers of all pages and files here. */
+const OPEN = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+  "cross-origin-resource-policy": "cross-origin",
+  "access-control-allow-origin": "*",
+};
+const policy = (value) => ({ "content-security-policy": value });
+const HTML = "<!doctype html><title>No such page</title>";
+/** Pages by path, each of them isolated. */
+const PAGES = {
+  "/": {},
+  "/trusted": policy("require-trusted-types-for 'script'; trusted-types vitrine"),
+  "/any-policy": policy("require-trusted-types-for 'script'"),
+  "/default-policy": policy("require-trusted-types-for 'script'; trusted-types default"),
+  "/no-policy": policy("require-trusted-types-for 'script'; trusted-types 'none'"),
+  "/no-workers": policy("worker-src 'none'"),
+  "/no-blobs": policy("worker-src 'self'"),
+};
+/** Files that are not in the repository, by path. */
+const made = new Map();
+/** The code with nothing beside it. */
+const BARE = "/bare/vit.js";
+
+let home;
+let cdn;
+let browser;
+
+async function answer({ url }, response) {
+  const { pathname } = new URL(url, "http://page");
+  if (PAGES[pathname]) {
+    return response.writeHead(200, { "content-type": "text/html", ...OPEN, ...PAGES[pathname] }).end(HTML);
+  }
+  // A server of an app of one page answers what it has not with that page; another says 404.
+  const missing = pathname.startsWith("/page/") ? 200 : 404;
+  const body = made.get(pathname) ?? (await readFile(new URL(`.${pathname}`, root)).catch(() => undefined));
+  const type = body ? (TYPES[extname(pathname)] ?? "application/octet-stream") : "text/html";
+  response.writeHead(body ? 200 : missing, { "content-type": type, ...OPEN }).end(body ?? HTML);
+}
+
+async function listen() {
+  const server = createServer(answer);
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { server, address: `http://127.0.0.1:${server.address().port}` };
+}
+
+before(async () => {
+  if (skip) return;
+  home = await listen();
+  cdn = await listen();
+  made.set(BARE, await readFile(new URL("dist/vit.js", root)));
+  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+});
+
+after(async () => {
+  await browser?.close();
+  for (const one of [home, cdn]) {
+    one?.server.closeAllConnections();
+    one?.server.close();
+  }
+});
+
+/**
+ * Loads the model in a page of its own and classifies an image: what came of it, as
+ * `{ logits, threads, variant, warned }` or `{ error, warned }`.
+ *
+ * @param code the address of vit.js, by default at home.
+ * @param lacks names that the page's global object is without.
+ */
+async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, lacks = [], prepare, context } = {}) {
+  const page = await (context ?? browser).newPage();
+  try {
+    await prepare?.(page);
+    await page.addInitScript((names) => names.forEach((name) => delete globalThis[name]), lacks);
+    await page.goto(home.address + path);
+    return await page.evaluate(run, { code, options, model: MODEL, image: [...image] });
+  } finally {
+    await page.close();
+  }
+}
+
+async function run({ code, options, model, image }) {
+  const warned = [];
+  console.warn = (text) => warned.push(text);
+  try {
+    const { Vit } = code ? await import(code) : globalThis.vitrine;
+    const vit = await Vit.load(model, options);
+    const { logits } = await vit.classify(Float32Array.from(image));
+    const { threads, variant } = vit;
+    vit.dispose();
+    return { logits: [...logits], threads, variant, warned, cores: navigator.hardwareConcurrency };
+  } catch ({ code, message }) {
+    return { error: `${code}: ${message}`, warned };
+  }
+}
+
+/** That the model's answer is PyTorch's, by so many threads. */
+function right({ error, logits, threads, warned, cores }, wanted = 1) {
+  assert.equal(error, undefined);
+  assert.deepEqual(warned, []);
+  assert.equal(threads, Math.min(wanted, cores));
+  const most = Math.max(...want.map(Math.abs));
+  logits.forEach((value, at) => assert.ok(Math.abs(value - want[at]) < 1e-4 * most, `${at}: ${value}`));
+}
+
+const WAYS = [{ worker: true }, { threads: 2 }, { worker: true, threads: 2 }];
+
+test("code of another origin runs in a worker and by several threads", { skip }, async () => {
+  for (const way of WAYS) right(await attempt(way, { code: `${cdn.address}/dist/vit.js` }), way.threads);
+});
+
+test("wasm says the folder of another origin that holds the modules and the worker", { skip }, async () => {
+  const code = home.address + BARE;
+  for (const way of WAYS) right(await attempt({ ...way, wasm: `${cdn.address}/dist/` }, { code }), way.threads);
+  right(await attempt({ worker: true, wasm: "dist/" }, { code }));
+});
+
+test("wasm names each file, and auto takes of the builds that are named", { skip }, async () => {
+  const code = home.address + BARE;
+  const at = (name) => `${cdn.address}/dist/${name}`;
+  const worker = at("worker.js");
+  const one = { wasm: { simd128: at("vit.simd128.wasm"), worker } };
+  const plain = await attempt({ ...one, worker: true }, { code });
+  right(plain);
+  assert.equal(plain.variant, "simd128");
+  const slow = await attempt({ wasm: { scalar: at("vit.scalar.wasm") } }, { code });
+  right(slow);
+  assert.equal(slow.variant, "scalar");
+  const both = { wasm: { "simd128-threads": at("vit.simd128-threads.wasm"), worker }, threads: 2 };
+  right(await attempt(both, { code }), 2);
+  const { warned } = await attempt({ ...one, threads: 2 }, { code });
+  assert.match(warned.join(), /one thread in place of 2: the module given is a build for one/);
+});
+
+test("Trusted Types let workers start by the policy vitrine, or a page's default", { skip }, async () => {
+  for (const path of ["/trusted", "/any-policy"]) {
+    for (const server of [home, cdn]) {
+      right(await attempt({ worker: true, threads: 2 }, { path, code: `${server.address}/dist/vit.js` }), 2);
+    }
+  }
+  const prepare = (page) =>
+    page.addInitScript(() => trustedTypes.createPolicy("default", { createScriptURL: (address) => address }));
+  right(await attempt({ worker: true }, { path: "/default-policy", prepare }));
+});
+
+test("where Trusted Types forbid that policy the error names it, and threads are one", { skip }, async () => {
+  const { error } = await attempt({ worker: true }, { path: "/no-policy" });
+  assert.match(error, /^worker_lost: .*trusted-types must allow vitrine; or load without worker/);
+  const { threads, warned } = await attempt({ threads: 2 }, { path: "/no-policy" });
+  assert.equal(threads, 1);
+  assert.match(warned.join(), /one thread in place of 2: .*trusted-types must allow vitrine/);
+});
+
+const BROKEN = {
+  "a policy without workers": [{}, { path: "/no-workers" }, /does worker-src allow/],
+  "a policy without blobs": [{ cdn: true }, { path: "/no-blobs" }, /does worker-src allow .*as blob: where/],
+  "no file": [{ wasm: { worker: "/none/worker.js" } }, {}, /none\/worker\.js.*is it a script\?.*copy them along.*optimizeDeps/],
+  "an HTML page": [{ wasm: { worker: "/page/worker.js" } }, {}, /page\/worker\.js.*is it a script\?.*copy them along/],
+  "no file of another origin": [{ elsewhere: "/none/worker.js" }, {}, /none\/worker\.js.*is it a script\?/],
+};
+for (const [what, [given, where, said]] of Object.entries(BROKEN)) {
+  test(`${what} in place of a worker is an error that says what to do, and threads are one`, { skip }, async () => {
+    const { cdn: fromCdn, elsewhere, ...options } = given;
+    if (elsewhere) options.wasm = { worker: cdn.address + elsewhere };
+    const at = { ...where, ...(fromCdn && { code: `${cdn.address}/dist/vit.js` }) };
+    const { error } = await attempt({ ...options, worker: true }, at);
+    assert.match(error, /^worker_lost: /);
+    assert.match(error, said);
+    const alone = await attempt({ ...options, threads: 2 }, at);
+    assert.equal(alone.threads, 1);
+    assert.match(alone.warned.join(), said);
+  });
+}
+
+const LACKING = {
+  Worker: [/one thread in place of 2: this engine has no Worker$/, {}],
+  SharedArrayBuffer: [/isolated, yet this engine has no SharedArrayBuffer$/, {}],
+  SIMD: [
+    /one thread in place of 2: this engine has no WebAssembly SIMD/,
+    { prepare: (page) => page.addInitScript(() => (WebAssembly.validate = () => false)) },
+  ],
+};
+for (const [name, [said, where]] of Object.entries(LACKING)) {
+  test(`an isolated page without ${name} has one thread, and a warning says why`, { skip }, async () => {
+    const { error, threads, warned, variant } = await attempt({ threads: 2 }, { lacks: [name], ...where });
+    assert.equal(error, undefined);
+    assert.equal(threads, 1);
+    assert.match(warned.join("\n"), said);
+    if (name === "SIMD") assert.equal(variant, "scalar");
+  });
+}
+
+test("a page without Worker is told to load without one", { skip }, async () => {
+  const { error } = await attempt({ worker: true }, { lacks: ["Worker"] });
+  assert.equal(error, "worker_lost: this engine has no Worker; load without worker: true");
+});
+
+/** An engine whose multiply-add takes so much of the plain one's time, by its own clock. */
+const engine = (share) => (page) =>
+  page.addInitScript((share) => {
+    let time = 0;
+    performance.now = () => time;
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = new Proxy(Instance, {
+      construct(_, given) {
+        const { exports } = new Instance(...given);
+        if (!exports.tile) return { exports };
+        const tile = (fused) => (time += fused ? 0.01 * share : 0.01);
+        return { exports: { check: () => 2, tile, tile_int8: () => (time += 0.01) } };
+      },
+    });
+  }, share);
+
+test("the build that auto has measured is taken by later loads too, in the same engine", { skip }, async () => {
+  const first = await browser.newContext();
+  const variant = async (share, context) => (await attempt({}, { context, prepare: engine(share) })).variant;
+  assert.equal(await variant(3, first), "simd128");
+  assert.equal(await variant(0.5, first), "simd128");
+  await first.close();
+  const second = await browser.newContext();
+  assert.equal(await variant(0.5, second), "relaxed");
+  assert.equal(await variant(3, second), "relaxed");
+  const page = await second.newPage();
+  await page.goto(home.address);
+  await page.evaluate(() => {
+    for (const key of Object.keys(localStorage)) localStorage[key] = `${localStorage[key]} and newer`;
+  });
+  assert.equal(await variant(3, second), "simd128"); // another engine's note says nothing
+  await second.close();
+});
+
+test("the build that does not arrive is replaced by the other", { skip }, async () => {
+  const without = (share, ...names) => async (page) => {
+    await engine(share)(page);
+    for (const name of names) await page.route(`**/vit.${name}.wasm`, (route) => route.abort());
+  };
+  for (const [share, lost, left] of [[0.5, "relaxed", "simd128"], [3, "simd128", "relaxed"]]) {
+    const got = await attempt({}, { prepare: without(share, lost) });
+    right(got);
+    assert.equal(got.variant, left);
+  }
+  const { error } = await attempt({}, { prepare: without(0.5, "relaxed", "simd128", "scalar") });
+  assert.match(error, /^network: .*vit\.relaxed\.wasm.*; its files .*copy them along/);
+});
+
+test("no file and an HTML page in place of a module say what belongs where", { skip }, async () => {
+  const none = await attempt({ wasm: "/none/" });
+  assert.match(none.error, /^network: expected 200 OK from \S*\/none\/vit\.\w+\.wasm, got 404.*copy them along.*optimizeDeps/);
+  const html = await attempt({ wasm: "/page/" });
+  assert.match(html.error, /^bad_file: .*page\/vit\.\w+\.wasm, got an HTML page.*copy them along.*optimizeDeps/);
+});
+
+test("a bundle as a classic script says that it needs wasm, and runs with it", { skip }, async () => {
+  const bundle = await rolldown({ input: fileURLToPath(new URL("dist/vit.js", root)), platform: "browser", onLog() {} });
+  const { output } = await bundle.generate({ format: "iife", name: "vitrine", codeSplitting: false });
+  made.set("/vitrine.js", Buffer.from(output[0].code));
+  const classic = async (options) => {
+    const page = await browser.newPage();
+    try {
+      await page.goto(home.address);
+      await page.addScriptTag({ url: `${home.address}/vitrine.js` });
+      return await page.evaluate(run, { options, model: MODEL, image: [...image] });
+    } finally {
+      await page.close();
+    }
+  };
+  for (const way of [{}, { worker: true }]) {
+    assert.match((await classic(way)).error, /^bad_option: wasm: .*without import\.meta\.url.*wasm: "\/vitrine\/"/);
+  }
+  for (const way of [{}, ...WAYS]) right(await classic({ ...way, wasm: "/dist/" }), way.threads);
+});
