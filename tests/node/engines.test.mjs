@@ -75,11 +75,40 @@ test("a compiled module runs where no bytes may be compiled, as in workerd", asy
 
 test("an error out of a worker has its caller's frames", async () => {
   const vit = await load(digits, { worker: true });
-  const error = await vit.classify({ data: new Uint8Array(64), width: 8, height: 8, channels: 1 }).catch((thrown) => thrown);
-  assert.equal(error.code, "blank_image");
-  assert.match(error.stack, /^VitError: image: the drawing is blank/);
-  assert.match(error.stack, /engines\.test\.mjs/);
+  const blank = { data: new Uint8Array(64), width: 8, height: 8, channels: 1 };
+  const wrong = { weights: digits, config: { norm_eps: -1 } };
+  const asLoader = () => load(wrong, { worker: true });
+  const asClassifier = () => vit.classify(blank);
+  const asManyClassifier = () => vit.classifyAll([blank]);
+  const asEmbedder = () => vit.embed(blank);
+  const told = { asLoader: /^VitError: config/, asClassifier: /blank/, asManyClassifier: /blank/, asEmbedder: /blank/ };
+  for (const call of [asLoader, asClassifier, asManyClassifier, asEmbedder]) {
+    const { stack } = await call().then(() => assert.fail(call.name), (thrown) => thrown);
+    assert.match(stack.split("\n")[0], told[call.name]);
+    assert.match(stack, new RegExp(`${call.name} .*engines\\.test\\.mjs`));
+  }
   await rejects(() => vit.classify("x"), "bad_image", /./);
+});
+
+test("an uncaught error prints what happened and where, on one screen", async () => {
+  const fails = {
+    "no file": `Vit.load("/nowhere.safetensors")`,
+    "no module": `Vit.load(digits, { wasm: "/nowhere/", variant: "scalar" })`,
+    "a blank drawing": `(await Vit.load(digits, { worker: true })).embed({ data: new Uint8Array(64), width: 8, height: 8, channels: 1 })`,
+  };
+  for (const [what, call] of Object.entries(fails)) {
+    const program = `
+      import { Vit } from ${JSON.stringify(new URL("../../dist/vit.js", import.meta.url).href)};
+      const digits = ${JSON.stringify(digits)};
+      await ${call};`;
+    const given = ["--input-type=module", "-e", program];
+    const { stderr } = await promisify(execFile)(process.execPath, given).catch((error) => error);
+    const lines = stderr.split("\n");
+    assert.match(stderr, /^VitError: .*(ENOENT|blank)/m, what);
+    assert.match(stderr, /^    at .*\[eval1\]:4/m, what);
+    assert.ok(lines.length <= 50, `${what}: ${lines.length} lines`);
+    assert.ok(lines.every((line) => line.length <= 400), `${what}: ${stderr}`);
+  }
 });
 
 test("where a module of ours is missing, the error says what belongs where", async (t) => {
