@@ -56,6 +56,9 @@ export class Attention {
   readonly #maps: Maps;
 
   /** @param maps (kept layers, heads, tokens, tokens) */
+  constructor(maps: Float32Array, kept: readonly number[], shape: AttentionShape);
+  /** @internal */
+  constructor(maps: Float32Array | Maps, kept: readonly number[], shape: AttentionShape);
   constructor(maps: Float32Array | Maps, kept: readonly number[], shape: AttentionShape) {
     this.layers = shape.layers;
     this.heads = shape.heads;

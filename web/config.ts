@@ -76,7 +76,7 @@ export interface VitConfig {
   readonly [extra: string]: unknown;
 }
 
-/** What a config may leave out, as in src/file/config.c. */
+/** @internal What a config may leave out, as in src/file/config.c. */
 export const DEFAULTS = {
   norm: "pre",
   norm_eps: 1e-6,
@@ -94,14 +94,14 @@ export const DEFAULTS = {
   uncertain_below: 0,
 } as const;
 
-/** JSON text that the module has already checked → the full config. */
+/** @internal JSON text that the module has already checked → the full config. */
 export function fullConfig(json: string): VitConfig {
   const given = parseJson(json, "config") as Pick<VitConfig, "classes">;
   const labels = Array.from({ length: given.classes }, (_, index) => String(index));
   return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
 }
 
-/** Where a model comes from, as the module tells it: vit_model_origin in src/vit.h. */
+/** @internal Where a model comes from, as the module tells it: vit_model_origin in src/vit.h. */
 export interface Origin {
   readonly family: string;
   readonly assumed: readonly string[];
@@ -109,6 +109,7 @@ export interface Origin {
   readonly projection: "head" | "pooled" | null;
 }
 
+/** @internal */
 export const originOf = (json: string): Origin => freeze(JSON.parse(json) as Origin);
 
 function freeze<Value>(value: Value): Value {

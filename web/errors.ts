@@ -57,7 +57,7 @@ const MOST_SHOWN = 400;
 
 const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
 
-/** What a value is, as Object.prototype.toString says it; a Proxy may refuse to say. */
+/** @internal What a value is, as Object.prototype.toString says it; a Proxy may refuse to say. */
 export function kindOf(value: unknown): string {
   try {
     return cut(Object.prototype.toString.call(value).slice(8, -1));
@@ -66,11 +66,11 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** Object.hasOwn, which Chrome has since 93. */
+/** @internal Object.hasOwn, which Chrome has since 93. */
 export const hasOwn = (object: object, key: PropertyKey): boolean =>
   Object.prototype.hasOwnProperty.call(object, key);
 
-/** A value's text for a message. It never throws, whatever the value's own methods do. */
+/** @internal A value's text for a message. It never throws, whatever the value's own methods do. */
 export function show(value: unknown): string {
   try {
     return Array.isArray(value) || ArrayBuffer.isView(value) ? kindOf(value) : cut(String(value));
@@ -79,7 +79,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** The text of something thrown, whatever it is. */
+/** @internal The text of something thrown, whatever it is. */
 export function reason(thrown: unknown): string {
   try {
     return show(thrown instanceof Error ? thrown.message : thrown);
@@ -101,6 +101,7 @@ function isSignal(value: unknown): boolean {
 /**
  * A copy of a call's options, each read once: a getter may answer differently the next time. Names
  * that do not exist are refused, because a misspelt one would otherwise do nothing.
+ * @internal
  */
 export function takeOptions<Options extends object>(
   call: string,
@@ -136,6 +137,7 @@ export function takeOptions<Options extends object>(
 /**
  * Runs a call of the public API. What it throws is a VitError, or something of the caller's own:
  * the signal's reason, or what `isTheirs` knows.
+ * @internal
  */
 export async function guarded<Value>(
   call: string,
@@ -164,6 +166,6 @@ function withFrames(error: VitError, { stack = "" }: Error): VitError {
   return error;
 }
 
-/** Whether an error is what a signal was aborted with. */
+/** @internal Whether an error is what a signal was aborted with. */
 export const isReasonOf = (signal: AbortSignal | undefined) => (error: unknown) =>
   signal?.aborted === true && Object.is(error, signal.reason);

@@ -5,18 +5,19 @@ import { isNode, openFile, readPart } from "./node.js";
 
 /** Where bytes come from. In Node a string may also be a path, and a URL a `file:` one. */
 export type Source =
-  string | URL | Request | Response | Blob | ArrayBuffer | ArrayBufferView<ArrayBuffer>;
+  string | URL | Request | Response | Blob | ArrayBuffer | (ArrayBufferView & { readonly buffer: ArrayBuffer });
 
+/** @internal */
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
   /** `total` is 0 while unknown. */
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
 
-/** Some bytes, in order. */
+/** @internal Some bytes, in order. */
 export type Piece = Uint8Array<ArrayBuffer>;
 
-/** A source that was opened, to be read once. */
+/** @internal A source that was opened, to be read once. */
 export interface Opened {
   /** 0 while unknown. */
   readonly size: number;
@@ -33,7 +34,7 @@ export interface Opened {
 /** Pieces of memory are of this size, as browsers cut a download. */
 const PIECE_BYTES = 2 ** 16;
 
-/** Rejects with the signal's reason as soon as it aborts, whatever `promise` does. */
+/** @internal Rejects with the signal's reason as soon as it aborts, whatever `promise` does. */
 export function abortable<Value>(
   promise: Promise<Value>,
   signal: AbortSignal | undefined,
@@ -47,7 +48,7 @@ export function abortable<Value>(
   });
 }
 
-/** What opens itself, as often as it is asked to: several files as one. */
+/** @internal What opens itself, as often as it is asked to: several files as one. */
 export class Opener {
   readonly open: (signal?: AbortSignal) => Promise<Opened>;
 
@@ -56,7 +57,7 @@ export class Opener {
   }
 }
 
-/** @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
+/** @internal @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
 export async function open(source: Source | Opener, signal?: AbortSignal): Promise<Opened> {
   if (source instanceof Opener) return source.open(signal);
   if (source instanceof Response) return fromResponse(source);
@@ -86,13 +87,13 @@ export async function open(source: Source | Opener, signal?: AbortSignal): Promi
   }
 }
 
-/** What stays as it is now: bytes and URLs may change. */
+/** @internal What stays as it is now: bytes and URLs may change. */
 export function steady<Other>(source: Source | Other): Source | Other {
   if (isBytes(source)) return readable(() => new Uint8Array(viewOf(source)));
   return source instanceof URL ? new URL(source) : source;
 }
 
-/** What can be opened again later: a Response can be read once. */
+/** @internal What can be opened again later: a Response can be read once. */
 export function lasting(source: Source | Opener): Source | Opener {
   return source instanceof Response ? kept(source) : steady(source);
 }

@@ -49,7 +49,7 @@ export type ImageInput =
   | Dom<"HTMLVideoElement">
   | Dom<"VideoFrame">;
 
-/** An image on its way to the module: owned memory, no DOM. */
+/** @internal An image on its way to the module: owned memory, no DOM. */
 export type Picture = {
   /** What messages call it: "image", or "image 3" among many. */
   readonly name: string;
@@ -64,7 +64,7 @@ export type Picture = {
   | Strokes
 );
 
-/** A {@link Drawing} as src/vit.h has it. */
+/** @internal A {@link Drawing} as src/vit.h has it. */
 export interface Strokes {
   /** (points, 3): x, y, width */
   readonly points: Float32Array<ArrayBuffer>;
@@ -74,16 +74,16 @@ export interface Strokes {
   readonly columns: number;
 }
 
-/** Of a `vit_point`. */
+/** @internal Of a `vit_point`. */
 export const POINT_FLOATS = 3;
 
-/** What a picture holds, to be handed over. */
+/** @internal What a picture holds, to be handed over. */
 export function memoryOf(picture: Picture): Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer> {
   if ("values" in picture) return picture.values;
   return "points" in picture ? picture.points : picture.pixels;
 }
 
-/** (C,H,W) of the model. */
+/** @internal (C,H,W) of the model. */
 export type ImageShape = readonly [channels: number, rows: number, columns: number];
 
 /** How to wait for a DOM source and ask its size, by its class's name in any realm. */
@@ -110,7 +110,7 @@ const imageSize = ({ naturalWidth, naturalHeight }: HTMLImageElement): Size => (
   height: naturalHeight,
 });
 
-/** Any image source → a picture that nobody else can change. */
+/** @internal Any image source → a picture that nobody else can change. */
 export async function toPicture(
   image: ImageInput,
   shape: ImageShape,
@@ -139,6 +139,7 @@ function pictureOf(image: ImageInput, shape: ImageShape, name: string): Promise<
   throw noImage(name, image);
 }
 
+/** @internal */
 export function noImage(name: string, image: unknown): VitError {
   return new VitError(
     "bad_image",

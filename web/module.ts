@@ -41,14 +41,14 @@ export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
   readonly worker?: string | URL;
 };
 
-/** What `wasm` says: one module, or files. */
+/** @internal What `wasm` says: one module, or files. */
 export interface Given {
   /** In place of a file of ours. */
   readonly wasm: WasmSource | undefined;
   readonly files: WasmFiles;
 }
 
-/** As it is now. An address that ends with a slash is the files' folder. */
+/** @internal As it is now. An address that ends with a slash is the files' folder. */
 export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
   const base = typeof wasm === "string" || wasm instanceof URL ? String(wasm) : "";
   if (base.endsWith("/")) {
@@ -68,6 +68,7 @@ export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
 /** A module of ours has a thousandth of it. */
 const MOST_BYTES = 2 ** 26;
 
+/** @internal */
 export interface Choice extends Given {
   readonly variant: Variant | "auto";
   /** A build whose memory threads can share. */
@@ -86,6 +87,7 @@ const SIMD_PROBE = Uint8Array.of(
 /**
  * @throws {VitError} code `no_wasm`, `no_simd`, `unsupported`, `bad_option`, `network` or
  *   `bad_wasm`.
+ * @internal
  */
 export async function loadModule(choice: Choice): Promise<CompiledModule> {
   const { variant, wasm } = choice;
@@ -165,7 +167,7 @@ function relaxedSimd(): Probe | undefined {
   return opened?.right ? opened : undefined;
 }
 
-/** Whether a relaxed build had better take int8 products in two steps. */
+/** @internal Whether a relaxed build had better take int8 products in two steps. */
 export function dotInPairs(): boolean {
   try {
     inPairs ??= relaxedSimd()?.inPairs() ?? false;
@@ -197,6 +199,7 @@ function keep(isFaster: boolean): boolean {
   return isFaster;
 }
 
+/** @internal */
 export function hasSimd(): boolean {
   const exports = tinyModule<{ f(): number }>(SIMD_PROBE);
   return exports?.f() === 42;

@@ -1,4 +1,3 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import { Attention } from "./attention.js";
 import { fullConfig, type Origin, originOf, type Prepare, type VitConfig } from "./config.js";
 import { closed, type Model, type Output } from "./engine.js";
@@ -11,7 +10,7 @@ import { type Plan, type Running, start } from "./load.js";
 import { takeWasm, type Variant, type WasmFiles, type WasmSource } from "./module.js";
 import type { Wants } from "./wasm.js";
 
-export { Attention, type Head, type RolloutOptions } from "./attention.js";
+export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { Source } from "./fetch.js";
@@ -440,6 +439,15 @@ export class Vit {
   }
 }
 
+declare global {
+  // TypeScript's own, which it has since 5.2 and where a program's `lib` names esnext.disposable.
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+  interface Disposable {
+    [Symbol.dispose](): void;
+  }
+}
 export interface Vit extends Disposable {}
 if (Symbol.dispose) {
   Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose });

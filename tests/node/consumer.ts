@@ -1,12 +1,12 @@
-// A user's program, compiled by package.test.mjs against the package's types, never run.
+// A user's program, compiled against the package's types by TypeScript 5.1 and later, never run.
 import {
   Attention, type Classification, type Drawing, type ImageInput, type PenPoint, Vit, VitError,
 } from "vitrine";
 
-const digits = import.meta.resolve("vitrine/weights/digits.safetensors");
+const digits = "vitrine/weights/digits.safetensors";
 
 export async function classify(image: ImageInput, signal: AbortSignal): Promise<string> {
-  using vit = await Vit.load(digits, {
+  const vit = await Vit.load(digits, {
     worker: true,
     variant: "relaxed",
     threads: 2,
@@ -29,7 +29,7 @@ export async function classify(image: ImageInput, signal: AbortSignal): Promise<
   return result.classes[0]?.label ?? "";
 }
 
-export async function forms(vit: Vit, weights: Uint8Array<ArrayBuffer>): Promise<void> {
+export async function forms(vit: Vit, weights: ArrayBuffer): Promise<void> {
   const bytes = { data: new Uint8Array(4), width: 1, height: 1 };
   const [first] = await vit.classifyAll([bytes, new Float32Array(784)], { attention: true });
   const { cls, patches, grid, width } = await vit.embed(new Float32Array(784));
@@ -43,6 +43,7 @@ export async function forms(vit: Vit, weights: Uint8Array<ArrayBuffer>): Promise
   await Vit.load(new Response(weights), { wasm: new Uint8Array(weights) });
   await Vit.load(digits, { wasm: "/vitrine/" });
   await Vit.load(digits, { wasm: { relaxed: "/a.wasm", "simd128-threads": new URL("file:///b.wasm"), worker: "/c.js" } });
+  await Vit.load(new Uint8Array(weights));
   // @ts-expect-error: a number is no source
   await Vit.load(42).catch((error: unknown) => error instanceof VitError && error.code);
   // @ts-expect-error: the option is called topK

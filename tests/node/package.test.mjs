@@ -56,22 +56,27 @@ test("wasm.ts reads the words of the C session in their order", () => {
   assert.deepEqual(fields, [...listed("SIZES"), ...listed("WORDS")]);
 });
 
-test("npm pack holds only what a user needs", async () => {
+/** The files that npm would pack. */
+async function packedPaths() {
   const { stdout } = await run("npm", "pack", "--dry-run", "--json", "--ignore-scripts");
-  const [{ files }] = JSON.parse(stdout);
+  return JSON.parse(stdout)[0].files.map(({ path }) => path);
+}
+
+test("npm pack holds only what a user needs", async () => {
+  const paths = await packedPaths();
   const allowed = [
-    /^dist\/\w+\.d\.ts$/,
+    /^dist\/\w+\.d\.ts(\.map)?$/,
+    /^web\/\w+\.ts$/,
     /^dist\/(vit|worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   ];
-  for (const { path } of files)
+  for (const path of paths)
     assert.ok(
       allowed.some((pattern) => pattern.test(path)),
       path,
     );
-  const paths = files.map(({ path }) => path);
   const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
   for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", ...modules]) {
     assert.ok(paths.includes(path), path);
@@ -159,26 +164,43 @@ test("the command is a program of its own, over the library and Node, and sharp 
   for (const name of ["vit", "worker"]) assert.doesNotMatch(await minified(`${name}.js`), /\bsharp\b/);
 });
 
-for (const [what, lib] of [
-  ["without", "es2022"],
-  ["with", "es2022,dom"],
-]) {
-  test(`the types hold in a strict program ${what} a DOM`, async () => {
-    await run(
-      process.execPath,
-      "node_modules/typescript/bin/tsc",
-      "--noEmit",
-      "--strict",
-      "--exactOptionalPropertyTypes",
-      "--module",
-      "nodenext",
-      "--target",
-      "es2022",
-      "--lib",
-      lib,
-      "--types",
-      "node",
-      "tests/node/consumer.ts",
-    ).catch(({ stdout }) => assert.fail(stdout));
-  });
+/** The declarations in dist. */
+const declared = readdirSync(new URL("dist", root)).filter((name) => name.endsWith(".d.ts"));
+
+test("the package's types are the public ones", () => {
+  const names = declared.flatMap((file) =>
+    [...read(`dist/${file}`).toString().matchAll(/^\s*(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)/gm)]
+      .map(([, name]) => name));
+  assert.deepEqual([...new Set(names)].sort(), [
+    "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
+    "Drawing", "EmbedOptions", "Embedding", "Folder", "Head", "ImageInput", "LoadOptions", "PenPoint", "Pixels",
+    "Prepare", "RolloutOptions", "Source", "SymbolConstructor", "Variant", "Vit", "VitConfig", "VitError",
+    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
+  ]);
+});
+
+test("every declaration maps to a source that the package holds", async () => {
+  const packed = await packedPaths();
+  assert.ok(declared.length > 0);
+  for (const name of declared) {
+    const { sources } = JSON.parse(read(`dist/${name}.map`));
+    assert.match(read(`dist/${name}`).toString(), new RegExp(`sourceMappingURL=${name}\\.map$`));
+    for (const path of sources) assert.ok(packed.includes(new URL(path, "file:///dist/").pathname.slice(1)), `${name}: ${path}`);
+  }
+  const mapped = declared.map((name) => `web/${name.replace(".d.ts", ".ts")}`).sort();
+  assert.deepEqual(packed.filter((path) => /^web\/.*\.ts$/.test(path)).sort(), mapped, "and no other");
+});
+
+/** The newest TypeScript; older ones and node10 are tried by `npm run ecosystem`. */
+const tsc = async (...given) => {
+  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--types", "node", ...given];
+  const files = ["tests/node/consumer.ts", "tests/node/consumer-newest.ts"];
+  await run(process.execPath, "node_modules/typescript/bin/tsc", ...options, ...files).catch(({ stdout }) => assert.fail(stdout));
+};
+
+for (const lib of ["es2022", "es2022,dom"]) {
+  for (const [resolution, module] of [["node16", "node16"], ["nodenext", "nodenext"], ["bundler", "esnext"]]) {
+    test(`the types hold in a strict program by moduleResolution ${resolution} over ${lib}`, () =>
+      tsc("--module", module, "--moduleResolution", resolution, "--lib", lib));
+  }
 }

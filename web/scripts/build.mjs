@@ -97,6 +97,7 @@ export async function dist() {
   }, async () => {
     rmSync(join(root, "dist"), { recursive: true, force: true });
     await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
+    keepTypesOf("vit.d.ts");
     await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
     await bundle("vit", { external: later.map((name) => `./${name}.js`) });
     for (const name of ["worker", ...later]) await bundle(name);
@@ -111,6 +112,18 @@ export async function dist() {
       copyFileSync(join(root, wasmFile(name)), join(root, "dist", `vit.${name}.wasm`));
     }
   });
+}
+
+/** Removes from dist the declarations, and their maps, that `entry` does not reach. */
+function keepTypesOf(entry) {
+  const reached = new Set([entry]);
+  for (const name of reached) {
+    const text = readFileSync(join(root, "dist", name), "utf8");
+    for (const [, next] of text.matchAll(/from "\.\/(\w+)\.js"/g)) reached.add(`${next}.d.ts`);
+  }
+  for (const name of readdirSync(join(root, "dist"))) {
+    if (!reached.has(name.replace(/\.map$/, ""))) rmSync(join(root, "dist", name));
+  }
 }
 
 /**
