@@ -90,7 +90,8 @@ export async function open(source: Source | Opener, signal?: AbortSignal): Promi
 /** @internal What stays as it is now: bytes and URLs may change. */
 export function steady<Other>(source: Source | Other): Source | Other {
   if (isBytes(source)) return readable(() => new Uint8Array(viewOf(source)));
-  return source instanceof URL ? new URL(source) : source;
+  // Some bundlers' URLs are a path alone, such as /_next/static/a.wasm.
+  return source instanceof URL ? new URL(source, globalThis.location?.href) : source;
 }
 
 /** @internal What can be opened again later: a Response can be read once. */

@@ -38,6 +38,16 @@ test("weights come from a path, a URL, a Response, a Blob, a Request or bytes", 
   }
 });
 
+test("a bundler's URL, which is a path alone, is beside the page", async (t) => {
+  const url = await serve(t, { "/static/model": file(weights) });
+  const relative = new Proxy(new URL("/static/model", "x:/"), {
+    get: (target, key) => (key === "toString" ? () => "/static/model" : Reflect.get(target, key, target)),
+  });
+  assert.equal(String(relative), "/static/model");
+  const vit = await during(globalThis, "location", { href: url("/index.html") }, () => load(relative));
+  assert.equal((await vit.classify(image)).logits.length, vit.config.classes);
+});
+
 test("bytes given stay the caller's, and may change afterwards", async () => {
   for (const worker of [false, true]) {
     const mine = new Uint8Array(weights);
