@@ -1,0 +1,45 @@
+// The recipes of tests/ecosystem whose tools are here, built and opened.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { recipes } from "../ecosystem/recipes.mjs";
+import { lay, tried } from "../ecosystem/try.mjs";
+import { skip } from "./harness.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+describe("recipes", { skip }, () => {
+  let browser;
+  before(async () => {
+    const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  });
+  after(() => browser?.close());
+
+  /** An app with the package as it is installed, and the tools that are here. */
+  function app(t, name) {
+    const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const at = (path) => join(folder, "node_modules", path);
+    mkdirSync(at("vitrine/weights"), { recursive: true });
+    for (const path of ["package.json", "dist", "weights/digits.safetensors"]) {
+      cpSync(join(root, path), at(`vitrine/${path}`), { recursive: true });
+    }
+    for (const tool of ["vite", "rolldown", ".bin"]) symlinkSync(join(root, "node_modules", tool), at(tool));
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+    lay(name, recipes[name], folder);
+    return folder;
+  }
+
+  for (const name of ["html", "vite", "rolldown"]) {
+    test(`${recipes[name].title}: the recipe builds without a warning and its page shows the digit`, async (t) => {
+      const [{ label, p }] = await tried(recipes[name], app(t, name), browser);
+      assert.equal(label, "1");
+      assert.ok(p > 0.9 && p <= 1);
+    });
+  }
+});

@@ -1,0 +1,5 @@
+export default {
+  input: "main.js",
+  output: { dir: "dist" },
+  experimental: { resolveNewUrlToAsset: true },
+};

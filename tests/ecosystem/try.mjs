@@ -1,0 +1,142 @@
+// Builds a recipe where its tools are in place, and asks what came out.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, cpSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { delimiter, extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MOST_SECONDS = 300;
+
+/** Puts a recipe's own files into a folder. */
+export function lay(name, { files = name }, folder) {
+  if (files === "typescript") {
+    return copyFileSync(new URL("../node/consumer.ts", import.meta.url), join(folder, "consumer.ts"));
+  }
+  cpSync(fileURLToPath(new URL(`${files}/`, import.meta.url)), folder, { recursive: true });
+}
+
+/** Builds and runs a recipe: what it answered, each as `{ label, p }`. */
+export async function tried(recipe, folder, browser) {
+  if (recipe.prepare) await done(recipe.prepare, folder);
+  if (recipe.build) quiet(await done(recipe.build, folder));
+  if (recipe.run) return [JSON.parse(quiet(await done(recipe.run, folder)).trim().split("\n").at(-1))];
+  if (!recipe.serve && !recipe.page) return []; // built is all that it had to be
+  const site = recipe.serve ? await program(recipe.serve, folder) : await folderServer(join(folder, recipe.page));
+  try {
+    const answers = [];
+    if (recipe.asks) answers.push(await (await fetch(site.address + recipe.asks)).json());
+    if (recipe.page) answers.push(await shown(browser, site.address));
+    return answers;
+  } finally {
+    await site.close();
+  }
+}
+
+/** What a page writes into its `output`; its complaints are errors. */
+async function shown(browser, address) {
+  const page = await browser.newPage();
+  const trouble = [];
+  page.on("console", (message) => {
+    const favicon = message.location().url.endsWith("/favicon.ico");
+    if (["error", "warning"].includes(message.type()) && !favicon) trouble.push(message.text());
+  });
+  page.on("pageerror", (error) => trouble.push(error.message));
+  try {
+    await page.goto(address);
+    await page.locator("output").filter({ hasText: /\}/ }).waitFor({ timeout: 60_000 })
+      .catch((error) => trouble.push(error.message.split("\n")[0]));
+    if (trouble.length) throw new Error(trouble.join("; "));
+    return JSON.parse(await page.locator("output").textContent());
+  } finally {
+    await page.close();
+  }
+}
+
+/** A command in a recipe's folder, in a group of processes of its own. */
+function start(command, folder, env = {}) {
+  const PATH = [join(folder, "node_modules", ".bin"), process.env.PATH].join(delimiter);
+  const silence = { NO_COLOR: "1", CI: "1", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false",
+    NG_CLI_ANALYTICS: "false", DO_NOT_TRACK: "1" };
+  const child = spawn("sh", ["-c", command], {
+    cwd: folder, detached: true, stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...silence, PATH, ...env },
+  });
+  const output = { out: "", text: "" };
+  child.stdout.on("data", (chunk) => ((output.out += chunk), (output.text += chunk)));
+  child.stderr.on("data", (chunk) => (output.text += chunk));
+  return { child, output };
+}
+
+function end(child) {
+  try {
+    process.kill(-child.pid);
+  } catch {
+    // it has ended
+  }
+}
+
+async function done(command, folder) {
+  const { child, output } = start(command, folder);
+  const late = setTimeout(end, MOST_SECONDS * 1000, child);
+  const [code] = await once(child, "close");
+  clearTimeout(late);
+  if (code !== 0) throw new Error(`${command}: exit code ${code}: ${output.text.trim().slice(-1500)}`);
+  return output;
+}
+
+/** Standard output, where nothing was a warning. */
+function quiet({ out, text }) {
+  const warning = text.match(/^.*\bwarn(ing)?\b.*$/im);
+  if (warning) throw new Error(`a warning: ${warning[0].trim()}`);
+  return out;
+}
+
+/** A server's address, once it answers. */
+async function program(command, folder) {
+  const port = await freePort();
+  const { child, output } = start(command, folder, { PORT: String(port) });
+  const close = async () => {
+    const closed = child.exitCode === null && once(child, "close");
+    end(child);
+    await closed;
+  };
+  const address = `http://127.0.0.1:${port}`;
+  for (const last = Date.now() + MOST_SECONDS * 1000; Date.now() < last && child.exitCode === null; ) {
+    if (await fetch(address).then(() => true, () => false)) return { address, close };
+    await new Promise((later) => setTimeout(later, 200));
+  }
+  await close();
+  throw new Error(`${command}: no answer: ${output.text.trim().slice(-1500)}`);
+}
+
+async function listening(server) {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return server.address().port;
+}
+
+async function freePort() {
+  const server = createServer();
+  const port = await listening(server);
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+
+async function folderServer(folder) {
+  const server = createServer(async ({ url }, response) => {
+    const path = normalize(decodeURIComponent(new URL(url, "http://page").pathname));
+    const file = join(folder, path === "/" ? "index.html" : path);
+    const body = await readFile(file).catch(() => undefined);
+    const type = TYPES[extname(file)] ?? "application/octet-stream";
+    response.writeHead(body ? 200 : 404, { "content-type": type }).end(body);
+  });
+  const address = `http://127.0.0.1:${await listening(server)}`;
+  const close = () => new Promise((closed) => {
+    server.close(closed);
+    server.closeAllConnections();
+  });
+  return { address, close };
+}

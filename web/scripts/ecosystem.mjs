@@ -1,0 +1,123 @@
+// npm run ecosystem: the package, as npm packs it, in other people's bundlers and engines.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { recipes } from "../../tests/ecosystem/recipes.mjs";
+import { lay, tried } from "../../tests/ecosystem/try.mjs";
+import * as build from "./build.mjs";
+import { Trouble, cacheFolder, isMain, main, root, run, say } from "./lib.mjs";
+import * as setup from "./setup.mjs";
+
+const kitchen = join(cacheFolder, "ecosystem");
+
+const help = `npm run ecosystem [-- --only NAME,…]
+
+Packs the package, installs each tool into ${kitchen}, builds tests/ecosystem's
+recipe for it, runs it in Node or headless Chromium and compares its answer with the package's own.
+
+${Object.entries(recipes).map(([name, { title }]) => `  ${name.padEnd(16)}${title}`).join("\n")}`;
+
+/** What npm would publish, as a file. */
+async function pack() {
+  mkdirSync(kitchen, { recursive: true });
+  const { output } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", kitchen]);
+  return join(kitchen, JSON.parse(output.slice(output.indexOf("[")))[0].filename);
+}
+
+/** An empty app with the package and the recipe's tools: its folder, or why they cannot be had. */
+async function place(name, recipe, tarball) {
+  const folder = join(kitchen, name);
+  const modules = join(folder, "node_modules");
+  for (const path of ["dist", ".next", ".parcel-cache", "node_modules/vitrine"]) {
+    rmSync(join(folder, path), { recursive: true, force: true });
+  }
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  const wanted = [tarball, ...(recipe.packages ?? [])];
+  const { code, output } = await run("npm", ["install", "--prefix", folder, "--no-save", "--no-package-lock",
+    "--ignore-scripts", "--loglevel=error", ...wanted], { allowFailure: true });
+  if (code === 0 && existsSync(join(modules, "vitrine"))) return { folder };
+  return { folder, missing: output.match(/npm error (?!code)(.*)/)?.[1] ?? `npm ended with ${code}` };
+}
+
+/** The version that a recipe's first package has, or the engine alone. */
+function versionOf({ packages: [first] = [], page }, folder, browser) {
+  if (!first) return page ? `Chromium ${parseInt(browser?.version())}` : process.version;
+  const name = first.slice(0, first.lastIndexOf("@"));
+  return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version;
+}
+
+const same = (answer, own) => answer.label === own.label && Math.abs(answer.p - own.p) < 1e-5;
+
+/** One line of the table. */
+async function row(name, { tarball, browser, own }) {
+  const recipe = recipes[name];
+  const { folder, missing } = await place(name, recipe, tarball);
+  if (missing) return { name, result: "skipped", why: missing };
+  const version = versionOf(recipe, folder, browser);
+  if (recipe.page && !browser) return { name, version, result: "skipped", why: "no Chromium here" };
+  lay(name, recipe, folder);
+  try {
+    const answers = await tried(recipe, folder, browser);
+    const wrong = answers.find((answer) => !same(answer, own));
+    const told = JSON.stringify(wrong ?? answers[0]) ?? "compiles";
+    return { name, version, result: wrong ? "differs" : "same", why: told };
+  } catch (error) {
+    return { name, version, result: "fails", why: error.message };
+  }
+}
+
+/** The digit that the package itself sees in the recipes' drawing. */
+async function ownAnswer() {
+  const { Vit } = await import(join(root, "dist/vit.js"));
+  const vit = await Vit.load(join(root, "weights/digits.safetensors"));
+  const strokes = [[{ x: 140, y: 40, width: 20 }, { x: 140, y: 240, width: 20 }]];
+  const { classes } = await vit.classify({ strokes, width: 280, height: 280 });
+  vit.dispose();
+  return classes[0];
+}
+
+function chosen(only) {
+  const names = only?.split(",") ?? Object.keys(recipes);
+  const unknown = names.find((name) => !Object.hasOwn(recipes, name));
+  if (unknown !== undefined) throw new Trouble(`--only: expected some of ${Object.keys(recipes)}, got "${unknown}"`);
+  return names;
+}
+
+async function openBrowser() {
+  const executablePath = await setup.chromium();
+  if (!executablePath) return;
+  const { chromium } = await import("playwright-core");
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+const line = ({ name, version = "", result, why }) =>
+  `${recipes[name].title.padEnd(36)}${version.padEnd(16)}${result.padEnd(9)}${why}`;
+
+async function ecosystem(names) {
+  setup.node();
+  await build.packages();
+  await build.wasm();
+  await build.dist();
+  const tarball = await pack();
+  const browser = await openBrowser();
+  const own = await ownAnswer();
+  try {
+    const rows = [];
+    for (const name of names) {
+      rows.push(await row(name, { tarball, browser, own }));
+      say(line(rows.at(-1)));
+    }
+    if (rows.some(({ result }) => ["differs", "fails"].includes(result))) process.exitCode = 1;
+  } finally {
+    await browser?.close();
+  }
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean" } } });
+    if (values.help) return say(help);
+    await ecosystem(chosen(values.only));
+  });
+}
