@@ -1,0 +1,93 @@
+// README.md as npm shows it: packed for real, from a copy of what npm needs for that.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { pageOf, portable } from "../../web/scripts/readme.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const readme = readFileSync(join(root, "README.md"), "utf8");
+const page = "https://git.example.org/someone/vitrine";
+const run = promisify(execFile);
+
+/** A folder that packs as ours does, but builds nothing. */
+function copy(t, more) {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-pack-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "web/scripts"), { recursive: true });
+  for (const path of ["README.md", "web/scripts/lib.mjs", "web/scripts/readme.mjs"]) copyFileSync(join(root, path), join(folder, path));
+  const described = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const scripts = Object.fromEntries(["prepack", "postpack"].map((name) =>
+    [name, described.scripts[name].replace("node web/scripts/build.mjs && ", "")]));
+  for (const key of ["repository", "homepage", "bugs"]) delete described[key];
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, scripts, ...more }));
+  return folder;
+}
+
+/** What npm pack says, and the README in what it packed. */
+async function packed(folder) {
+  const { stdout, stderr } = await run("npm", ["pack"], { cwd: folder });
+  const { stdout: inside } = await run("tar", ["xzOf", "vitrine-0.1.0.tgz", "package/README.md"], { cwd: folder });
+  return { said: stdout + stderr, inside };
+}
+
+test("npm pack says what package.json leaves out, and packs no relative link", async (t) => {
+  const folder = copy(t, { homepage: page });
+  const { said, inside } = await packed(folder);
+  assert.match(said, /package\.json does not say: repository, bugs\./);
+  assert.doesNotMatch(inside, /\]\((?!https?:|#)/);
+  assert.doesNotMatch(inside, /page\.png/);
+  assert.match(inside, /\bRECIPES\.md\b/);
+  assert.equal(readFileSync(join(folder, "README.md"), "utf8"), readme, "as it was");
+});
+
+test("with a repository the packed README leads to its files, its picture too", async (t) => {
+  const repository = { type: "git", url: `git+${page}.git` };
+  const { said, inside } = await packed(copy(t, { repository, homepage: page, bugs: page }));
+  assert.doesNotMatch(said, /does not say|No repository/);
+  assert.ok(inside.includes(`](${page}/raw/HEAD/web/page.png)`));
+  const paths = [...inside.matchAll(/\]\(https:\/\/git\.example\.org\/someone\/vitrine\/(?:raw|blob)\/HEAD\/([^)#]+)/g)];
+  assert.equal(paths.length, [...readme.matchAll(/\]\((?!https?:|#)[\w./-]+\)/g)].length);
+  for (const [, path] of paths) assert.ok(existsSync(join(root, path)), path);
+});
+
+test("what an interrupted pack left is put back, and what was written since then stays", async (t) => {
+  const folder = copy(t, {});
+  const step = (name) => run(process.execPath, ["web/scripts/readme.mjs", name], { cwd: folder });
+  const now = () => readFileSync(join(folder, "README.md"), "utf8");
+  await step("prepack");
+  assert.notEqual(now(), readme);
+  await step("prepack");
+  await step("postpack");
+  assert.equal(now(), readme);
+  await step("prepack");
+  writeFileSync(join(folder, "README.md"), "new\n");
+  await step("postpack");
+  assert.equal(now(), "new\n");
+});
+
+test("code in the README is no link", () => {
+  const code = "`a[0](b)`\n```js\nlist[i](x);\n![not](a.png)\n```\n";
+  for (const known of [page, undefined]) assert.equal(portable(code, known), code);
+});
+
+test("a repository is found in every form that package.json allows", () => {
+  const forms = {
+    "someone/vitrine": "https://github.com/someone/vitrine",
+    "gitlab:someone/vitrine": "https://gitlab.com/someone/vitrine",
+    "bitbucket:someone/vitrine": "https://bitbucket.org/someone/vitrine",
+    "git@git.example.org:someone/vitrine.git": page,
+    "git+ssh://git@git.example.org/someone/vitrine.git": page,
+    [`git+${page}.git`]: page,
+    [page]: page,
+  };
+  for (const [form, wanted] of Object.entries(forms)) {
+    assert.equal(pageOf(form), wanted);
+    assert.equal(pageOf({ type: "git", url: form }), wanted);
+  }
+  assert.equal(pageOf(undefined), undefined);
+});
