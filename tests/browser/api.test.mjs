@@ -4,9 +4,8 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 import { picture, raw, skip as noSharp } from "../node/command.mjs";
-import { skip } from "./harness.mjs";
+import { launch, skip } from "./browsers.mjs";
 
 const root = new URL("../../", import.meta.url);
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
@@ -46,8 +45,7 @@ before(async () => {
   if (skip) return;
   server = createServer(answer);
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launch();
 });
 
 after(async () => {

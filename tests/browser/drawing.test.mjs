@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { fingers, noPen, pen } from "./fingers.mjs";
 import {
   DIGITS,
   draw,
@@ -160,54 +161,35 @@ describe("drawing on the page", { skip }, () => {
     });
     const spot = await padSpots(page);
     const scrolled = await page.evaluate(() => scrollY);
-    const touch = await page.context().newCDPSession(page);
-    const finger = (id, corner) => {
+    const hand = await fingers(page);
+    const put = (id, corner) => {
       const [x, y] = spot(corner);
-      return { id, x, y };
+      return hand.move({ id, x, y });
     };
-    const send = (type, ...touchPoints) =>
-      touch.send("Input.dispatchTouchEvent", { type, touchPoints });
-    await send("touchStart", finger(0, [50, 12]));
-    for (let y = 12; y <= 50; y += 4) await send("touchMove", finger(0, [50, y]));
+    for (let y = 12; y <= 50; y += 4) await put(0, [50, y]);
     await settled(page);
     const alone = await painted(page, "#pad");
-    await send("touchStart", finger(0, [50, 52]), finger(1, [10, 10]));
-    await send("touchMove", finger(0, [50, 52]), finger(1, [10, 80]));
+    await put(1, [10, 10]);
+    await put(1, [10, 80]);
     await settled(page);
     const second = await painted(page, "#pad");
     assert.ok(second < alone * 1.2, `ink grew from ${alone} to ${second} under the second finger`);
-    await send("touchEnd");
-    for (const y of [12, 30, 50, 70, 88])
-      await send(y === 12 ? "touchStart" : "touchMove", finger(0, [50, y]));
-    await send("touchEnd");
+    await hand.lift();
+    for (const y of [12, 30, 50, 70, 88]) await put(0, [50, y]);
+    await hand.lift();
     await settled(page);
     assert.equal((await prediction(page)).label, "1");
     assert.equal(await page.evaluate(() => scrollY), scrolled);
     await close();
   });
 
-  test("a pen's pressure is its width", async () => {
+  test("a pen's pressure is its width", { skip: noPen }, async () => {
     const { page, close } = await browser.visit();
     const spot = await padSpots(page);
-    const input = await page.context().newCDPSession(page);
-    const line = async (force) => {
+    const line = async (pressure) => {
       await page.keyboard.press("Escape");
-      const send = (type, corner) => {
-        const [x, y] = spot(corner);
-        return input.send("Input.dispatchMouseEvent", {
-          type,
-          x,
-          y,
-          force,
-          button: "left",
-          buttons: type === "mouseReleased" ? 0 : 1,
-          clickCount: 1,
-          pointerType: "pen",
-        });
-      };
-      await send("mousePressed", [50, 10]);
-      for (let y = 10; y <= 90; y += 5) await send("mouseMoved", [50, y]);
-      await send("mouseReleased", [50, 90]);
+      const points = Array.from({ length: 17 }, (_, step) => spot([50, 10 + 5 * step]));
+      await pen(page, pressure, points);
       await settled(page);
       return painted(page, "#pad");
     };

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { launch, skip } from "./browsers.mjs";
 
 const root = fileURLToPath(new URL("../../build/page/", import.meta.url));
 const TYPES = {
@@ -15,12 +15,7 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"].find(
-  (path) => path && existsSync(path),
-);
-
-/** What to tell node:test: false, or why the page's tests cannot run here. */
-export const skip = executablePath ? false : "no Chromium here; install one or set $CHROMIUM";
+export { skip };
 
 /** Opens a browser and a server; `visit` gives a page of its own to each test. */
 export async function openBrowser() {
@@ -41,18 +36,7 @@ export async function openBrowser() {
     }
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  const browser = await chromium.launch({
-    executablePath,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--use-fake-device-for-media-stream", // a camera of moving shapes
-      "--use-fake-ui-for-media-stream",
-    ],
-  });
+  const browser = await launch();
   const address = `http://127.0.0.1:${server.address().port}/`;
   return {
     address,

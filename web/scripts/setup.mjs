@@ -1,4 +1,4 @@
-// Puts in place what a fresh clone lacks: npm's packages, Debian's, Emscripten, Chromium.
+// Puts in place what a fresh clone lacks: npm's packages, Debian's, Emscripten, browsers.
 // Looks first, installs only what is missing, says what it does.
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -196,12 +196,16 @@ async function installEmscripten(prefix) {
   await run("bash", [join(root, "web", "scripts", "emscripten.sh"), prefix]);
 }
 
-// ---- Chromium
+// ---- Browsers
 
-/** The path of a Chromium for the page's tests; undefined where there is none to be had. */
-export async function chromium() {
-  const find = () => process.env.CHROMIUM ||
-    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(which).find(Boolean);
-  if (!find()) await wanted("chromium");
+/** The path of a browser for the tests; undefined where there is none to be had. */
+async function browser(given, programs, debianName) {
+  const find = () => given || programs.map(which).find(Boolean);
+  if (!find()) await wanted(debianName);
   return find();
 }
+
+export const chromium = () => browser(process.env.CHROMIUM,
+  ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"], "chromium");
+
+export const firefox = () => browser(process.env.FIREFOX, ["firefox-esr", "firefox"], "firefox-esr");

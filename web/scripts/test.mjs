@@ -63,7 +63,16 @@ const stages = {
     }
     await buildPackage();
     await build.page();
-    return nodeTests(["tests/browser"], { CHROMIUM: chromium });
+    return nodeTests(["tests/browser"], { VITRINE_BROWSER: "chromium", CHROMIUM: chromium });
+  }],
+  firefox: ["API and page in Firefox", async () => {
+    const firefox = await setup.firefox();
+    if (!firefox) {
+      return { ...none, skipped: 1, why: "no Firefox here: install one, or name it in $FIREFOX" };
+    }
+    await buildPackage();
+    await build.page();
+    return nodeTests(["tests/browser"], { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
   }],
 };
 const names = Object.keys(stages);
@@ -71,7 +80,7 @@ const names = Object.keys(stages);
 const help = `npm test [-- --only ${names.join(",")}]
 
 Installs what is missing as npm start does (and, on Debian as root, a C compiler, zlib,
-libpng, OpenBLAS, Chromium), builds, and runs the tests:
+libpng, OpenBLAS, Chromium, Firefox), builds, and runs the tests:
 
 ${names.map((name) => `  ${name.padEnd(8)} ${stages[name][0]}`).join("\n")}`;
 

@@ -1,0 +1,55 @@
+/** The browser that these tests drive: $VITRINE_BROWSER names chromium (the default) or firefox. */
+import { existsSync } from "node:fs";
+import { chromium, firefox } from "playwright-core";
+
+export const name = process.env.VITRINE_BROWSER ?? "chromium";
+
+const found = (...paths) => paths.find((path) => path && existsSync(path));
+
+async function launchChromium(executablePath) {
+  const args = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-fake-device-for-media-stream", // a camera of moving shapes
+    "--use-fake-ui-for-media-stream",
+  ];
+  return chromium.launch({ executablePath, args });
+}
+
+/** An unpatched Firefox, which Playwright drives over WebDriver BiDi. */
+async function launchFirefox(executablePath) {
+  const firefoxUserPrefs = {
+    "media.navigator.streams.fake": true, // a camera of moving shapes
+    "media.navigator.permission.disabled": true,
+  };
+  const browser = await firefox.launch({ executablePath, channel: "moz-firefox", firefoxUserPrefs });
+  const session = Object.getPrototypeOf(browser._connection.toImpl(browser)._browserSession);
+  const { send } = session;
+  // Playwright sends this to every new context, and Firefox ESR 153 does not know it.
+  session.send = function (method, ...rest) {
+    return method === "emulation.setMediaFeaturesOverride" ? Promise.resolve({}) : send.call(this, method, ...rest);
+  };
+  return browser;
+}
+
+const browsers = {
+  chromium: {
+    path: found(process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"),
+    start: launchChromium,
+    missing: "no Chromium here; install one or set $CHROMIUM",
+  },
+  firefox: {
+    path: found(process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"),
+    start: launchFirefox,
+    missing: "no Firefox here; install one or set $FIREFOX",
+  },
+};
+const { path, start, missing } = browsers[name];
+
+/** What to tell node:test: false, or why these tests cannot run here. */
+export const skip = path ? false : missing;
+
+export const launch = () => start(path);

@@ -1,0 +1,65 @@
+/** Touch and pen, which Playwright leaves to each browser's own protocol. */
+import { name } from "./browsers.mjs";
+
+/** A finger: `{ id, x, y }` in pixels of the window. */
+async function chromiumFingers(page) {
+  const session = await page.context().newCDPSession(page);
+  const down = new Map();
+  const send = (type) =>
+    session.send("Input.dispatchTouchEvent", { type, touchPoints: [...down.values()] });
+  return {
+    scrolls: true,
+    async move(finger) {
+      const type = down.has(finger.id) ? "touchMove" : "touchStart";
+      down.set(finger.id, finger);
+      await send(type);
+    },
+    async lift() {
+      down.clear();
+      await send("touchEnd");
+    },
+  };
+}
+
+/** Has the browser carry out WebDriver's actions of one pointer. */
+async function act(page, id, pointerType, actions) {
+  const session = page._connection.toImpl(page).delegate._session;
+  const source = { type: "pointer", id, parameters: { pointerType }, actions };
+  await session.send("input.performActions", { context: session.sessionId, actions: [source] });
+}
+
+const moveTo = (x, y) => ({ type: "pointerMove", x: Math.round(x), y: Math.round(y) });
+
+function bidiFingers(page) {
+  const down = new Set();
+  return {
+    scrolls: false, // a driver's touches reach the page and not what scrolls it
+    async move({ id, x, y }) {
+      const first = down.has(id) ? [] : [{ type: "pointerDown", button: 0 }];
+      down.add(id);
+      await act(page, `finger ${id}`, "touch", [moveTo(x, y), ...first]);
+    },
+    async lift() {
+      for (const id of down) await act(page, `finger ${id}`, "touch", [{ type: "pointerUp", button: 0 }]);
+      down.clear();
+    },
+  };
+}
+
+/** Fingers on a touch screen: `move` puts one down or moves it, `lift` takes all away. */
+export const fingers = (page) => (name === "firefox" ? bidiFingers(page) : chromiumFingers(page));
+
+/** Why no pen can be tested, or false. */
+export const noPen = name === "firefox" && "Firefox's WebDriver has no pen";
+
+/** Draws along the points with a pen pressed at `force`, from 0 to 1. */
+export async function pen(page, force, points) {
+  const session = await page.context().newCDPSession(page);
+  const send = (type, [x, y], buttons = 1) =>
+    session.send("Input.dispatchMouseEvent", {
+      type, x, y, force, button: "left", buttons, clickCount: 1, pointerType: "pen",
+    });
+  await send("mousePressed", points[0]);
+  for (const point of points) await send("mouseMoved", point);
+  await send("mouseReleased", points.at(-1), 0);
+}
