@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { picture, raw, skip as noSharp } from "../node/command.mjs";
-import { launch, skip } from "./browsers.mjs";
+import { launch, name, skip } from "./browsers.mjs";
 
 const root = new URL("../../", import.meta.url);
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
@@ -212,7 +212,9 @@ test(
   },
 );
 
-test("a worker that cannot start is told", { skip }, async () => {
+const noRoute = name === "webkit" && "WebDriver cannot withhold a file";
+
+test("a worker that cannot start is told", { skip: skip || noRoute }, async () => {
   const error = await inPage(
     async ({ model }) => {
       const { Vit } = await import("/dist/vit.js");
@@ -237,16 +239,21 @@ test("a policy that forbids WebAssembly is told, whosever the module", { skip },
 });
 
 test("every build gives the same logits, within rounding", { skip }, async () => {
-  const { names, logits } = await inPage(async ({ model }) => {
+  const { names, logits, refused } = await inPage(async ({ model }) => {
     const { Vit } = await import("/dist/vit.js");
     const image = new Float32Array(784).map((_, index) => Math.sin(index));
     const logits = [];
-    const names = ["scalar", "simd128", "relaxed"];
+    let refused;
+    const bytes = await (await fetch("/dist/vit.relaxed.wasm")).arrayBuffer();
+    const names = ["scalar", "simd128"];
+    if (WebAssembly.validate(bytes)) names.push("relaxed");
+    else refused = await Vit.load(model, { variant: "relaxed" }).catch(({ code }) => code);
     for (const variant of names) {
       logits.push([...(await (await Vit.load(model, { variant })).classify(image)).logits]);
     }
-    return { names, logits };
+    return { names, logits, refused };
   });
+  if (!names.includes("relaxed")) assert.equal(refused, "unsupported");
   const largest = Math.max(...logits[0].map(Math.abs));
   for (const [index, got] of logits.entries()) {
     const gap = Math.max(...got.map((value, at) => Math.abs(value - logits[0][at])));
@@ -270,13 +277,15 @@ test("an isolated page has threads, on its own thread and in a worker", { skip }
       });
       vit.dispose();
     }
-    return { answers, cores: navigator.hardwareConcurrency };
+    // Some builds of WebKitGTK isolate a page and still have no shared memory.
+    const shared = typeof SharedArrayBuffer === "function";
+    return { answers, most: shared ? navigator.hardwareConcurrency : 1 };
   };
-  const { answers, cores } = await inPage(work, { path: "/isolated" });
+  const { answers, most } = await inPage(work, { path: "/isolated" });
   const [one, ...many] = answers;
   assert.equal(one.threads, 1);
   for (const { threads, values } of many) {
-    assert.equal(threads, Math.min(2, cores));
+    assert.equal(threads, Math.min(2, most));
     assert.deepEqual(values, one.values);
   }
 });
@@ -329,8 +338,9 @@ test("the brush draws what a canvas draws", { skip }, async () => {
   });
   // Edges are smoothed in different ways. Where that moves the box by one of 280 pixels, what a
   // cell of 10 gets of an edge moves by a tenth, or two for a hair; else by a few levels of 255.
+  const most = name === "webkit" ? 0.3 : 0.25; // WebKit smooths a hair in a way of its own
   for (const { width, worst, mean } of differences) {
-    assert.ok(worst < 0.25 && mean < 0.01, `width ${width}: ${worst} at worst, ${mean} on average`);
+    assert.ok(worst < most && mean < 0.01, `width ${width}: ${worst} at worst, ${mean} on average`);
   }
   const alike = differences.filter(({ worst }) => worst < 0.07);
   assert.ok(alike.length > differences.length / 2, `${alike.length} of ${differences.length}`);

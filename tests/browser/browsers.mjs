@@ -1,6 +1,7 @@
-/** The browser that these tests drive: $VITRINE_BROWSER names chromium (the default) or firefox. */
+/** The browser that these tests drive: $VITRINE_BROWSER names chromium (the default), firefox or webkit. */
 import { existsSync } from "node:fs";
 import { chromium, firefox } from "playwright-core";
+import { launchWebkit } from "./webkit.mjs";
 
 export const name = process.env.VITRINE_BROWSER ?? "chromium";
 
@@ -45,6 +46,11 @@ const browsers = {
     path: found(process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"),
     start: launchFirefox,
     missing: "no Firefox here; install one or set $FIREFOX",
+  },
+  webkit: {
+    path: found(process.env.WEBKIT),
+    start: launchWebkit,
+    missing: "no WebKitGTK here; set $WEBKIT to its MiniBrowser",
   },
 };
 const { path, start, missing } = browsers[name];

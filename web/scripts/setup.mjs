@@ -67,7 +67,7 @@ async function debian(packages) {
 }
 
 /** The same for what we can do without: resolves to false where it cannot be installed. */
-const wanted = (name) => debian([name]).catch((error) => {
+const wanted = (...names) => debian(names).catch((error) => {
   say(`  ${error.message}`);
   return false;
 });
@@ -209,3 +209,14 @@ export const chromium = () => browser(process.env.CHROMIUM,
   ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"], "chromium");
 
 export const firefox = () => browser(process.env.FIREFOX, ["firefox-esr", "firefox"], "firefox-esr");
+
+/** The path of WebKitGTK's MiniBrowser, where WebKitWebDriver and Xvfb are here to drive it. */
+export async function webkit() {
+  const libraries = ["/usr/lib", `/usr/lib/${{ x64: "x86_64", arm64: "aarch64" }[process.arch]}-linux-gnu`];
+  const find = () => process.env.WEBKIT || libraries
+    .flatMap((folder) => ["4.1", "6.0"].map((version) => `${folder}/webkit2gtk-${version}/MiniBrowser`))
+    .find((path) => existsSync(path));
+  const driven = () => which("WebKitWebDriver") && which("Xvfb");
+  if (!driven() || !find()) await wanted("webkit2gtk-driver", "xvfb");
+  return driven() ? find() : undefined;
+}

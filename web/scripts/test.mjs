@@ -74,13 +74,22 @@ const stages = {
     await build.page();
     return nodeTests(["tests/browser"], { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
   }],
+  webkit: ["API and page in WebKitGTK", async () => {
+    const webkit = await setup.webkit();
+    if (!webkit) {
+      return { ...none, skipped: 1, why: "no WebKitGTK here: install webkit2gtk-driver and xvfb" };
+    }
+    await buildPackage();
+    await build.page();
+    return nodeTests(["tests/browser/api.test.mjs", "tests/webkit"], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
+  }],
 };
 const names = Object.keys(stages);
 
 const help = `npm test [-- --only ${names.join(",")}]
 
 Installs what is missing as npm start does (and, on Debian as root, a C compiler, zlib,
-libpng, OpenBLAS, Chromium, Firefox), builds, and runs the tests:
+libpng, OpenBLAS, Chromium, Firefox, WebKitGTK), builds, and runs the tests:
 
 ${names.map((name) => `  ${name.padEnd(8)} ${stages[name][0]}`).join("\n")}`;
 
@@ -121,9 +130,10 @@ async function cTests(preset, env) {
 }
 
 async function nodeTests(folders, env = {}) {
-  const files = folders.flatMap((folder) => readdirSync(join(root, folder)).sort()
-    .filter((name) => name.endsWith(".test.mjs"))
-    .map((name) => join(folder, name)));
+  const files = folders.flatMap((folder) => folder.endsWith(".test.mjs") ? [folder] :
+    readdirSync(join(root, folder)).sort()
+      .filter((name) => name.endsWith(".test.mjs"))
+      .map((name) => join(folder, name)));
   if (files.length === 0) throw new Trouble(`no *.test.mjs in ${folders.join(", ")}`);
   const reporter = process.env.CI ? "tap" : "spec";
   const { output } = await run(process.execPath,

@@ -47,7 +47,9 @@ export async function loadCheckpoint(
   told: Told,
   options: Loading,
 ): Promise<Loaded> {
-  const threads = crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
+  // WebKitGTK can isolate a page and still have no shared memory.
+  const shared = crossOriginIsolated && typeof SharedArrayBuffer === "function";
+  const threads = shared ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
   const all = { ...options, threads, worker: true };
   const others = pixels !== "" && files.some(({ name }) => SAYS_MORE.test(name));
   const config = others ? { ...told, prepare: null } : told;

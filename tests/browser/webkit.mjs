@@ -1,0 +1,91 @@
+/** WebKitGTK over WebDriver, as much of Playwright's browser as the API's and page's tests use. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Starts Xvfb on a free display; it tells the number when it is ready. */
+async function openDisplay() {
+  const server = spawn("Xvfb", ["-displayfd", "1", "-screen", "0", "1280x1024x24"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [number] = await once(server.stdout, "data");
+  return { server, display: `:${String(number).trim()}` };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+/** Sends WebDriver commands below `address`. */
+const client = (address) => async (method, path, body) => {
+  const answer = await fetch(`${address}${path}`, { method, body: body && JSON.stringify(body) });
+  const { value } = await answer.json();
+  if (!answer.ok) throw new Error(`${path}: ${value.error}: ${value.message}`);
+  return value;
+};
+
+async function untilReady(send) {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await send("GET", "/status").catch(() => undefined)) return;
+    await new Promise((later) => setTimeout(later, 100));
+  }
+  throw new Error("WebKitWebDriver does not answer");
+}
+
+/** Runs in the page what WebDriver is given as text; errors come back as values. */
+const wrapped = (work) => `const done = arguments[arguments.length - 1];
+  Promise.resolve().then(() => (${work})(arguments[0]))
+    .then((value) => done({ value }), (error) => done({ error: String(error) }));`;
+
+function pageOf(session) {
+  return {
+    goto: (url) => session("POST", "/url", { url }),
+    async evaluate(work, given = null) {
+      const body = { script: wrapped(work), args: [given] };
+      const { value, error } = await session("POST", "/execute/async", body);
+      if (error) throw new Error(error);
+      return value;
+    },
+    act: (actions) => session("POST", "/actions", { actions }),
+    async close() {},
+  };
+}
+
+const options = (binary) => ({ "webkitgtk:browserOptions": { binary, args: ["--automation"] } });
+
+/** Opens MiniBrowser at `binary`; `close` ends it, its driver and its display. */
+export async function launchWebkit(binary) {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-webkit-"));
+  const { server, display } = await openDisplay();
+  const port = await freePort();
+  const homes = Object.fromEntries(
+    ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"].map((name) => [name, folder]),
+  );
+  const env = { ...process.env, ...homes, DISPLAY: display };
+  const driver = spawn("WebKitWebDriver", [`--port=${port}`], { env, stdio: "ignore" });
+  let path;
+  const root = client(`http://127.0.0.1:${port}`);
+  const close = async () => {
+    if (path) await root("DELETE", path).catch(() => {});
+    driver.kill();
+    server.kill();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await untilReady(root);
+    const capabilities = { alwaysMatch: options(binary) };
+    path = `/session/${(await root("POST", "/session", { capabilities })).sessionId}`;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const session = (method, rest, body) => root(method, path + rest, body);
+  return { newPage: async () => pageOf(session), close };
+}
