@@ -20,10 +20,10 @@ export async function hand(page, event, files) {
         const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
         data.items.add(new File([bytes], name, { type }));
       }
-      const told =
-        event === "paste"
-          ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true })
-          : new DragEvent(event, { dataTransfer: data, bubbles: true, cancelable: true });
+      const options = { bubbles: true, cancelable: true };
+      const told = event === "paste" ? new ClipboardEvent(event, options) : new DragEvent(event, options);
+      // Firefox lets its constructors' options hold no files to paste.
+      Object.defineProperty(told, event === "paste" ? "clipboardData" : "dataTransfer", { value: data });
       document.body.dispatchEvent(told);
     },
     [event, sent],
