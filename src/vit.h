@@ -1,26 +1,145 @@
 /* Vitrine: a Vision Transformer in C11. This header is the manual.
  *
- * Everything is row-major float32. Shape letters, used throughout:
- *   B batch   C channels   H,W image rows, columns   N patches   D width
- *   T tokens = prefix + N  L blocks   h heads   d = D / h   A = h·d   M MLP width   K classes
+ * Contents, from what everyone needs to what few do:
  *
- * One image's journey, and the file that tells each leg of it:
- *   brush.c (strokes → bytes)  pixels.c (bytes → C,H,W)  stem.c (→ S,H/s,W/s, if asked)
- *   patches.c (→ N,D)  tokens.c (→ T,D)  blocks.c attention.c mlp.c norm.c (L × T,D → T,D)
- *   logits.c (→ K)  overlay.c (L,h,T,T → heat maps)
+ *   1  Simple         open a model, classify one image, close the model
+ *   2  Batches        many images a call, attention maps and tokens, threads
+ *   3  Opening        the file while it comes, its config, what the model says of itself
+ *   4  Preparing      pixels and pen strokes become images
+ *   5  Overlay        attention becomes heat maps
+ *   6  Saving         tensors by name, files of floats and of int8
+ *   7  Training       forward and backward passes, losses
  *
- *     vit_model *model;
- *     vit_error why;
- *     if (vit_open(&model, bytes, size, NULL, &why) != VIT_OK) puts(why.text);
- *     size_t need = vit_state_size(model, 1, NULL);
- *     vit_state *state;
- *     vit_state_init(&state, malloc(need), need, model, 1, NULL);
- *     vit_run(model, state, image, 1, logits, NULL);
+ * Rules that hold for every function below:
  *
- * No global state. Nothing here prints, exits or knows of files; only vit_open…,
- * vit_create and vit_close touch the heap.
+ *   Arrays     are row-major, without gaps, float32 unless the type says otherwise. A comment
+ *              gives an array's shape in parentheses. `size` counts bytes.
+ *   Letters    B batch   C channels   H,W rows and columns of the image   N patches   D width
+ *              T tokens = prefix + N   L blocks   h heads   d width of a head   M MLP width
+ *              K classes
+ *   Errors     A function that returns vit_status returns VIT_OK or says what is wrong. If it
+ *              takes `why`, it then writes a message there; `why` may be NULL. Functions that
+ *              return no status trust their arguments.
+ *   Memory     Only vit_open…, vit_create and vit_close use the heap. All other functions work
+ *              in memory that the caller passes and owns. A pointer that a model returns belongs
+ *              to the model, and stays valid until vit_close.
+ *   Threads    There is no global state. Threads may share a model, because nothing changes it
+ *              after it is opened (training apart). A state, a tape and a loader serve one call
+ *              at a time.
+ *   Outside    Nothing here prints, exits or reads files.
  *
- * Vaswani et al., arXiv:1706.03762; Dosovitskiy et al., arXiv:2010.11929. */
+ * A program that says which class an image shows. CMake compiles it from this comment.
+ *
+ * ---- example ----
+ *     #include <stdio.h>
+ *     #include <stdlib.h>
+ *     #include "vit.h"
+ *
+ *     // The bytes of a file and a 0 after them, to be freed. NULL if it cannot be read.
+ *     static char *read_file(const char *path, size_t *size) {
+ *         FILE *file = fopen(path, "rb");
+ *         long length = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+ *         char *bytes = length < 0 ? NULL : calloc((size_t)length + 1, 1);
+ *         if (bytes) rewind(file);
+ *         *size = bytes ? fread(bytes, 1, (size_t)length, file) : 0;
+ *         if (!bytes || *size != (size_t)length) {
+ *             perror(path);
+ *             free(bytes);
+ *             bytes = NULL;
+ *         }
+ *         if (file) fclose(file);
+ *         return bytes;
+ *     }
+ *
+ *     // Finds the pixels in a grey PGM file, which begins "P5 columns rows 255".
+ *     static vit_status find_pixels(vit_pixels *pixels, const char *pgm, size_t size) {
+ *         int at = 0;
+ *         if (sscanf(pgm, "P5 %zu %zu 255%n", &pixels->columns, &pixels->rows, &at) < 2 ||
+ *             at == 0 || (size_t)at >= size || pixels->columns == 0 ||
+ *             pixels->rows > (size - (size_t)at - 1) / pixels->columns)
+ *             return VIT_BAD_IMAGE;
+ *         pixels->data = (const uint8_t *)pgm + at + 1;
+ *         pixels->channels = 1;
+ *         return VIT_OK;
+ *     }
+ *
+ *     // Prints the likeliest class.
+ *     static vit_status classify(const vit_model *model, const vit_pixels *pixels,
+ *                                vit_error *why) {
+ *         const vit_config *c = vit_model_config(model);
+ *         size_t floats = c->channels * c->image_size[0] * c->image_size[1], best = 0;
+ *         size_t size = vit_state_size(model, 1, NULL);
+ *         vit_state *state = NULL;
+ *         float *image = malloc(floats * sizeof *image);
+ *         float *p = malloc((c->classes + 1) * sizeof *p);
+ *         void *memory = malloc(size);
+ *         void *scratch = malloc(
+ *             vit_prepare_size(c, pixels->rows, pixels->columns, pixels->channels) + 1);
+ *         vit_status status = image && p && memory && scratch ? VIT_OK : VIT_NO_MEMORY;
+ *         if (!status) status = vit_prepare_image(image, scratch, pixels, c, why);
+ *         if (!status) status = vit_state_init(&state, memory, size, model, 1, NULL);
+ *         if (!status) status = vit_run(model, state, image, 1, p, NULL);
+ *         if (!status && c->classes) {
+ *             vit_probabilities(p, p, c->classes, c->temperature);
+ *             for (size_t i = 1; i < c->classes; i++)
+ *                 if (p[i] > p[best]) best = i;
+ *             const char *label = vit_model_label(model, best);
+ *             printf("class %zu (%s), probability %.4f\n", best, label ? label : "?", p[best]);
+ *         }
+ *         free(scratch);
+ *         free(memory);
+ *         free(p);
+ *         free(image);
+ *         return status;
+ *     }
+ *
+ *     int main(int argc, char **argv) {
+ *         if (argc != 3) {
+ *             fprintf(stderr, "usage: example MODEL.safetensors IMAGE.pgm\n");
+ *             return EXIT_FAILURE;
+ *         }
+ *         size_t size = 0, pgm_size = 0;
+ *         char *bytes = read_file(argv[1], &size), *pgm = read_file(argv[2], &pgm_size);
+ *         vit_status status = bytes && pgm ? VIT_OK : VIT_BAD_FILE;
+ *         vit_model *model = NULL;
+ *         vit_pixels pixels;
+ *         vit_error why = {"expected a model and a grey PGM image that fit in memory"};
+ *         if (!status) status = find_pixels(&pixels, pgm, pgm_size);
+ *         if (!status) status = vit_open(&model, bytes, size, NULL, &why);
+ *         if (!status) status = classify(model, &pixels, &why);
+ *         if (status) fprintf(stderr, "%s: %s\n", vit_status_name(status), why.text);
+ *         vit_close(model);
+ *         free(pgm);
+ *         free(bytes);
+ *         return status ? EXIT_FAILURE : EXIT_SUCCESS;
+ *     }
+ * ---- end of example ----
+ *
+ * A model is one safetensors file. Integers are little-endian.
+ *
+ *   byte 0        8                        8 + n                                    end
+ *        ┌────────┬────────────────────────┬──────────────────────────────────────────┐
+ *        │ n      │ header: JSON, n bytes  │ data: the tensors' numbers, end to end   │
+ *        │ uint64 │                        │ byte 0 of the data is byte 8 + n         │
+ *        └────────┴────────────────────────┴──────────────────────────────────────────┘
+ *   {"__metadata__": {"vitrine": "{\"image_size\":[28,28], …}"},
+ *    "cls_token": {"dtype": "F32", "shape": [1,1,64], "data_offsets": [0,256]}, …
+ *    "blocks.0.attn.qkv.weight.scale": {"dtype": "F32", "shape": [192], …},
+ *    "blocks.0.attn.qkv.weight": {"dtype": "I8", "shape": [192,64], …}}
+ *
+ *   Config    `__metadata__.vitrine` is the config as JSON text, quoted once more. The table in
+ *             src/README.md lists its keys. It may hold other keys too, such as the recipe.
+ *   Tensors   have timm's names and shapes; src/params.h lists them. dtype F32, F16 and BF16
+ *             are read, F32 is written. data_offsets are [begin,end] in the data. Tensors leave
+ *             no gaps and do not overlap.
+ *   int8      The matrix NAME (rows,columns) is I8 if NAME.scale (rows), which is F32, stands
+ *             beside it. Number [i][j] is then NAME[i][j] · NAME.scale[i]. Either all matrices
+ *             of the blocks are I8 or none. Any other I8 matrix becomes floats when it is opened.
+ *
+ * Files of other families (transformers, torchvision, CLIP, …) open too. Their tensors' names
+ * are translated, and config keys that are missing are inferred from the tensors' shapes.
+ *
+ * Papers: Vaswani et al., arXiv:1706.03762; Dosovitskiy et al., arXiv:2010.11929. */
 #ifndef VIT_H
 #define VIT_H
 
@@ -32,30 +151,121 @@
 extern "C" {
 #endif
 
-/* ---- Errors: what comes from outside returns a status ------------------- */
+/* ======================================================================== *
+ * 1  Simple: open a model, classify one image, close the model
+ * ======================================================================== */
 
 typedef enum vit_status {
     VIT_OK,
-    VIT_BAD_ARGUMENT, /* a caller's value is out of range */
+    VIT_BAD_ARGUMENT, /* a value that the caller passed is out of range */
     VIT_NO_MEMORY,
-    VIT_BAD_FILE,    /* not safetensors, or a broken one */
-    VIT_BAD_CONFIG,  /* __metadata__.vitrine is missing or makes no sense */
-    VIT_BAD_TENSOR,  /* missing, left over, wrong shape or type, not finite */
-    VIT_BAD_IMAGE,   /* wrong size, or pixels that are not finite */
+    VIT_BAD_FILE,    /* not a safetensors file, or a damaged one */
+    VIT_BAD_CONFIG,  /* a config key is missing, or its value makes no sense */
+    VIT_BAD_TENSOR,  /* missing, unknown, of a wrong shape or type, or not finite */
+    VIT_BAD_IMAGE,   /* of a wrong size, or with pixels that are not finite */
     VIT_BLANK_IMAGE, /* a drawing without ink */
     VIT_STATUS_COUNT
 } vit_status;
 
-/* Says what was expected and what came; names the tensor or the config key. */
+/* A sentence in UTF-8, ended by 0: what was expected and what was found. It names the tensor or
+ * the config key. */
 typedef struct vit_error {
     char text[240];
 } vit_error;
 
-/* "ok", "bad_argument", … : the `code` of the JS API's VitError. */
+/* → "ok", "bad_argument", …, or "unknown" for any other number; static text. The JavaScript API
+ * uses these names as VitError's `code`. */
 const char *vit_status_name(vit_status status);
 
-/* ---- The model ---------------------------------------------------------- */
+typedef struct vit_model vit_model;   /* a model in memory, ready to run */
+typedef struct vit_state vit_state;   /* the working memory of a run */
+typedef struct vit_config vit_config; /* sizes and kinds of a model: part 3 */
+typedef struct vit_taps vit_taps;     /* what a run gives besides the logits: part 2 */
+typedef struct vit_team vit_team;     /* threads: part 2 */
+struct vit_kernels;                   /* an instruction set's functions: kernels/kernels.h */
 
+/* Opens the model in `bytes` (size), a whole file.
+ * kernels: the instruction set to run on; NULL takes the best one compiled in.
+ * → *out: the model, which the caller closes; NULL on failure. It keeps nothing of `bytes`.
+ * Errors: VIT_BAD_FILE, VIT_BAD_CONFIG, VIT_BAD_TENSOR, VIT_NO_MEMORY. */
+vit_status vit_open(vit_model **out, const void *bytes, size_t size,
+                    const struct vit_kernels *kernels, vit_error *why);
+
+/* Frees the model and all that it returned. NULL is allowed. */
+void vit_close(vit_model *model);
+
+/* → the model's config, never NULL; the model owns it. */
+const vit_config *vit_model_config(const vit_model *model);
+
+/* → the name of class `index`, in UTF-8; the model owns it. NULL if there is no such class or
+ * the config has no `labels`. */
+const char *vit_model_label(const vit_model *model, size_t index);
+
+/* → how many bytes a state needs that runs up to `batch` images together on `team`. A NULL team
+ * is the caller's own thread. 0 if batch or the team's size is 0, or if so many bytes cannot be
+ * counted. */
+size_t vit_state_size(const vit_model *model, size_t batch, const vit_team *team);
+
+/* Makes a state in `memory` (size), which may have any alignment. The caller owns the memory:
+ * there is nothing to close, and freeing the memory ends the state.
+ * model, batch, team: as given to vit_state_size. The state keeps the pointers to the model and
+ * to the team, whose size must not change.
+ * → *out: the state, inside `memory`; NULL on failure.
+ * Errors: VIT_BAD_ARGUMENT if memory is NULL or too small, or vit_state_size is 0. */
+vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *model,
+                          size_t batch, vit_team *team);
+
+/* Runs the model.
+ * images (B,C,H,W): what vit_prepare_image makes, or numbers that are prepared alike.
+ * batch: B, any number. A B above the state's own is run in parts.
+ * → logits (B,K), the class scores; NULL: not wanted.
+ * taps: what else to write; NULL: nothing.
+ * Errors: VIT_BAD_ARGUMENT if the state is another model's; VIT_BAD_IMAGE if a number is not
+ * finite. Nothing is run then.
+ * The results do not depend on B or on the team, to the bit, if the kernels give each row the
+ * same result whatever rows are beside it (matmul in kernels/kernels.h says which do). */
+vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
+                   float *logits, const vit_taps *taps);
+
+/* logits (K) → p (K): softmax(logits / temperature), which sums to 1. p may be logits.
+ * temperature: above 0, usually the config's. Guo et al., arXiv:1706.04599, section 4.2. */
+void vit_probabilities(float *p, const float *logits, size_t classes, float temperature);
+
+/* ======================================================================== *
+ * 2  Batches, attention maps, threads
+ * ======================================================================== */
+
+/* Arrays for vit_run to write, which the caller owns. A pointer that is NULL is not written.
+ * A mask (L) is nonzero for each wanted layer; a NULL mask wants all layers. l is the number of
+ * wanted layers. */
+struct vit_taps {
+    float *attention; /* (B,l,h,T,T): in row i, how much token i attends to each token; sums to 1 */
+    const uint8_t *attention_layers; /* mask (L) */
+    float *hidden;                   /* (B,l,T,D): the tokens after each wanted block */
+    const uint8_t *hidden_layers;    /* mask (L) */
+    float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
+    float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
+};
+
+/* A part of some work: does the index-th of `count` shares. */
+typedef void vit_part(void *context, size_t index, size_t count);
+
+/* The caller's threads. The library knows nothing else of them.
+ * size: the most parts that work is split into, 1 or more.
+ * run: chooses a count from 1 to size, calls part(context, i, count) once for every i below it,
+ * in any order and at the same time if it can, and returns when all calls have returned.
+ * A batch is split by whole images if that is even, else by tokens. */
+struct vit_team {
+    size_t size;
+    void (*run)(struct vit_team *team, vit_part *part, void *context);
+};
+
+/* ======================================================================== *
+ * 3  Opening: the config, a file while it comes, what the model says of itself
+ * ======================================================================== */
+
+/* A word of the config's JSON is the enumerator in small letters, without VIT_ and without the
+ * enum's name. */
 typedef enum vit_norm { VIT_PRE, VIT_POST } vit_norm;
 typedef enum vit_activation { VIT_GELU, VIT_GELU_TANH, VIT_QUICK_GELU, VIT_RELU } vit_activation;
 typedef enum vit_position {
@@ -65,47 +275,50 @@ typedef enum vit_position {
     VIT_SINCOS2D,
     VIT_RELATIVE
 } vit_position;
-/* What feeds the head: the class token; of the patch tokens the mean, what a learned query sees,
- * the largest, or half of mean and largest; the class token and the mean of the patches, side by
- * side (2D); of tokens that attend to each other once more, without any weights, the class token
- * or else the mean (PRR, as timm has it). Only the first two train. */
+/* What feeds the head. Only the first two train. */
 typedef enum vit_pool {
-    VIT_POOL_CLASS,
-    VIT_POOL_MEAN,
-    VIT_POOL_ATTENTION,
-    VIT_POOL_MAX,
-    VIT_POOL_MEAN_MAX,
-    VIT_POOL_CLASS_MEAN,
-    VIT_POOL_PRR
+    VIT_POOL_CLASS,      /* the class token */
+    VIT_POOL_MEAN,       /* the mean of the patch tokens */
+    VIT_POOL_ATTENTION,  /* what a learned query gathers from the patch tokens */
+    VIT_POOL_MAX,        /* the largest of the patch tokens, number by number */
+    VIT_POOL_MEAN_MAX,   /* half of the mean plus half of the largest */
+    VIT_POOL_CLASS_MEAN, /* the class token and the mean side by side: 2D numbers */
+    VIT_POOL_PRR /* the tokens attend to each other without weights, then the class token, or the
+                    mean if there is none (timm's parameter-free pooling) */
 } vit_pool;
-/* How a file has a patch's pixels, where its projection is a matrix: (C,P,Q) or (P,Q,C). */
-typedef enum vit_patch_order { VIT_CHANNELS_FIRST, VIT_CHANNELS_LAST } vit_patch_order;
+/* The order of a patch's pixels in a projection that the file has as a matrix. */
+typedef enum vit_patch_order {
+    VIT_CHANNELS_FIRST, /* (C,P,Q) */
+    VIT_CHANNELS_LAST   /* (P,Q,C) */
+} vit_patch_order;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
 typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC, VIT_LANCZOS, VIT_NEAREST } vit_filter;
-/* Two lengths: either side becomes its own; or the shape is kept, and none is too short; or none
- * is too long. */
-typedef enum vit_fit { VIT_STRETCH, VIT_COVER, VIT_CONTAIN } vit_fit;
+/* How a photo is resized to two lengths. */
+typedef enum vit_fit {
+    VIT_STRETCH, /* each side becomes its own length */
+    VIT_COVER,   /* the proportions stay, and no side is too short */
+    VIT_CONTAIN  /* the proportions stay, and no side is too long */
+} vit_fit;
 
 enum { VIT_STEM_MOST = 6 };
 
-/* How other code resizes a grid of positions, always bicubic: timm with antialiasing, transformers
- * without, facebook's DINOv2 by a scale that is 0.1 rows too large, torchvision with align_corners.
- */
+/* Which code's way of resizing a grid of positions is followed. All are bicubic. */
 typedef enum vit_resize {
-    VIT_RESIZE_BY_FAMILY, /* of our own files: as timm */
-    VIT_RESIZE_ANTIALIAS,
-    VIT_RESIZE_PLAIN,
-    VIT_RESIZE_OFFSET,
-    VIT_RESIZE_ALIGN_CORNERS
+    VIT_RESIZE_BY_FAMILY,    /* the file's family decides; timm's way for our own files */
+    VIT_RESIZE_ANTIALIAS,    /* timm: with antialiasing */
+    VIT_RESIZE_PLAIN,        /* transformers: without */
+    VIT_RESIZE_OFFSET,       /* facebook's DINOv2: by a scale that is 0.1 rows too large */
+    VIT_RESIZE_ALIGN_CORNERS /* torchvision: corners stay on corners */
 } vit_resize;
 
-typedef struct vit_config {
-    size_t image_size[2], patch_size[2]; /* rows, columns */
+/* A config key has the name of its field, unless a comment says otherwise. */
+struct vit_config {
+    size_t image_size[2], patch_size[2]; /* rows, columns; (P,Q) is the patch size */
     size_t channels, width, depth, heads, mlp_width;
-    size_t classes;     /* 0: a model without a head */
+    size_t classes;     /* 0: the model has no head */
     size_t head_width;  /* d; 0: D/h */
-    size_t stem_layers; /* convolutions, 3×3 with padding 1 */
+    size_t stem_layers; /* convolutions of 3×3 with padding 1, before the patches are cut */
     struct {
         size_t channels, stride; /* stride: 1 or 2 */
     } stem[VIT_STEM_MOST];
@@ -114,243 +327,265 @@ typedef struct vit_config {
     bool final_norm;
     vit_activation activation;
     vit_position position;
-    size_t position_size[2]; /* that of images the learned positions are of; 0: image_size */
+    size_t position_size[2]; /* the image size that the learned positions fit; 0: image_size */
     vit_pool pool;
-    bool pool_prefix; /* patches and prefix are pooled; of class_mean without the class token */
+    bool pool_prefix; /* the prefix is pooled with the patches; in class_mean, the prefix but for
+                         the class token */
     vit_patch_order patch_order;
     bool qkv_bias, qk_norm, layer_scale;
-    bool patch_bias, head_bias; /* CLIP's patches and projection have none */
-    size_t class_tokens, distillation_tokens, register_tokens; /* the prefix, in this order */
+    bool patch_bias, head_bias;
+    size_t class_tokens, distillation_tokens, register_tokens; /* `prefix`, in this order */
     vit_attention attention;
-    float temperature;     /* above 0: the logits are divided by it to make probabilities */
-    float uncertain_below; /* 0..1: an answer whose probability is less is not to be relied on */
+    float temperature;     /* the logits are divided by it to make probabilities */
+    float uncertain_below; /* an answer whose probability is lower is uncertain; 0..1 */
     vit_prepare prepare;
-    struct {               /* of VIT_PREPARE_PHOTO */
-        size_t resize;     /* the shorter side becomes so long; 0: */
-        size_t stretch[2]; /* rows and columns become so many; 0: as many as they are */
-        vit_fit fit;       /* of `stretch` */
-        size_t crop[2];    /* rows and columns of the middle */
+    struct {               /* the rest of `prepare`, if its kind is photo */
+        size_t resize;     /* the length that the shorter side becomes; 0: see `stretch` */
+        size_t stretch[2]; /* the lengths that rows and columns become; 0: unchanged */
+        vit_fit fit;       /* how, if `stretch` is used */
+        size_t crop[2];    /* the rows and columns of the middle that are kept */
         bool crop_floor;   /* half of an odd margin is rounded down, not to the even number */
-        bool fills;        /* what a photo lacks of the crop is `fill`; else it is refused */
-        float mean[4], std[4], fill[4]; /* fill: 0..255, one number a channel */
-        vit_filter filter;
+        bool fills;        /* a photo smaller than the crop is filled up; otherwise refused */
+        float mean[4], std[4], fill[4]; /* one number a channel; fill: 0..255 */
+        vit_filter filter;              /* `interpolation` */
     } photo;
-    /* Not config keys; seen in the file. */
-    bool fc_norm;                   /* mean pooling first, then fc_norm, as timm does */
-    bool patch_norm_in, patch_norm; /* patches are normed before, after they become tokens */
-    bool norm_pre;                  /* the tokens are normed before the blocks, as CLIP does */
-    bool class_position; /* pos_embed has a row for the class token, but none for registers */
-    bool no_head_dist;
-    bool int8;               /* the blocks' matrices are int8 with a scale for each row */
-    size_t position_rows;    /* rows of pos_embed: T, or N where the prefix has none */
-    size_t position_grid[2]; /* as they are in the file, before they are resized */
-    vit_resize resize;       /* of a grid of positions for another image size */
-} vit_config;
+    /* Not config keys: vit_open sees these in the file. */
+    bool fc_norm;                   /* the mean is taken first and normed then */
+    bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
+    bool norm_pre;                  /* the tokens are normed before the blocks */
+    bool class_position;     /* pos_embed has a row for the class token, none for registers */
+    bool no_head_dist;       /* the distillation token has no head of its own */
+    bool int8;               /* the blocks' matrices are int8 */
+    size_t position_rows;    /* rows of pos_embed: T, or N if the prefix has none */
+    size_t position_grid[2]; /* rows and columns of the grid in the file */
+    vit_resize resize;       /* `position_resize` */
+};
 
-size_t vit_patches(const vit_config *config); /* N */
-size_t vit_prefix(const vit_config *config);  /* T - N */
-size_t vit_tokens(const vit_config *config);  /* T */
+size_t vit_patches(const vit_config *config); /* → N */
+size_t vit_prefix(const vit_config *config);  /* → T - N */
+size_t vit_tokens(const vit_config *config);  /* → T */
 
-/* Reads the config's JSON text (DESIGN: "The model") and checks every value. */
+/* Reads a config from JSON text (size), and checks every value alone and with the others.
+ * → *config, which holds no pointers. Only sizes and kinds: labels stay in the text.
+ * Errors: VIT_BAD_CONFIG; VIT_NO_MEMORY if such a model is too large for this machine's
+ * addresses. */
 vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why);
 
-typedef struct vit_model vit_model; /* const after opening: share freely among threads */
-struct vit_kernels;                 /* kernels/kernels.h; NULL: the best compiled in */
-
-/* Opens a safetensors file, its config in __metadata__.vitrine. Copies what it
- * needs: `bytes` may go afterwards. On failure *out is NULL. A file whose blocks are int8
- * gives a model whose blocks run in int8. */
-vit_status vit_open(vit_model **out, const void *bytes, size_t size,
-                    const struct vit_kernels *kernels, vit_error *why);
-
-/* The same with the config given apart as JSON text; NULL: the file's own. */
+/* As vit_open, with the config from `json` (json_size) and not from the file. A NULL `json` is
+ * the file's own. The text is not kept. */
 vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
                                 size_t json_size, const struct vit_kernels *kernels,
                                 vit_error *why);
-void vit_close(vit_model *model); /* NULL is fine */
 
-/* The same while the file comes, which is then never in memory whole: begin, feed all of its
- * bytes in order, in pieces of any size, end. The header is checked as soon as it is there,
- * every tensor as it is packed; after a failure, whose status `feed` returns, more is ignored. */
+/* As vit_open_with_config, for a file that comes in pieces. It is never in memory whole: begin,
+ * feed all bytes in order, end. */
 typedef struct vit_loader vit_loader;
-/* `json` as above, borrowed until the end. On failure *out is NULL. */
+
+/* file_size: the size of the whole file. The loader borrows `json` until vit_open_end.
+ * → *out: a loader, which vit_open_end frees; NULL on failure.
+ * Errors: VIT_BAD_FILE if file_size is too small for a file, VIT_NO_MEMORY. */
 vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, size_t json_size,
                           const struct vit_kernels *kernels, vit_error *why);
+
+/* Takes the next `size` bytes, any number, and keeps no pointer to them. The header is checked
+ * when it is complete, and each tensor when it is.
+ * → VIT_OK, or the first failure, after which more bytes are ignored.
+ * Errors: as vit_open; VIT_BAD_FILE if there are more bytes than file_size. */
 vit_status vit_open_feed(vit_loader *loader, const void *bytes, size_t size);
-/* Frees the loader, at any time: before all is fed, that is VIT_BAD_FILE. `why`: of the first
- * failure. */
+
+/* Frees the loader, and may be called at any time.
+ * → *out: the model, which the caller closes; NULL on failure.
+ * Errors: the first failure of feed, with its message; VIT_BAD_FILE if bytes are missing. */
 vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
 
-const vit_config *vit_model_config(const vit_model *model);
-/* The config as JSON text: `__metadata__.vitrine`, unescaped. Lives as long as the model. */
+/* → the config as JSON text of *size bytes, followed by 0; the model owns it. It has the labels
+ * and all other keys of the file. */
 const char *vit_model_json(const vit_model *model, size_t *size);
-/* Whose file it was, and how it was read, as JSON text: {"family": "timm", "assumed": ["heads"],
- * "skipped": ["mask_token"], "projection": "head"}. family: "vitrine" for one with its own config;
- * assumed: config keys that nothing told; skipped: tensors that are not the model's; projection:
- * what places an image among texts, the logits ("head") or what feeds a head ("pooled"), or null.
- * Lives as long as the model. NULL, and no size, for a model that was created. */
+
+/* → how the file was read, as JSON text of *size bytes; the model owns it. NULL and size 0 for a
+ * model that vit_create made.
+ *     {"family": "timm", "assumed": ["heads"], "skipped": ["mask_token"], "projection": "head"}
+ * family      whose names the tensors have; "vitrine": the file has a config of its own
+ * assumed     config keys that were guessed, because nothing told them
+ * skipped     tensors that do not belong to the model
+ * projection  what places an image among texts: the logits ("head"), what feeds the head
+ *             ("pooled"), or nothing (null) */
 const char *vit_model_origin(const vit_model *model, size_t *size);
-/* Name of class `index`; NULL past the end, or where the config has no `labels`. */
-const char *vit_model_label(const vit_model *model, size_t index);
+
+/* → the kernels that run the model; static. */
 const struct vit_kernels *vit_model_kernels(const vit_model *model);
-size_t vit_model_bytes(const vit_model *model); /* heap the model holds */
 
-/* ---- Running ------------------------------------------------------------ */
+/* → how many bytes of heap the model holds. */
+size_t vit_model_bytes(const vit_model *model);
 
-/* The caller's threads, which the library knows only as this. run() calls part(context, i, count)
- * once for every i < count, in any order and at once where it can, for a count from 1 to size of
- * its own choice, and returns when all of them have. */
-typedef void vit_part(void *context, size_t index, size_t count);
-typedef struct vit_team {
-    size_t size;
-    void (*run)(struct vit_team *team, vit_part *part, void *context);
-} vit_team;
+/* ======================================================================== *
+ * 4  Preparing: pixels and pen strokes become images
+ * ======================================================================== */
 
-typedef struct vit_state vit_state; /* one arena for all that a run needs; one run at a time */
-
-/* Bytes for a state that runs up to `batch` images a call, on `team`; NULL: on the caller's own
- * thread. 0 if that overflows. */
-size_t vit_state_size(const vit_model *model, size_t batch, const vit_team *team);
-/* Lays a state into caller-owned `memory` (any alignment). Borrows the team, whose size must not
- * change, as long as the state is run. */
-vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *model,
-                          size_t batch, vit_team *team);
-
-/* Optional outputs of a run; a NULL pointer is not written. Layer masks have L
- * entries, nonzero where wanted; a NULL mask wants all. l = how many are wanted. */
-typedef struct vit_taps {
-    float *attention; /* (B,l,h,T,T); every row sums to 1 */
-    const uint8_t *attention_layers;
-    float *hidden; /* (B,l,T,D): the tokens after each wanted block */
-    const uint8_t *hidden_layers;
-    float *tokens; /* (B,T,D): after the last block and the final norm */
-    float *pooled; /* (B,D): what feeds the head, or would */
-} vit_taps;
-
-/* images (B,C,H,W) → logits (B,K), which may be NULL. Values that are not finite:
- * VIT_BAD_IMAGE, and nothing is run. Batches above the state's own are run in parts. A team
- * shares out whole images where it can, else the tokens of each; logits and taps are the same to
- * the bit for any team, where the kernels' rows do not depend on their number (kernels.h). */
-vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
-                   float *logits, const vit_taps *taps);
-
-/* p (K) = softmax(logits / temperature), which sums to 1. A temperature above 0, as `vit calibrate`
- * finds it: Guo et al., arXiv:1706.04599, section 4.2. p may be logits. */
-void vit_probabilities(float *p, const float *logits, size_t classes, float temperature);
-
-/* ---- Overlays: attention → (grid rows, grid columns) heat maps ---------- */
-
-#define VIT_MEAN_OF_HEADS SIZE_MAX
-
-/* What token `token` attends to. attention (h,T,T) of one layer; map (T-prefix). */
-void vit_overlay_row(float *map, const float *attention, size_t heads, size_t tokens, size_t prefix,
-                     size_t head, size_t token);
-
-typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
-
-/* Attention rollout of the first token (the mean over patches where there is no
- * prefix): the product over layers of row-normalised (fuse over heads + identity),
- * after dropping each fused row's `discard` share of smallest values, never the
- * first column. attention (L,h,T,T); map (T-prefix), sums to 1 unless all was the
- * prefix's; scratch 3·T floats. Abnar & Zuidema, arXiv:2005.00928, section 3. */
-void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
-                         size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse);
-
-/* ---- Drawing ------------------------------------------------------------ */
-
-/* Where a pen was, in pixels from the upper left corner, and how wide it was there. */
-typedef struct vit_point {
-    float x, y, width;
-} vit_point;
-
-/* Adds a stroke to `ink` (rows,columns), 0 none … 255 full: quadratic curves through the
- * midpoints of its points, round ends, one point a dot. What lies outside is not drawn; the
- * points are finite. */
-void vit_draw_stroke(uint8_t *ink, size_t rows, size_t columns, const vit_point *points,
-                     size_t count);
-
-/* ---- Pixels ------------------------------------------------------------- */
-
-/* Bytes of one image, `channels` interleaved: 1 grey, 2 grey+alpha, 3 RGB, 4 RGBA. */
+/* An image in bytes: data (rows,columns,channels), which the caller owns.
+ * channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
 typedef struct vit_pixels {
     const uint8_t *data;
     size_t rows, columns, channels;
 } vit_pixels;
 
-/* Bytes of scratch memory that vit_prepare_image needs; 0 if the image is refused. */
+/* → how many bytes of scratch memory vit_prepare_image needs for such pixels. 0 if it refuses
+ * them; a call then says why, and touches no scratch memory. */
 size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, size_t channels);
-/* Pixels → image (C,H,W) as the config's `prepare` says. `scratch`: 16-byte aligned. */
+
+/* Pixels → image (C,H,W), in the way that the config's `prepare` says. Transparent pixels lie on
+ * white.
+ * scratch: as many bytes as vit_prepare_size says, 16-byte aligned.
+ * Errors: VIT_BAD_IMAGE if the pixels have a size or a number of channels that the model cannot
+ * take; VIT_BLANK_IMAGE; VIT_BAD_CONFIG if `prepare` contradicts image_size. */
 vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
                              const vit_config *config, vit_error *why);
 
-/* A drawing → (rows,columns) of ink in 0..1, by MNIST's own recipe: ink is what
- * differs from the paper, darker or lighter; cropped to its box, scaled by area so
- * that the longer side is 20/28 of the image, centred by mass. LeCun et al. 1998.
- * `scratch`: what vit_prepare_size says for a digit model of that image size. */
+/* Pixels of a drawing → image (rows,columns), ink from 0 to 1, as MNIST's images were made. Ink
+ * is what differs from the paper, darker or lighter. It is cropped to its box, scaled by area so
+ * that the longer side is 20/28 of the image, and centred by its mass (LeCun et al. 1998).
+ * scratch: as many bytes as vit_prepare_size says for a model whose `prepare` is digit and whose
+ * image size is (rows,columns).
+ * Errors: VIT_BAD_IMAGE, VIT_BLANK_IMAGE. */
 vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
                              size_t columns, vit_error *why);
 
-/* ---- Training ----------------------------------------------------------- */
+/* A place of a pen, in pixels from the upper left corner, and the pen's width there. */
+typedef struct vit_point {
+    float x, y, width;
+} vit_point;
 
-/* A model of this shape with all parameters 0 and natural layout (kernels must take
- * weights unpacked: kernels->packed is false). `json`: kept as the model's config text. */
-vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
-                      const struct vit_kernels *kernels, vit_error *why);
+/* Adds the stroke of points (count) to ink (rows,columns), 0 for none to 255 for full. Quadratic
+ * curves go through the midpoints of the points, with round ends; one point makes a dot. Parts
+ * outside the image are not drawn. All numbers must be finite. */
+void vit_draw_stroke(uint8_t *ink, size_t rows, size_t columns, const vit_point *points,
+                     size_t count);
 
-/* One named tensor of a model, in file order. */
+/* ======================================================================== *
+ * 5  Overlay: attention becomes heat maps of (rows,columns) patches
+ * ======================================================================== */
+
+#define VIT_MEAN_OF_HEADS SIZE_MAX
+
+/* What one token attends to among the patches.
+ * attention (h,T,T): one layer of one image. tokens: T. prefix: T - N.
+ * head: below h, or VIT_MEAN_OF_HEADS. token: below T; 0 is the class token, if there is one.
+ * → map (N). */
+void vit_overlay_row(float *map, const float *attention, size_t heads, size_t tokens, size_t prefix,
+                     size_t head, size_t token);
+
+typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
+
+/* Attention rollout: how much of each patch reaches the first token through all layers, or the
+ * mean of the patches if there is no prefix. Abnar & Zuidema, arXiv:2005.00928, section 3.
+ * It is the product over the layers of rows that are fused over the heads, plus identity, and
+ * normalised.
+ * attention (L,h,T,T): all layers of one image. tokens: T. prefix: T - N.
+ * discard: the share of each fused row that becomes 0 first, smallest values first, never the
+ * first column; 0..1. fuse: how the heads become one.
+ * scratch (3,T).
+ * → map (N), which sums to 1, or is 0 if the prefix has everything. */
+void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
+                         size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse);
+
+/* ======================================================================== *
+ * 6  Saving: tensors by name, files of floats and of int8
+ * ======================================================================== */
+
+/* One tensor of a model. */
 typedef struct vit_tensor {
     char name[64];
     size_t shape[4], rank;
-    size_t offset, count; /* in floats, within vit_parameters() */
-    bool matrix;          /* a weight of two or more dimensions: decays */
+    size_t offset, count; /* in floats, within vit_parameters */
+    bool matrix;          /* a weight of two or more dimensions, which weight decay shrinks */
     bool int8;            /* a matrix of an int8 model */
 } vit_tensor;
 
+/* → how many tensors the model has. */
 size_t vit_tensor_count(const vit_model *model);
+
+/* → tensor `index`, in the order of the file; all 0 if there is none. */
 vit_tensor vit_tensor_at(const vit_model *model, size_t index);
-/* All parameters as one array of *count floats. NULL where weights are packed or int8 (opened
- * for running only). */
+
+/* → all parameters as one array (*count) with vit_tensor's offsets; the model owns it, and they
+ * may be changed. NULL if the model is for running only: its kernels pack the weights
+ * (kernels->packed), or it is int8. */
 float *vit_parameters(vit_model *model, size_t *count);
 
-/* The activations of a forward pass kept for the backward pass. */
+/* Writes a model as a safetensors file.
+ * out (capacity): room for the file; NULL with capacity 0 only counts. Nothing complete is
+ * written if capacity is too small.
+ * model: one whose vit_parameters are not NULL. parameters: those, or others laid out alike.
+ * json (json_size): becomes `__metadata__.vitrine`; usually vit_model_json.
+ * → how many bytes the file has. */
+size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
+                  const char *json, size_t json_size);
+
+/* As vit_encode, with the matrices of stem and blocks in int8. Each row has its own scale, by
+ * which its largest number becomes ±127. An open model runs its blocks in int8 then, and its stem
+ * in floats. → 0 if a row is too long for sums of int8 (more than 65536 numbers). */
+size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
+                       const float *parameters, const char *json, size_t json_size);
+
+/* ======================================================================== *
+ * 7  Training: one forward pass, a loss, one backward pass. src/train does the rest.
+ * ======================================================================== */
+
+/* Makes a model whose parameters are all 0.
+ * config: one that vit_config_read accepts, and not int8. json (json_size): the same as text,
+ * which vit_model_json will return; copied. kernels: as vit_open, with kernels->packed false.
+ * → *out: the model, which the caller closes; NULL on failure.
+ * Errors: VIT_BAD_ARGUMENT if the kernels pack or the config is int8; VIT_NO_MEMORY. */
+vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels, vit_error *why);
+
+/* What a forward pass keeps for the backward pass. */
 typedef struct vit_tape vit_tape;
-/* 0 for models that are only run here: pooling by attention, with norms around the patches or
- * before the blocks, without a head. */
+
+/* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if so many bytes
+ * cannot be counted, or if the model can only be run: without a head, with a pooling other than
+ * class or mean, or with norms around the patches or before the blocks. */
 size_t vit_tape_size(const vit_model *model, size_t batch);
+
+/* Makes a tape in `memory` (size), which may have any alignment. The caller owns the memory:
+ * there is nothing to close.
+ * → *out: the tape, inside `memory`; NULL on failure.
+ * Errors: VIT_BAD_ARGUMENT if memory is NULL or too small, vit_tape_size is 0, or the model has
+ * no vit_parameters. */
 vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_model *model,
                          size_t batch);
-/* images (B,C,H,W), borrowed until vit_backward → logits (B,K), keeping the tape. `keep` (B,L)
- * scales each image's two residual branches of each block (stochastic depth, Huang et al. 2016);
- * NULL: 1. */
+
+/* Runs the model and keeps what the backward pass needs.
+ * tape: of this model. images (B,C,H,W): finite; borrowed until vit_backward, like `keep`.
+ * batch: B, at most the tape's.
+ * keep (B,L): scales the two residual branches of each image in each block, for stochastic depth
+ * (Huang et al., arXiv:1603.09382); NULL: all 1.
+ * → logits (B,K). */
 void vit_forward(const vit_model *model, vit_tape *tape, const float *images, size_t batch,
                  float *logits, const float *keep);
-/* Adds to gradient, laid out as vit_parameters(), given dlogits (B,K) of the last
- * vit_forward on this tape. */
+
+/* Adds the gradient of the parameters.
+ * tape, batch: as in the last vit_forward, whose parameters are unchanged.
+ * dlogits (B,K): the gradient of the loss by its logits.
+ * → gradient, laid out as vit_parameters; it is added to, so set it to 0 first. */
 void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient);
 
-/* Mean cross-entropy of softmax(logits) against labels smoothed by `smoothing`
- * (Szegedy et al., arXiv:1512.00567, section 7), against all classes alike where a label is none
- * of them (Hendrycks et al., arXiv:1812.04606, section 3); dlogits is its gradient times
- * `scale`, and may be logits. Returns the sum of the losses over the batch. */
+/* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
+ * logits (B,K). labels (B): class numbers; one that is no class stands for all classes alike
+ * (Hendrycks et al., arXiv:1812.04606, section 3).
+ * smoothing: the share of each label that is spread over all classes, 0..1.
+ * → the sum of the losses of the batch; dlogits (B,K): their gradients times `scale`, usually
+ * 1/B. dlogits may be logits. */
 double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *labels, size_t batch,
                          size_t classes, float smoothing, float scale);
 
-/* Distillation (Hinton et al., arXiv:1503.02531, at temperature 1): the cross-entropy of
- * softmax(logits) against softmax(teacher), all (B,K); adds its gradient times `scale` to dlogits.
- * Returns the sum of the losses over the batch. */
+/* Distillation: cross-entropy of softmax(logits) against softmax(teacher) (Hinton et al.,
+ * arXiv:1503.02531, at temperature 1). logits, teacher (B,K).
+ * → the sum of the losses of the batch. Adds their gradients times `scale` to dlogits (B,K),
+ * which is neither of the other two. */
 double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
                         size_t classes, float scale);
-
-/* The model as a safetensors file with `json` as __metadata__.vitrine. Needs natural
- * layout. Returns the bytes needed; writes when `capacity` is enough. */
-size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
-                  const char *json, size_t json_size);
-/* The same with the matrices of stem and blocks in int8: each row by its own scale, in
- * `<name>.scale`, so that its largest number is ±127. The stem's become floats again when they are
- * loaded. 0 where a row is too long for sums of int8. */
-size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
-                       const float *parameters, const char *json, size_t json_size);
 
 #ifdef __cplusplus
 }
