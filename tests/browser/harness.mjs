@@ -48,8 +48,11 @@ export async function openBrowser() {
   };
 }
 
-/** Opens the page; `trouble` collects what it complains of. `before` may prepare the page. */
-async function visit(browser, { address, before, ready = true, ...options }) {
+/**
+ * Opens the page; `trouble` collects what it complains of. `before` may prepare the page. Without
+ * `stores` it has no service worker, whose requests `page.route` would not see.
+ */
+async function visit(browser, { address, before, ready = true, stores = false, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   const trouble = [];
@@ -62,6 +65,7 @@ async function visit(browser, { address, before, ready = true, ...options }) {
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
     ),
   );
+  if (!stores) await page.addInitScript(() => delete Navigator.prototype.serviceWorker);
   await before?.(page);
   await page.goto(address);
   if (ready) await page.locator("#status.ready").waitFor();

@@ -6,11 +6,14 @@ import type { Stroke } from "./ink.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
+import { keptDrawing } from "./offline/isolate.ts";
+import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
 import { loadModel, read } from "./predict.ts";
+import { inWords } from "./remedy.ts";
 import { state } from "./state.ts";
 import { showError, showProgress, showReady } from "./status.ts";
 import { isOpen } from "./tabs.ts";
@@ -31,7 +34,7 @@ let busy = false;
 let noticed = false; // the status line keeps a notice until the visitor draws on
 
 select("model").replaceChildren(...MODELS.map(({ id, title }) => new Option(title, id)));
-void start(choiceIn(location.href)); // on its way while the page is put together
+void start(choiceIn(location.href)).finally(stayForOffline); // on its way while the page is put together
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -272,8 +275,7 @@ function fail(what: string, error: unknown, choice = state.choice ?? MODELS[0]):
 }
 
 function notice(what: string, error: unknown, choice: Choice): void {
-  const why = error instanceof Error ? error.message : String(error);
-  showError(element("status"), `${what}: ${why}`, () => void start(choice));
+  showError(element("status"), `${what}: ${inWords(error)}`, () => void start(choice));
 }
 
 /** Fits the page's choices and words to the model. */
@@ -366,4 +368,6 @@ function invite(): void {
   });
 }
 
-invite();
+const kept = keptDrawing();
+if (kept) replace(kept);
+else invite();

@@ -47,15 +47,18 @@ export function showReady(parent: HTMLElement, state: State): void {
   parent.textContent = facts.join(" · ");
 }
 
-export function showError(parent: HTMLElement, message: string, retry: () => void): void {
+export function showError(parent: HTMLElement, message: string, retry?: () => void): void {
   const text = document.createElement("span");
   text.textContent = message;
+  parent.className = "failed";
+  parent.setAttribute("role", "alert");
+  parent.replaceChildren(text);
+  if (!retry) return;
   const button = document.createElement("button");
-  button.id = "retry";
+  button.id = parent.id.replace("status", "retry");
+  button.className = "plain";
   button.type = "button";
   button.textContent = "Retry";
   button.addEventListener("click", retry);
-  parent.className = "failed";
-  parent.setAttribute("role", "alert");
-  parent.replaceChildren(text, button);
+  parent.append(button);
 }

@@ -1,5 +1,8 @@
 /** The page's two tabs: drawing a digit, and one's own ViT, whose code comes when it is opened. */
+import { isolate } from "./offline/isolate.ts";
 import { dropped, type Found } from "./own/files.ts";
+import { REMEDY } from "./remedy.ts";
+import { showError } from "./status.ts";
 
 const NAMES = ["draw", "own"] as const;
 type Name = (typeof NAMES)[number];
@@ -7,13 +10,27 @@ type Name = (typeof NAMES)[number];
 const element = (id: string) => document.getElementById(id)!;
 const tab = (name: Name) => element(`tab-${name}`);
 
-let own: Promise<typeof import("./own/main.ts")> | undefined;
-const openOwn = () => (own ??= import("./own/main.ts"));
+type Own = typeof import("./own/main.ts");
+let own: Promise<Own> | undefined;
+
+/** Its code comes once, and after a failure is asked for again. */
+async function withOwn(use: (own: Own) => void): Promise<void> {
+  const status = element("own-status");
+  own ??= import("./own/main.ts");
+  const code = await own.catch(() => undefined);
+  if (code) {
+    if (status.querySelector("#own-retry")) Object.assign(status, { className: "", textContent: "" });
+    return use(code);
+  }
+  own = undefined;
+  const retry = () => void withOwn(use);
+  showError(status, `What this tab needs did not come; ${REMEDY}`, retry);
+}
 
 export const isOpen = (name: Name): boolean => !element(name).hidden;
 
 /** The address after its # says which is open. */
-function open(name: Name): void {
+function show(name: Name): void {
   for (const each of NAMES) {
     element(each).hidden = each !== name;
     tab(each).ariaSelected = String(each === name);
@@ -22,14 +39,19 @@ function open(name: Name): void {
   const address = name === "own" ? "#own" : location.pathname + location.search;
   const asked = (location.hash === "#own") === (name === "own");
   history[asked ? "replaceState" : "pushState"](null, "", address); // so that Back returns
-  if (name === "own") void openOwn();
-  else void own?.then(({ leave }) => leave());
+  if (name === "draw") void own?.then(({ leave }) => leave(), () => {});
 }
 
+function open(name: Name): void {
+  show(name);
+  if (name === "own" && !isolate()) void withOwn(() => {});
+}
+
+/** Without a reload, which would lose the files. */
 async function accept(files: Promise<Found[]>): Promise<void> {
-  open("own");
-  const [{ accept }, found] = await Promise.all([openOwn(), files]);
-  accept(found);
+  show("own");
+  const found = await files;
+  await withOwn(({ accept }) => accept(found));
 }
 
 const hasFiles = (data: DataTransfer | null) => data?.types.includes("Files") ?? false;

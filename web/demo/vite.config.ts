@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { HEADERS, POLICY } from "./headers.mjs";
+import { offline } from "./offline/plugin.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const bytesOf = (name: string) => statSync(here(`../../weights/${name}.safetensors`)).size;
@@ -17,12 +18,12 @@ const policy = {
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy],
+  plugins: [policy, offline()],
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
   define: {
     WEIGHTS_BYTES: Object.fromEntries(
-      ["digits", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
+      ["digits", "digits-int8", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
     ),
   },
   server: { headers: HEADERS, fs: { allow: [here("../..")] } },

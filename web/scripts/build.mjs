@@ -158,13 +158,14 @@ export async function page() {
     inputs: [
       "web/demo",
       "dist",
-      ...["digits", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
+      ...["digits", "digits-int8", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
       "package-lock.json",
     ],
     outputs: ["build/page/index.html"],
   }, async () => {
     const { build } = await import("vite");
     await run(process.execPath, [tsc, "-p", "web/demo/tsconfig.json"]);
+    await run(process.execPath, [tsc, "-p", "web/demo/offline/tsconfig.json"]);
     const rolldownOptions = { checks: { pluginTimings: false } };
     await build({ ...pageConfig, logLevel: "warn", build: { rolldownOptions } });
   });

@@ -3,7 +3,8 @@ import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
-import { showProgress } from "../status.ts";
+import { inWords, isOfLine } from "../remedy.ts";
+import { showError, showProgress } from "../status.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { lightTargets } from "./drop.ts";
@@ -151,7 +152,7 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
     loading = undefined;
     const asked = askedBy(error);
     if (asked) ask(asked);
-    else refuse("This checkpoint cannot be read", error);
+    else refuse("This checkpoint cannot be read", error, () => void load(wanted, pixels));
   }
 }
 
@@ -199,12 +200,10 @@ function take({ model, guessed, names }: Loaded, own: File[], pixels: string, se
   redraw();
 }
 
-function refuse(what: string, error: unknown): void {
-  const why = error instanceof Error ? error.message : String(error);
-  status.className = "failed";
-  status.setAttribute("role", "alert");
+function refuse(what: string, error: unknown, retry?: () => void): void {
+  const why = inWords(error);
   const remedy = why.startsWith("preprocessor:") ? "; or choose the pixels above" : "";
-  status.textContent = `${what}: ${why}${remedy}`;
+  showError(status, `${what}: ${why}${remedy}`, isOfLine(error) ? retry : undefined);
   redraw();
 }
 

@@ -1,0 +1,79 @@
+/** A static host: it sends no header but type and length, and can be down, in trouble or slow. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { pageFolder } from "../../web/scripts/build.mjs";
+
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".wasm": "application/wasm",
+  ".webmanifest": "application/manifest+json",
+};
+const TICK_MS = 25;
+
+export const DOWN = "down";
+
+/**
+ * Serves `folder` under the path `at`. `rule(path)` may give or promise, for each request, DOWN, a
+ * status, or the bytes a second that the answer trickles at. `asked` are the paths so far.
+ */
+export async function openHost({ at = "/", folder = pageFolder } = {}) {
+  const host = { folder, asked: [], rule: () => undefined, close };
+  const server = createServer((request, response) =>
+    answer(host, at, request, response).catch(() => response.destroy()),
+  );
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  host.address = `http://127.0.0.1:${server.address().port}${at}`;
+  return host;
+
+  function close() {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+async function answer(host, at, request, response) {
+  const { pathname } = new URL(request.url, host.address);
+  const path = pathname === at ? "index.html" : pathname.slice(at.length);
+  host.asked.push(path);
+  const rule = await host.rule(path);
+  if (rule === DOWN) return void response.destroy();
+  if (rule >= 400 && rule < 600) return void response.writeHead(rule).end("trouble");
+  const body = pathname.startsWith(at) && (await readFile(join(host.folder, path)).catch(() => undefined));
+  if (!body) return void response.writeHead(404).end();
+  const type = TYPES[extname(path)] ?? "application/octet-stream";
+  response.writeHead(200, { "content-type": type, "content-length": body.length });
+  if (rule) await trickle(response, body, Math.ceil((rule * TICK_MS) / 1000));
+  response.end(rule ? undefined : body);
+}
+
+async function trickle(response, body, piece) {
+  for (let from = 0; from < body.length && !response.destroyed; from += piece) {
+    response.write(body.subarray(from, from + piece));
+    await pause(TICK_MS);
+  }
+}
+
+/** Waits until what `predicate` promises is true; page.waitForFunction does not await it. */
+export async function until(page, predicate, argument) {
+  for (const end = Date.now() + 30_000; !(await page.evaluate(predicate, argument)); await pause(50)) {
+    assert.ok(Date.now() < end, `it never came to ${predicate}`);
+  }
+}
+
+/** Waits until the page's files are stored, its model among them. */
+export async function stored(page) {
+  await page.waitForFunction(() => navigator.serviceWorker.controller);
+  await until(page, async () => {
+    const keys = await Promise.all(
+      (await caches.keys()).map(async (name) => (await caches.open(name)).keys()),
+    );
+    return keys.flat().some(({ url }) => /digits-(?!int8)[^/]*\.safetensors$/.test(url));
+  });
+}

@@ -1,0 +1,315 @@
+// What was loaded once works without its host; a static host's page is isolated; builds replace each other.
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { pageFolder } from "../../web/scripts/build.mjs";
+import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DOWN, openHost, stored, until } from "./host.mjs";
+
+const AT = "/some/where/";
+const isModel = (path) => path.includes("digits-") && !path.includes("large");
+const ready = (page) => page.locator("#status.ready").waitFor();
+/** The button works once the tab's code has come. */
+async function random(page) {
+  await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+  await page.click("#own-random");
+}
+const looked = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
+
+describe("a page that was loaded once", { skip }, () => {
+  let browser;
+  let host;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+  beforeEach(async () => (host = await openHost({ at: AT })));
+  afterEach(() => host?.close());
+
+  const visit = (options) => browser.visit({ address: host.address, stores: true, ...options });
+
+  for (const [what, rule] of [
+    ["is down", DOWN],
+    ["answers 503 to everything", 503],
+  ]) {
+    test(`opens, reads a drawing and opens the own tab for the first time while its host ${what}`, async () => {
+      const { page, close } = await visit();
+      await stored(page);
+      host.rule = () => rule;
+      await page.goto(`${host.address}?model=digits`);
+      await ready(page);
+      await draw(page, DIGITS[7]);
+      assert.equal((await prediction(page)).label, "7");
+      await page.click("#tab-own");
+      await random(page);
+      await looked(page);
+      assert.equal(await page.locator(".failed").count(), 0);
+      await close();
+    });
+  }
+
+  test("opens the own tab while its host is down, without having been loaded again", async () => {
+    const { page, close } = await visit();
+    await stored(page);
+    host.rule = () => DOWN;
+    await draw(page, DIGITS[1]);
+    await page.click("#tab-own");
+    await random(page);
+    await looked(page);
+    await page.click("#tab-draw");
+    await ready(page);
+    await settled(page);
+    assert.equal((await prediction(page)).label, "1");
+    await close();
+  });
+
+  test("comes from the store when its host has not answered for long, and stays the stored one", async () => {
+    const { page, close } = await visit();
+    await stored(page);
+    let answer;
+    host.rule = (path) => path === "index.html" && new Promise((later) => (answer = later));
+    await page.goto(host.address);
+    await ready(page);
+    assert.ok(answer, "the host was asked");
+    answer(503);
+    await draw(page, DIGITS[7]);
+    assert.equal((await prediction(page)).label, "7");
+    await close();
+  });
+});
+
+describe("a page on a static host", { skip }, () => {
+  let browser;
+  let host;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+  beforeEach(async () => (host = await openHost({ at: AT })));
+  afterEach(() => host?.close());
+
+  /** Its loads so far; opening the own tab is what makes another. */
+  async function counted(options) {
+    let loads = 0;
+    const visited = await browser.visit({
+      address: host.address,
+      stores: true,
+      ...options,
+      before: async (page) => {
+        page.on("load", () => loads++);
+        await options?.before?.(page);
+      },
+    });
+    return { ...visited, loads: () => loads };
+  }
+
+  test("reloads once when the own tab is opened, is isolated then, has threads, and keeps the drawing", async () => {
+    const { page, trouble, loads, close } = await counted();
+    await stored(page);
+    assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+    await draw(page, DIGITS[7]);
+    const before = await prediction(page);
+    assert.equal(before.label, "7");
+    await page.click("#tab-own");
+    await page.waitForFunction(() => crossOriginIsolated);
+    assert.ok(await page.locator("#own").isVisible());
+    await random(page);
+    await looked(page);
+    const cores = await page.evaluate(() => navigator.hardwareConcurrency);
+    if (cores > 1) assert.match(await page.locator("#own-facts").textContent(), /\d threads\)/);
+    await page.click("#tab-draw");
+    await ready(page);
+    await settled(page);
+    assert.deepEqual(await prediction(page), before);
+    await page.click("#tab-own");
+    await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    assert.equal(loads(), 2);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("reloads no second time in an engine that does not isolate it, and opens the own tab all the same", async () => {
+    const { page, loads, close } = await counted({
+      before: (page) =>
+        page.addInitScript(() => Object.defineProperty(globalThis, "crossOriginIsolated", { value: false })),
+    });
+    await stored(page);
+    const opened = () => page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    await page.click("#tab-own");
+    await opened();
+    assert.equal(loads(), 2);
+    await page.click("#tab-draw");
+    await page.click("#tab-own");
+    await page.reload();
+    await opened();
+    assert.equal(loads(), 3);
+    await close();
+  });
+
+  test("is isolated from its second load on, without one of its own", async () => {
+    const { page, loads, close } = await counted();
+    await stored(page);
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    await page.click("#tab-own");
+    await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    assert.equal(loads(), 2);
+    await close();
+  });
+
+  test("can be installed: its manifest has no fault, relative addresses, and icons of the sizes it names", async () => {
+    const { page, close } = await counted();
+    const session = await page.context().newCDPSession(page);
+    const { url, errors, data } = await session.send("Page.getAppManifest");
+    assert.deepEqual(errors, []);
+    const manifest = JSON.parse(data);
+    assert.equal(new URL(manifest.start_url, url).href, host.address);
+    assert.equal(new URL(manifest.scope, url).href, host.address);
+    assert.ok(manifest.icons.some(({ sizes }) => sizes === "512x512"));
+    for (const { src, sizes } of manifest.icons) {
+      assert.doesNotMatch(src, /^(\/|\w+:)/);
+      const picture = await page.evaluate(async (src) => {
+        const image = await createImageBitmap(await (await fetch(src)).blob());
+        return `${image.width}x${image.height}`;
+      }, new URL(src, url).href);
+      assert.equal(picture, sizes, src);
+    }
+    await close();
+  });
+});
+
+describe("a newer build of the page", { skip }, () => {
+  let browser;
+  let host;
+  const older = mkdtempSync(join(tmpdir(), "vitrine-older-"));
+  before(async () => {
+    makeOlder(older);
+    browser = await openBrowser();
+    host = await openHost({ folder: older });
+  });
+  after(() => {
+    host?.close();
+    rmSync(older, { recursive: true });
+    return browser?.close();
+  });
+
+  const builds = (page) => page.evaluate(() => caches.keys());
+  /** No service worker is on its way to take another's place. */
+  const active = (page) =>
+    until(page, async () => {
+      const { installing, waiting, active } = await navigator.serviceWorker.getRegistration();
+      return !installing && !waiting && active?.state === "activated";
+    });
+  const kept = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
+
+  test("takes the older one's place in the store, but not while a page of the older one is open", async () => {
+    const { page: old, close } = await browser.visit({ address: host.address, stores: true });
+    await stored(old);
+    const [before] = await builds(old);
+    host.folder = pageFolder;
+    const now = await old.context().newPage();
+    await now.goto(host.address);
+    await ready(now);
+    await kept(now, 2);
+    await active(now);
+    await now.reload();
+    await ready(now);
+    assert.ok((await builds(now)).includes(before), "the older files are still there");
+    await old.evaluate(() => sessionStorage.setItem("vitrine-isolating", "yes")); // no reload
+    await old.click("#tab-own");
+    await random(old);
+    await looked(old);
+    await old.close();
+    await now.reload();
+    await ready(now);
+    await kept(now, 1);
+    assert.ok(!(await builds(now)).includes(before));
+    host.rule = () => DOWN;
+    await now.reload();
+    await ready(now);
+    assert.ok((await painted(now, "#pad")) > 0);
+    await close();
+  });
+});
+
+/** The built page as another build: its number is another, and the own tab's code has another name. */
+function makeOlder(folder) {
+  cpSync(pageFolder, folder, { recursive: true });
+  const names = readdirSync(join(folder, "assets")).filter((name) => /\.js$/.test(name));
+  const own = names.find((name) => /^main-/.test(name));
+  const build = /vitrine-build" content="(\w+)"/.exec(readFileSync(join(folder, "index.html"), "utf8"))[1];
+  for (const name of ["index.html", "sw.js", ...names.map((name) => `assets/${name}`)]) {
+    const file = join(folder, name);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replaceAll(build, "0".repeat(16)).replaceAll(own, "older.js"));
+  }
+  renameSync(join(folder, "assets", own), join(folder, "assets", "older.js"));
+}
+
+describe("a failure of the line", { skip }, () => {
+  let browser;
+  let host;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+  beforeEach(async () => (host = await openHost()));
+  afterEach(() => host?.close());
+
+  const told = async (status) => {
+    await status.locator("button", { hasText: "Retry" }).waitFor();
+    const text = await status.textContent();
+    assert.match(text, /check the connection, then Retry/);
+    assert.doesNotMatch(text, /https?:|127\.0|\/assets|\.js|undefined/);
+    return text;
+  };
+
+  test("that takes the own tab's code away is told with its remedy, and reopening or Retry loads it", async () => {
+    for (const again of ["#tab-own", "#own-retry"]) {
+      host.rule = () => undefined;
+      const { page, close } = await browser.visit({ address: host.address });
+      host.rule = () => DOWN;
+      await page.click("#tab-own");
+      const status = page.locator("#own-status");
+      await told(status);
+      await page.click("#own-retry"); // still down
+      await told(status);
+      host.rule = () => undefined;
+      if (again === "#tab-own") await page.click("#tab-draw");
+      await page.click(again);
+      await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+      assert.equal(await page.locator("#own-retry").count(), 0);
+      await random(page);
+      await looked(page);
+      await close();
+    }
+  });
+
+  for (const [what, rule, words] of [
+    ["is down", DOWN, /line/],
+    ["answers 503", 503, /503/],
+  ]) {
+    test(`that takes the model away because the host ${what} is told with its remedy, and Retry loads it`, async () => {
+      host.rule = (path) => (isModel(path) ? rule : undefined);
+      const { page, close } = await browser.visit({ address: host.address, ready: false });
+      assert.match(await told(page.locator("#status")), words);
+      host.rule = () => undefined;
+      await page.click("#retry");
+      await ready(page);
+      await draw(page, DIGITS[7]);
+      assert.equal((await prediction(page)).label, "7");
+      await close();
+    });
+  }
+
+  test("that takes a model's wasm away in the own tab is told with its remedy, and Retry loads it", async () => {
+    const { page, close } = await browser.visit({ address: host.address });
+    await page.click("#tab-own");
+    await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+    host.rule = () => DOWN;
+    const files = [{ name: "model.pt", mimeType: "", buffer: Buffer.from([80, 75, 3, 4, ...Array(60).fill(0)]) }];
+    await page.setInputFiles("#own-files-input", files);
+    await told(page.locator("#own-status"));
+    host.rule = () => undefined;
+    await page.click("#own-retry");
+    await page.locator("#own-status", { hasText: "cannot be read" }).filter({ hasNotText: "connection" }).waitFor();
+    await close();
+  });
+});

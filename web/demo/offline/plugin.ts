@@ -1,0 +1,55 @@
+/** Adds the service worker to the built page: it has to know every file that was built. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import type { Plugin } from "vite";
+
+const source = fileURLToPath(new URL("./worker.ts", import.meta.url));
+const isFile = (entry: { isFile(): boolean }) => entry.isFile();
+
+export function offline(): Plugin {
+  let folder: string;
+  return {
+    name: "offline",
+    apply: "build",
+    configResolved({ root, build }) {
+      folder = resolve(root, build.outDir);
+    },
+    async closeBundle() {
+      const page = join(folder, "index.html");
+      const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter(isFile)
+        .map(({ parentPath, name }) => join(parentPath, name));
+      const build = fingerprint(names);
+      writeFileSync(page, withBuild(readFileSync(page, "utf8"), build));
+      const files = names
+        .filter((name) => name !== page)
+        .map((name) => name.slice(folder.length + 1).replaceAll(sep, "/"));
+      await writeWorker(join(folder, "sw.js"), { BUILD: build, FILES: files });
+    },
+  };
+}
+
+/** Of all contents, so that another text on the page is another build too. */
+function fingerprint(names: string[]): string {
+  const hash = createHash("sha256");
+  for (const name of names.toSorted()) hash.update(readFileSync(name));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The page and its service worker each know which build they are. */
+function withBuild(page: string, build: string): string {
+  return page.replace("<head>", `<head>\n    <meta name="vitrine-build" content="${build}">`);
+}
+
+/** One classic script: not every browser takes a service worker that imports. */
+async function writeWorker(file: string, values: Record<string, unknown>): Promise<void> {
+  const define = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]),
+  );
+  const bundle = await rolldown({ input: source, transform: { define } });
+  await bundle.write({ file, format: "iife", minify: true });
+  await bundle.close();
+}
