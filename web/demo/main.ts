@@ -3,6 +3,7 @@ import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
 import type { Stroke } from "./ink.ts";
+import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
@@ -19,6 +20,7 @@ import { showError, showProgress, showReady } from "./status.ts";
 import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
 import { drawTokens } from "./tokens.ts";
+import { waitingFor } from "./waiting.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
@@ -91,7 +93,7 @@ function drawPrediction(): void {
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
   share.textContent = !best ? "" : unsure ? `perhaps ${best.label}` : percent(best.p);
   element("caption").textContent =
-    example ? "Example" : unsure ? "The model is" : best ? "Reads as" : "Waiting for ink";
+    example ? "Example" : unsure ? "The model is" : best ? "Reads as" : waitingFor(state, loading !== undefined);
   element("hint").textContent = example
     ? "Your turn: draw over it"
     : "Draw here, with mouse, finger or pen";
@@ -222,38 +224,48 @@ async function predict(): Promise<void> {
   }
 }
 
-/** Loads a model in place of the one there is, which stays until the other has come. */
+/**
+ * Loads a model in place of the one there is, which stays until the other has come. Where that takes
+ * long, its light form reads meanwhile.
+ */
 async function start(choice: Choice): Promise<void> {
   loading?.abort();
   const turn = (loading = new AbortController());
-  const status = element("status");
-  let model: Vit;
-  let bytes = 0;
   select("model").value = choice.id;
-  showProgress(status, 0, 0);
+  showProgress(element("status"), 0, 0);
+  const { light } = choice;
+  if (light && state.choice !== light && (await isLongInComing(choice.url, choice.bytes))) {
+    await fetchInto(light, turn).catch(() => {}); // the whole one may come yet
+  }
   try {
-    model = await loadModel(choice, turn.signal, (loaded, total) => {
-      bytes = loaded;
-      if (loading === turn) showProgress(status, loaded, total);
-    });
+    await fetchInto(choice, turn);
   } catch (error) {
     if (loading === turn) refuse(choice, error);
-    return;
   }
+}
+
+/** The model is taken unless another was asked for meanwhile. */
+async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
+  const status = element("status");
+  let bytes = 0;
+  const model = await loadModel(choice, turn.signal, (loaded, total) => {
+    bytes = loaded;
+    if (loading === turn) showProgress(status, loaded, total);
+  });
   if (loading === turn) take(model, choice, bytes);
   else model.dispose(); // overtaken at the last moment
 }
 
 /** The drawing stays; what was read of it goes with the model that read it. */
 function take(model: Vit, choice: Choice, bytes: number): void {
-  loading = undefined;
+  if (MODELS.includes(choice)) loading = undefined; // else the whole one is still to come
   noticed = false;
   state.model?.dispose();
   strokeEnded = state.model !== undefined && !state.example; // another model's answer is news
   Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
   history.replaceState(null, "", addressOf(choice, location.href));
   fit();
-  showReady(element("status"), state);
+  if (!loading) showReady(element("status"), state);
   redraw();
 }
 
@@ -264,10 +276,11 @@ function refuse(choice: Choice, error: unknown): void {
   if (!model || !old) return fail("The model did not load", error, choice);
   select("model").value = old.id;
   noticed = true;
-  notice(`${choice.id} did not load, ${old.id} stays`, error, choice);
+  const stays = old === choice.light ? "its light form" : old.id;
+  notice(`${choice.id} did not load, ${stays} stays`, error, choice);
 }
 
-function fail(what: string, error: unknown, choice = state.choice ?? MODELS[0]): void {
+function fail(what: string, error: unknown, choice = choiceIn(location.href)): void {
   state.model?.dispose();
   state.model = state.choice = state.reading = undefined;
   notice(what, error, choice);

@@ -1,4 +1,5 @@
 import digits from "../../weights/digits.safetensors?url";
+import int8 from "../../weights/digits-int8.safetensors?url";
 import large from "../../weights/digits-large.safetensors?url";
 import myvit from "../../weights/myvit.safetensors?url";
 
@@ -12,11 +13,15 @@ export interface Choice {
   url: string;
   /** Of the file: a compressed answer has no length, and the progress bar needs one. */
   bytes: number;
+  /** The same model in a smaller file, to begin with on a slow line. */
+  light?: Choice;
 }
+
+const LIGHT: Choice = { id: "digits", title: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 
 /** The first is what the page begins with. */
 export const MODELS: readonly Choice[] = [
-  { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits },
+  { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
   {
     id: "digits-large",
     title: "digits-large: 2.4 times the size",
@@ -40,7 +45,7 @@ export function choiceIn(address: string): Choice {
 /** The address that asks for a model, and for nothing where it is the first anyway. */
 export function addressOf(choice: Choice, address: string): string {
   const url = new URL(address);
-  if (choice === MODELS[0]) url.searchParams.delete("model");
+  if (choice.id === MODELS[0].id) url.searchParams.delete("model");
   else url.searchParams.set("model", choice.id);
   return url.href;
 }
