@@ -100,6 +100,38 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
+  test("redo brings back what undo took, by button and by keys, until something new is drawn", async () => {
+    const { page, close } = await browser.visit();
+    const seen = async () => [await prediction(page), await painted(page, "#pad")];
+    const press = async (keys) => {
+      await page.keyboard.press(keys);
+      await settled(page);
+      return seen();
+    };
+    await draw(page, [DIGITS[4][0]]);
+    const one = await seen();
+    await draw(page, [DIGITS[4][1]]);
+    const two = await seen();
+    assert.notDeepEqual(two, one);
+    assert.ok(await page.locator("#redo").isDisabled());
+    await page.click("#undo");
+    await page.click("#undo");
+    await page.click("#redo");
+    await settled(page);
+    assert.deepEqual(await seen(), one);
+    assert.deepEqual(await press("Control+y"), two);
+    assert.deepEqual(await press("Control+z"), one);
+    assert.deepEqual(await press("Control+Shift+z"), two);
+    assert.deepEqual(await press("Meta+z"), one);
+    assert.deepEqual(await press("Meta+Shift+z"), two);
+    await page.click("#undo");
+    await draw(page, [[[20, 80], [30, 80]]]);
+    const three = await seen();
+    assert.ok(await page.locator("#redo").isDisabled(), "a new stroke forgets what was undone");
+    assert.deepEqual(await press("Control+y"), three);
+    await close();
+  });
+
   test("a tap leaves a dot", async () => {
     const { page, close } = await browser.visit();
     await page.click("#clear");

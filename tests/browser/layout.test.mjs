@@ -101,4 +101,120 @@ describe("the page on its screen", { skip }, () => {
     assert.ok((await painted(page, "#pad")) > ink);
     await close();
   });
+
+  for (const [width, height] of [[320, 560], [360, 740], [740, 360], [1280, 900], [1280, 2400], [360, 3200]]) {
+    test(`nothing shifts from navigation to the first answer at ${width}×${height}`, async () => {
+      const { page, close } = await browser.visit({
+        viewport: { width, height },
+        before: (page) =>
+          page.addInitScript(() => {
+            globalThis.shifts = [];
+            const note = ({ value, sources }) =>
+              globalThis.shifts.push([value, ...sources.map(({ node }) => node?.id || node?.className || node?.nodeName)]);
+            globalThis.watch = new PerformanceObserver((list) => list.getEntries().forEach(note));
+            globalThis.watch.observe({ type: "layout-shift", buffered: true });
+          }),
+      });
+      await page.waitForFunction(() => document.querySelector("#prediction strong").textContent !== "");
+      await page.locator("#status", { hasText: "a prediction" }).waitFor();
+      await settled(page);
+      const shifts = await page.evaluate(() => {
+        for (const { value, sources } of globalThis.watch.takeRecords()) globalThis.shifts.push([value, sources.length]);
+        return globalThis.shifts;
+      });
+      assert.deepEqual(shifts, []);
+      await close();
+    });
+  }
+
+  for (const [width, height] of [[320, 560], [360, 740]]) {
+    test(`the hint stands in one line on a phone of ${width}×${height}`, async () => {
+      const { page, close } = await browser.visit({ viewport: { width, height } });
+      for (const words of [/draw over it/, /Draw a digit here/]) {
+        await page.locator("#hint", { hasText: words }).waitFor();
+        const { lines, inside } = await page.locator("#hint").evaluate((hint) => {
+          const range = document.createRange();
+          range.selectNodeContents(hint);
+          const [text, sheet] = [range, hint.parentElement].map((each) => each.getBoundingClientRect());
+          const lines = range.getClientRects().length;
+          return { lines, inside: text.left >= sheet.left && text.right <= sheet.right };
+        });
+        assert.deepEqual({ lines, inside }, { lines: 1, inside: true });
+        await page.keyboard.press("Escape"); // the pad is blank then
+        await settled(page);
+      }
+      await close();
+    });
+  }
+
+  for (const [width, height] of [[360, 740], [1280, 900]]) {
+    test(`numeral, bar and figure share a baseline, and the answer's share stands once, at ${width}×${height}`, async () => {
+      const { page, close } = await browser.visit({ viewport: { width, height } });
+      await draw(page, DIGITS[7]);
+      const lines = await page.locator("#bars li").evaluateAll((rows) =>
+        rows.map((row) => {
+          const [numeral, bar, figure] = row.children;
+          const baseline = (text) => {
+            const mark = document.createElement("span"); // an empty inline block stands on the baseline
+            mark.style.cssText = "display: inline-block; width: 0; height: 0";
+            text.append(mark);
+            const { bottom } = mark.getBoundingClientRect();
+            mark.remove();
+            return bottom;
+          };
+          return [baseline(numeral), bar.getBoundingClientRect().bottom, baseline(figure)];
+        }));
+      for (const [numeral, bar, figure] of lines)
+        assert.ok(Math.abs(numeral - bar) < 1 && Math.abs(figure - bar) < 1, `${numeral} ${bar} ${figure}`);
+      const share = await page.locator("#bars .best span").textContent();
+      assert.match(share, /\d %$/);
+      const text = await page.locator(".reading").evaluate((reading) => reading.innerText);
+      assert.equal(text.split(share).length - 1, 1, text);
+      await close();
+    });
+  }
+
+  test("a focus ring is for the keyboard: Tab shows it, the pointer does not", async () => {
+    const { page, close } = await browser.visit();
+    const ring = () =>
+      page.evaluate(() => {
+        const { id } = document.activeElement;
+        const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+        return { id, shown: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
+      });
+    await draw(page, DIGITS[7]);
+    for (const id of ["pad", "pixels", "undo", "redo", "clear", "share", "strength", "tab-draw", "theme"]) {
+      await page.locator(`#${id}`).click();
+      assert.deepEqual(await ring(), { id, shown: false });
+    }
+    const seen = new Set();
+    await page.locator("h1").first().click();
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.press("Tab");
+      const { id, shown } = await ring();
+      if (await page.evaluate(() => document.activeElement === document.body)) break;
+      assert.ok(shown, `${id} shows that it has the keyboard`);
+      seen.add(id);
+    }
+    for (const id of ["pad", "undo", "clear", "share", "model", "map", "layer", "pixels"])
+      assert.ok(seen.has(id), `${id} among ${[...seen]}`);
+    await close();
+  });
+
+  test("the journey's figures are of one size and their texts of like length", async () => {
+    const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 } });
+    await draw(page, DIGITS[4]);
+    const steps = await page.locator(".journey li").evaluateAll((all) =>
+      all.map((step) => {
+        const { width, height } = step.firstElementChild.getBoundingClientRect();
+        const text = step.querySelector("p");
+        const lines = Math.round(text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight));
+        return { name: step.querySelector("h3").textContent, size: `${Math.round(width)}×${Math.round(height)}`, lines };
+      }));
+    assert.deepEqual(steps.map(({ name }) => name), ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"]);
+    assert.equal(new Set(steps.map(({ size }) => size)).size, 1, JSON.stringify(steps));
+    const lines = steps.map(({ lines }) => lines);
+    assert.ok(Math.max(...lines) <= 5 && Math.min(...lines) >= 3, `${lines} lines`);
+    await close();
+  });
 });

@@ -1,6 +1,9 @@
 /** The drawing lives in its own units: a square of SIDE, whatever the screen. */
 export const SIDE = 280;
 export const PEN = 10; // thin enough to leave the holes of a small 8 open
+/** Points are multiples of it, so that a link holds a drawing exactly, and in few bytes. */
+export const GRAIN = 1 / 8;
+export const toGrain = (value: number): number => Math.round(value / GRAIN) * GRAIN;
 
 export interface Point {
   x: number;

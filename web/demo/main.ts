@@ -2,23 +2,25 @@ import type { Vit } from "vitrine";
 import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
-import type { Stroke } from "./ink.ts";
+import { inPadUnits, type Stroke } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
-import { keptDrawing } from "./offline/isolate.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
+import { drawPicture, lookOf } from "./picture.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
 import { loadModel, read } from "./predict.ts";
 import { inWords } from "./remedy.ts";
 import { state } from "./state.ts";
-import { showError, showProgress, showReady } from "./status.ts";
+import { fromLink, kept, keepOverReload } from "./share.ts";
+import { showError, showProgress, showReady, showWord } from "./status.ts";
 import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
+import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
 import { drawTokens } from "./tokens.ts";
 import { waitingFor } from "./waiting.ts";
 
@@ -28,12 +30,14 @@ const select = (id: string) => element<HTMLSelectElement>(id);
 
 const pad = canvas("pad");
 const undo = element<HTMLButtonElement>("undo");
+const redo = element<HTMLButtonElement>("redo");
 const clear = element<HTMLButtonElement>("clear");
 const prediction = element("prediction");
 
 let loading: AbortController | undefined;
 let busy = false;
 let noticed = false; // the status line keeps a notice until the visitor draws on
+let word = ""; // likewise, and over the end of a load
 
 select("model").replaceChildren(...MODELS.map(({ id, title }) => new Option(title, id)));
 void start(choiceIn(location.href)).finally(stayForOffline); // on its way while the page is put together
@@ -69,6 +73,7 @@ function draw(): void {
   drawTokens(canvas("tokens"), state);
   drawBlocks(canvas("blocks"), state, scale);
   drawLogits(element("logits"), state);
+  drawPicture(inPadUnits(canvas("overlaid")), state, lookOf(pad));
   drawChoices();
 }
 
@@ -77,7 +82,7 @@ function drawPrediction(): void {
   const best = reading?.result.classes[0];
   const unsure = reading?.result.uncertain ?? false;
   const answer = unsure ? "not sure" : (best?.label ?? "");
-  const [word, share] = prediction.children;
+  const [word, doubt] = prediction.children;
   // The opening example is not the visitor's drawing: shown, but no result to rely on.
   prediction.dataset.label = best && !example ? best.label : "";
   prediction.dataset.p = best && !example ? String(best.p) : "";
@@ -91,21 +96,23 @@ function drawPrediction(): void {
     word.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  share.textContent = !best ? "" : unsure ? `perhaps ${best.label}` : percent(best.p);
+  doubt.textContent = best && unsure ? `perhaps ${best.label}` : "";
   element("caption").textContent =
     example ? "Example" : unsure ? "The model is" : best ? "Reads as" : waitingFor(state, loading !== undefined);
   element("hint").textContent = example
     ? "Your turn: draw over it"
-    : "Draw here, with mouse, finger or pen";
+    : "Draw a digit here";
   document.body.classList.toggle("blank", strokes.length === 0);
   document.body.classList.toggle("example", example);
 }
 
 function drawChoices(): void {
-  const { view, model, past, strokes, example } = state;
+  const { view, model, history, strokes, example } = state;
   // Not `disabled`, which would take the keyboard's focus away from a button just pressed.
-  undo.ariaDisabled = String(example || past.length === 0);
+  undo.ariaDisabled = String(example || !history.canUndo);
+  redo.ariaDisabled = String(!history.canRedo);
   clear.ariaDisabled = String(strokes.length === 0);
+  showTakeaway(element, state);
   showChoices(element, view, model !== undefined && view.map !== "rollout");
 }
 
@@ -124,7 +131,7 @@ function changed(): void {
 /** Puts another drawing on the pad; results still on their way belong to the old one. */
 function replace(strokes: Stroke[]): void {
   stopExample();
-  noticed = false;
+  hush();
   keyPen.down = false;
   state.example = false;
   state.strokes = strokes;
@@ -134,14 +141,14 @@ function replace(strokes: Stroke[]): void {
 }
 
 function remember(): void {
-  state.past.push(state.example ? [] : state.strokes);
+  state.history.remember(state.example ? [] : state.strokes);
 }
 
-function takeBack(): void {
-  const before = state.past.pop();
-  if (!before) return;
-  replace(before);
-  strokeEnded = before.length > 0;
+function step(way: "undo" | "redo"): void {
+  const other = state.history[way](state.strokes);
+  if (!other) return;
+  replace(other);
+  strokeEnded = other.length > 0;
   if (!strokeEnded) element("announce").textContent = "The pad is blank";
 }
 
@@ -156,7 +163,7 @@ const keyPen = listen(pad, {
   begin(point) {
     remember();
     if (state.example) replace([]);
-    noticed = false;
+    hush();
     stroke = [point];
     state.strokes = [...state.strokes, stroke];
     changed();
@@ -213,7 +220,7 @@ async function predict(): Promise<void> {
     state.answered = version;
     if (version >= state.since) {
       state.reading = answer;
-      if (!loading && !noticed) showReady(element("status"), state);
+      if (!loading && !noticed) showStatus();
       announce();
     }
   } catch (error) {
@@ -265,7 +272,7 @@ function take(model: Vit, choice: Choice, bytes: number): void {
   Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
   history.replaceState(null, "", addressOf(choice, location.href));
   fit();
-  if (!loading) showReady(element("status"), state);
+  if (!loading) showStatus();
   redraw();
 }
 
@@ -285,6 +292,23 @@ function fail(what: string, error: unknown, choice = choiceIn(location.href)): v
   state.model = state.choice = state.reading = undefined;
   notice(what, error, choice);
   redraw();
+}
+
+function showStatus(): void {
+  if (word) showWord(element("status"), word);
+  else showReady(element("status"), state);
+}
+
+/** Puts a word into the status line, where no load is under way at once. */
+function say(text: string): void {
+  word = text;
+  if (state.model && !loading) showStatus();
+}
+
+/** The visitor goes on: what the status line had to say is old. */
+function hush(): void {
+  noticed = false;
+  word = "";
 }
 
 function notice(what: string, error: unknown, choice: Choice): void {
@@ -333,12 +357,15 @@ function onCalibration({ temperature, uncertain_below }: Vit["config"]): string 
 
 // ---- The page's controls ----------------------------------------------------
 
-undo.addEventListener("click", takeBack);
+undo.addEventListener("click", () => step("undo"));
+redo.addEventListener("click", () => step("redo"));
 clear.addEventListener("click", wipe);
 document.addEventListener("keydown", (event) => {
   if (!isOpen("draw") || (event.target as HTMLElement).matches("select, input")) return;
-  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === "z")
-    takeBack();
+  if (document.querySelector("dialog[open]")) return; // Escape closes that
+  const key = event.ctrlKey || event.metaKey ? event.key.toLowerCase() : "";
+  if (key === "y" || (key === "z" && event.shiftKey)) step("redo");
+  else if (key === "z") step("undo");
   else if (event.key === "Escape" || event.key === "Delete") wipe();
   else return;
   event.preventDefault();
@@ -359,9 +386,7 @@ for (const id of ["pixels", "patches"]) {
 
 buildBars(element("bars"), element("logits"), Array.from("0123456789"));
 buildExamples(element("examples"), (strokes) => {
-  remember();
-  strokeEnded = true;
-  replace(strokes.map((stroke) => [...stroke]));
+  openDrawing(strokes.map((stroke) => [...stroke]));
 });
 followTheme(element("theme"), (dark) => {
   state.dark = dark;
@@ -381,6 +406,27 @@ function invite(): void {
   });
 }
 
-const kept = keptDrawing();
-if (kept) replace(kept);
-else invite();
+/** Shows the drawing that the page's address holds, if any. */
+function openLink(): boolean {
+  const drawing = fromLink();
+  if (drawing === "damaged")
+    say("The drawing in that link is damaged or cut short, and was left out. Ask for the link again.");
+  if (typeof drawing === "string") return false;
+  openDrawing(drawing);
+  return true;
+}
+
+function openDrawing(strokes: Stroke[]): void {
+  remember();
+  strokeEnded = true;
+  replace(strokes);
+}
+
+listenToTakeaway(element, state, say);
+keepOverReload(() => (state.example ? [] : state.strokes));
+addEventListener("hashchange", openLink);
+if (!openLink()) {
+  const strokes = kept();
+  if (strokes) openDrawing(strokes);
+  else invite();
+}

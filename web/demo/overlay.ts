@@ -68,9 +68,12 @@ export function patchAt(state: State, x: number, y: number): [number, number] | 
   return inside ? [row, col] : undefined;
 }
 
-/** The heat map over the drawing, each patch where it was taken from. Returns its scale. */
-export function drawOverlay(canvas: HTMLCanvasElement, state: State): Scale | undefined {
-  const context = inPadUnits(canvas);
+/** The heat map over the drawing. Returns its scale. */
+export const drawOverlay = (canvas: HTMLCanvasElement, state: State): Scale | undefined =>
+  paintOverlay(inPadUnits(canvas), state);
+
+/** Each patch where it was taken from, in a context that is in pad units. */
+export function paintOverlay(context: CanvasRenderingContext2D, state: State): Scale | undefined {
   const { reading, view, dark } = state;
   if (!reading?.result.attention) return undefined;
   const shape = shapeOf(state.model?.config);

@@ -1,4 +1,4 @@
-import { drawStroke, inPadUnits, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
+import { drawStroke, inPadUnits, PEN, SIDE, toGrain, type Point, type Stroke } from "./ink.ts";
 
 export interface PadEvents {
   begin(point: Point): void;
@@ -37,9 +37,9 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     const box = canvas.getBoundingClientRect();
     const pressed = event.pointerType === "pen" && event.pressure > 0;
     return {
-      x: ((event.clientX - box.left) / box.width) * SIDE,
-      y: ((event.clientY - box.top) / box.height) * SIDE,
-      width: PEN * (pressed ? 0.5 + event.pressure : 1),
+      x: toGrain(((event.clientX - box.left) / box.width) * SIDE),
+      y: toGrain(((event.clientY - box.top) / box.height) * SIDE),
+      width: toGrain(PEN * (pressed ? 0.5 + event.pressure : 1)),
     };
   };
 

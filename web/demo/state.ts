@@ -1,4 +1,5 @@
 import type { Classification, Vit } from "vitrine";
+import { History } from "./history.ts";
 import type { Ink, Stroke } from "./ink.ts";
 import type { Choice } from "./models.ts";
 
@@ -25,7 +26,7 @@ export interface State {
   choice?: Choice; // what `model` is
   modelBytes: number;
   strokes: Stroke[];
-  past: Stroke[][];
+  history: History;
   version: number; // of the drawing: grows with every change
   since: number; // the version at which this drawing replaced another
   example: boolean; // the opening drawing is still the page's own
@@ -38,7 +39,7 @@ export interface State {
 export const state: State = {
   modelBytes: 0,
   strokes: [],
-  past: [],
+  history: new History(),
   version: 0,
   since: 0,
   answered: -1,

@@ -47,6 +47,13 @@ export function showReady(parent: HTMLElement, state: State): void {
   parent.textContent = facts.join(" · ");
 }
 
+/** What a button has done, or what was wrong with a link. */
+export function showWord(parent: HTMLElement, word: string): void {
+  parent.className = "ready";
+  parent.setAttribute("role", "status");
+  parent.textContent = word;
+}
+
 export function showError(parent: HTMLElement, message: string, retry?: () => void): void {
   const text = document.createElement("span");
   text.textContent = message;

@@ -29,26 +29,35 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
 
 export const isOpen = (name: Name): boolean => !element(name).hidden;
 
-/** The address after its # says which is open. */
 function show(name: Name): void {
   for (const each of NAMES) {
     element(each).hidden = each !== name;
     tab(each).ariaSelected = String(each === name);
     tab(each).tabIndex = each === name ? 0 : -1;
   }
-  const address = name === "own" ? "#own" : location.pathname + location.search;
-  const asked = (location.hash === "#own") === (name === "own");
-  history[asked ? "replaceState" : "pushState"](null, "", address); // so that Back returns
   if (name === "draw") void own?.then(({ leave }) => leave(), () => {});
 }
 
-function open(name: Name): void {
+/** The address after its # says which is open, so that Back returns to the other. */
+function enter(name: Name): void {
+  const address = name === "own" ? "#own" : location.pathname + location.search;
+  if ((location.hash === "#own") !== (name === "own")) history.pushState(null, "", address);
+}
+
+function follow(): void {
+  const name = location.hash === "#own" ? "own" : "draw";
   show(name);
   if (name === "own" && !isolate()) void withOwn(() => {});
 }
 
+function open(name: Name): void {
+  enter(name);
+  follow();
+}
+
 /** Without a reload, which would lose the files. */
 async function accept(files: Promise<Found[]>): Promise<void> {
+  enter("own");
   show("own");
   const found = await files;
   await withOwn(({ accept }) => accept(found));
@@ -77,7 +86,6 @@ document.addEventListener("drop", (event) => {
 document.addEventListener("paste", ({ clipboardData }) => {
   if (hasFiles(clipboardData)) void accept(dropped(clipboardData!));
 });
-const follow = () => open(location.hash === "#own" ? "own" : "draw");
 addEventListener("hashchange", follow);
 addEventListener("popstate", follow);
 follow();

@@ -3,27 +3,18 @@ import { mix } from "./heat.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
-/** The sequence the blocks get, in reading order: the class token, then every patch. */
+/** The sequence the blocks get, one token a row: the class token, then each patch's pixels in a line. */
 export function drawTokens(canvas: HTMLCanvasElement, state: State): void {
   const { cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(state.model?.config);
   const input = state.reading?.result.input;
   const prefix = state.model?.config.prefix.length ?? 1;
-  const tokens = prefix + gridRows * gridCols;
-  const across = Math.ceil(Math.sqrt(tokens));
-  const down = Math.ceil(tokens / across);
-  paint(canvas, down * (patchRows + 1) - 1, across * (patchCols + 1) - 1, (y, x) => {
-    const row = y % (patchRows + 1),
-      col = x % (patchCols + 1);
-    const token = Math.floor(y / (patchRows + 1)) * across + Math.floor(x / (patchCols + 1));
-    if (row === patchRows || col === patchCols || token >= tokens) return undefined;
+  paint(canvas, prefix + gridRows * gridCols, patchRows * patchCols, (token, x) => {
     if (token < prefix) return accent(state.dark);
-    const patch = token - prefix;
-    const top = Math.floor(patch / gridCols),
-      left = patch % gridCols;
-    const ink = tone(
-      input?.[(top * patchRows + row) * cols + left * patchCols + col] ?? 0,
-      state.dark,
-    );
+    const top = Math.floor((token - prefix) / gridCols);
+    const left = (token - prefix) % gridCols;
+    const row = top * patchRows + Math.floor(x / patchCols);
+    const col = left * patchCols + (x % patchCols);
+    const ink = tone(input?.[row * cols + col] ?? 0, state.dark);
     return isChosen(state, top, left) ? mix(ink, accent(state.dark), 0.6) : ink;
   });
 }

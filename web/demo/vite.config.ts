@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { fillFooter } from "./footer.mjs";
 import { HEADERS, POLICY } from "./headers.mjs";
 import { offline } from "./offline/plugin.ts";
 
@@ -15,10 +16,17 @@ const policy = {
   ],
 };
 
+const text = (path: string) => readFileSync(here(path), "utf8");
+const footer = {
+  name: "footer",
+  transformIndexHtml: (html: string) =>
+    fillFooter(html, JSON.parse(text("../../package.json")), text("../../LICENSE")),
+};
+
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, offline()],
+  plugins: [policy, footer, offline()],
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // A compressed answer has no length, and the progress bar needs one.
   define: {

@@ -159,7 +159,9 @@ export async function page() {
       "web/demo",
       "dist",
       ...["digits", "digits-int8", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
+      "package.json",
       "package-lock.json",
+      "LICENSE",
     ],
     outputs: ["build/page/index.html"],
   }, async () => {

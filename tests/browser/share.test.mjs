@@ -1,0 +1,249 @@
+// What a visitor takes along: a link, a picture, code; and what a reload keeps.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
+import { DIGITS, draw, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+describe("what is taken along", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const visit = (options) =>
+    browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+  /** Another load may take another build of the module, which rounds otherwise. */
+  const answers = async (page, { label, p }) => {
+    const now = await prediction(page);
+    assert.equal(now.label, label);
+    assert.ok(Math.abs(now.p - p) < 1e-4, `${now.p}, but ${p} before`);
+  };
+  const status = (page) => page.locator("#status").textContent();
+  const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+  const linkOf = async (page) => {
+    await page.click("#share");
+    await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
+    return clipboard(page);
+  };
+
+  test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
+    const first = await visit();
+    await draw(first.page, DIGITS[4]);
+    const [ink, answer] = [await picture(first.page, "#pad"), await prediction(first.page)];
+    const link = await linkOf(first.page);
+    await first.close();
+    assert.ok(link.length < 400, `${link.length} characters for a drawing of two strokes`);
+    assert.equal(new URL(link).search, "", "the drawing is in the fragment, which no server sees");
+    const { page, trouble, close } = await visit({ address: link });
+    await settled(page);
+    await answers(page, answer);
+    await page.locator("h1").first().click(); // the keyboard's pen is not part of the drawing
+    assert.equal(await picture(page, "#pad"), ink);
+    assert.equal(new URL(page.url()).hash, "", "the next stroke makes it another drawing");
+    assert.deepEqual(trouble.filter((text) => !text.includes("willReadFrequently")), []);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual(await prediction(page), { label: "", p: "" });
+    await close();
+  });
+
+  test("a damaged link is refused in words and leaves the drawing there is", async () => {
+    const { page, trouble, close } = await visit();
+    await draw(page, DIGITS[7]);
+    const answer = await prediction(page);
+    const link = await linkOf(page);
+    const packed = link.slice(link.indexOf("#d=") + 3);
+    const other = packed[9] === "A" ? "B" : "A";
+    for (const damaged of [packed.slice(0, -3), packed.slice(0, 9) + other + packed.slice(10), "", "%%%", "A".repeat(100_000)]) {
+      await page.evaluate((hash) => (location.hash = hash), `#d=${damaged}`);
+      await page.locator("#status", { hasText: /damaged or cut short/ }).waitFor();
+      await settled(page);
+      assert.deepEqual(await prediction(page), answer);
+      await page.click("#clear");
+      await page.click("#undo");
+      await settled(page);
+      assert.doesNotMatch(await status(page), /damaged/);
+    }
+    await page.evaluate((hash) => (location.hash = hash), `#d=${packed}`);
+    await settled(page);
+    assert.deepEqual(await prediction(page), answer, "the whole link opens");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a page opened by a damaged link says so once the model has come, and works", async () => {
+    const { page, close } = await visit({ address: `${browser.address}#d=AAAA` });
+    await page.locator("#status", { hasText: /damaged or cut short/ }).waitFor();
+    await draw(page, DIGITS[1]);
+    assert.equal((await prediction(page)).label, "1");
+    assert.match(await status(page), /ms a prediction/);
+    await close();
+  });
+
+  test("the browser's own way to share gets the link where there is one", async () => {
+    const { page, close } = await visit({
+      before: (page) => page.addInitScript(() => (navigator.share = async (data) => (globalThis.shared = data))),
+    });
+    await draw(page, DIGITS[3]);
+    await page.click("#share");
+    await page.locator("#status", { hasText: /^Shared/ }).waitFor();
+    assert.match(await page.evaluate(() => globalThis.shared.url), /#d=[\w-]{20,}$/);
+    await close();
+  });
+
+  test("without a clipboard the address holds the drawing, for a visitor to copy", async () => {
+    const { page, close } = await visit({
+      before: (page) => page.addInitScript(() => delete Navigator.prototype.clipboard),
+    });
+    await draw(page, DIGITS[3]);
+    await page.click("#share");
+    await page.locator("#status", { hasText: /address above/ }).waitFor();
+    assert.match(page.url(), /#d=[\w-]{20,}$/);
+    await close();
+  });
+
+  test("a saved picture has the ink, the map in its colours and a caption to read", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[1]);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
+    assert.equal(download.suggestedFilename(), "vitrine-1.png");
+    const file = await readFile(await download.path());
+    const { data, info } = await sharp(file).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    assert.deepEqual([info.width, info.height], [1080, 1296]);
+    const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
+    assert.ok(Math.max(...at(540, 540)) < 80, `ink where the pen was: ${at(540, 540)}`);
+    let tinted = 0;
+    for (let y = 0; y < 1080; y += 10) for (let x = 0; x < 1080; x += 10) {
+      const [r, , b] = at(x, y);
+      tinted += Number(r - b > 25);
+    }
+    assert.ok(tinted > 300, `${tinted} of 11664 spots have the map's colour`);
+    const rows = []; // of the caption's first line: how high its dark letters stand
+    for (let y = 1084; y < 1180; y++) if (Array.from({ length: 400 }, (_, x) => at(x + 40, y)).some(([r]) => r < 90)) rows.push(y);
+    assert.ok(rows.length >= 45, `letters of ${rows.length} pixels`);
+    await close();
+  });
+
+  test("the code that is shown, run in Node, gives the page's answer", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    const { label, p } = await prediction(page);
+    await page.click("#code");
+    const shown = await page.locator("#code-dialog code").textContent();
+    await page.click("#copy");
+    await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
+    assert.equal(await clipboard(page), shown);
+    await page.keyboard.press("Escape");
+    await page.locator("#code-dialog").waitFor({ state: "hidden" });
+    assert.equal((await prediction(page)).label, label, "Escape closed the dialog and cleared nothing");
+    const printed = execFileSync(process.execPath, ["--input-type=module", "-e", shown], { cwd: root, encoding: "utf8" });
+    assert.match(printed, new RegExp(`label: '${label}'`));
+    const got = Number(/\bp: ([\d.e-]+)/.exec(printed)[1]);
+    assert.ok(Math.abs(got - Number(p)) < 1e-4, `${got} there, ${p} on the page`); // builds round differently
+    await close();
+  });
+
+  test("a reload keeps the drawing, and what is stored broken is passed over", async () => {
+    const { page, trouble, close } = await visit();
+    await draw(page, DIGITS[7]);
+    const [ink, answer] = [await picture(page, "#pad"), await prediction(page)];
+    await page.reload();
+    await page.locator("#status.ready").waitFor();
+    await settled(page);
+    await answers(page, answer);
+    assert.equal(await picture(page, "#pad"), ink);
+    await page.click("#clear");
+    const store = (text) =>
+      page.addInitScript((text) => sessionStorage.setItem("vitrine-drawing", text), text);
+    for (const broken of ["not a drawing", "A".repeat(1e6)]) {
+      await store(broken);
+      await page.reload();
+      await page.locator("#status.ready").waitFor();
+      await page.locator("body.example").waitFor();
+    }
+    assert.deepEqual(trouble.filter((text) => !text.includes("willReadFrequently")), []);
+    await close();
+  });
+
+  test("a drawing too large for a link is not stored either, and the visitor is told", async () => {
+    const { page, close } = await visit();
+    await page.click("#clear");
+    await page.locator("#pad").evaluate((pad) => {
+      const box = pad.getBoundingClientRect();
+      const send = (type, at) =>
+        pad.dispatchEvent(new PointerEvent(type, {
+          pointerId: 5, pointerType: "pen", pressure: 0.2 + (at % 7) / 10, bubbles: true, button: 0, buttons: 1,
+          clientX: box.x + box.width * (0.2 + 0.6 * ((at * 0.37) % 1)), clientY: box.y + box.height * (0.2 + 0.6 * ((at * 0.61) % 1)),
+        }));
+      send("pointerdown", 0);
+      for (let at = 1; at < 4000; at++) send("pointermove", at);
+      send("pointerup", 4000);
+    });
+    await page.click("#share");
+    await page.locator("#status", { hasText: /too large for a link/ }).waitFor();
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    await close();
+  });
+
+  for (const [what, options] of [
+    ["320 pixels", { viewport: { width: 320, height: 560 } }],
+    ["dark", { colorScheme: "dark" }],
+    ["forced colours", { forcedColors: "active" }],
+  ]) {
+    test(`with ${what} the buttons that take along are seen and reached by Tab`, async () => {
+      const { page, close } = await visit(options);
+      await draw(page, DIGITS[4]);
+      await page.locator("#clear").focus();
+      const reached = [];
+      for (let i = 0; i < 12; i++) {
+        await page.keyboard.press("Tab");
+        reached.push(await page.evaluate(() => document.activeElement.id));
+      }
+      for (const id of ["share", "save", "code"]) {
+        assert.ok(reached.includes(id), `${id} among ${reached}`);
+        const box = await page.locator(`#${id}`).boundingBox();
+        assert.ok(box.x >= 0 && box.x + box.width <= page.viewportSize().width && box.height >= 44);
+        const { color, border } = await page.locator(`#${id}`).evaluate((button) => {
+          const { color, borderTopColor, borderTopWidth } = getComputedStyle(button);
+          return { color, border: `${borderTopWidth} ${borderTopColor}` };
+        });
+        assert.match(border, /^1px rgb\(/);
+        assert.notEqual(color, await page.evaluate(() => getComputedStyle(document.querySelector(".sheet")).backgroundColor));
+      }
+      const tops = await Promise.all(["share", "save", "code"].map((id) => page.locator(`#${id}`).boundingBox()));
+      assert.equal(new Set(tops.map(({ y }) => y)).size, 1, "they stand in one row");
+      await page.locator("#code").focus();
+      await page.keyboard.press("Enter");
+      assert.ok(await page.locator("#code-dialog").isVisible());
+      await page.keyboard.press("Escape");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "code");
+      await close();
+    });
+  }
+
+  test("the footer names the paper, the package and the licence with its text", async () => {
+    const { page, close } = await visit();
+    assert.equal(await page.locator("footer a").first().getAttribute("href"), "https://arxiv.org/abs/2010.11929");
+    assert.match(await page.locator("footer").textContent(), /npm install vitrine/);
+    await page.locator("footer summary").click();
+    assert.ok(await page.locator("footer pre").isVisible());
+    assert.equal(await page.locator("footer pre").textContent(), await readFile(new URL("../../LICENSE", import.meta.url), "utf8"));
+    await close();
+  });
+
+  test("the footer links the source only where package.json names it", () => {
+    assert.equal(sourceOf({}), undefined);
+    assert.equal(sourceOf({ repository: "some words" }), undefined);
+    assert.equal(sourceOf({ repository: { url: "javascript:alert(1)" } }), undefined);
+    assert.equal(sourceOf({ repository: { url: "git+https://example.org/a/b.git" } }), "https://example.org/a/b");
+    assert.equal(sourceOf({ repository: "github:a/b" }), "https://github.com/a/b");
+    assert.equal(fillFooter("[<!-- source -->]", {}, ""), "[]");
+    assert.match(fillFooter("<!-- source -->", { repository: "a/b" }, ""), /^<a href="https:/);
+  });
+});

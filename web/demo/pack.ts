@@ -1,0 +1,111 @@
+/**
+ * A drawing as short text. The bytes are: the form's number; for each stroke the number of its
+ * points, then x, y and width of each as a difference from the point before; a checksum. Numbers are
+ * varints of GRAIN. The width is left out where the whole stroke has that of its first point.
+ */
+import { GRAIN, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
+
+const FORM = 1;
+const CHECK = 4; // bytes
+/** Of text. It bounds what an address may cost, and what the page stores. */
+const MOST = 16_000;
+
+/** undefined where the drawing is too large. */
+export function pack(strokes: Stroke[]): string | undefined {
+  const bytes = [FORM];
+  for (const stroke of strokes) packStroke(bytes, stroke);
+  const text = toText([...bytes, ...checkOf(bytes)]);
+  return text.length > MOST ? undefined : text;
+}
+
+/** undefined where the text is no drawing, or a damaged one. */
+export function unpack(text: string): Stroke[] | undefined {
+  if (text.length > MOST || !/^[\w-]+$/.test(text)) return undefined;
+  const all = toBytes(text);
+  if (!all || all.length < 1 + CHECK) return undefined;
+  const bytes = all.slice(0, -CHECK);
+  const intact = checkOf(bytes).every((byte, index) => byte === all[bytes.length + index]);
+  return intact && bytes[0] === FORM ? unpackStrokes(bytes) : undefined;
+}
+
+const grains = ({ x, y, width }: Point) => [x, y, width].map((value) => Math.round(value / GRAIN));
+
+function packStroke(bytes: number[], stroke: Stroke): void {
+  const points = stroke.map(grains);
+  const varies = points.some(([, , width]) => width !== points[0][2]);
+  put(bytes, stroke.length * 2 + Number(varies));
+  let before = [0, 0, 0];
+  points.forEach((point, index) => {
+    const count = varies || index === 0 ? 3 : 2;
+    for (let i = 0; i < count; i++) put(bytes, zigzag(point[i] - before[i]));
+    before = point;
+  });
+}
+
+function unpackStrokes(bytes: number[]): Stroke[] | undefined {
+  const strokes: Stroke[] = [];
+  const reader = { bytes, at: 1 };
+  while (reader.at < bytes.length) {
+    const head = take(reader);
+    const [length, varies] = [head >> 1, head & 1];
+    if (!(length > 0 && length < bytes.length)) return undefined;
+    const stroke: Stroke = [];
+    const now = [0, 0, 0];
+    for (let point = 0; point < length; point++) {
+      const count = varies || point === 0 ? 3 : 2;
+      for (let i = 0; i < count; i++) now[i] += unzigzag(take(reader));
+      const [x, y, width] = now.map((value) => value * GRAIN);
+      if (!plausible(x, y, width)) return undefined; // NaN too: the bytes have ended
+      stroke.push({ x, y, width });
+    }
+    strokes.push(stroke);
+  }
+  return strokes.length > 0 ? strokes : undefined;
+}
+
+/** A captured pointer draws on beyond the pad, though not by much more than a screen. */
+const plausible = (x: number, y: number, width: number) =>
+  Math.abs(x) < 40 * SIDE && Math.abs(y) < 40 * SIDE && width > 0 && width <= 4 * PEN;
+
+// ---- Numbers and bytes ------------------------------------------------------
+
+const zigzag = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value);
+const unzigzag = (value: number) => (value % 2 ? -(value + 1) / 2 : value / 2);
+
+/** Seven bits a byte, the least first; the eighth says that more follow. */
+function put(bytes: number[], value: number): void {
+  for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) | 128);
+  bytes.push(value);
+}
+
+/** NaN where no number is left. */
+function take(reader: { bytes: number[]; at: number }): number {
+  let value = 0;
+  for (let unit = 1; unit <= 128 ** 3; unit *= 128) {
+    const byte = reader.bytes[reader.at++] ?? NaN;
+    value += (byte % 128) * unit;
+    if (!(byte > 127)) return value;
+  }
+  return NaN;
+}
+
+/** FNV-1a. */
+function checkOf(bytes: number[]): number[] {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return [hash & 255, (hash >> 8) & 255, (hash >> 16) & 255, hash >>> 24];
+}
+
+/** As base64 for addresses. */
+const toText = (bytes: number[]) =>
+  btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""))
+    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+function toBytes(text: string): number[] | undefined {
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    return Array.from(binary, (char) => char.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+/** The drawing, its map and what was read, as one picture to save. */
+import { drawStroke, SIDE } from "./ink.ts";
+import { percent } from "./logits.ts";
+import { explain, paintOverlay } from "./overlay.ts";
+import type { State } from "./state.ts";
+
+const WIDTH = 1080;
+const MARGIN = 48;
+const CAPTION = 216;
+
+/** What the page's style sheet says. */
+export interface Look {
+  paper: string;
+  ink: string;
+  quiet: string;
+  serif: string;
+}
+
+export function lookOf(pad: Element): Look {
+  const style = getComputedStyle(pad);
+  const get = (name: string) => style.getPropertyValue(name);
+  const paper = getComputedStyle(pad.parentElement!).backgroundColor;
+  return { paper, ink: style.color, quiet: style.accentColor, serif: get("--serif") || "serif" };
+}
+
+/** Paper, map and ink, in a context that is in pad units. */
+export function drawPicture(context: CanvasRenderingContext2D, state: State, { paper, ink }: Look): void {
+  context.fillStyle = paper;
+  context.fillRect(0, 0, SIDE, SIDE);
+  paintOverlay(context, state);
+  context.strokeStyle = ink;
+  for (const stroke of state.strokes) drawStroke(context, stroke);
+}
+
+export function pictureOf(state: State, look: Look): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = WIDTH;
+  canvas.height = WIDTH + CAPTION;
+  const context = canvas.getContext("2d")!;
+  context.fillStyle = look.paper;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.save();
+  context.scale(WIDTH / SIDE, WIDTH / SIDE);
+  context.beginPath();
+  context.rect(0, 0, SIDE, SIDE);
+  context.clip(); // a stroke may go on beyond the pad
+  drawPicture(context, state, look);
+  context.restore();
+  writeCaption(context, state, look);
+  return canvas;
+}
+
+function writeCaption(context: CanvasRenderingContext2D, state: State, { ink, quiet, serif }: Look): void {
+  context.fillStyle = ink;
+  context.fillRect(0, WIDTH, WIDTH, 2);
+  context.font = `72px ${serif}`;
+  context.fillText(captionOf(state), MARGIN, WIDTH + 88, WIDTH - 2 * MARGIN);
+  context.font = `italic 30px ${serif}`;
+  context.fillText(explain(state), MARGIN, WIDTH + 142, WIDTH - 2 * MARGIN);
+  context.fillStyle = quiet;
+  context.font = `30px ${serif}`;
+  context.fillText(`Vitrine, ${state.choice?.id ?? "no model"}`, MARGIN, WIDTH + 188, WIDTH - 2 * MARGIN);
+}
+
+function captionOf({ reading }: State): string {
+  if (!reading) return "Not read yet";
+  const { classes: [{ label, p }], uncertain } = reading.result;
+  return `${uncertain ? "Not sure, perhaps" : "Reads as"} ${label}: ${percent(p)}`;
+}
+
+/** Lets the browser save the picture under a name. */
+export async function save(canvas: HTMLCanvasElement, name: string): Promise<void> {
+  const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
+  if (!blob) throw new Error("the browser made no PNG of it");
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still be reading it
+}

@@ -1,0 +1,43 @@
+/** The row of buttons by which a visitor takes the drawing along. */
+import { codeFor, listenToCode, showCode } from "./code.ts";
+import { MODELS } from "./models.ts";
+import { lookOf, pictureOf, save } from "./picture.ts";
+import { share } from "./share.ts";
+import type { State } from "./state.ts";
+
+type Find = (id: string) => HTMLElement;
+const BUTTONS = ["share", "save", "code"] as const;
+
+/** `say` gets a word for the status line. */
+export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
+  const dialog = find("code-dialog") as HTMLDialogElement;
+  const actions: Record<(typeof BUTTONS)[number], () => Promise<string> | string> = {
+    share: () => share(state.strokes),
+    async save() {
+      const label = state.reading?.result.classes[0].label ?? "drawing";
+      await save(pictureOf(state, lookOf(find("pad"))), `vitrine-${label}.png`);
+      return "The picture is saved among your downloads.";
+    },
+    code() {
+      showCode(dialog, codeFor(state.strokes, state.choice ?? MODELS[0]));
+      return "";
+    },
+  };
+  for (const id of BUTTONS) {
+    find(id).addEventListener("click", async () => {
+      if (state.strokes.length === 0) return;
+      try {
+        const word = await actions[id]();
+        if (word) say(word);
+      } catch (error) {
+        say(`That did not work: ${(error as Error).message}`);
+      }
+    });
+  }
+  listenToCode(dialog);
+}
+
+export function showTakeaway(find: Find, { strokes }: State): void {
+  // Not `disabled`, which would take the keyboard's focus away.
+  for (const id of BUTTONS) find(id).ariaDisabled = String(strokes.length === 0);
+}
