@@ -1,5 +1,5 @@
 import { hasOwn, show, takeOptions, VitError } from "./errors.js";
-import { inMemory, type Maps } from "./maps.js";
+import { inMemory, type Maps } from "./run/maps.js";
 
 /** What a head's index may be: one head, or the mean of all. */
 export type Head = number | "mean";

@@ -1,4 +1,4 @@
-import { parseJson } from "./json.js";
+import { parseJson } from "./base/json.js";
 
 /** How pixels become the model's image. */
 export type Prepare =

@@ -1,4 +1,4 @@
-import { type Arrays, countOf, isArray } from "./bytes.js";
+import { type Arrays, countOf, isArray } from "./base/bytes.js";
 import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
 
 /** A DOM class where the program's types have it, else nothing: Node needs no DOM types. */

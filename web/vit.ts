@@ -1,40 +1,25 @@
 import { Attention } from "./attention.js";
-import { fullConfig, type Origin, originOf, type Prepare, type VitConfig } from "./config.js";
-import { closed, type Model, type Output } from "./engine.js";
+import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
+import { closed, type Model, type Output } from "./run/engine.js";
 import { guarded, isReasonOf, kindOf, show, takeOptions, VitError } from "./errors.js";
-import { abortable, lasting, type Source } from "./fetch.js";
-import { isFolder, openFolder, placeOf } from "./folder.js";
+import { abortable, lasting, type Source } from "./load/source.js";
+import { type Folder, isFolder, openFolder, placeOf } from "./load/folder.js";
 import { type ImageInput, noImage, type Picture, toPicture } from "./images.js";
-import { readConfig, takeConfig, toJson } from "./given.js";
-import { type Plan, type Running, start } from "./load.js";
-import { takeWasm, type Variant, type WasmFiles, type WasmSource } from "./module.js";
-import type { Wants } from "./wasm.js";
+import { readConfig, takeConfig, toJson, type WeightsSource } from "./load/given.js";
+import { type Plan, type Running, start } from "./load/start.js";
+import { takeWasm, type WasmFiles, type WasmSource } from "./load/build.js";
+import type { Variant } from "./run/module.js";
+import type { Wants } from "./run/wasm.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
-export type { Source } from "./fetch.js";
+export type { WeightsSource } from "./load/given.js";
+export type { Folder } from "./load/folder.js";
+export type { Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
-export type { Variant, WasmFiles, WasmSource } from "./module.js";
-
-/**
- * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
- * several files and `model.safetensors.index.json`, or else `pytorch_model.bin` likewise: its
- * address or path, which ends with a slash, or its files, as a file picker gives them.
- */
-export type Folder = string | URL | readonly File[];
-
-/** Weights with a config from elsewhere, or with another way to prepare pixels. */
-export interface WeightsSource {
-  weights: Source | Folder;
-  /**
-   * In place of the file's own: an object, JSON text, or where to get it. It may be one of
-   * transformers' or timm's, and leave out what the tensors' shapes tell.
-   */
-  config?: Source | Partial<VitConfig> | Readonly<Record<string, unknown>>;
-  /** In place of the config's own `prepare`. */
-  prepare?: Prepare;
-}
+export type { WasmFiles, WasmSource } from "./load/build.js";
+export type { Variant } from "./run/module.js";
 
 export interface LoadOptions {
   /**

@@ -1,5 +1,5 @@
 /* Does relaxed SIMD compute right in this engine, and is it fast? A small module by itself, which
- * the build puts into vit.js; web/probe.ts asks it. */
+ * the build puts into vit.js; web/load/probe.ts asks it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <wasm_simd128.h>

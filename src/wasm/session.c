@@ -1,4 +1,4 @@
-/* The WebAssembly module's exports: vit.h in ints and pointers, called by web/wasm.ts alone.
+/* The WebAssembly module's exports: vit.h in ints and pointers, called by web/run/wasm.ts alone.
  *
  * An instance of the module is one session: a model, its state and the buffers of a run.
  * Buffers grow when a larger run is asked for and stay, so a run no larger than an earlier
@@ -22,7 +22,7 @@ extern vit_team wasm_team; /* wasm/team.c */
 /* A state for more images at once is not worth more memory than this. */
 #define STATE_LIMIT ((size_t)64 << 20)
 
-/* Words that web/wasm.ts reads by position. */
+/* Words that web/run/wasm.ts reads by position. */
 static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
     const char *json; /* the config */

@@ -18,9 +18,9 @@ const read = (path) => readFileSync(new URL(path, root));
 const lines = (path) => read(path).toString().trim().split("\n");
 const run = (file, ...given) => promisify(execFile)(file, given, { cwd: fileURLToPath(root) });
 
-/** The strings of a list in web/wasm.ts. */
+/** The strings of a list in web/run/wasm.ts. */
 function listed(name) {
-  const body = read("web/wasm.ts").toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
+  const body = read("web/run/wasm.ts").toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
   return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
 }
 
@@ -65,8 +65,8 @@ async function packedPaths() {
 test("npm pack holds only what a user needs", async () => {
   const paths = await packedPaths();
   const allowed = [
-    /^dist\/\w+\.d\.ts(\.map)?$/,
-    /^web\/(\w+\.ts|RECIPES\.md)$/,
+    /^dist\/((load|run)\/)?\w+\.d\.ts(\.map)?$/,
+    /^web\/(((load|run)\/)?\w+\.ts|RECIPES\.md)$/,
     /^dist\/(vit|worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,

@@ -14,7 +14,7 @@ import { load, rejects } from "./support.mjs";
 
 const MiB = 2 ** 20;
 const PIECE = 2 ** 16;
-/** What is read ahead of the refusal, as web/fetch.ts has it, and some. */
+/** What is read ahead of the refusal, as web/load/source.ts has it, and some. */
 const FEW = 6 * MiB;
 const BYTES = { F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8 };
 

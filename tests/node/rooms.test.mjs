@@ -1,5 +1,5 @@
-// The rooms of src/: what a room includes lies in it or below it, so that each can be read without
-// those above.
+// The rooms of src/ and web/: what a room includes or imports lies in it or below it, so that each can
+// be read without those above.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -17,7 +17,8 @@ function filesOf(folder, ending) {
 /** Floor by floor, from the ground. A floor is a list of rooms, or of files of the topmost room. */
 function floorOf(floors, file) {
   const room = dirname(file);
-  const floor = floors.findIndex((all) => all.includes(file) || (room !== "." && all.includes(room)));
+  const named = floors.findIndex((all) => all.includes(file));
+  const floor = named >= 0 ? named : floors.findIndex((all) => all.includes(room));
   assert.notEqual(floor, -1, `${file} lies in no room that this test knows`);
   return floor;
 }
@@ -66,4 +67,35 @@ describe("rooms of src/", () => {
     assert.deepEqual(upward(C_FLOORS, [["base/error.c", "stages/mlp.h"], ["cli/main.c", "vit.h"]]),
       ["base/error.c → stages/mlp.h"]);
   });
+});
+
+const TYPESCRIPT_FLOORS = [
+  ["errors.ts"],
+  ["base"],
+  ["config.ts", "images.ts"],
+  ["run"],
+  ["attention.ts", "load/pickle", "load/translate", "load/refusal.ts"],
+  ["load"],
+  ["vit.ts"],
+];
+
+/** Every `from "./…js"` and `import("./…js")`. */
+function imports(files) {
+  return files.flatMap((from) => {
+    const text = readFileSync(join(root, "web", from), "utf8");
+    return [...text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+)\.js"/g)]
+      .map(([, name]) => [from, normalize(join(dirname(from), `${name}.ts`))]);
+  });
+}
+
+describe("rooms of web/", () => {
+  const files = filesOf("web", /^(\w+|(base|load|run)\/.*)\.ts$/);
+  const pairs = imports(files);
+
+  test("what is imported is a file of web/", () => {
+    assert.ok(pairs.length > 100);
+    assert.deepEqual(pairs.filter(([, to]) => !files.includes(to)), []);
+  });
+
+  test("no room imports one above it", () => assert.deepEqual(upward(TYPESCRIPT_FLOORS, pairs), []));
 });

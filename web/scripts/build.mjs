@@ -2,7 +2,7 @@
 // scripts import these steps.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
@@ -70,15 +70,15 @@ const probeFlags =
   "-std=c11 -Wall -Wextra -Werror -O2 -fno-vectorize -fno-slp-vectorize -msimd128 -mrelaxed-simd " +
   "-sSTANDALONE_WASM --no-entry -sMALLOC=none -sSTACK_SIZE=1KB -sINITIAL_MEMORY=64KB";
 
-/** What vit.js loads only when it is needed: web/bundles.ts. */
-const later = ["pickle", "translate", "impostors"];
+/** What vit.js loads only when it is needed (web/load/bundles.ts), and where it lies. */
+const later = { pickle: "load/pickle/pickle", translate: "load/translate/translate", impostors: "load/impostors" };
 
 /**
  * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's
  * types, and the wasm modules beside them.
  */
 export async function dist() {
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|run)$/.test(name));
   await step("package in dist", {
     inputs: [
       ...sources.map((name) => `web/${name}`),
@@ -91,7 +91,7 @@ export async function dist() {
     ],
     outputs: [
       ...["vit.d.ts", "cli.js"].map((name) => `dist/${name}`),
-      ...["vit", "worker", ...later].map((name) => `dist/${name}.js`),
+      ...["vit", "worker", ...Object.keys(later)].map((name) => `dist/${name}.js`),
       ...builds.map((name) => `dist/vit.${name}.wasm`),
     ],
   }, async () => {
@@ -99,8 +99,9 @@ export async function dist() {
     await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
     keepTypesOf("vit.d.ts");
     await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
-    await bundle("vit", { external: later.map((name) => `./${name}.js`) });
-    for (const name of ["worker", ...later]) await bundle(name);
+    await bundle("vit", { external: /\/(pickle|translate|impostors)\.js$/ });
+    await bundle("worker", { input: "web/run/worker.ts" });
+    for (const [name, path] of Object.entries(later)) await bundle(name, { input: `web/${path}.ts` });
     await bundle("cli", {
       input: "web/cli/main.ts",
       platform: "node",
@@ -119,10 +120,10 @@ function keepTypesOf(entry) {
   const reached = new Set([entry]);
   for (const name of reached) {
     const text = readFileSync(join(root, "dist", name), "utf8");
-    for (const [, next] of text.matchAll(/from "\.\/(\w+)\.js"/g)) reached.add(`${next}.d.ts`);
+    for (const [, next] of text.matchAll(/from "(\.[^"]+)\.js"/g)) reached.add(join(dirname(name), `${next}.d.ts`));
   }
-  for (const name of readdirSync(join(root, "dist"))) {
-    if (!reached.has(name.replace(/\.map$/, ""))) rmSync(join(root, "dist", name));
+  for (const name of readdirSync(join(root, "dist"), { recursive: true })) {
+    if (/\.d\.ts(\.map)?$/.test(name) && !reached.has(name.replace(/\.map$/, ""))) rmSync(join(root, "dist", name));
   }
 }
 
@@ -147,7 +148,8 @@ async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", ex
   });
   for (const { fileName, code, source } of output) {
     // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.
-    const text = code?.replace(/(new URL\(|\bimport\()`([^`$]+)`/g, '$1"$2"') ?? source;
+    const text = code?.replace(/(new URL\(|\bimport\()`([^`$]+)`/g, '$1"$2"')
+      .replace(/\bimport\("[\w./]*\/(\w+\.js)"\)/g, 'import("./$1")') ?? source;
     writeFileSync(join(root, "dist", fileName), text);
   }
 }

@@ -1,10 +1,9 @@
 /** A file while it arrives, and what the start of it says. */
 import { impostorsBundle } from "./bundles.js";
-import { isArray } from "./bytes.js";
-import { kindOf, VitError } from "./errors.js";
-import {
-  abortable, open, type Opened, type Opener, type Piece, type ReadOptions, type Source,
-} from "./fetch.js";
+import { isArray } from "../base/bytes.js";
+import { kindOf, VitError } from "../errors.js";
+import { abortable, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
+import type { Piece } from "../base/bytes.js";
 
 /** Reading goes on until so much is here that nobody has taken. */
 const BYTES_AHEAD = 2 ** 22;

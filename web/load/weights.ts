@@ -1,6 +1,6 @@
 /** A file of weights, whoever wrote it: safetensors as it is, PyTorch's own made into such. */
 import { asVitError, isRefusal, pickleBundle } from "./bundles.js";
-import type { Opener, Source } from "./fetch.js";
+import type { Opener, Source } from "./source.js";
 import { Incoming, type IncomingOptions } from "./incoming.js";
 
 /** The number 0x1950a86a20f9469cfc6c as a pickle holds it, with which files before PyTorch 1.6 begin. */

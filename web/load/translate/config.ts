@@ -3,12 +3,12 @@
  * timm, open_clip_config.json. What the tensors' shapes tell, src/file/complete.c finds out; what becomes of
  * pixels, processor.ts.
  */
-import type { VitConfig } from "./config.js";
-import { show } from "./errors.js";
+import type { VitConfig } from "../../config.js";
+import { show } from "../../errors.js";
 import { expectFamily, headsOf } from "./families.js";
-import { isObject, type Json } from "./json.js";
+import { isObject, type Json } from "../../base/json.js";
 import { ofOpenClipsPixels, ofTimmsPixels } from "./processor.js";
-import { Refusal } from "./refusal.js";
+import { Refusal } from "../refusal.js";
 import { meaning, objectOr, wordOf } from "./words.js";
 
 type Config = Partial<VitConfig>;

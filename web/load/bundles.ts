@@ -1,5 +1,5 @@
 /** What only some models need lies in bundles beside vit.js, and is loaded when it is needed. */
-import { reason, VitError, type VitErrorCode } from "./errors.js";
+import { reason, VitError, type VitErrorCode } from "../errors.js";
 
 const lost = (name: string) => (cause: unknown) => {
   const what = `expected ${name} beside this module: ${reason(cause)}; try again`;
@@ -7,10 +7,10 @@ const lost = (name: string) => (cause: unknown) => {
 };
 
 /** What reads PyTorch's files. */
-export const pickleBundle = () => import("./pickle.js").catch(lost("pickle.js"));
+export const pickleBundle = () => import("./pickle/pickle.js").catch(lost("pickle.js"));
 
 /** What reads other code's configs. */
-export const translateBundle = () => import("./translate.js").catch(lost("translate.js"));
+export const translateBundle = () => import("./translate/translate.js").catch(lost("translate.js"));
 
 /** What tells other files from those that are read here. Without it they are refused all the same. */
 export const impostorsBundle = () => import("./impostors.js").catch(() => undefined);

@@ -1,19 +1,18 @@
 /** From a source of weights to a model that runs. Every step starts as soon as it can. */
-import { type Backend, Engine, type Model, type Output } from "./engine.js";
-import { DEFAULTS } from "./config.js";
-import { reason, VitError } from "./errors.js";
-import type { Opener, ReadOptions, Source } from "./fetch.js";
-import type { Picture } from "./images.js";
+import { type Backend, Engine, type Model, type Output } from "../run/engine.js";
+import { DEFAULTS } from "../config.js";
+import { reason, VitError } from "../errors.js";
+import type { Opener, ReadOptions, Source } from "./source.js";
+import type { Picture } from "../images.js";
 import { type Incoming, readHeader } from "./incoming.js";
-import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "./json.js";
-import {
-  type CompiledModule, dotInPairs, type Given, hasSimd, loadModule, type Variant,
-} from "./module.js";
-import { cores, isNode } from "./node.js";
-import { Remote } from "./remote.js";
-import { Team } from "./team.js";
-import { NO_WORKER } from "./thread.js";
-import { isThreaded, sharedMemory, type Wants } from "./wasm.js";
+import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "../base/json.js";
+import { dotInPairs, type Given, hasSimd, loadModule } from "./build.js";
+import type { CompiledModule, Variant } from "../run/module.js";
+import { cores, isNode } from "../base/node.js";
+import { Remote } from "../run/remote.js";
+import { Team } from "../run/team.js";
+import { NO_WORKER } from "../run/thread.js";
+import { isThreaded, sharedMemory, type Wants } from "../run/wasm.js";
 import { openWeights } from "./weights.js";
 
 export interface Plan extends Given {

@@ -1,5 +1,5 @@
 /** The package's files beside its code, and what to say where they are not. */
-import { VitError } from "./errors.js";
+import { VitError } from "../errors.js";
 
 /** What most often takes them away: a build that left them, a server that answers a page. */
 export const BESIDE =

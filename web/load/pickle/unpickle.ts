@@ -2,9 +2,9 @@
  * Python's pickles, read as data: dicts, lists, tuples, numbers, texts and PyTorch's tensors. What
  * a pickle asks to be called is looked up in the table of pickled.ts; nothing is run.
  */
-import type { Piece } from "./fetch.js";
+import type { Piece } from "../../base/bytes.js";
 import { Dict, Global, named, odd, Opaque, type Storage, storageOf, type Value } from "./pickled.js";
-import { Refusal, RESCUE } from "./refusal.js";
+import { Refusal, RESCUE } from "../refusal.js";
 
 /** A pickle may cost so many bytes, by the prices below. */
 const MOST_SPENT = 2 ** 25;

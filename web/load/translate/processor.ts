@@ -3,10 +3,10 @@
  * transformers (`preprocessor_config.json`) and timm's `pretrained_cfg` → `prepare`. Each is done
  * as its own code does it, or refused by the name of the key.
  */
-import type { Prepare } from "./config.js";
-import { hasOwn, show } from "./errors.js";
-import { isObject, type Json } from "./json.js";
-import { Refusal } from "./refusal.js";
+import type { Prepare } from "../../config.js";
+import { hasOwn, show } from "../../errors.js";
+import { isObject, type Json } from "../../base/json.js";
+import { Refusal } from "../refusal.js";
 import { meaning, objectOr, wordOf } from "./words.js";
 
 type Photo = Extract<Prepare, { kind: "photo" }>;

@@ -1,6 +1,6 @@
 /** Zip archives as PyTorch writes them: nothing compressed, each entry where the directory says. */
-import type { Piece } from "./fetch.js";
-import { quoted, Refusal, RESCUE } from "./refusal.js";
+import type { Piece } from "../../base/bytes.js";
+import { quoted, Refusal, RESCUE } from "../refusal.js";
 
 /** A file of which any part can be had. */
 export interface Parts {

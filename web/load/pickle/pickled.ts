@@ -1,6 +1,6 @@
 /** What a pickle may hold, and the one table of names that it may use. */
-import type { Piece } from "./fetch.js";
-import { quoted, Refusal, RESCUE } from "./refusal.js";
+import type { Piece } from "../../base/bytes.js";
+import { quoted, Refusal, RESCUE } from "../refusal.js";
 
 export type Value =
   | null | boolean | number | bigint | string | Piece | Value[]

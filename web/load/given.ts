@@ -1,18 +1,31 @@
 /** A config or a prepare that a call is given: taken at once, read when its turn comes. */
 import { asVitError, translateBundle } from "./bundles.js";
-import { kindOf, reason, VitError } from "./errors.js";
-import { type Source, steady } from "./fetch.js";
-import type { Checkpoint } from "./folder.js";
+import { kindOf, reason, VitError } from "../errors.js";
+import { type Source, steady } from "./source.js";
+import type { Checkpoint, Folder } from "./folder.js";
 import { read } from "./incoming.js";
-import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "./json.js";
-import type { WeightsSource } from "./vit.js";
+import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";
+import type { Prepare, VitConfig } from "../config.js";
 
-/** JSON text, or where to get it. */
+/** Weights with a config from elsewhere, or with another way to prepare pixels. */
+export interface WeightsSource {
+  weights: Source | Folder;
+  /**
+   * In place of the file's own: an object, JSON text, or where to get it. It may be one of
+   * transformers' or timm's, and leave out what the tensors' shapes tell.
+   */
+  config?: Source | Partial<VitConfig> | Readonly<Record<string, unknown>>;
+  /** In place of the config's own `prepare`. */
+  prepare?: Prepare;
+}
+
+/** @internal JSON text, or where to get it. */
 export interface Text {
   readonly json?: string;
   readonly source?: Source;
 }
 
+/** @internal */
 export function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
   if (typeof config === "string") return isInline(config) ? { json: config } : { source: config };
   if (isPlain(config)) return { json: toJson("config", config) };
@@ -26,6 +39,7 @@ const isInline = (json: string) => json.trimStart().startsWith("{");
  * the core refuses.
  *
  * @param prepared whether a `prepare` is given besides: then others are not asked, nor refused.
+ * @internal
  */
 export async function readConfig(
   config: Text | undefined,
@@ -57,6 +71,7 @@ const isForeign = (config: Json | undefined) => FOREIGN.some((key) => config?.[k
 const textOf = async ({ json, source }: Text, signal: AbortSignal | undefined): Promise<string> =>
   source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : json!;
 
+/** @internal */
 export function toJson(name: string, value: unknown): string {
   let json: string | undefined;
   try {

@@ -3,9 +3,9 @@
  * then the tensors in the order in which they lie in the file. A bundle of its own, which only
  * such a file makes load.
  */
-import type { Piece } from "./fetch.js";
+import type { Piece } from "../../base/bytes.js";
 import { Dict, type Storage, Tensor, type Value } from "./pickled.js";
-import { quoted, Refusal, RESCUE } from "./refusal.js";
+import { quoted, Refusal, RESCUE } from "../refusal.js";
 import { unpickle } from "./unpickle.js";
 import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js";
 

@@ -1,10 +1,10 @@
 /** A thread that runs worker.js, a browser's Worker or one of Node's, and is asked by messages. */
-import { beside, BESIDE } from "./beside.js";
-import { reason, VitError, type VitErrorCode } from "./errors.js";
-import type { Piece } from "./fetch.js";
-import type { Picture } from "./images.js";
+import { beside, BESIDE } from "../base/beside.js";
+import { reason, VitError, type VitErrorCode } from "../errors.js";
+import type { Piece } from "../base/bytes.js";
+import type { Picture } from "../images.js";
 import type { CompiledModule } from "./module.js";
-import { isNode, workerThreads } from "./node.js";
+import { isNode, workerThreads } from "../base/node.js";
 import type { ModelSource, Wants } from "./wasm.js";
 
 /** What a thread can be asked, one after the other. */

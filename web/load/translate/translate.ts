@@ -2,8 +2,8 @@
  * Other code's configs in our words: `config.json` of transformers and timm, open_clip's, and their
  * processors. A bundle of its own, which is loaded only where there is such a config.
  */
-import { ourConfig, pair } from "./checkpoint.js";
-import type { Json } from "./json.js";
+import { ourConfig, pair } from "./config.js";
+import type { Json } from "../../base/json.js";
 import { prepareOf } from "./processor.js";
 import { wordOf } from "./words.js";
 

@@ -1,7 +1,7 @@
 /** Where bytes come from, opened. */
-import { viewOf } from "./bytes.js";
-import { reason, show, VitError } from "./errors.js";
-import { isNode, openFile, readPart } from "./node.js";
+import { type Piece, viewOf } from "../base/bytes.js";
+import { reason, show, VitError } from "../errors.js";
+import { isNode, openFile, readPart } from "../base/node.js";
 
 /** Where bytes come from. In Node a string may also be a path, and a URL a `file:` one. */
 export type Source =
@@ -13,9 +13,6 @@ export interface ReadOptions {
   /** `total` is 0 while unknown. */
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
-
-/** @internal Some bytes, in order. */
-export type Piece = Uint8Array<ArrayBuffer>;
 
 /** @internal A source that was opened, to be read once. */
 export interface Opened {

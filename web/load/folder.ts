@@ -2,16 +2,24 @@
  * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
  * weights in one file of safetensors or PyTorch, or in several and their index; or open_clip's.
  */
-import { reason, show, VitError } from "./errors.js";
-import { open, type Opened, Opener, type Source, steady } from "./fetch.js";
+import { reason, show, VitError } from "../errors.js";
+import { open, type Opened, Opener, type Source, steady } from "./source.js";
 import { read } from "./incoming.js";
-import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "./json.js";
-import { isDirectory, isNode } from "./node.js";
+import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "../base/json.js";
+import { isDirectory, isNode } from "../base/node.js";
 import { joined, type WeightMap } from "./shards.js";
+
+/**
+ * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
+ * several files and `model.safetensors.index.json`, or else `pytorch_model.bin` likewise: its
+ * address or path, which ends with a slash, or its files, as a file picker gives them.
+ */
+export type Folder = string | URL | readonly File[];
 
 /** What is in a folder, by name; undefined where it surely has no such file. */
 type Get = (name: string) => Source | undefined;
 
+/** @internal */
 export interface Checkpoint {
   readonly weights: Source | Opener;
   /** In anybody's words; undefined where there is none. open_clip's is known with its weights. */
@@ -33,21 +41,22 @@ interface Named {
   readonly file: File;
 }
 
-/** Where a folder may be: a copy, for what is given may change. */
+/** @internal Where a folder may be: a copy, for what is given may change. */
 export type Place = string | URL | readonly Named[];
 
+/** @internal */
 export function placeOf(source: unknown): Place | undefined {
   if (Array.isArray(source)) return filesIn(source);
   return typeof source === "string" || source instanceof URL ? (steady(source) as Place) : undefined;
 }
 
-/** A list of files is one, and so is an address that ends with a slash; in Node, a directory. */
+/** @internal A list of files is one, and so is an address that ends with a slash; in Node, a directory. */
 export async function isFolder(source: Place): Promise<boolean> {
   if (typeof source !== "string" && !(source instanceof URL)) return true;
   return /\/($|\?|#)/.test(String(source)) || (isNode && (await isDirectory(local(source))));
 }
 
-/** @throws {VitError} code `network`, `bad_file`, `bad_config` or `bad_argument`. */
+/** @internal @throws {VitError} code `network`, `bad_file`, `bad_config` or `bad_argument`. */
 export async function openFolder(source: Place, signal?: AbortSignal): Promise<Checkpoint> {
   const address = typeof source === "string" || source instanceof URL;
   const get = address ? fromAddress(local(source)) : fromFiles(source);

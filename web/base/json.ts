@@ -1,5 +1,5 @@
 /** JSON from strangers, which must not take more memory or a deeper stack than it is worth. */
-import { reason, VitError, type VitErrorCode } from "./errors.js";
+import { reason, VitError, type VitErrorCode } from "../errors.js";
 
 /** What a JSON object is before anything is known of its members. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** What a thread of thread.ts runs: an engine, or a helper of one elsewhere. */
 import { Engine } from "./engine.js";
-import { VitError } from "./errors.js";
-import { isNode, type NodePort, workerThreads } from "./node.js";
+import { VitError } from "../errors.js";
+import { isNode, type NodePort, workerThreads } from "../base/node.js";
 import type { Reply, Request } from "./thread.js";
 import { Helper } from "./wasm.js";
 

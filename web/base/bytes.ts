@@ -3,6 +3,9 @@
  * is asked of the engine, and only a copy is used.
  */
 
+/** Some bytes of a file, in order. */
+export type Piece = Uint8Array<ArrayBuffer>;
+
 const { prototype: typed } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
 const asked = <Value>(from: object, name: PropertyKey) => {
   const { get } = Object.getOwnPropertyDescriptor(from, name)!;

@@ -1,6 +1,6 @@
 /** Whether relaxed SIMD is right here, and faster than plain SIMD: src/wasm/probe.c, asked. */
 
-import { reason, VitError } from "./errors.js";
+import { reason, VitError } from "../errors.js";
 
 /** Base64 of that module; the build puts it here. */
 declare const PROBE_WASM: string;

@@ -1,8 +1,9 @@
 /** Several files of weights as one: their headers are joined, then their data follow. */
-import { reason, show, VitError } from "./errors.js";
-import { type Opened, Opener, type Piece, type Source } from "./fetch.js";
+import { reason, show, VitError } from "../errors.js";
+import { type Opened, Opener, type Source } from "./source.js";
+import type { Piece } from "../base/bytes.js";
 import { type Incoming, readHeader } from "./incoming.js";
-import { isObject, MOST_HEADER_VALUES, parseJson } from "./json.js";
+import { isObject, MOST_HEADER_VALUES, parseJson } from "../base/json.js";
 import { openWeights } from "./weights.js";
 
 export interface Shard {

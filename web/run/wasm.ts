@@ -1,6 +1,6 @@
 /** The only file that touches the wasm heap: src/wasm/session.c's exports, as values and copies. */
-import { VitError, type VitErrorCode } from "./errors.js";
-import { type Picture, POINT_FLOATS, type Strokes } from "./images.js";
+import { VitError, type VitErrorCode } from "../errors.js";
+import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
 

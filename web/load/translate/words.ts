@@ -1,7 +1,7 @@
 /** Words of other code's configs, and what they stand for here. */
-import { hasOwn, show } from "./errors.js";
-import { isObject, type Json } from "./json.js";
-import { Refusal } from "./refusal.js";
+import { hasOwn, show } from "../../errors.js";
+import { isObject, type Json } from "../../base/json.js";
+import { Refusal } from "../refusal.js";
 
 /** What a key's value stands for. */
 export function meaning<Value>(

@@ -1,6 +1,6 @@
-import { VitError } from "./errors.js";
-import type { Piece } from "./fetch.js";
-import type { Picture } from "./images.js";
+import { VitError } from "../errors.js";
+import type { Piece } from "../base/bytes.js";
+import type { Picture } from "../images.js";
 import type { Variant } from "./module.js";
 import { type ModelSource, type Result, Session, type Shape, trap, type Wants } from "./wasm.js";
 

@@ -1,7 +1,7 @@
 /** Which models are plain ViTs, by their names: another is refused before its weights are read. */
-import { hasOwn, show } from "./errors.js";
-import type { Json } from "./json.js";
-import { Refusal } from "./refusal.js";
+import { hasOwn, show } from "../../errors.js";
+import type { Json } from "../../base/json.js";
+import { Refusal } from "../refusal.js";
 import { wordOf } from "./words.js";
 
 /** Of timm's architectures, those of its VisionTransformer… */

@@ -1,21 +1,12 @@
 /** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
-import { beside, BESIDE } from "./beside.js";
-import { reason, show, takeOptions, VitError } from "./errors.js";
-import { open, type Source, steady } from "./fetch.js";
+import { beside, BESIDE } from "../base/beside.js";
+import { reason, show, takeOptions, VitError } from "../errors.js";
+import { open, type Source, steady } from "./source.js";
 import { bytesOf, Incoming } from "./incoming.js";
-import { isPlain } from "./json.js";
-import { isNode } from "./node.js";
+import { isPlain } from "../base/json.js";
+import { isNode } from "../base/node.js";
+import type { CompiledModule, Variant } from "../run/module.js";
 import { Probe, tinyModule } from "./probe.js";
-
-/** Builds of the core, by the instructions they use. */
-export type Variant = "relaxed" | "simd128" | "scalar";
-
-/** WebAssembly.Module, which TypeScript knows together with the DOM alone. */
-export type CompiledModule = typeof globalThis extends {
-  WebAssembly: { Module: { prototype: infer Module } };
-}
-  ? Module
-  : never;
 
 /** A module of one's own: where it is, its bytes, or compiled. */
 export type WasmSource = Source | CompiledModule;

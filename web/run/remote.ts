@@ -1,7 +1,7 @@
 /** An engine in a worker, with the same face as one in this thread. */
 import { type Backend, closed, type Model, type Opened, type Output } from "./engine.js";
-import type { Piece } from "./fetch.js";
-import { memoryOf, type Picture } from "./images.js";
+import type { Piece } from "../base/bytes.js";
+import { memoryOf, type Picture } from "../images.js";
 import { Thread } from "./thread.js";
 import type { ModelSource, Wants } from "./wasm.js";
 
