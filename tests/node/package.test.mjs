@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -165,7 +166,7 @@ test("the command is a program of its own, over the library and Node, and sharp 
 });
 
 /** The declarations in dist. */
-const declared = readdirSync(new URL("dist", root)).filter((name) => name.endsWith(".d.ts"));
+const declared = readdirSync(new URL("dist", root), { recursive: true }).filter((name) => name.endsWith(".d.ts"));
 
 test("the package's types are the public ones", () => {
   const names = declared.flatMap((file) =>
@@ -184,8 +185,8 @@ test("every declaration maps to a source that the package holds", async () => {
   assert.ok(declared.length > 0);
   for (const name of declared) {
     const { sources } = JSON.parse(read(`dist/${name}.map`));
-    assert.match(read(`dist/${name}`).toString(), new RegExp(`sourceMappingURL=${name}\\.map$`));
-    for (const path of sources) assert.ok(packed.includes(new URL(path, "file:///dist/").pathname.slice(1)), `${name}: ${path}`);
+    assert.match(read(`dist/${name}`).toString(), new RegExp(`sourceMappingURL=${basename(name)}\\.map$`));
+    for (const path of sources) assert.ok(packed.includes(new URL(path, `file:///dist/${name}`).pathname.slice(1)), `${name}: ${path}`);
   }
   const mapped = declared.map((name) => `web/${name.replace(".d.ts", ".ts")}`).sort();
   assert.deepEqual(packed.filter((path) => /^web\/.*\.ts$/.test(path)).sort(), mapped, "and no other");
