@@ -10,10 +10,10 @@
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   muon.c      another optimiser, for matrices
- *   pool.c      threads
+ *   team.c      threads
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
- *   calibrate.c  how far probabilities can be believed, and the temperature that mends them
- *   checkpoint.c  what an interrupted run needs to go on as if nothing had happened
+ *   calibrate.c how far probabilities can be believed, and the temperature that mends them
+ *   resume.c    what an interrupted run needs to go on as if nothing had happened
  *   files.c     whole files: bounded in, written beside and renamed out
  *   trainer.c   the loop over epochs
  *

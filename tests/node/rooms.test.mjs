@@ -1,5 +1,5 @@
 // The rooms of src/ and web/: what a room includes or imports lies in it or below it, so that each can
-// be read without those above.
+// be read without those above. What src/README.md tells of them is so.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -98,4 +98,90 @@ describe("rooms of web/", () => {
   });
 
   test("no room imports one above it", () => assert.deepEqual(upward(TYPESCRIPT_FLOORS, pairs), []));
+});
+
+describe("src/README.md", () => {
+  const files = filesOf("src", /\.[ch]$/);
+  const text = (file) => readFileSync(join(root, "src", file), "utf8");
+  const readme = text("README.md");
+  const [rooms] = readme.match(/^\| room [^]*?\n\n/m);
+  const bare = (code) => code.replace(/\/\*[^]*?\*\/|\/\/.*|"(\\.|[^"\\])*"/g, " ");
+
+  /** A function's text, from its name to the end of its body; undefined if the file defines none. */
+  function bodyOf(place) {
+    const [file, name] = place.split(":");
+    const quoted = name.replace(/[#$]/g, "\\$&");
+    const start = file.endsWith(".ts")
+      ? `^( *)(?:(?:export |static |async |function )*)${quoted}\\([^]*?`
+      : `^()[a-z][\\w *]*\\b${quoted}\\([^;{]*\\) \\{\n[^]*?`;
+    return text(file).match(new RegExp(`${start}^\\1\\}`, "m"))?.[0];
+  }
+
+  /** The entries of the walks, each with the one that it is indented below. */
+  function entries() {
+    const above = [];
+    return [...readme.matchAll(/^( *)- `([^`]+:[^`]+)`/gm)].map(([, indent, place]) => {
+      above.length = indent.length / 2;
+      const entry = { place, above: above.at(-1), body: bare(bodyOf(place) ?? "") };
+      above.push(entry);
+      return entry;
+    });
+  }
+
+  test("each function that it names is defined in the file that it names", () => {
+    const places = [...readme.matchAll(/`([\w./]+\.(?:c|h|ts):#?\w+)`/g)].map(([, place]) => place);
+    assert.ok(places.length >= 60, `only ${places.length}`);
+    assert.deepEqual(places.filter((place) => !bodyOf(place)), []);
+  });
+
+  test("each hop of its walks is a call, and the calls come in the order of the walk", () => {
+    const below = entries().filter(({ above }) => above);
+    const wrong = below.filter(({ place, above }) => {
+      const name = new RegExp(`(?<!\\w)${place.split(":").at(-1)}(?!\\w)`);
+      above.reached ??= above.body.indexOf("{");
+      const next = above.body.slice(above.reached).search(name);
+      above.reached += next;
+      return next < 0;
+    });
+    assert.deepEqual(wrong.map(({ place, above }) => `${above.place} → ${place}`), []);
+    assert.ok(below.length >= 60, `only ${below.length}`);
+  });
+
+  test("it has a row for every room, from the top down as the includes go", () => {
+    const rows = [...rooms.matchAll(/^\| ((?:`[\w./*]+` ?)+)\|/gm)].map(([, cell]) => cell.match(/`[^`]+`/g));
+    const floors = rows.map(([first]) => {
+      const name = first.slice(1, -1);
+      return floorOf(C_FLOORS, name.endsWith("/") ? `${name}x` : name);
+    });
+    assert.deepEqual(floors, floors.toSorted((a, b) => b - a));
+    const named = rows.flat().map((name) => name.slice(1, -1));
+    const lacking = files.filter((file) => !named.some((name) => file.startsWith(name.replace("*", ""))));
+    assert.deepEqual(lacking, ["vit.h"]);
+  });
+
+  test("the tests that it says speak for a room exist", () => {
+    const tests = [...rooms.matchAll(/`(\w+_test\.c)`/g)].map(([, name]) => name);
+    assert.ok(tests.length >= 15);
+    const there = filesOf("tests/c", /_test\.c$/);
+    assert.deepEqual(tests.filter((name) => !there.includes(name)), []);
+  });
+
+  test("no other room than those it names uses the heap, prints or uses a disk", () => {
+    const users = (pattern) =>
+      [...new Set(files.filter((file) => pattern.test(bare(text(file)))).map((file) => file.replace(/\/.*/, "/")))].sort();
+    assert.deepEqual(users(/\b(malloc|calloc|realloc|free)\(/), ["cli/", "file/", "model.c", "train/", "wasm/"]);
+    assert.deepEqual(users(/\b(printf|fprintf|puts|exit)\(/), ["cli/"]);
+    assert.deepEqual(users(/\b(fopen|open|fread|fwrite|rename)\(/), ["cli/", "train/"]);
+  });
+
+  test("each file that a comment in src/ names is in the repository", () => {
+    const all = ["src", "tests", "web", "weights"].flatMap((room) => filesOf(room, /./).map((name) => `${room}/${name}`));
+    const missing = files.flatMap((file) => {
+      const comments = (text(file).match(/\/\*[^]*?\*\/|\/\/.*/g) ?? []).join("\n").replace(/#include.*/g, "");
+      return [...comments.matchAll(/(?<![\w./-])[\w./-]*\w\.(?:c|h|ts|mjs|py|md)\b(?![\w.(])/g)]
+        .filter(([name]) => !all.some((path) => path === name || path.endsWith(`/${name}`)))
+        .map(([name]) => `${file}: ${name}`);
+    });
+    assert.deepEqual(missing, []);
+  });
 });
