@@ -27,7 +27,7 @@ static uint8_t *mnist(const char *file, size_t count) {
 TEST("MNIST's own images come out as they are") {
     enum { COUNT = 10000 };
     uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
-    if (!images) SKIP("no MNIST in ../shared/mnist, nor in the folder VITRINE_DATA names");
+    if (!images) SKIP("no MNIST in the folder that VITRINE_DATA names");
     size_t same = 0, near = 0, centred = 0, twenty = 0;
     for (size_t i = 0; i < COUNT; i++) {
         const uint8_t *bytes = images + i * AREA;
@@ -73,7 +73,7 @@ static struct canvas enlarged(const uint8_t *image) {
 TEST("MNIST's images drawn ten times as large, smooth and black on white come out near") {
     enum { COUNT = 300 };
     uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
-    if (!images) SKIP("no MNIST in ../shared/mnist, nor in the folder VITRINE_DATA names");
+    if (!images) SKIP("no MNIST in the folder that VITRINE_DATA names");
     double sum = 0, worst = 0;
     for (size_t i = 0; i < COUNT; i++) {
         float original[AREA], image[AREA];

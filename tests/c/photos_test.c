@@ -133,7 +133,7 @@ TEST("real photos are resized, stretched, cropped and laid on white to Pillow's 
         free(bytes), free(data), free((void *)rgb.data);
     }
     fclose(file);
-    if (count == 0) SKIP("no photos in ../shared/photos, nor in the folder VITRINE_DATA names");
+    if (count == 0) SKIP("no photos in the folder that VITRINE_DATA names, nor beside it");
     CHECK(count == 144, "%zu cases, not 144", count);
     printf("    %zu of %zu cases are the same in every byte; the farthest is %d levels away\n",
            same, count, most);

@@ -50,7 +50,7 @@ struct reader {
 };
 
 static const char *const MODELS[] = {"digits", "digits-large"};
-#define NO_DRAWINGS "no pen drawings in ../shared/strokes, nor in the folder VITRINE_DATA names"
+#define NO_DRAWINGS "no pen drawings in the folder that VITRINE_DATA names, nor beside it"
 
 static bool reader_open(struct reader *r, const char *model) {
     static const char *const folders[] = {"../strokes", "strokes", "."};

@@ -8,7 +8,7 @@ The weights are random, from a seed, and far from their usual start, so that no 
 a 0 or a 1. Written to FOLDER, 350 MB in F32:
 
 model.safetensors   torchvision's state_dict, its tensors in the type given
-NAME.rgb            a photo's bytes; by default those of ../shared/photos
+NAME.rgb            a photo's bytes; by default of those in shared/photos beside the repository
 expected.json       what torchvision makes of each, prepared by its own transforms, in float64
 """
 

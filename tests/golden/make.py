@@ -3,7 +3,7 @@
 
     python3 tests/golden/make.py [FOLDER]       any PyTorch from 1.13 on; no other package
 
-The model below is written from DESIGN section 1 and timm's names alone, in PyTorch's own
+The model below is written from src/README.md's config and timm's names alone, in PyTorch's own
 layers, and knows nothing of the C code. Weights are drawn as float32 (or rounded to the
 file's type), the model runs in float64, results are stored as float32. For each of CASES
 two files are written, in the safetensors format:

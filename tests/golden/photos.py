@@ -3,7 +3,7 @@
 
     python3 tests/golden/photos.py PHOTOS [FILE]        Pillow from 9.1 on, and no other package
 
-PHOTOS is a folder with the photos below, as ../shared/photos. Grey pixels are a photo's green ones.
+PHOTOS is a folder with the photos below. Grey pixels are a photo's green ones.
 Transparent ones get alpha(x, y), lie on white, and are resized then; whatever is to be grey is
 converted first. A line a case, its words:
 

@@ -1,5 +1,5 @@
 // Files made to break the loader, in every build: each is refused by a message that names the
-// culprit, and the next good model still loads. ../shared/hostile holds an example of each class.
+// culprit, and the next good model still loads. The data's folder `hostile` holds one of each class.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { modelPath, shared } from "./golden.mjs";
 import { load, rejects, stroke, variants } from "./support.mjs";
 
 const folder = shared("hostile");
-const skip = folder ? false : "there is no ../shared/hostile";
+const skip = folder ? false : "no folder hostile in the data that VITRINE_DATA names";
 
 /** What each file is refused with; headless and labels are models like any other. */
 const REFUSALS = {

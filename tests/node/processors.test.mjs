@@ -7,7 +7,7 @@ import { farthest, modelBytes, PREPROCESSOR, readTensors, shared } from "./golde
 import { load, rejects } from "./support.mjs";
 
 const families = shared("families");
-const skip = families ? false : "there is no ../shared/families";
+const skip = families ? false : "no folder families in the data that VITRINE_DATA names";
 
 const weights = modelBytes("families/vit");
 const SIZE = [12, 12];

@@ -17,9 +17,9 @@ const [usual, teacher] = ["digits", "digits-large"];
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
 Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
-${usual} where none is given), with MNIST from $VITRINE_DATA, ../shared/mnist or its mirrors
+${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors
 and draws its curves. Where the recipe has "drawings", pens' are in $VITRINE_DATA or
-../shared/strokes, and the model is calibrated by the validation part; a recipe that trains on
+in strokes beside it, and the model is calibrated by the validation part; a recipe that trains on
 all has the temperature of one that does not. Where it has "distillation", it learns from
 ${teacher}. Measured on the test images and on drawings of writers held out; ${usual} in int8
 too. A run that was interrupted goes on from its last epoch.
@@ -38,7 +38,7 @@ await main(async () => {
   setup.node();
   const pens = training.drawings > 0, strokes = pens && findStrokes();
   if (pens && !strokes) {
-    throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or ../shared/strokes,
+    throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
   the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0) with a line of JSON each, as README.md has
   it. To do without: a recipe without "drawings" in it, for build/native/vit train.`);
   }
