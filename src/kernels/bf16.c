@@ -3,9 +3,11 @@
  * factor holds 16 columns, the two bfloat16 of a pair of k side by side, a pair below another.
  * Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20. */
 #define _GNU_SOURCE
-#include "by_gemm.h"
+#include "bf16.h"
 
-#if defined(__linux__) && defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512BF16__)
+#ifdef HAVE_BF16
+#include "kernels.h"
+
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -131,9 +133,9 @@ static void put_block(float *c, size_t ldc, const float *block, float alpha, flo
         }
 }
 
-static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
-                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
-                 float alpha, float beta, size_t M, size_t N, size_t K) {
+void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
+               const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
+               size_t M, size_t N, size_t K) {
     static const struct {
         uint8_t palette, start, reserved[14];
         uint16_t bytes[16];
@@ -160,28 +162,9 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
     _tile_release();
 }
 
-static struct vit_kernels table;
-
-static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
-                   const float *restrict packed, const float *restrict bias, int act, bool add,
-                   size_t M, size_t N, size_t K) {
-    matmul_by_gemm(&table, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
-}
-
-const struct vit_kernels *vit_bfloat16(void) {
+bool bf16_begin(void) {
     enum { ASK_LEAVE = 0x1023, TILE_DATA = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    if (syscall(SYS_arch_prctl, ASK_LEAVE, TILE_DATA)) return NULL;
-    table = vit_native;
-    table.name = "bfloat16";
-    table.matmul = matmul;
-    table.gemm = gemm;
-    return &table;
-}
-
-#else
-
-const struct vit_kernels *vit_bfloat16(void) {
-    return NULL;
+    return syscall(SYS_arch_prctl, ASK_LEAVE, TILE_DATA) == 0;
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* int8 matrix products in 128-bit vectors, after tiles.h: define STEP, quantized, load_weights
- * and store_steps, include, and define TILE for each INT8_MATMUL. A panel of 8 columns, zeros
- * past N and K, is
+/* int8 matrix products in 128-bit vectors, a template over tiles.h: define STEP, the type
+ * `quantized`, load_weights and store_steps, include, and make each product by INT8_MATMUL. A panel
+ * of 8 columns, zeros past N and K, is
  *
  *     the sums of the columns' weights (8 int32), then
  *     for each STEP k: for each of the columns: STEP weights
@@ -9,6 +9,12 @@
  * with x.q - x.zero. */
 #ifndef VIT_INT8_H
 #define VIT_INT8_H
+
+#include "tiles.h"
+
+#ifndef STEP
+#error "int8.h: define STEP, the numbers of a column that lie side by side"
+#endif
 
 enum { INT8_MR = 6, SUMS = NR * sizeof(int32_t) };
 
@@ -102,20 +108,22 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
         }
 }
 
-/* A matmul by this dot in tiles of `most` rows, at most INT8_MR. */
-#define TILE_INT8(dot_add, n)                                                                      \
+/* n rows at y, by those of `x`, a struct vit_quantized. */
+#define TILE_INT8(n, left, y, ldy, x, panel, scale, start, add, K, dot_add)                        \
     {                                                                                              \
-        tile_int8(y, ldy, &row, panel, scale, start, add, K, n, dot_add);                          \
-        M -= n, row.q += n * vit_quantized_row(K), row.scale += n, row.zero += n, y += n * ldy;    \
+        tile_int8(y, ldy, &(x), panel, scale, start, add, K, n, dot_add);                          \
+        left -= n, (x).q += n * vit_quantized_row(K), (x).scale += n, (x).zero += n;               \
+        y += n * ldy;                                                                              \
     }
-#define INT8_MATMUL(name, dot_add, most, each_height)                                              \
+/* The function `name`, a matmul_int8 by this dot in tiles of `most` rows, at most INT8_MR. */
+#define INT8_MATMUL(name, dot_add, most)                                                           \
     static void name##_panel(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,    \
                              size_t m, const char *restrict panel, const float *restrict scale,    \
                              const float *restrict start, bool add, size_t M, size_t K) {          \
         struct vit_quantized row = *(const struct vit_quantized *)x;                               \
         row.q += m * vit_quantized_row(K), row.scale += m, row.zero += m;                          \
         (void)ldx;                                                                                 \
-        ALL_TILES(most, each_height)                                                               \
+        ALL_TILES(most, TILE_INT8, M, y, ldy, row, panel, scale, start, add, K, dot_add)           \
     }                                                                                              \
     static void name(float *restrict y, size_t ldy, const struct vit_quantized *x,                 \
                      const void *restrict packed, const float *restrict scale,                     \
@@ -123,6 +131,15 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
                      size_t K) {                                                                   \
         all_panels(y, ldy, x, 0, packed, panel_size_int8(K), scale, bias, act, add, M, N, K,       \
                    name##_panel);                                                                  \
+    }
+
+/* A table of what these templates make. */
+#define PACKED_KERNELS(NAME, MATMUL_INT8)                                                          \
+    {                                                                                              \
+        .name = NAME, .packed = true, .packed_size = packed_size, .pack = pack, .matmul = matmul,  \
+        .packed_size_int8 = packed_size_int8, .pack_int8 = pack_int8, .quantize = quantize,        \
+        .matmul_int8 = MATMUL_INT8, .softmax = lanes_softmax, .norm = lanes_norm,                  \
+        .activate = lanes_activate                                                                 \
     }
 
 #endif

@@ -7,38 +7,10 @@
 #else
 #define LANES 4
 #endif
+#include "bf16.h"
 #include "by_gemm.h"
 #include "lanes.h"
-
-static size_t packed_size(size_t N, size_t K) {
-    return N * K;
-}
-
-static void pack(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
-                 size_t N, size_t K) {
-    vit_scalar.pack(packed, b, n_stride, k_stride, N, K);
-}
-
-static size_t packed_size_int8(size_t N, size_t K) {
-    return vit_scalar.packed_size_int8(N, K);
-}
-
-static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
-                      size_t N, size_t K) {
-    vit_scalar.pack_int8(packed, b, n, rows, N, K);
-}
-
-static void quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
-                     size_t K) {
-    vit_scalar.quantize(q, x, ldx, M, K);
-}
-
-static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
-                        const void *restrict packed, const float *restrict scale,
-                        const float *restrict bias, int act, bool add, size_t M, size_t N,
-                        size_t K) {
-    vit_scalar.matmul_int8(y, ldy, x, packed, scale, bias, act, add, M, N, K);
-}
+#include "scalar.h"
 
 #ifdef HAVE_OPENBLAS
 #include <cblas.h>
@@ -48,19 +20,16 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
                  float alpha, float beta, size_t M, size_t N, size_t K) {
     if (M == 0 || N == 0) return;
     if (K == 0) { /* BLAS wants positive strides even for nothing */
-        vit_scalar.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
+        scalar_gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
         return;
     }
     cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
                 transpose_b ? CblasTrans : CblasNoTrans, (blasint)M, (blasint)N, (blasint)K, alpha,
                 a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
 }
+#define GEMM gemm
 #else
-static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
-                 bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
-                 float alpha, float beta, size_t M, size_t N, size_t K) {
-    vit_scalar.gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
-}
+#define GEMM scalar_gemm
 #endif
 
 static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
@@ -105,19 +74,39 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
     }
 }
 
-const struct vit_kernels vit_native = {
-    .name = "native",
-    .packed = false,
-    .packed_size = packed_size,
-    .pack = pack,
-    .matmul = matmul,
-    .packed_size_int8 = packed_size_int8,
-    .pack_int8 = pack_int8,
-    .quantize = quantize,
-    .matmul_int8 = matmul_int8,
-    .gemm = gemm,
-    .softmax = lanes_softmax,
-    .norm = lanes_norm,
-    .activate = lanes_activate,
-    .activate_backward = activate_backward,
-};
+/* These row kernels, and with them the products that are told. */
+#define UNPACKED_KERNELS(NAME, MATMUL, MATRICES)                                                   \
+    {                                                                                              \
+        .name = NAME, .packed = false, .packed_size = scalar_packed_size, .pack = scalar_pack,     \
+        .matmul = MATMUL, .packed_size_int8 = scalar_packed_size_int8,                             \
+        .pack_int8 = scalar_pack_int8, .quantize = scalar_quantize,                                \
+        .matmul_int8 = scalar_matmul_int8, .gemm = MATRICES, .softmax = lanes_softmax,             \
+        .norm = lanes_norm, .activate = lanes_activate, .activate_backward = activate_backward     \
+    }
+const struct vit_kernels vit_native = UNPACKED_KERNELS("native", matmul, GEMM);
+
+/* ---- Factors in bfloat16 */
+
+#ifdef HAVE_BF16
+
+static const struct vit_kernels bf16;
+
+static void bf16_matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
+                        const float *restrict packed, const float *restrict bias, int act, bool add,
+                        size_t M, size_t N, size_t K) {
+    matmul_by_gemm(&bf16, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
+}
+
+static const struct vit_kernels bf16 = UNPACKED_KERNELS("bfloat16", bf16_matmul, bf16_gemm);
+
+const struct vit_kernels *vit_bfloat16(void) {
+    return bf16_begin() ? &bf16 : NULL;
+}
+
+#else
+
+const struct vit_kernels *vit_bfloat16(void) {
+    return NULL;
+}
+
+#endif

@@ -9,7 +9,6 @@
 #include "lanes.h"
 
 #define MR 6
-#define EACH_HEIGHT UP_TO_6
 #include "tiles.h"
 
 /* int8: four products a lane and instruction, exact for x in 0..127. */
@@ -31,9 +30,7 @@ INLINE void store_steps(quantized *q, v128_t low, v128_t high) {
 INLINE v128_t dot_add(v128_t weights, v128_t x, v128_t sum) {
     return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(weights, x, sum);
 }
-#define TILE(n) TILE_INT8(dot_add, n)
-INT8_MATMUL(matmul_int8, dot_add, 6, UP_TO_6)
-#undef TILE
+INT8_MATMUL(matmul_int8, dot_add, 6)
 
 /* Elsewhere V8 makes five of it; as pairs in 16 bits, added up by a product with 1, it is
  * three, and a third faster. A sum is not waited for, so 4×8 will do: 8 sums, 2 vectors of b,
@@ -42,15 +39,7 @@ INLINE v128_t pairs_dot_add(v128_t weights, v128_t x, v128_t sum) {
     v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(weights, x);
     return wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(pairs));
 }
-#define TILE(n) TILE_INT8(pairs_dot_add, n)
-INT8_MATMUL(matmul_int8_pairs, pairs_dot_add, 4, UP_TO_4)
+INT8_MATMUL(matmul_int8_pairs, pairs_dot_add, 4)
 
-#define RELAXED(int8)                                                                              \
-    {                                                                                              \
-        .name = "relaxed", .packed = true, .packed_size = packed_size, .pack = pack,               \
-        .matmul = matmul, .packed_size_int8 = packed_size_int8, .pack_int8 = pack_int8,            \
-        .quantize = quantize, .matmul_int8 = int8, .softmax = lanes_softmax, .norm = lanes_norm,   \
-        .activate = lanes_activate                                                                 \
-    }
-const struct vit_kernels vit_relaxed = RELAXED(matmul_int8);
-const struct vit_kernels vit_relaxed_pairs = RELAXED(matmul_int8_pairs);
+const struct vit_kernels vit_relaxed = PACKED_KERNELS("relaxed", matmul_int8);
+const struct vit_kernels vit_relaxed_pairs = PACKED_KERNELS("relaxed", matmul_int8_pairs);

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "scalar.h"
 
-static size_t packed_size(size_t N, size_t K) {
+size_t scalar_packed_size(size_t N, size_t K) {
     return N * K;
 }
 
-static void pack(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
+void scalar_pack(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
                  size_t N, size_t K) {
     for (size_t n = 0; n < N; n++)
         for (size_t k = 0; k < K; k++) *packed++ = b[n * n_stride + k * k_stride];
@@ -72,17 +73,17 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
 }
 
 /* int8 weights stay as they are, (N,K). */
-static size_t packed_size_int8(size_t N, size_t K) {
+size_t scalar_packed_size_int8(size_t N, size_t K) {
     return N * K;
 }
 
-static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
+void scalar_pack_int8(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
                       size_t N, size_t K) {
     (void)N;
     memcpy((int8_t *)packed + n * K, b, rows * K);
 }
 
-static void quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
+void scalar_quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
                      size_t K) {
     size_t row = vit_quantized_row(K);
     for (size_t m = 0; m < M; m++, x += ldx) {
@@ -104,7 +105,7 @@ static void quantize(const struct vit_quantized *q, const float *restrict x, siz
     }
 }
 
-static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
+void scalar_matmul_int8(float *restrict y, size_t ldy, const struct vit_quantized *x,
                         const void *restrict packed, const float *restrict scale,
                         const float *restrict bias, int act, bool add, size_t M, size_t N,
                         size_t K) {
@@ -120,7 +121,7 @@ static void matmul_int8(float *restrict y, size_t ldy, const struct vit_quantize
         }
 }
 
-static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+void scalar_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K) {
     size_t a_row = transpose_a ? 1 : lda, a_column = transpose_a ? lda : 1;
@@ -161,14 +162,14 @@ static void norm(float *y, size_t ldy, float *mean, float *rstd, const float *x,
 const struct vit_kernels vit_scalar = {
     .name = "scalar",
     .packed = false,
-    .packed_size = packed_size,
-    .pack = pack,
+    .packed_size = scalar_packed_size,
+    .pack = scalar_pack,
     .matmul = matmul,
-    .packed_size_int8 = packed_size_int8,
-    .pack_int8 = pack_int8,
-    .quantize = quantize,
-    .matmul_int8 = matmul_int8,
-    .gemm = gemm,
+    .packed_size_int8 = scalar_packed_size_int8,
+    .pack_int8 = scalar_pack_int8,
+    .quantize = scalar_quantize,
+    .matmul_int8 = scalar_matmul_int8,
+    .gemm = scalar_gemm,
     .softmax = softmax,
     .norm = norm,
     .activate = activate,

@@ -7,7 +7,6 @@
 #include "lanes.h"
 
 #define MR 4
-#define EACH_HEIGHT UP_TO_4
 #include "tiles.h"
 
 /* int8 by the exact widening multiply: x as 16-bit numbers, weights widened as they are
@@ -27,20 +26,6 @@ INLINE void store_steps(quantized *q, v128_t low, v128_t high) {
 INLINE v128_t widening_dot_add(v128_t weights, v128_t x, v128_t sum) {
     return wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(weights, x));
 }
-#define TILE(n) TILE_INT8(widening_dot_add, n)
-INT8_MATMUL(matmul_int8, widening_dot_add, 4, UP_TO_4)
+INT8_MATMUL(matmul_int8, widening_dot_add, 4)
 
-const struct vit_kernels vit_simd128 = {
-    .name = "simd128",
-    .packed = true,
-    .packed_size = packed_size,
-    .pack = pack,
-    .matmul = matmul,
-    .packed_size_int8 = packed_size_int8,
-    .pack_int8 = pack_int8,
-    .quantize = quantize,
-    .matmul_int8 = matmul_int8,
-    .softmax = lanes_softmax,
-    .norm = lanes_norm,
-    .activate = lanes_activate,
-};
+const struct vit_kernels vit_simd128 = PACKED_KERNELS("simd128", matmul_int8);

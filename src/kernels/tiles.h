@@ -1,6 +1,6 @@
-/* Matrix products in 128-bit vectors: define MR, NAME and multiply_add, include, and the same
- * source is plain SIMD or fused. Matrices are packed in panels of 8 columns, k by k, so that
- * a tile reads two vectors of b a step and nothing else of it:
+/* Matrix products in 128-bit vectors, a template over lanes.h: define MR, the rows of a tile, 4 or
+ * 6, and include. The same source is plain SIMD or fused, as lanes.h is. Matrices are packed in
+ * panels of 8 columns, k by k, so that a tile reads two vectors of b a step and nothing else of it:
  *     packed: for each 8 columns n..n+7 (zeros past N): for each k: b(n..n+7, k)
  *
  * A tile is MR×8: 2·MR accumulators, 2 vectors of b, one splat of x for the MR rows in turn,
@@ -8,6 +8,12 @@
  * leaves free on x86. The splats are loads, which cost less than shuffles. */
 #ifndef VIT_TILES_H
 #define VIT_TILES_H
+
+#include "lanes.h"
+
+#ifndef MR
+#error "tiles.h: define MR, the rows of a tile"
+#endif
 
 enum { NR = 8, NARROW_ROWS = 64 };
 
@@ -84,36 +90,42 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
     }
 }
 
-#define UP_TO_4(X) X(1) X(2) X(3) X(4)
-#define UP_TO_6(X) UP_TO_4(X) X(5) X(6)
+/* DO(n, …) for each n up to `most`. */
+#define UP_TO(most, DO, ...) UP_TO_(most, DO, __VA_ARGS__)
+#define UP_TO_(most, DO, ...) UP_TO_##most(DO, __VA_ARGS__)
+#define UP_TO_4(DO, ...) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) DO(4, __VA_ARGS__)
+#define UP_TO_6(DO, ...) UP_TO_4(DO, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__)
 
-/* The tiles of M rows: MR each, but the last two share theirs evenly, for a tile of one or two
- * rows is slow. TILE(n) does n rows and goes on to the next ones. */
-#define ALL_TILES(MR, EACH_HEIGHT)                                                                 \
+/* `left` rows in tiles of `most` each, but the last two share theirs evenly, because a tile of one
+ * or two rows is slow. TILE(n, left, …) does n rows, goes on to the next ones and counts `left`
+ * down. */
+#define ALL_TILES(most, TILE, left, ...)                                                           \
     {                                                                                              \
-        for (size_t last = M % MR && M > MR ? MR + M % MR : M % MR; M > last;) TILE(MR)            \
-        while (M > 0) switch (M > MR ? (M + 1) / 2 : M) {                                          \
-                EACH_HEIGHT(CASE)                                                                  \
+        size_t last = left % most && left > most ? most + left % most : left % most;               \
+        while (left > last) TILE(most, left, __VA_ARGS__)                                          \
+        while (left > 0) switch (left > most ? (left + 1) / 2 : left) {                            \
+                UP_TO(most, TILE_CASE, TILE, left, __VA_ARGS__)                                    \
             default: break;                                                                        \
             }                                                                                      \
     }
-#define CASE(n)                                                                                    \
-    case n: TILE(n) break;
+#define TILE_CASE(n, TILE, ...)                                                                    \
+    case n: TILE(n, __VA_ARGS__) break;
 
-/* y (M,8): M rows of x from m on, times one panel. In a function of its own, for V8 has
+/* n rows at y, by those at x. */
+#define TILE_FLOATS(n, left, y, ldy, x, ldx, panel, start, add, K)                                 \
+    {                                                                                              \
+        tile(y, ldy, x, ldx, panel, start, add, K, n);                                             \
+        left -= n, x += n * ldx, y += n * ldy;                                                     \
+    }
+
+/* y (M,8): M rows of x from m on, times one panel. In a function of its own, because V8 has
  * registers for no more. */
 static void panel_rows(float *restrict y, size_t ldy, const void *restrict x, size_t ldx, size_t m,
                        const char *restrict packed, const float *restrict scale,
                        const float *restrict start, bool add, size_t M, size_t K) {
     const float *row = (const float *)x + m * ldx, *panel = (const float *)(const void *)packed;
     (void)scale;
-#define TILE(n)                                                                                    \
-    {                                                                                              \
-        tile(y, ldy, row, ldx, panel, start, add, K, n);                                           \
-        M -= n, row += n * ldx, y += n * ldy;                                                      \
-    }
-    ALL_TILES(MR, EACH_HEIGHT)
-#undef TILE
+    ALL_TILES(MR, TILE_FLOATS, M, y, ldy, row, ldx, panel, start, add, K)
 }
 
 typedef void panel_function(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,
