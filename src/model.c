@@ -145,6 +145,7 @@ vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
     if (!params_at(&m->config, m->kernels, index, &param)) return out;
     memcpy(out.name, param.name, sizeof out.name);
     memcpy(out.shape, param.shape, sizeof out.shape);
+    out.kind = param.kind;
     out.rank = param.rank;
     out.offset = param.offset;
     out.count = param.count;

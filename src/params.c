@@ -9,21 +9,22 @@ enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
 struct row {
     const char *name;
-    uint16_t field;                            /* offset in its struct */
-    uint8_t matrices, present, rank, shape[4]; /* enum number */
+    uint16_t field; /* offset in its struct */
+    uint8_t kind, rank;
+    uint8_t present, shape[4]; /* enum number */
 };
 
-#define VIT_ROW(OWNER, FIELD, NAME, MATRICES, PRESENT, ...)                                        \
+#define VIT_ROW(OWNER, FIELD, NAME, KIND, PRESENT, ...)                                            \
     {.name = NAME,                                                                                 \
      .field = offsetof(struct OWNER, FIELD),                                                       \
-     .matrices = MATRICES,                                                                         \
+     .kind = VIT_KIND_##KIND,                                                                      \
      .present = PRESENT,                                                                           \
      .rank = sizeof((uint8_t[]){__VA_ARGS__}),                                                     \
      .shape = {__VA_ARGS__}},
 #define VIT_MODEL_ROW(...) VIT_ROW(vit_params, __VA_ARGS__)
 #define VIT_BLOCK_ROW(...) VIT_ROW(block_params, __VA_ARGS__)
 
-static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW)},
+static const struct row STEM[] = {VIT_STEM_PARAMS(VIT_MODEL_ROW) VIT_TOKEN_PARAMS(VIT_MODEL_ROW)},
                         BLOCK[] = {VIT_BLOCK_PARAMS(VIT_BLOCK_ROW)},
                         HEAD[] = {VIT_HEAD_PARAMS(VIT_MODEL_ROW)};
 enum {
@@ -33,21 +34,21 @@ enum {
 };
 
 static void sizes(size_t n[NUMBERS], const vit_config *c) {
-    n[none] = 0, n[one] = 1, n[three] = 3;
+    n[one] = 1, n[three] = 3;
     n[nF] = head_features(c), n[nD] = c->width, n[nM] = c->mlp_width, n[nK] = c->classes,
     n[nh] = c->heads;
     n[nd] = head_width(c), n[nA] = attention_width(c), n[n3A] = 3 * n[nA], n[n3D] = 3 * n[nD];
     n[nP] = patch_side(c, 0), n[nQ] = patch_side(c, 1), n[nR] = relative_rows(c);
-    n[nS0] = c->channels;
-    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS1 + i] = c->stem[i].channels;
-    n[nC] = n[nS0 + c->stem_layers], n[npatch] = patch_values(c);
+    n[nS] = c->channels;
+    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[nS + 1 + i] = c->stem[i].channels;
+    n[nC] = n[nS + c->stem_layers], n[npatch] = patch_values(c);
     n[nregisters] = c->register_tokens, n[npositions] = c->position_rows;
     n[qkv_matrices] = c->attention == VIT_PER_HEAD ? 3 * n[nh] : 1;
     n[qkv_in] = c->attention == VIT_PER_HEAD ? n[nd] : n[nD];
 }
 
 static void presences(size_t n[NUMBERS], const vit_config *c) {
-    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem1 + i] = c->stem_layers > i;
+    for (size_t i = 0; i < VIT_STEM_MOST; i++) n[has_stem + i] = c->stem_layers > i;
     n[has_patch_bias] = c->patch_bias;
     n[has_patch_norm_in] = c->patch_norm_in, n[has_patch_norm] = c->patch_norm;
     n[has_class] = c->class_tokens, n[has_distillation] = c->distillation_tokens;
@@ -87,11 +88,6 @@ static void write_name(char *out, size_t capacity, bool in_block, size_t block, 
     out[at + n] = '\0';
 }
 
-bool param_is_convolution(const struct param *param) {
-    static const char start[] = "patch_embed.backbone.";
-    return param->matrices && strncmp(param->name, start, sizeof start - 1) == 0;
-}
-
 size_t relative_rows(const vit_config *c) {
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];
@@ -106,9 +102,17 @@ size_t matrix_floats(const struct vit_kernels *k, bool int8, size_t N, size_t K)
                       ALIGN_FLOATS);
 }
 
+/* How many matrices a tensor of this kind stacks. */
+static size_t matrices_of(vit_kind kind, const size_t n[NUMBERS]) {
+    if (kind == VIT_KIND_QKV) return n[qkv_matrices];
+    return kind <= VIT_KIND_LAST_MATRIX;
+}
+
 static struct param describe(const struct row *row, const struct params_walk *walk, bool in_block) {
     const size_t *n = walk->numbers;
-    struct param p = {.rank = row->rank, .matrices = n[row->matrices], .count = 1};
+    struct param p = {.kind = (vit_kind)row->kind, .rank = row->rank, .count = 1};
+    p.in_block = in_block;
+    p.matrices = matrices_of(p.kind, n);
     for (size_t k = 0; k < row->rank; k++)
         p.count = size_times(p.count, p.shape[k] = n[row->shape[k]]);
     p.int8 = walk->config->int8 && in_block && p.matrices;

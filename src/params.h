@@ -1,8 +1,8 @@
 /* Every parameter of a model, once: this table makes the structs, the sizes, the
  * loader's names and the order in the file.
- *   X(field, timm's name, matrices, present, shape...)
- * matrices: how many (out,in) matrices the tensor stacks; none for what is no matrix. All but the
- * field and the name are numbers that a config gives, by their names in enum number. */
+ *   X(field, timm's name, kind, present, shape...)
+ * kind: a vit_kind, by which all code knows a tensor. What follows it are numbers that a config
+ * gives, by their names in enum number. */
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
@@ -11,13 +11,13 @@
 /* n and a letter as in vit.h; the others say what they are, those of `has` and `is` 0 or 1. */
 /* clang-format off */
 enum number {
-    none, one, three,
+    one, three,
     nF, /* what feeds the head: D or 2D */
     nD, nM, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
-    npatch,                            /* numbers of a patch, after the stem */
-    nS0, nS1, nS2, nS3, nS4, nS5, nS6, /* channels after so many convolutions of the stem */
-    qkv_matrices, qkv_in,              /* 3h of (d,d) where every head has its own */
-    has_stem1, has_stem2, has_stem3, has_stem4, has_stem5, has_stem6,
+    npatch,                           /* numbers of a patch, after the stem */
+    nS, nS_last = nS + VIT_STEM_MOST, /* channels after no, one, … convolutions of the stem */
+    qkv_matrices, qkv_in,             /* 3h of (d,d) where every head has its own */
+    has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
     has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
     has_proj, has_layer_scale, has_norm, has_fc_norm, has_pooling, has_head, has_head_bias,
@@ -26,77 +26,78 @@ enum number {
 };
 /* clang-format on */
 
+/* Convolution I of the stem, whose parameters timm numbers by AT. */
+#define VIT_CONVOLUTION(X, I, AT)                                                                  \
+    X(stem[I].weight, "patch_embed.backbone." AT ".weight", CONVOLUTION, has_stem + I, nS + I + 1, \
+      nS + I, three, three)                                                                        \
+    X(stem[I].bias, "patch_embed.backbone." AT ".bias", BIAS, has_stem + I, nS + I + 1)
 #define VIT_STEM_PARAMS(X)                                                                         \
-    X(stem1_weight, "patch_embed.backbone.0.weight", one, has_stem1, nS1, nS0, three, three)       \
-    X(stem1_bias, "patch_embed.backbone.0.bias", none, has_stem1, nS1)                             \
-    X(stem2_weight, "patch_embed.backbone.2.weight", one, has_stem2, nS2, nS1, three, three)       \
-    X(stem2_bias, "patch_embed.backbone.2.bias", none, has_stem2, nS2)                             \
-    X(stem3_weight, "patch_embed.backbone.4.weight", one, has_stem3, nS3, nS2, three, three)       \
-    X(stem3_bias, "patch_embed.backbone.4.bias", none, has_stem3, nS3)                             \
-    X(stem4_weight, "patch_embed.backbone.6.weight", one, has_stem4, nS4, nS3, three, three)       \
-    X(stem4_bias, "patch_embed.backbone.6.bias", none, has_stem4, nS4)                             \
-    X(stem5_weight, "patch_embed.backbone.8.weight", one, has_stem5, nS5, nS4, three, three)       \
-    X(stem5_bias, "patch_embed.backbone.8.bias", none, has_stem5, nS5)                             \
-    X(stem6_weight, "patch_embed.backbone.10.weight", one, has_stem6, nS6, nS5, three, three)      \
-    X(stem6_bias, "patch_embed.backbone.10.bias", none, has_stem6, nS6)                            \
-    X(patch_norm_in_gain, "patch_embed.norm_in.weight", none, has_patch_norm_in, npatch)           \
-    X(patch_norm_in_bias, "patch_embed.norm_in.bias", none, has_patch_norm_in, npatch)             \
-    X(patch_weight, "patch_embed.proj.weight", one, one, nD, nC, nP, nQ)                           \
-    X(patch_bias, "patch_embed.proj.bias", none, has_patch_bias, nD)                               \
-    X(patch_norm_gain, "patch_embed.norm.weight", none, has_patch_norm, nD)                        \
-    X(patch_norm_bias, "patch_embed.norm.bias", none, has_patch_norm, nD)                          \
-    X(class_token, "cls_token", none, has_class, one, one, nD)                                     \
-    X(distillation_token, "dist_token", none, has_distillation, one, one, nD)                      \
-    X(register_tokens, "reg_token", none, has_registers, one, nregisters, nD)                      \
-    X(position, "pos_embed", none, has_positions, one, npositions, nD)                             \
-    X(norm_pre_gain, "norm_pre.weight", none, has_norm_pre, nD)                                    \
-    X(norm_pre_bias, "norm_pre.bias", none, has_norm_pre, nD)
+    VIT_CONVOLUTION(X, 0, "0")                                                                     \
+    VIT_CONVOLUTION(X, 1, "2")                                                                     \
+    VIT_CONVOLUTION(X, 2, "4")                                                                     \
+    VIT_CONVOLUTION(X, 3, "6")                                                                     \
+    VIT_CONVOLUTION(X, 4, "8")                                                                     \
+    VIT_CONVOLUTION(X, 5, "10")
+
+#define VIT_TOKEN_PARAMS(X)                                                                        \
+    X(patch_norm_in_gain, "patch_embed.norm_in.weight", PIXEL_GAIN, has_patch_norm_in, npatch)     \
+    X(patch_norm_in_bias, "patch_embed.norm_in.bias", PIXEL_BIAS, has_patch_norm_in, npatch)       \
+    X(patch_weight, "patch_embed.proj.weight", PATCHES, one, nD, nC, nP, nQ)                       \
+    X(patch_bias, "patch_embed.proj.bias", BIAS, has_patch_bias, nD)                               \
+    X(patch_norm_gain, "patch_embed.norm.weight", GAIN, has_patch_norm, nD)                        \
+    X(patch_norm_bias, "patch_embed.norm.bias", BIAS, has_patch_norm, nD)                          \
+    X(class_token, "cls_token", TOKEN, has_class, one, one, nD)                                    \
+    X(distillation_token, "dist_token", TOKEN, has_distillation, one, one, nD)                     \
+    X(register_tokens, "reg_token", TOKEN, has_registers, one, nregisters, nD)                     \
+    X(position, "pos_embed", POSITION, has_positions, one, npositions, nD)                         \
+    X(norm_pre_gain, "norm_pre.weight", GAIN, has_norm_pre, nD)                                    \
+    X(norm_pre_bias, "norm_pre.bias", BIAS, has_norm_pre, nD)
 
 #define VIT_BLOCK_PARAMS(X)                                                                        \
-    X(norm1_gain, "norm1.weight", none, one, nD)                                                   \
-    X(norm1_bias, "norm1.bias", none, one, nD)                                                     \
-    X(qkv_weight, "attn.qkv.weight", qkv_matrices, one, n3A, qkv_in)                               \
-    X(qkv_scale, "attn.qkv.weight.scale", none, is_int8, n3A)                                      \
-    X(qkv_bias, "attn.qkv.bias", none, has_qkv_bias, n3A)                                          \
-    X(q_norm_gain, "attn.q_norm.weight", none, has_qk_norm, nd)                                    \
-    X(q_norm_bias, "attn.q_norm.bias", none, has_qk_norm, nd)                                      \
-    X(k_norm_gain, "attn.k_norm.weight", none, has_qk_norm, nd)                                    \
-    X(k_norm_bias, "attn.k_norm.bias", none, has_qk_norm, nd)                                      \
-    X(relative_bias, "attn.rel_pos.relative_position_bias_table", none, has_relative, nR, nh)      \
-    X(proj_weight, "attn.proj.weight", one, has_proj, nD, nA)                                      \
-    X(proj_scale, "attn.proj.weight.scale", none, is_proj_int8, nD)                                \
-    X(proj_bias, "attn.proj.bias", none, has_proj, nD)                                             \
-    X(ls1, "ls1.gamma", none, has_layer_scale, nD)                                                 \
-    X(norm2_gain, "norm2.weight", none, one, nD)                                                   \
-    X(norm2_bias, "norm2.bias", none, one, nD)                                                     \
-    X(fc1_weight, "mlp.fc1.weight", one, one, nM, nD)                                              \
-    X(fc1_scale, "mlp.fc1.weight.scale", none, is_int8, nM)                                        \
-    X(fc1_bias, "mlp.fc1.bias", none, one, nM)                                                     \
-    X(fc2_weight, "mlp.fc2.weight", one, one, nD, nM)                                              \
-    X(fc2_scale, "mlp.fc2.weight.scale", none, is_int8, nD)                                        \
-    X(fc2_bias, "mlp.fc2.bias", none, one, nD)                                                     \
-    X(ls2, "ls2.gamma", none, has_layer_scale, nD)
+    X(norm1_gain, "norm1.weight", GAIN, one, nD)                                                   \
+    X(norm1_bias, "norm1.bias", BIAS, one, nD)                                                     \
+    X(qkv_weight, "attn.qkv.weight", QKV, one, n3A, qkv_in)                                        \
+    X(qkv_scale, "attn.qkv.weight.scale", SCALE, is_int8, n3A)                                     \
+    X(qkv_bias, "attn.qkv.bias", BIAS, has_qkv_bias, n3A)                                          \
+    X(q_norm_gain, "attn.q_norm.weight", GAIN, has_qk_norm, nd)                                    \
+    X(q_norm_bias, "attn.q_norm.bias", BIAS, has_qk_norm, nd)                                      \
+    X(k_norm_gain, "attn.k_norm.weight", GAIN, has_qk_norm, nd)                                    \
+    X(k_norm_bias, "attn.k_norm.bias", BIAS, has_qk_norm, nd)                                      \
+    X(relative_bias, "attn.rel_pos.relative_position_bias_table", RELATIVE, has_relative, nR, nh)  \
+    X(proj_weight, "attn.proj.weight", MATRIX, has_proj, nD, nA)                                   \
+    X(proj_scale, "attn.proj.weight.scale", SCALE, is_proj_int8, nD)                               \
+    X(proj_bias, "attn.proj.bias", BIAS, has_proj, nD)                                             \
+    X(ls1, "ls1.gamma", LAYER_SCALE, has_layer_scale, nD)                                          \
+    X(norm2_gain, "norm2.weight", GAIN, one, nD)                                                   \
+    X(norm2_bias, "norm2.bias", BIAS, one, nD)                                                     \
+    X(fc1_weight, "mlp.fc1.weight", MATRIX, one, nM, nD)                                           \
+    X(fc1_scale, "mlp.fc1.weight.scale", SCALE, is_int8, nM)                                       \
+    X(fc1_bias, "mlp.fc1.bias", BIAS, one, nM)                                                     \
+    X(fc2_weight, "mlp.fc2.weight", MATRIX, one, nD, nM)                                           \
+    X(fc2_scale, "mlp.fc2.weight.scale", SCALE, is_int8, nD)                                       \
+    X(fc2_bias, "mlp.fc2.bias", BIAS, one, nD)                                                     \
+    X(ls2, "ls2.gamma", LAYER_SCALE, has_layer_scale, nD)
 
 #define VIT_HEAD_PARAMS(X)                                                                         \
-    X(norm_gain, "norm.weight", none, has_norm, nD)                                                \
-    X(norm_bias, "norm.bias", none, has_norm, nD)                                                  \
-    X(fc_norm_gain, "fc_norm.weight", none, has_fc_norm, nD)                                       \
-    X(fc_norm_bias, "fc_norm.bias", none, has_fc_norm, nD)                                         \
-    X(pool_latent, "attn_pool.latent", none, has_pooling, one, one, nD)                            \
-    X(pool_qkv_weight, "attn_pool.qkv.weight", one, has_pooling, n3D, nD)                          \
-    X(pool_qkv_bias, "attn_pool.qkv.bias", none, has_pooling, n3D)                                 \
-    X(pool_proj_weight, "attn_pool.proj.weight", one, has_pooling, nD, nD)                         \
-    X(pool_proj_bias, "attn_pool.proj.bias", none, has_pooling, nD)                                \
-    X(pool_norm_gain, "attn_pool.norm.weight", none, has_pooling, nD)                              \
-    X(pool_norm_bias, "attn_pool.norm.bias", none, has_pooling, nD)                                \
-    X(pool_fc1_weight, "attn_pool.mlp.fc1.weight", one, has_pooling, nM, nD)                       \
-    X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", none, has_pooling, nM)                              \
-    X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", one, has_pooling, nD, nM)                       \
-    X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", none, has_pooling, nD)                              \
-    X(head_weight, "head.weight", one, has_head, nK, nF)                                           \
-    X(head_bias, "head.bias", none, has_head_bias, nK)                                             \
-    X(head_dist_weight, "head_dist.weight", one, has_head_dist, nK, nD)                            \
-    X(head_dist_bias, "head_dist.bias", none, has_head_dist, nK)
+    X(norm_gain, "norm.weight", GAIN, has_norm, nD)                                                \
+    X(norm_bias, "norm.bias", BIAS, has_norm, nD)                                                  \
+    X(fc_norm_gain, "fc_norm.weight", GAIN, has_fc_norm, nD)                                       \
+    X(fc_norm_bias, "fc_norm.bias", BIAS, has_fc_norm, nD)                                         \
+    X(pool_latent, "attn_pool.latent", TOKEN, has_pooling, one, one, nD)                           \
+    X(pool_qkv_weight, "attn_pool.qkv.weight", POOL_QKV, has_pooling, n3D, nD)                     \
+    X(pool_qkv_bias, "attn_pool.qkv.bias", POOL_QKV_BIAS, has_pooling, n3D)                        \
+    X(pool_proj_weight, "attn_pool.proj.weight", MATRIX, has_pooling, nD, nD)                      \
+    X(pool_proj_bias, "attn_pool.proj.bias", BIAS, has_pooling, nD)                                \
+    X(pool_norm_gain, "attn_pool.norm.weight", GAIN, has_pooling, nD)                              \
+    X(pool_norm_bias, "attn_pool.norm.bias", BIAS, has_pooling, nD)                                \
+    X(pool_fc1_weight, "attn_pool.mlp.fc1.weight", MATRIX, has_pooling, nM, nD)                    \
+    X(pool_fc1_bias, "attn_pool.mlp.fc1.bias", BIAS, has_pooling, nM)                              \
+    X(pool_fc2_weight, "attn_pool.mlp.fc2.weight", MATRIX, has_pooling, nD, nM)                    \
+    X(pool_fc2_bias, "attn_pool.mlp.fc2.bias", BIAS, has_pooling, nD)                              \
+    X(head_weight, "head.weight", HEAD, has_head, nK, nF)                                          \
+    X(head_bias, "head.bias", HEAD_BIAS, has_head_bias, nK)                                        \
+    X(head_dist_weight, "head_dist.weight", HEAD, has_head_dist, nK, nD)                           \
+    X(head_dist_bias, "head_dist.bias", HEAD_BIAS, has_head_dist, nK)
 
 #define VIT_FIELD(field, ...) float *field;
 struct block_params {
@@ -104,7 +105,10 @@ struct block_params {
 };
 /* Pointers into one array: a model's parameters, or a gradient of the same layout. */
 struct vit_params {
-    VIT_STEM_PARAMS(VIT_FIELD)
+    struct {
+        float *weight, *bias;
+    } stem[VIT_STEM_MOST];
+    VIT_TOKEN_PARAMS(VIT_FIELD)
     VIT_HEAD_PARAMS(VIT_FIELD)
     struct block_params *blocks; /* (L) */
 };
@@ -115,9 +119,10 @@ struct vit_kernels;
 /* One tensor and where it lies: `floats` includes packing and alignment. */
 struct param {
     char name[64];
+    vit_kind kind;
     size_t shape[4], rank, count;
     size_t matrices, N, K; /* how many matrices of (N,K); N = K = 0 for what is none */
-    bool int8;             /* those of the blocks, in an int8 model */
+    bool in_block, int8;   /* int8: a block's matrix in an int8 model */
     size_t offset, floats;
     float **field; /* in the struct vit_params it was listed for; NULL for none */
 };
@@ -136,9 +141,6 @@ bool params_next(struct params_walk *walk, struct param *out);
 bool params_at(const vit_config *config, const struct vit_kernels *kernels, size_t index,
                struct param *out);
 size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
-
-/* Is it the weight of one of the stem's convolutions? */
-bool param_is_convolution(const struct param *param);
 
 /* Rows of a relative model's tables: one for each offset between two patches of the grid, and
  * three where there is a prefix (attention.c). */

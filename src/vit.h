@@ -492,9 +492,32 @@ void vit_overlay_rollout(float *map, float *scratch, const float *attention, siz
  * 6  Saving: tensors by name, files of floats and of int8
  * ======================================================================== */
 
+/* What a tensor is, whatever its name says. */
+typedef enum vit_kind {
+    VIT_KIND_MATRIX,      /* a linear layer's; matrices go on to VIT_KIND_LAST_MATRIX */
+    VIT_KIND_QKV,         /* those of queries, keys and values, one after the other */
+    VIT_KIND_POOL_QKV,    /* the same of the pooling by attention */
+    VIT_KIND_CONVOLUTION, /* the stem's */
+    VIT_KIND_PATCHES,     /* patches → tokens */
+    VIT_KIND_HEAD,        /* → logits */
+    VIT_KIND_LAST_MATRIX = VIT_KIND_HEAD,
+    VIT_KIND_GAIN, /* a norm's, which starts as 1 */
+    VIT_KIND_BIAS, /* a norm's, a matrix's */
+    VIT_KIND_HEAD_BIAS,
+    VIT_KIND_POOL_QKV_BIAS,
+    VIT_KIND_PIXEL_GAIN, /* of the norm of a patch's pixels */
+    VIT_KIND_PIXEL_BIAS,
+    VIT_KIND_TOKEN, /* a learned one: class, distillation, registers, the pooling's query */
+    VIT_KIND_POSITION,
+    VIT_KIND_RELATIVE, /* biases of relative positions */
+    VIT_KIND_LAYER_SCALE,
+    VIT_KIND_SCALE /* of an int8 matrix's rows */
+} vit_kind;
+
 /* One tensor of a model. */
 typedef struct vit_tensor {
     char name[64];
+    vit_kind kind;
     size_t shape[4], rank;
     size_t offset, count; /* in floats, within vit_parameters */
     bool matrix;          /* a weight of two or more dimensions, which weight decay shrinks */

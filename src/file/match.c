@@ -128,26 +128,9 @@ static bool are_positions(const vit_config *c, const struct st_tensor *t) {
            size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
 }
 
-static bool is_position(const struct param *param) {
-    return strcmp(param->name, "pos_embed") == 0;
-}
-
-static bool ends_with(const char *name, const char *ending) {
-    size_t n = strlen(name), m = strlen(ending);
-    return n > m && strcmp(name + n - m, ending) == 0;
-}
-
 /* A norm of the patches' pixels, which other code has with their channels side by side. */
 static bool is_norm_in(const struct param *param) {
-    return strncmp(param->name, "patch_embed.norm_in.", 20) == 0;
-}
-
-static bool is_relative(const struct param *param) {
-    return ends_with(param->name, "_bias_table");
-}
-
-bool weights_is_scale(const char *name) {
-    return ends_with(name, ".scale");
+    return param->kind == VIT_KIND_PIXEL_GAIN || param->kind == VIT_KIND_PIXEL_BIAS;
 }
 
 /* The blocks' matrices are all int8 or all floats; other tensors are floats, but for matrices
@@ -155,7 +138,7 @@ bool weights_is_scale(const char *name) {
  * which no scales are known. */
 static vit_status check_type(const struct param *param, const struct st_tensor *t, bool part,
                              const vit_config *c, vit_error *why) {
-    bool int8 = t->type == ST_I8, in_block = !strncmp(param->name, "blocks.", 7);
+    bool int8 = t->type == ST_I8;
     if (t->type >= ST_OTHER)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
@@ -173,11 +156,11 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
             t->name, t->name_size);
     if (param->int8 && !int8)
         wanted = "I8, as " FIRST_MATRIX " is";
-    else if (int8 && !param->int8 && in_block && param->matrices)
+    else if (int8 && !param->int8 && param->in_block && param->matrices)
         wanted = "floats, as " FIRST_MATRIX " is";
     else if (int8 && !param->matrices)
         wanted = "F32, F16 or BF16";
-    else if (c->int8 && weights_is_scale(param->name) && t->type != ST_F32)
+    else if (c->int8 && param->kind == VIT_KIND_SCALE && t->type != ST_F32)
         wanted = "F32";
     if (wanted)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": expected %s, got %s", param->name,
@@ -201,13 +184,13 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
 
 /* A Linear in place of the convolution. */
 static bool is_linear(const struct param *param, const struct st_tensor *t) {
-    return param->rank == 4 && !param_is_convolution(param) && t->rank == 2 &&
-           t->shape[0] == param->shape[0] && t->shape[1] == param->count / param->shape[0];
+    return param->kind == VIT_KIND_PATCHES && t->rank == 2 && t->shape[0] == param->shape[0] &&
+           t->shape[1] == param->count / param->shape[0];
 }
 
 /* A head's matrix (D,K) in place of (K,D). */
 static bool is_transposed(const struct param *param, const struct names *names) {
-    return names_habits(names)->head_transposed && !strcmp(param->name, "head.weight");
+    return names_habits(names)->head_transposed && param->kind == VIT_KIND_HEAD;
 }
 
 /* param: what the tensor is to be; of several that make one parameter, this `part` of its rows. */
@@ -222,13 +205,13 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, shape, (size_t)2, t->shape, t->rank);
     }
-    if (t->rank == 2 && is_relative(param) && t->shape[0] != param->shape[0] &&
+    if (t->rank == 2 && param->kind == VIT_KIND_RELATIVE && t->shape[0] != param->shape[0] &&
         t->shape[1] == param->shape[1])
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
-    if (!same_shape(param, t, timm) && !(is_position(param) && are_positions(c, t)) &&
+    if (!same_shape(param, t, timm) && !(param->kind == VIT_KIND_POSITION && are_positions(c, t)) &&
         !(is_linear(param, t) && (habits->bare || habits->unfolds)))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);

@@ -29,7 +29,5 @@ vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct names *names, vit_error *why);
 /* Whether learned positions are of another grid than the image's. */
 bool weights_resize_positions(const vit_config *config);
-/* Whether a parameter of this name holds an int8 matrix's scales. */
-bool weights_is_scale(const char *name);
 
 #endif

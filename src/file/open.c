@@ -169,7 +169,7 @@ static void pack_rows(vit_loader *l, const struct placement *place) {
         k->pack_int8(matrix, l->unit, row, rows, N, K);
         return;
     }
-    if (k->packed && param_is_convolution(p)) {
+    if (k->packed && p->kind == VIT_KIND_CONVOLUTION) {
         stem_reorder(l->reordered, unit, rows, p->shape[1]);
         unit = l->reordered;
     }
@@ -250,7 +250,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
 static vit_status place_unit(vit_loader *l, const struct placement *place) {
     const struct st_tensor *t = place->tensor;
     bool parameter = place->where == PLACE_PARAMETER, matrix = parameter && l->param.matrices;
-    bool scales = place->where == PLACE_SCALES || (parameter && weights_is_scale(l->param.name));
+    bool scales = place->where == PLACE_SCALES || (parameter && l->param.kind == VIT_KIND_SCALE);
     vit_status status = VIT_OK;
     if (place->where <= PLACE_NOWHERE) return VIT_OK;
     if (matrix && t->type == ST_I8 && !l->param.int8) scale_rows(l, place);
@@ -326,7 +326,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = largest_unit(place, &param);
         bool turned = place->where == PLACE_PARAMETER &&
-                      (param_is_convolution(&param) || place->channels_last);
+                      (param.kind == VIT_KIND_CONVOLUTION || place->channels_last);
         if (count > most) most = count;
         if (turned && count > reordered) reordered = count;
     }

@@ -89,7 +89,7 @@ static size_t row_values(const struct param *param) {
 
 /* Pooling by attention has its query apart from its keys and values, as timm names them. */
 static bool is_pool_qkv(const struct param *param) {
-    return strncmp(param->name, "attn_pool.qkv.", 14) == 0;
+    return param->kind == VIT_KIND_POOL_QKV || param->kind == VIT_KIND_POOL_QKV_BIAS;
 }
 
 static struct param pool_part(const struct param *qkv, const char *name, size_t rows) {
@@ -109,14 +109,15 @@ static bool walks_next(struct walks *walks, struct param *param) {
         return true;
     }
     if (walks->scales_due) {
-        *param = (struct param){.rank = 1, .shape = {walks->from.N}, .count = walks->from.N};
+        *param = (struct param){
+            .kind = VIT_KIND_SCALE, .rank = 1, .shape = {walks->from.N}, .count = walks->from.N};
         strcat(strcpy(param->name, walks->from.name), ".scale");
         walks->scales_due = false;
         return true;
     }
     if (!params_next(&walks->file, param)) return false;
-    if (weights_is_scale(param->name)) return true;
-    bool convolution = walks->file.config->int8 && param_is_convolution(param);
+    if (param->kind == VIT_KIND_SCALE) return true;
+    bool convolution = walks->file.config->int8 && param->kind == VIT_KIND_CONVOLUTION;
     if (convolution) param->int8 = walks->scales_due = true;
     params_next(&walks->model, &walks->from);
     walks->keys_due = is_pool_qkv(&walks->from);
@@ -167,7 +168,7 @@ static void put_data(struct sink *out, const vit_model *m, const vit_config *fil
             size_t K = walks.from.K;
             const float *from =
                 parameters + walks.from.offset + walks.row * row_values(&walks.from);
-            if (weights_is_scale(param.name))
+            if (param.kind == VIT_KIND_SCALE)
                 put_scales(out, from, param.count, K);
             else if (!int8)
                 put(out, from, param.count * sizeof *from);

@@ -22,15 +22,6 @@ enum { AT_ONCE = 256 };
 
 /* ---- Convolutions ------------------------------------------------------- */
 
-static void convolution(const struct vit_params *p, size_t layer, float **weight, float **bias) {
-    float *const weights[] = {p->stem1_weight, p->stem2_weight, p->stem3_weight,
-                              p->stem4_weight, p->stem5_weight, p->stem6_weight};
-    float *const biases[] = {p->stem1_bias, p->stem2_bias, p->stem3_bias,
-                             p->stem4_bias, p->stem5_bias, p->stem6_bias};
-    *weight = weights[layer];
-    *bias = biases[layer];
-}
-
 /* Weights as files have them, rows of (C,3·3) → rows of (3·3,C): a neighbourhood in that order is
  * three runs of floats. */
 void stem_reorder(float *restrict to, const float *restrict from, size_t rows, size_t C) {
@@ -143,9 +134,8 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
     size_t positions = to.rows * to.columns, S = to.channels;
     size_t C = stem_maps(c, layer, NULL).channels, K = TAPS * C;
     int act = (int)c->activation;
-    float *plain, *bias;
-    convolution(&m->params, layer, &plain, &bias);
-    const float *weight = ordered(m, s, plain, S, C);
+    const float *weight = ordered(m, s, m->params.stem[layer].weight, S, C);
+    const float *bias = m->params.stem[layer].bias;
     struct rows share = rows_part(batch, positions, part, parts);
     for (size_t i = 0; i < batch; i++) {
         struct maps from = stem_input(c, a, images, layer, i);
@@ -171,10 +161,7 @@ static void backward(const vit_model *m, const struct vit_params *g, const struc
     struct maps dfrom = stem_maps(c, layer, layer ? s->dmaps[layer - 1] : NULL);
     size_t positions = to.rows * to.columns, S = to.channels, C = dfrom.channels, K = TAPS * C;
     struct rows all = {0, positions};
-    float *plain, *bias, *dweight, *dbias;
-    convolution(&m->params, layer, &plain, &bias);
-    convolution(g, layer, &dweight, &dbias);
-    const float *weight = ordered(m, s, plain, S, C);
+    const float *weight = ordered(m, s, m->params.stem[layer].weight, S, C);
     memset(s->dstem_weight, 0, S * K * sizeof *s->dstem_weight);
     if (layer) memset(dfrom.x, 0, batch * maps_floats(&dfrom) * sizeof *dfrom.x);
     m->kernels->activate_backward(to.x, to.x, a->pre[layer], (int)c->activation,
@@ -182,13 +169,13 @@ static void backward(const vit_model *m, const struct vit_params *g, const struc
     for (size_t i = 0; i < batch; i++, to.x += positions * S) {
         struct maps from = stem_input(c, a, images, layer, i);
         cut_neighbourhoods(s->columns, &from, &to, all);
-        linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, s->dstem_weight, dbias, to.x, S,
-                        s->columns, K, weight, positions, S, K);
+        linear_backward(m->kernels, layer ? s->dcolumns : NULL, K, s->dstem_weight,
+                        g->stem[layer].bias, to.x, S, s->columns, K, weight, positions, S, K);
         if (layer == 0) continue;
         add_neighbourhoods(&dfrom, s->dcolumns, &to);
         dfrom.x += maps_floats(&dfrom);
     }
-    add_back(dweight, s->dstem_weight, S, C);
+    add_back(g->stem[layer].weight, s->dstem_weight, S, C);
 }
 
 void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,

@@ -1,4 +1,4 @@
-/* The first parameters: a table of name endings and how each is drawn. */
+/* The first parameters: each drawn as its kind is. */
 #include "base/error.h"
 #include "rng.h"
 #include "train.h"
@@ -15,32 +15,29 @@ static void fill_normal(float *x, size_t n, double deviation, struct rng *rng) {
 }
 
 /* Uniform in ±sqrt(6 / (fan_in + fan_out)): keeps the variance of activations and of gradients
- * about level. Glorot & Bengio, AISTATS 2010, equation 16. `parts` matrices are stacked in x. */
-static void fill_xavier(float *x, const vit_tensor *tensor, size_t parts, struct rng *rng) {
-    double fan_out = (double)(tensor->shape[0] / parts);
-    double fan_in = (double)(tensor->count / tensor->shape[0]);
-    double limit = sqrt(6 / (fan_in + fan_out));
+ * about level. Glorot & Bengio, AISTATS 2010, equation 16. */
+static void fill_xavier(float *x, const vit_tensor *tensor, struct rng *rng) {
+    struct matrices of = stacked_matrices(tensor);
+    double limit = sqrt(6 / ((double)of.columns + (double)of.rows));
     for (size_t i = 0; i < tensor->count; i++) x[i] = (float)rng_within(rng, limit);
-}
-
-static bool ends_with(const char *name, const char *ending) {
-    size_t n = strlen(name), m = strlen(ending);
-    return n >= m && !strcmp(name + n - m, ending);
 }
 
 static void init_tensor(float *x, const vit_tensor *tensor, struct rng *rng) {
     static const double TOKEN = 0.02, LAYER_SCALE = 0.1;
-    const char *name = tensor->name;
-    bool head = !strncmp(name, "head", 4);
-    if (ends_with(name, "_token") || ends_with(name, "pos_embed") ||
-        ends_with(name, "_bias_table") || (head && tensor->rank > 1))
-        fill_normal(x, tensor->count, TOKEN, rng);
-    else if (ends_with(name, ".gamma"))
-        fill(x, tensor->count, (float)LAYER_SCALE);
-    else if (tensor->matrix)
-        fill_xavier(x, tensor, strstr(name, ".qkv.") ? 3 : 1, rng);
-    else /* gains of norms are 1, biases 0 */
-        fill(x, tensor->count, ends_with(name, ".weight") ? 1 : 0);
+    switch (tensor->kind) {
+    case VIT_KIND_TOKEN:
+    case VIT_KIND_POSITION:
+    case VIT_KIND_RELATIVE:
+    case VIT_KIND_HEAD: fill_normal(x, tensor->count, TOKEN, rng); break;
+    case VIT_KIND_LAYER_SCALE: fill(x, tensor->count, (float)LAYER_SCALE); break;
+    case VIT_KIND_GAIN:
+    case VIT_KIND_PIXEL_GAIN: fill(x, tensor->count, 1); break;
+    default:
+        if (tensor->matrix)
+            fill_xavier(x, tensor, rng);
+        else
+            fill(x, tensor->count, 0); /* biases */
+    }
 }
 
 void init_parameters(vit_model *model, uint64_t seed) {
@@ -74,7 +71,7 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
         bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
         if (same)
             memcpy(to_all + to.offset, from_all + old.offset, to.count * sizeof *to_all);
-        else if (strncmp(to.name, "head", 4) != 0)
+        else if (to.kind != VIT_KIND_HEAD && to.kind != VIT_KIND_HEAD_BIAS)
             return vit_fail(why, VIT_BAD_TENSOR,
                             "%s: the recipe's model wants %d, the model to start from has %d",
                             to.name, to.shape, to.rank, old.shape, old.rank);

@@ -12,10 +12,15 @@ enum { ITERATIONS = 5 };
 static const float A = 3.4445f, B = -4.7750f, C = 2.0315f;
 static const double USUAL_STEP = 0.2; /* root mean square of AdamW's, in learning rates */
 
-struct matrices muon_matrices(const vit_tensor *tensor) {
-    if (!tensor->matrix || strncmp(tensor->name, "head", 4) == 0) return (struct matrices){0};
-    size_t count = strstr(tensor->name, ".qkv.") ? 3 : 1, outputs = tensor->shape[0];
+struct matrices stacked_matrices(const vit_tensor *tensor) {
+    bool three = tensor->kind == VIT_KIND_QKV || tensor->kind == VIT_KIND_POOL_QKV;
+    size_t count = three ? 3 : 1, outputs = tensor->shape[0];
+    if (!tensor->matrix) return (struct matrices){0};
     return (struct matrices){count, outputs / count, tensor->count / outputs};
+}
+
+struct matrices muon_matrices(const vit_tensor *tensor) {
+    return tensor->kind == VIT_KIND_HEAD ? (struct matrices){0} : stacked_matrices(tensor);
 }
 
 size_t muon_scratch(size_t rows, size_t columns) {

@@ -233,11 +233,12 @@ void adamw_update(float *restrict parameters, float *restrict m, float *restrict
                   float *restrict average, const float *restrict gradient, size_t n, bool decays,
                   const struct adamw *adamw);
 
-/* A tensor as the matrices that Muon follows one by one; none for what is left to AdamW: the
- * head, and what is no matrix. */
+/* The matrices that a tensor stacks, queries', keys' and values' apart; none for what is none. */
 struct matrices {
     size_t count, rows, columns;
 };
+struct matrices stacked_matrices(const vit_tensor *tensor);
+/* Those that Muon follows, one by one: all but the head's, which is left to AdamW. */
 struct matrices muon_matrices(const vit_tensor *tensor);
 /* Floats of scratch that muon_update takes for a matrix (rows, columns). */
 size_t muon_scratch(size_t rows, size_t columns);
