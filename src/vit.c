@@ -154,13 +154,13 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     size_t maps = count_wanted(taps->attention_layers, layers), map = 0;
     size_t streams = count_wanted(taps->hidden_layers, layers), stream = 0;
     struct activations *a = &state->block;
+    struct block_run run = {.batch = batch, .map_stride = maps * heat};
     for (size_t layer = 0; layer < layers; layer++) {
         bool keeps = taps->attention && wanted(taps->attention_layers, layer);
         a->map = keeps ? taps->attention + map++ * heat : NULL;
-        a->map_stride = maps * heat;
-        a->map_rows = keeps ? T : 0;
-        a->queries = layer + 1 < layers ? T : last_tokens(c, taps);
-        block_forward(m, &m->params.blocks[layer], a, state->scratch, NULL, batch, state->team);
+        run.map_rows = keeps ? T : 0;
+        run.queries = layer + 1 < layers ? T : last_tokens(c, taps);
+        block_forward(m, &m->params.blocks[layer], a, state->scratch, &run, state->team);
         if (taps->hidden && wanted(taps->hidden_layers, layer))
             tap_hidden(taps->hidden, a->out, batch, streams, stream++, T * c->width);
     }

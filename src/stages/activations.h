@@ -1,4 +1,5 @@
-/* What a block and its stages hand each other: one block's activations, one thread's scratch.
+/* What a block and its stages hand each other: what is asked of a run, one block's activations, one
+ * thread's scratch.
  * In all headers of this room: k, the kernels; rows = B·T. Backward adds to parameter gradients
  * and overwrites activation gradients. */
 #ifndef VIT_ACTIVATIONS_H
@@ -6,6 +7,15 @@
 
 #include "kernels/kernels.h"
 #include "vit.h"
+
+/* What a run asks of a block. */
+struct block_run {
+    size_t batch;
+    size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
+    size_t map_rows;   /* of each head's map that are wanted: T, the queries, or none */
+    size_t map_stride; /* from an image's maps to the next image's, in floats */
+    const float *keep; /* (B, stride L): scales an image's branches; NULL: 1 */
+};
 
 /* One block's activations over a batch, B·T rows. While only running, all blocks share
  * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass
@@ -16,13 +26,10 @@ struct activations {
     float *qkv;                        /* (BT,3A) */
     float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
-    size_t map_stride;
-    size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
-    size_t map_rows;   /* of each head's map that are wanted: T, or the queries */
-    float *kept;       /* (B·queries,D): x of those that go on */
-    float *mixed;      /* (B·queries,A): the heads' values side by side */
-    float *branch1;    /* (BT,D): attention's output, unless added at once */
-    float *sum1, *mid; /* (BT,D): x + branch; after post-norm */
+    float *kept;                       /* (B·queries,D): x of those that go on */
+    float *mixed;                      /* (B·queries,A): the heads' values side by side */
+    float *branch1;                    /* (BT,D): attention's output, unless added at once */
+    float *sum1, *mid;                 /* (BT,D): x + branch; after post-norm */
     float *normed2, *mean2, *rstd2;
     float *pre, *hidden; /* (BT,M): before and after the activation */
     float *branch2, *sum2, *out;

@@ -105,15 +105,15 @@ static void qk_norm_backward(const vit_model *m, const struct block_params *p,
 }
 
 void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
-                 const struct activations *a, const struct scratch *s, size_t batch,
+                 const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share) {
     size_t T = vit_tokens(&m->config), D = m->config.width, A = attention_width(&m->config);
     /* Where few tokens go on, few queries are needed; the rows of a packed matrix from any
      * multiple of VIT_INT8_ROWS on are packed like a matrix of their own. */
-    bool all = a->queries == T || a->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
+    bool all = run->queries == T || run->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
-    for (size_t i = 0; i < batch && !all; i++) {
-        struct rows here = rows_within(share, i * T, a->queries);
+    for (size_t i = 0; i < run->batch && !all; i++) {
+        struct rows here = rows_within(share, i * T, run->queries);
         if (!here.count) continue;
         size_t at = i * T + here.first - share.first;
         map_rows(m, p, a->qkv + at * 3 * A, x + at * D, &s->quantized, here.count, QUERY, 1);
@@ -200,17 +200,18 @@ static void head_forward(const vit_model *m, float *out, float *map, const float
     }
 }
 
-/* The same for every head. `goes_on`: these rows are among the a->queries of the image. */
+/* The same for every head. `goes_on`: these rows are among the image's queries. */
 static void image_forward(const vit_model *m, const struct block_params *p,
-                          const struct activations *a, const struct scratch *s, size_t image,
-                          size_t from, size_t rows, bool goes_on) {
+                          const struct activations *a, const struct scratch *s,
+                          const struct block_run *run, size_t image, size_t from, size_t rows,
+                          bool goes_on) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), heads = m->config.heads, d = head_width(&m->config);
     size_t A = heads * d;
     for (size_t head = 0; head < heads; head++) {
         const float *qkv = a->qkv + image * T * 3 * A + head * d;
-        float *map = a->map ? a->map + image * a->map_stride + head * T * T : NULL;
-        float *out = goes_on ? a->mixed + image * a->queries * A + head * d : NULL;
+        float *map = a->map ? a->map + image * run->map_stride + head * T * T : NULL;
+        float *out = goes_on ? a->mixed + image * run->queries * A + head * d : NULL;
         k->pack(s->keys, qkv + KEY * A, 3 * A, 1, T, d);
         if (out) k->pack(s->values, qkv + VALUE * A, 1, 3 * A, d, T);
         if (p->relative_bias)
@@ -247,21 +248,24 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
 
 /* A share of rows first…first+each-1 of every image, which lie one after the other. */
 static void share_forward(const vit_model *m, const struct block_params *p,
-                          const struct activations *a, const struct scratch *s, size_t batch,
-                          size_t first, size_t each, struct rows share) {
-    for (size_t i = 0; i < batch; i++) {
+                          const struct activations *a, const struct scratch *s,
+                          const struct block_run *run, size_t first, size_t each,
+                          struct rows share) {
+    for (size_t i = 0; i < run->batch; i++) {
         struct rows here = rows_within(share, i * each, each);
-        if (here.count) image_forward(m, p, a, s, i, first + here.first, here.count, first == 0);
+        if (here.count)
+            image_forward(m, p, a, s, run, i, first + here.first, here.count, first == 0);
     }
 }
 
 void attention_forward(const vit_model *m, const struct block_params *p,
-                       const struct activations *a, const struct scratch *s, size_t batch,
-                       size_t part, size_t parts) {
-    size_t queries = a->queries, others = a->map_rows > queries ? a->map_rows - queries : 0;
-    share_forward(m, p, a, s, batch, 0, queries, rows_part(batch, queries, part, parts));
+                       const struct activations *a, const struct scratch *s,
+                       const struct block_run *run, size_t part, size_t parts) {
+    size_t batch = run->batch, queries = run->queries;
+    size_t others = run->map_rows > queries ? run->map_rows - queries : 0;
+    share_forward(m, p, a, s, run, 0, queries, rows_part(batch, queries, part, parts));
     if (others)
-        share_forward(m, p, a, s, batch, queries, others, rows_part(batch, others, part, parts));
+        share_forward(m, p, a, s, run, queries, others, rows_part(batch, others, part, parts));
 }
 
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
@@ -277,10 +281,11 @@ void projection_forward(const vit_model *m, const struct block_params *p, float 
 
 void attention_backward(const vit_model *m, const struct block_params *p,
                         const struct block_params *g, float *dx, const float *dy, const float *x,
-                        const struct activations *a, const struct scratch *s, size_t batch) {
+                        const struct activations *a, const struct scratch *s,
+                        const struct block_run *run) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, A = attention_width(c), d = head_width(c);
-    size_t rows = batch * T, queries = a->queries;
+    size_t batch = run->batch, rows = batch * T, queries = run->queries;
     if (!is_per_head(c)) {
         linear_backward(m->kernels, s->dmixed, A, g->proj_weight, g->proj_bias, dy, D, a->mixed, A,
                         p->proj_weight, batch * queries, D, A);
@@ -289,7 +294,7 @@ void attention_backward(const vit_model *m, const struct block_params *p,
     for (size_t i = 0; i < batch; i++)
         for (size_t head = 0; head < c->heads; head++) {
             size_t at = i * queries * A + head * d, qkv_at = i * T * 3 * A + head * d;
-            head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * a->map_stride + head * T * T,
+            head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * run->map_stride + head * T * T,
                           a->qkv + qkv_at, s->scores, queries);
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);

@@ -10,18 +10,19 @@
 
 /* x (rows,D) → a->qkv, of which x and a have this share; no more queries than are needed. */
 void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
-                 const struct activations *a, const struct scratch *s, size_t batch,
+                 const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share);
 /* a->qkv of all rows → this part's share of a->map and of the rows of a->mixed. */
 void attention_forward(const vit_model *m, const struct block_params *p,
-                       const struct activations *a, const struct scratch *s, size_t batch,
-                       size_t part, size_t parts);
+                       const struct activations *a, const struct scratch *s,
+                       const struct block_run *run, size_t part, size_t parts);
 /* a->mixed (rows,A) → y (rows,D), added to y if `add`: the projection that mixes the heads. */
 void projection_forward(const vit_model *m, const struct block_params *p, float *y, bool add,
                         const float *mixed, const struct scratch *s, size_t rows);
 void attention_backward(const vit_model *m, const struct block_params *p,
                         const struct block_params *g, float *dx, const float *dy, const float *x,
-                        const struct activations *a, const struct scratch *s, size_t batch);
+                        const struct activations *a, const struct scratch *s,
+                        const struct block_run *run);
 
 void scratch_attention(struct scratch *s, struct arena *arena, const vit_model *model, size_t rows);
 

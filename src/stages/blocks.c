@@ -73,8 +73,7 @@ struct block_call {
     const struct block_params *p;
     const struct activations *a;
     const struct scratch *s; /* one a thread */
-    const float *keep;
-    size_t batch;
+    const struct block_run *run;
 };
 
 /* The activations of the rows from `row` on. (A tape's means and the like are not moved: it
@@ -106,7 +105,7 @@ static void before_attention(void *context, size_t part, size_t parts) {
     const struct block_params *p = call->p;
     const vit_config *c = &m->config;
     size_t D = c->width;
-    struct rows share = rows_part(call->batch, vit_tokens(c), part, parts);
+    struct rows share = rows_part(call->run->batch, vit_tokens(c), part, parts);
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     bool pre = c->norm == VIT_PRE;
@@ -114,7 +113,7 @@ static void before_attention(void *context, size_t part, size_t parts) {
     if (pre)
         m->kernels->norm(a.normed1, D, a.mean1, a.rstd1, a.x, D, p->norm1_gain, p->norm1_bias,
                          c->norm_eps, share.count, D);
-    qkv_forward(m, p, pre ? a.normed1 : a.x, &a, &s, call->batch, share);
+    qkv_forward(m, p, pre ? a.normed1 : a.x, &a, &s, call->run, share);
 }
 
 /* A query looks at all the keys and values of its image; then each token goes by itself. */
@@ -124,16 +123,17 @@ static void from_attention(void *context, size_t part, size_t parts) {
     const struct block_params *p = call->p;
     const vit_config *c = &m->config;
     const struct vit_kernels *k = m->kernels;
-    struct rows share = rows_part(call->batch, call->a->queries, part, parts);
+    const struct block_run *run = call->run;
+    struct rows share = rows_part(run->batch, run->queries, part, parts);
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
     bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* add a branch as it is made */
 
-    attention_forward(m, p, call->a, &s, call->batch, part, parts);
+    attention_forward(m, p, call->a, &s, run, part, parts);
     projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);
     if (!at_once)
-        residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, call->keep, rows, a.queries);
+        residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, run->keep, rows, run->queries);
     if (!pre)
         k->norm(a.mid, D, a.mean1, a.rstd1, a.sum1, D, p->norm1_gain, p->norm1_bias, c->norm_eps,
                 rows, D);
@@ -143,31 +143,32 @@ static void from_attention(void *context, size_t part, size_t parts) {
                 rows, D);
     mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s, rows);
     if (!at_once)
-        residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, call->keep, rows, a.queries);
+        residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, run->keep, rows, run->queries);
     if (!pre)
         k->norm(a.out, D, a.mean2, a.rstd2, a.sum2, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
                 rows, D);
 }
 
 void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,
-                   const struct scratch *s, const float *keep, size_t batch, vit_team *team) {
-    struct block_call call = {m, p, a, s, keep, batch};
+                   const struct scratch *s, const struct block_run *run, vit_team *team) {
+    struct block_call call = {m, p, a, s, run};
     team_run(team, before_attention, &call);
-    keep_queries(a->kept, a->x, batch, vit_tokens(&m->config), a->queries, m->config.width);
+    keep_queries(a->kept, a->x, run->batch, vit_tokens(&m->config), run->queries, m->config.width);
     team_run(team, from_attention, &call);
 }
 
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
-                    const struct activations *a, const struct scratch *s, const float *keep,
-                    size_t batch) {
-    size_t D = m->config.width, T = vit_tokens(&m->config), rows = batch * a->queries;
+                    const struct activations *a, const struct scratch *s,
+                    const struct block_run *run) {
+    size_t D = m->config.width, T = vit_tokens(&m->config), batch = run->batch;
+    size_t queries = run->queries, rows = batch * queries;
     bool pre = m->config.norm == VIT_PRE;
     float *dx = s->dx;
 
     if (!pre)
         norm_backward(dx, D, g->norm2_gain, g->norm2_bias, dx, D, a->sum2, D, a->mean2, a->rstd2,
                       p->norm2_gain, rows, D);
-    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, keep, rows, a->queries);
+    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
     mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
     if (pre)
         norm_backward(s->dnormed, D, g->norm2_gain, g->norm2_bias, s->dnormed, D, a->mid, D,
@@ -177,10 +178,10 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
     if (!pre)
         norm_backward(dx, D, g->norm1_gain, g->norm1_bias, dx, D, a->sum1, D, a->mean1, a->rstd1,
                       p->norm1_gain, rows, D);
-    residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, keep, rows, a->queries);
-    attention_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed1 : a->x, a, s, batch);
+    residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, run->keep, rows, queries);
+    attention_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed1 : a->x, a, s, run);
     if (pre)
         norm_backward(s->dnormed, D, g->norm1_gain, g->norm1_bias, s->dnormed, D, a->x, D, a->mean1,
                       a->rstd1, p->norm1_gain, batch * T, D);
-    add_kept(dx, s->dnormed, batch, T, a->queries, D);
+    add_kept(dx, s->dnormed, batch, T, queries, D);
 }

@@ -22,7 +22,8 @@ struct vit_tape {
     size_t batch;
     const float *keep;
     struct activations *blocks; /* (L) */
-    struct block_params *gradient_blocks;
+    struct vit_params gradient; /* bound to `bound_to` */
+    float *bound_to;
     struct scratch scratch;
     struct head_activations head;
     struct stem stem;
@@ -30,20 +31,22 @@ struct vit_tape {
     float *patches, *last, *dpooled;
 };
 
+/* Of each image, those that go on from this block: in the end, those that the head reads. */
+static size_t tokens_after(const vit_config *c, size_t layer) {
+    return layer + 1 < c->depth ? vit_tokens(c) : head_tokens(c);
+}
+
 static void block_lay_out(struct activations *a, struct arena *arena, const vit_model *m,
-                          size_t batch, size_t queries, float *branch) {
+                          size_t batch, size_t layer, float *branch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
-    size_t rows = size_times(batch, T);
+    size_t rows = size_times(batch, T), queries = tokens_after(c, layer);
     bool post = c->norm == VIT_POST;
     *a = (struct activations){
         .mean1 = arena_floats(arena, rows),
         .rstd1 = arena_floats(arena, rows),
         .qkv = arena_floats(arena, rows, 3, A),
         .map = arena_floats(arena, batch, c->heads, T, T),
-        .map_stride = c->heads * T * T,
-        .queries = queries,
-        .map_rows = queries,
         .kept = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
         .mixed = arena_floats(arena, rows, A),
         .sum1 = arena_floats(arena, rows, D),
@@ -86,14 +89,14 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     struct activations counted, *blocks;
     *tape = (vit_tape){.batch = batch};
     tape->blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->blocks);
-    tape->gradient_blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient_blocks);
+    tape->gradient.blocks = (void *)arena_floats(arena, c->depth, sizeof *tape->gradient.blocks);
     blocks = tape->blocks;
     stem_lay_out(&tape->stem, arena, c, batch, true);
     tape->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &counted;
-        block_lay_out(a, arena, m, batch, i + 1 < c->depth ? T : head_tokens(c), branch);
+        block_lay_out(a, arena, m, batch, i, branch);
         a->x = x;
         if (!a->kept) a->kept = x;
         x = a->out;
@@ -137,6 +140,16 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
     return VIT_OK;
 }
 
+static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t batch,
+                               size_t layer) {
+    size_t T = vit_tokens(c), queries = tokens_after(c, layer);
+    return (struct block_run){.batch = batch,
+                              .queries = queries,
+                              .map_rows = queries,
+                              .map_stride = c->heads * T * T,
+                              .keep = tape->keep ? tape->keep + layer : NULL};
+}
+
 static size_t patch_floats(const vit_config *c) {
     return vit_patches(c) * patch_values(c);
 }
@@ -156,28 +169,39 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
                         &from, (struct rows){0, vit_patches(c)});
         tokens_forward(m, x + i * T * D, (struct rows){0, T});
     }
-    for (size_t layer = 0; layer < c->depth; layer++)
-        block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch,
-                      keep ? keep + layer : NULL, batch, NULL);
+    for (size_t layer = 0; layer < c->depth; layer++) {
+        struct block_run run = run_of(c, tape, batch, layer);
+        block_forward(m, &m->params.blocks[layer], &tape->blocks[layer], &tape->scratch, &run,
+                      NULL);
+    }
     logits_forward(m, logits, &tape->head, tape->last, batch, head_tokens(c));
+}
+
+/* A tape mostly gets the same gradient again, whose tensors it need not find again. */
+static const struct vit_params *bound_gradient(const vit_model *m, vit_tape *tape,
+                                               float *gradient) {
+    if (gradient != tape->bound_to) params_bind(&tape->gradient, gradient, &m->config, m->kernels);
+    tape->bound_to = gradient;
+    return &tape->gradient;
 }
 
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
-    struct vit_params g = {.blocks = tape->gradient_blocks};
+    const struct vit_params *g = bound_gradient(m, tape, gradient);
     float *dx = tape->scratch.dx;
-    params_bind(&g, gradient, c, m->kernels);
-    logits_backward(m, &g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
+    logits_backward(m, g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
                     head_tokens(c));
-    for (size_t layer = c->depth; layer-- > 0;)
-        block_backward(m, &m->params.blocks[layer], &g.blocks[layer], &tape->blocks[layer],
-                       &tape->scratch, tape->keep ? tape->keep + layer : NULL, batch);
+    for (size_t layer = c->depth; layer-- > 0;) {
+        struct block_run run = run_of(c, tape, batch, layer);
+        block_backward(m, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
+                       &tape->scratch, &run);
+    }
     for (size_t i = 0; i < batch; i++) {
-        tokens_backward(m, &g, dx + i * T * D);
-        patches_backward(m, &g, dx + (i * T + vit_prefix(c)) * D,
+        tokens_backward(m, g, dx + i * T * D);
+        patches_backward(m, g, dx + (i * T + vit_prefix(c)) * D,
                          tape->patches + i * patch_floats(c), &tape->scratch, i);
     }
-    stem_backward(m, &g, &tape->stem, &tape->scratch, tape->images, batch);
+    stem_backward(m, g, &tape->stem, &tape->scratch, tape->images, batch);
 }

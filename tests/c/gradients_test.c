@@ -168,6 +168,21 @@ TEST("backward adds to the gradient, and the same step twice has the same bits")
     each_scene(check_sum, false);
 }
 
+static void check_arrays(struct scene *s) {
+    float *first = s->gradient, *second = guarded(s->count);
+    for (int i = 0; i < 4; i++) {
+        s->gradient = i % 2 ? second : first;
+        step_from_zero(s);
+    }
+    CHECK_SAME_BITS(second, first, s->count, s->name);
+    guarded_free(second);
+    s->gradient = first;
+}
+
+TEST("backward adds to the array that it is given, though the step before had another") {
+    each_scene(check_arrays, false);
+}
+
 /* The forward pass that keeps a tape is the one that runs. */
 static void check_forward(struct scene *s) {
     struct outputs o = run_model(s->model, s->images, BATCH, BATCH);
