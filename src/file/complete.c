@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "config.h"
 #include "json.h"
 #include "kernels/kernels.h"
 #include "naming.h"
@@ -383,19 +384,11 @@ static void write_prefix(struct text *out, const struct shapes *s, const struct 
     put_words(out, "],");
 }
 
-static bool has_sizes(const struct json *config) {
-    static const char *const needed[] = {"image_size", "patch_size", "channels",  "width",
-                                         "depth",      "heads",      "mlp_width", "classes"};
-    struct json value;
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!json_get(config, needed[i], &value)) return false;
-    return true;
-}
-
 bool infer_no_sizes(const char *json, size_t json_size) {
     struct json config;
     if (!json) return false;
-    return !json_read(&config, json, json_size) || config.type != JSON_OBJECT || has_sizes(&config);
+    return !json_read(&config, json, json_size) || config.type != JSON_OBJECT ||
+           config_is_whole(&config);
 }
 
 vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
@@ -410,7 +403,7 @@ vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
         return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
     struct shapes shapes = {names, st, &given};
     struct inferred c = {0};
-    bool sized = has_sizes(&given);
+    bool sized = config_is_whole(&given);
     if (sized) given_size(&shapes, "channels", &c.channels);
     vit_status status = sized ? VIT_OK : infer_sizes(&c, assumed, &shapes, why);
     if (!status) status = infer_words(&c, assumed, &shapes, why);

@@ -11,7 +11,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* What a value may be and where it goes: the table of the config's plain keys. */
+/* What a value may be. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
 
 static const char *const NORMS[] = {"pre", "post", NULL};
@@ -28,54 +28,49 @@ static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest
 static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
 static const char *const MIDDLES[] = {"even", "floor", NULL};
 
+/* What stands for a key that a config lacks: JSON, or one of these. */
+#define REQUIRED NULL
+#define NONE ""
+
 struct key {
     const char *name;
     enum kind kind;
     size_t offset, max; /* of SIZE and PAIR, whose least is 1, of COUNT and POSITIVE */
     const char *const *words;
-    bool required;
+    const char *otherwise;
 };
 
+/* The config's plain keys: what each may be, where it goes, its default. web/config.ts has the
+ * defaults too. */
 #define AT(field) offsetof(vit_config, field)
 static const struct key KEYS[] = {
-    {"image_size", PAIR, AT(image_size), 16384, NULL, true},
-    {"patch_size", PAIR, AT(patch_size), 16384, NULL, true},
-    {"channels", SIZE, AT(channels), 1024, NULL, true},
-    {"width", SIZE, AT(width), 65536, NULL, true},
-    {"depth", SIZE, AT(depth), 1024, NULL, true},
-    {"heads", SIZE, AT(heads), 1024, NULL, true},
-    {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, true},
-    {"classes", COUNT, AT(classes), 1000000, NULL, true},
-    {"head_width", SIZE, AT(head_width), 65536, NULL, false},
-    {"norm", WORD, AT(norm), 0, NORMS, false},
-    {"norm_eps", NUMBER, AT(norm_eps), 0, NULL, false},
-    {"final_norm", BOOL, AT(final_norm), 0, NULL, false},
-    {"activation", WORD, AT(activation), 0, ACTIVATIONS, false},
-    {"position", WORD, AT(position), 0, POSITIONS, false},
-    {"position_size", PAIR, AT(position_size), 16384, NULL, false},
-    {"position_resize", WORD, AT(resize), 0, RESIZES, false},
-    {"pool", WORD, AT(pool), 0, POOLS, false},
-    {"pool_prefix", BOOL, AT(pool_prefix), 0, NULL, false},
-    {"patch_order", WORD, AT(patch_order), 0, ORDERS, false},
-    {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, false},
-    {"patch_bias", BOOL, AT(patch_bias), 0, NULL, false},
-    {"head_bias", BOOL, AT(head_bias), 0, NULL, false},
-    {"qk_norm", BOOL, AT(qk_norm), 0, NULL, false},
-    {"layer_scale", BOOL, AT(layer_scale), 0, NULL, false},
-    {"attention", WORD, AT(attention), 0, ATTENTIONS, false},
-    {"temperature", POSITIVE, AT(temperature), 100, NULL, false},
-    {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, false},
-};
-
-static const vit_config DEFAULTS = {
-    .norm_eps = 1e-6f,
-    .final_norm = true,
-    .position = VIT_LEARNED,
-    .qkv_bias = true,
-    .patch_bias = true,
-    .head_bias = true,
-    .class_tokens = 1,
-    .temperature = 1,
+    {"image_size", PAIR, AT(image_size), 16384, NULL, REQUIRED},
+    {"patch_size", PAIR, AT(patch_size), 16384, NULL, REQUIRED},
+    {"channels", SIZE, AT(channels), 1024, NULL, REQUIRED},
+    {"width", SIZE, AT(width), 65536, NULL, REQUIRED},
+    {"depth", SIZE, AT(depth), 1024, NULL, REQUIRED},
+    {"heads", SIZE, AT(heads), 1024, NULL, REQUIRED},
+    {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, REQUIRED},
+    {"classes", COUNT, AT(classes), 1000000, NULL, REQUIRED},
+    {"head_width", SIZE, AT(head_width), 65536, NULL, NONE},
+    {"norm", WORD, AT(norm), 0, NORMS, "\"pre\""},
+    {"norm_eps", NUMBER, AT(norm_eps), 0, NULL, "1e-6"},
+    {"final_norm", BOOL, AT(final_norm), 0, NULL, "true"},
+    {"activation", WORD, AT(activation), 0, ACTIVATIONS, "\"gelu\""},
+    {"position", WORD, AT(position), 0, POSITIONS, "\"learned\""},
+    {"position_size", PAIR, AT(position_size), 16384, NULL, NONE},
+    {"position_resize", WORD, AT(resize), 0, RESIZES, "\"by_family\""},
+    {"pool", WORD, AT(pool), 0, POOLS, "\"class\""},
+    {"pool_prefix", BOOL, AT(pool_prefix), 0, NULL, "false"},
+    {"patch_order", WORD, AT(patch_order), 0, ORDERS, "\"channels_first\""},
+    {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, "true"},
+    {"patch_bias", BOOL, AT(patch_bias), 0, NULL, "true"},
+    {"head_bias", BOOL, AT(head_bias), 0, NULL, "true"},
+    {"qk_norm", BOOL, AT(qk_norm), 0, NULL, "false"},
+    {"layer_scale", BOOL, AT(layer_scale), 0, NULL, "false"},
+    {"attention", WORD, AT(attention), 0, ATTENTIONS, "\"standard\""},
+    {"temperature", POSITIVE, AT(temperature), 100, NULL, "1"},
+    {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, "0"},
 };
 
 static bool read_positive(const struct json *value, size_t max, size_t *out) {
@@ -207,7 +202,7 @@ static vit_status read_stem(vit_config *config, const struct json *value, vit_er
                     (size_t)VIT_STEM_MOST, value->text, value->size);
 }
 
-static vit_status read_labels(const vit_config *config, const struct json *value, vit_error *why) {
+static vit_status read_labels(vit_config *config, const struct json *value, vit_error *why) {
     struct json label;
     bool good = value->type == JSON_ARRAY && json_length(value) == config->classes;
     for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &label);)
@@ -370,22 +365,50 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     return VIT_OK;
 }
 
+/* The keys that are lists or objects. What they may be depends on the plain ones. */
+static const struct nested {
+    const char *name;
+    vit_status (*read)(vit_config *config, const struct json *value, vit_error *why);
+    const char *otherwise;
+} NESTED[] = {
+    {"prefix", read_prefix, "[\"class\"]"},
+    {"stem", read_stem, "[]"},
+    {"labels", read_labels, NONE},
+    {"prepare", read_prepare, "null"},
+};
+
+enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS, NESTED_COUNT = sizeof NESTED / sizeof *NESTED };
+
 bool config_has_key(const struct json *name) {
-    static const char *const others[] = {"prefix", "stem", "labels", "prepare"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (json_is(name, others[i])) return true;
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+    for (size_t i = 0; i < NESTED_COUNT; i++)
+        if (json_is(name, NESTED[i].name)) return true;
+    for (size_t i = 0; i < KEYS_COUNT; i++)
         if (json_is(name, KEYS[i].name)) return true;
     return false;
 }
 
+bool config_is_whole(const struct json *config) {
+    struct json value;
+    for (size_t i = 0; i < KEYS_COUNT; i++)
+        if (KEYS[i].otherwise == REQUIRED && !json_get(config, KEYS[i].name, &value)) return false;
+    return true;
+}
+
+/* A config's value, or the default; false where there is neither. */
+static bool value_of(struct json *value, const struct json *root, const char *name,
+                     const char *otherwise) {
+    return json_get(root, name, value) ||
+           (otherwise && json_read(value, otherwise, strlen(otherwise)));
+}
+
 static vit_status read_keys(vit_config *config, const struct json *root, vit_error *why) {
     struct json value;
-    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
-        if (json_get(root, KEYS[i].name, &value)) {
-            if (!read_key(config, &KEYS[i], &value)) return expect_value(&KEYS[i], &value, why);
-        } else if (KEYS[i].required) {
-            return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", KEYS[i].name);
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        const struct key *key = &KEYS[i];
+        if (value_of(&value, root, key->name, key->otherwise)) {
+            if (!read_key(config, key, &value)) return expect_value(key, &value, why);
+        } else if (key->otherwise == REQUIRED) {
+            return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", key->name);
         }
     }
     return VIT_OK;
@@ -393,14 +416,13 @@ static vit_status read_keys(vit_config *config, const struct json *root, vit_err
 
 vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why) {
     struct json root, value;
-    *config = DEFAULTS;
+    *config = (vit_config){0};
     if (!json_read(&root, json, size) || root.type != JSON_OBJECT)
         return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
     vit_status status = read_keys(config, &root, why);
-    if (!status && json_get(&root, "prefix", &value)) status = read_prefix(config, &value, why);
-    if (!status && json_get(&root, "stem", &value)) status = read_stem(config, &value, why);
-    if (!status && json_get(&root, "labels", &value)) status = read_labels(config, &value, why);
-    if (!status && json_get(&root, "prepare", &value)) status = read_prepare(config, &value, why);
+    for (size_t i = 0; !status && i < NESTED_COUNT; i++)
+        if (value_of(&value, &root, NESTED[i].name, NESTED[i].otherwise))
+            status = NESTED[i].read(config, &value, why);
     if (status) return status;
     config->position_rows = vit_tokens(config);
     for (int i = 0; i < 2; i++)
