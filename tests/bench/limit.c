@@ -6,7 +6,7 @@
  * and separate ones 6 of each kind: 12 serve both. */
 enum { CHAINS = 12 };
 
-int operations_a_step(void) {
+__attribute__((export_name("operations_a_step"))) int operations_a_step(void) {
 #ifdef __wasm_relaxed_simd__
     return CHAINS * 4 * 2;
 #else
@@ -15,7 +15,7 @@ int operations_a_step(void) {
 }
 
 /* Returns the sum of what it made, so that nothing can be left out. */
-float run(int steps, float factor, float term) {
+__attribute__((export_name("run"))) float run(int steps, float factor, float term) {
     const v128_t a = wasm_f32x4_splat(factor), b = wasm_f32x4_splat(term);
     v128_t x[CHAINS];
     for (int i = 0; i < CHAINS; i++) x[i] = wasm_f32x4_splat((float)i);

@@ -1,9 +1,5 @@
 // This core's limit: GFLOP/s of limit.c, built with plain SIMD and with relaxed.
 
-/** The builds, beside each other as limit.VARIANT.wasm, and their flags. */
-export const limitBuilds = { simd128: ["-msimd128"], relaxed: ["-msimd128", "-mrelaxed-simd"] };
-export const limitFile = (variant) => `limit.${variant}.wasm`;
-
 const SLICES = 40;
 const STEPS = 2 ** 19; // about a millisecond
 

@@ -25,12 +25,11 @@ function listed(name) {
   return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
 }
 
-test("src/wasm/exports, the modules and wasm.ts name the same functions", async () => {
+test("src/wasm/exports and exports.threads, the modules and wasm.ts name the same functions", async () => {
   const exports = listed("EXPORTS");
-  assert.deepEqual(
-    lines("src/wasm/exports"),
-    exports.map((name) => `_${name}`),
-  );
+  const asEmscripten = (names) => names.map((name) => `_${name}`);
+  assert.deepEqual(lines("src/wasm/exports"), asEmscripten(exports));
+  assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS")));
   for (const build of [...variants, ...threaded]) {
     if (!here.includes(build.split("-")[0])) continue; // the engine cannot even list it
     const module = await WebAssembly.compile(read(`dist/vit.${build}.wasm`));

@@ -1,10 +1,10 @@
 // npm run bench: our speed beside our peers', measured in one run, in Node and in Chromium.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, main, root, run, step } from "./lib.mjs";
+import { Trouble, main, root, run } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const DIGITS = join(root, "weights", "digits.safetensors");
@@ -68,20 +68,13 @@ function positive(option, text) {
   throw new Trouble(`--${option}: expected a number from 1 to 9999, got "${text}"`);
 }
 
-/** limit.c, built as our own modules are: resolves to the files. */
-async function limits() {
-  const { limitBuilds, limitFile } = await import("../../tests/bench/limit.mjs");
-  const { folder, version } = await setup.emscripten();
-  mkdirSync(join(root, "build", "bench"), { recursive: true });
+/** tests/bench/limit.c, built with plain SIMD and with relaxed: resolves to the files. */
+async function limits(env) {
   const files = [];
-  for (const [variant, flags] of Object.entries(limitBuilds)) {
-    const source = join("tests", "bench", "limit.c");
-    const file = join("build", "bench", limitFile(variant));
-    const link = ["-sSTANDALONE_WASM", "--no-entry", "-sEXPORTED_FUNCTIONS=_run,_operations_a_step"];
-    const args = [source, "-std=c11", "-O3", ...flags, ...link, "-o", file];
-    const fresh = { inputs: [source], key: `${folder} ${version} ${args}`, outputs: [file] };
-    await step(`limit of ${variant}`, fresh, () => run(join(folder, "emcc"), args));
-    files.push(join(root, file));
+  for (const variant of ["simd128", "relaxed"]) {
+    const preset = `wasm-${variant}`;
+    await build.cmake(preset, { target: "vit_limit", env });
+    files.push(join(build.buildFolder(preset), `limit.${variant}.wasm`));
   }
   return files;
 }
@@ -151,9 +144,9 @@ await main(async () => {
   const models = options.model?.flatMap((list) => list.split(",")) ?? [DIGITS, "random:tiny", "random:base"];
   const work = (await Promise.all(models.map((model) => jobs(model, wanted, plan)))).flat();
   await build.packages();
-  await build.wasm();
+  const env = await build.wasm();
   await build.dist();
-  const limitFiles = await limits();
+  const limitFiles = await limits(env);
 
   const { named, tables } = await import("../../tests/bench/report.mjs");
   const all = [];

@@ -10,7 +10,7 @@ import * as setup from "./setup.mjs";
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
 const wasmFile = (name) => `build/wasm/${name}/vit.${name}.wasm`;
-const probeFile = "build/wasm/probe.wasm";
+const probeFile = "build/wasm/relaxed/probe.wasm";
 
 /** A preset's build folder, as CMakePresets.json has it. */
 export const buildFolder = (preset) => join(root, "build", preset.replace("-", "/"));
@@ -48,27 +48,15 @@ function isForeign(folder, emscripten = "") {
 export async function wasm() {
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
-  for (const name of builds) {
-    await step(`wasm module ${name}`, {
-      inputs: ["src", "CMakeLists.txt", "CMakePresets.json"],
-      key: `${folder} ${version}`,
-      outputs: [wasmFile(name)],
-    }, () => cmake(`wasm-${name}`, { target: "vit_wasm", env }));
-  }
-  await step("wasm module probe", {
-    inputs: ["src/wasm/probe.c"],
-    key: `${folder} ${version} ${probeFlags}`,
-    outputs: [probeFile],
-  }, async () => {
-    mkdirSync(join(root, "build", "wasm"), { recursive: true });
-    await run(join(folder, "emcc"), ["src/wasm/probe.c", "-o", probeFile, ...probeFlags.split(" ")], { env });
-  });
+  const module = (name, preset, target, file) => step(`wasm module ${name}`, {
+    inputs: ["src", "CMakeLists.txt", "CMakePresets.json"],
+    key: `${folder} ${version}`,
+    outputs: [file],
+  }, () => cmake(preset, { target, env }));
+  for (const name of builds) await module(name, `wasm-${name}`, "vit_wasm", wasmFile(name));
+  await module("probe", "wasm-relaxed", "vit_probe", probeFile);
   return env;
 }
-
-const probeFlags =
-  "-std=c11 -Wall -Wextra -Werror -O2 -fno-vectorize -fno-slp-vectorize -msimd128 -mrelaxed-simd " +
-  "-sSTANDALONE_WASM --no-entry -sMALLOC=none -sSTACK_SIZE=1KB -sINITIAL_MEMORY=64KB";
 
 /** What vit.js loads only when it is needed (web/load/bundles.ts), and where it lies. */
 const later = { pickle: "load/pickle/pickle", translate: "load/translate/translate", impostors: "load/impostors" };
