@@ -1,10 +1,11 @@
 // npm test: every test there is, from the C core to the page in a browser.
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import * as build from "./build.mjs";
+import { ctest } from "./ctest.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import { findMnist } from "./data.mjs";
 import * as fuzz from "./fuzz.mjs";
@@ -106,27 +107,15 @@ async function buildPackage() {
   await build.dist();
 }
 
-/** Every C test is a program that prints "N passed, N failed"; ctest runs and logs them. */
+/** Every C test is a program that prints "N passed, N failed". */
 async function cTests(preset, env) {
   await timed(`build of ${preset}`, () => build.cmake(preset, { env }));
   const data = findMnist();
-  const { output } = await run("ctest", ["--preset", preset, "--parallel", jobs], {
-    ...tests,
-    env: { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" },
-  });
-  const summary = output.match(/tests passed, (\d+) tests? failed out of (\d+)/);
-  if (!summary) throw new Trouble(`ctest ran no test of the preset ${preset}`);
-  const log = readFileSync(join(build.buildFolder(preset), "Testing/Temporary/LastTest.log"), "utf8");
-  for (const [, reason, test] of log.matchAll(/^ +(.*)\nskipped +(.*)$/gm)) {
-    say(`– ${test}: ${reason}`);
-  }
-  const line = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm;
-  const programs = [...log.matchAll(line)].map((match) => {
-    const [passed, failed, skipped] = match.slice(1).map((digits) => Number(digits ?? 0));
-    return { passed, failed, skipped };
-  });
-  const crashed = Number(summary[1]) - programs.filter(({ failed }) => failed > 0).length;
-  return sum([...programs, { ...none, failed: crashed }]);
+  const more = { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" };
+  const programs = await ctest(["--preset", preset, "--parallel", jobs], { ...tests, env: more });
+  if (programs.length === 0) throw new Trouble(`ctest ran no test of the preset ${preset}`);
+  for (const { test, reason } of programs.flatMap(({ skips }) => skips)) say(`– ${test}: ${reason}`);
+  return sum(programs);
 }
 
 async function nodeTests(folders, env = {}) {
