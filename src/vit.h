@@ -349,7 +349,7 @@ struct vit_config {
         float mean[4], std[4], fill[4]; /* one number a channel; fill: 0..255 */
         vit_filter filter;              /* `interpolation` */
     } photo;
-    /* Not config keys: vit_open sees these in the file. */
+    /* Not config keys, but for the last: vit_open sees these in the file. */
     bool fc_norm;                   /* the mean is taken first and normed then */
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
@@ -358,7 +358,7 @@ struct vit_config {
     bool int8;               /* the blocks' matrices are int8 */
     size_t position_rows;    /* rows of pos_embed: T, or N if the prefix has none */
     size_t position_grid[2]; /* rows and columns of the grid in the file */
-    vit_resize resize;       /* `position_resize` */
+    vit_resize resize;       /* `position_resize`, or as the file's family does */
 };
 
 size_t vit_patches(const vit_config *config); /* → N */
@@ -388,7 +388,7 @@ vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, 
                           const struct vit_kernels *kernels, vit_error *why);
 
 /* Takes the next `size` bytes, any number, and keeps no pointer to them. The header is checked
- * when it is complete, and each tensor when it is.
+ * when it is complete, and so is each tensor.
  * → VIT_OK, or the first failure, after which more bytes are ignored.
  * Errors: as vit_open; VIT_BAD_FILE if there are more bytes than file_size. */
 vit_status vit_open_feed(vit_loader *loader, const void *bytes, size_t size);
@@ -476,13 +476,13 @@ void vit_overlay_row(float *map, const float *attention, size_t heads, size_t to
 
 typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
 
-/* Attention rollout: how much of each patch reaches the first token through all layers, or the
- * mean of the patches if there is no prefix. Abnar & Zuidema, arXiv:2005.00928, section 3.
- * It is the product over the layers of rows that are fused over the heads, plus identity, and
- * normalised.
+/* Attention rollout: how much of each patch reaches the first token through all layers. If there
+ * is no prefix: how much of it reaches the patches, on average. Each layer's heads become one
+ * matrix, the identity is added to it, and its rows are divided by their sums; the map is a row of
+ * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3.
  * attention (L,h,T,T): all layers of one image. tokens: T. prefix: T - N.
- * discard: the share of each fused row that becomes 0 first, smallest values first, never the
- * first column; 0..1. fuse: how the heads become one.
+ * discard: the share of each row, 0..1, that becomes 0 before the identity is added: the smallest
+ * values, never the first column. fuse: how the heads become one.
  * scratch (3,T).
  * → map (N), which sums to 1, or is 0 if the prefix has everything. */
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
@@ -536,8 +536,8 @@ vit_tensor vit_tensor_at(const vit_model *model, size_t index);
 float *vit_parameters(vit_model *model, size_t *count);
 
 /* Writes a model as a safetensors file.
- * out (capacity): room for the file; NULL with capacity 0 only counts. Nothing complete is
- * written if capacity is too small.
+ * out (capacity): room for the file; NULL with capacity 0 only counts. What is
+ * written is no whole file if capacity is too small.
  * model: one whose vit_parameters are not NULL. parameters: those, or others laid out alike.
  * json (json_size): becomes `__metadata__.vitrine`; usually vit_model_json.
  * → how many bytes the file has. */
@@ -545,8 +545,10 @@ size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const f
                   const char *json, size_t json_size);
 
 /* As vit_encode, with the matrices of stem and blocks in int8. Each row has its own scale, by
- * which its largest number becomes ±127. An open model runs its blocks in int8 then, and its stem
- * in floats. → 0 if a row is too long for sums of int8 (more than 65536 numbers). */
+ * which its largest number becomes ±127. A model that is opened from such a file runs its blocks
+ * in int8 and its stem in floats.
+ * → how many bytes the file has; 0 if a row is too long for sums of int8 (more than 65536
+ * numbers). */
 size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
                        const float *parameters, const char *json, size_t json_size);
 
