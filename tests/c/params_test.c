@@ -73,7 +73,8 @@ TEST("a stem's convolutions lie in its array, in the order of their numbers") {
         if (sscanf(param.name, "patch_embed.backbone.%zu.%7s", &number, part) != 2) continue;
         const float *weight = params.stem[number / 2].weight, *bias = params.stem[number / 2].bias;
         CHECK(base + param.offset == (strcmp(part, "bias") ? weight : bias), "%s", param.name);
-        CHECK(number % 2 == 0 && param.shape[0] == 4 + number / 2, "%s: %zu channels", param.name, param.shape[0]);
+        CHECK(number % 2 == 0 && param.shape[0] == 4 + number / 2, "%s: %zu channels", param.name,
+              param.shape[0]);
         found++;
     }
     CHECK(found == 2 * VIT_STEM_MOST, "%zu tensors of convolutions", found);

@@ -71,6 +71,6 @@ test("TypeScript's words for a key are those of config.c", () => {
 });
 
 test("labels by number go as far as config.c lets classes go", () => {
-  const [, most] = /^const MOST_LABELS = ([\d_]+);$/m.exec(read("web/checkpoint.ts"));
+  const [, most] = /^const MOST_LABELS = ([\d_]+);$/m.exec(read("web/load/translate/config.ts"));
   assert.equal(Number(most.replaceAll("_", "")), rows.find(({ name }) => name === "classes").most);
 });
