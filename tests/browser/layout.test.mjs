@@ -168,7 +168,7 @@ describe("the page on its screen", { skip }, () => {
         assert.ok(Math.abs(numeral - bar) < 1 && Math.abs(figure - bar) < 1, `${numeral} ${bar} ${figure}`);
       const share = await page.locator("#bars .best span").textContent();
       assert.match(share, /\d %$/);
-      const text = await page.locator(".reading").evaluate((reading) => reading.innerText);
+      const text = await page.locator("#draw .reading").evaluate((reading) => reading.innerText);
       assert.equal(text.split(share).length - 1, 1, text);
       await close();
     });
@@ -183,7 +183,7 @@ describe("the page on its screen", { skip }, () => {
         return { id, shown: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
       });
     await draw(page, DIGITS[7]);
-    for (const id of ["pad", "pixels", "undo", "redo", "clear", "share", "strength", "tab-draw", "theme"]) {
+    for (const id of ["pad", "pixels", "share", "undo", "redo", "clear", "strength", "tab-draw", "theme"]) {
       await page.locator(`#${id}`).click();
       assert.deepEqual(await ring(), { id, shown: false });
     }

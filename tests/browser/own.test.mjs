@@ -156,6 +156,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("the drop target is a file input for the keyboard and a button, on a phone too", async () => {
     const { page, trouble, close } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
+    page.on("filechooser", () => {}); // has the browser hand over choosers from here on
     const chosen = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
     await page.focus("#own-camera");
     await page.keyboard.press("Tab");
