@@ -36,7 +36,7 @@ function written(stroke: Stroke): string {
   return lines.map((line) => line.trimEnd()).join("\n").replace(/,$/, "],");
 }
 
-/** Shows the code in the page's dialog; `copied` hears whether it is on the clipboard. */
+/** Shows the code in the page's dialog. */
 export function showCode(dialog: HTMLDialogElement, code: string): void {
   dialog.querySelector("code")!.textContent = code;
   dialog.querySelector("[role=status]")!.textContent = "";

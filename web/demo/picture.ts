@@ -20,7 +20,8 @@ export function lookOf(pad: Element): Look {
   const style = getComputedStyle(pad);
   const get = (name: string) => style.getPropertyValue(name);
   const paper = getComputedStyle(pad.parentElement!).backgroundColor;
-  return { paper, ink: style.color, quiet: style.accentColor, serif: get("--serif") || "serif" };
+  const quiet = getComputedStyle(pad.parentElement!.querySelector("p")!).color; // of the hint
+  return { paper, ink: style.color, quiet, serif: get("--serif") || "serif" };
 }
 
 /** Paper, map and ink, in a context that is in pad units. */
