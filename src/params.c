@@ -1,5 +1,6 @@
 #include "params.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/sizes.h"
@@ -118,6 +119,7 @@ static struct param describe(const struct row *row, const struct params_walk *wa
     p.int8 = walk->config->int8 && in_block && p.matrices;
     size_t floats = p.count;
     if (p.matrices) {
+        assert(p.rank > 0 && p.shape[0] > 0);
         p.N = p.shape[0] / p.matrices;
         p.K = p.count / p.shape[0];
         floats = size_times(p.matrices, matrix_floats(walk->kernels, p.int8, p.N, p.K));
@@ -213,5 +215,8 @@ void params_bind(struct vit_params *params, float *base, const vit_config *confi
                  const struct vit_kernels *kernels) {
     struct params_walk walk = params_walk_start(config, kernels, params);
     struct param param;
-    while (params_next(&walk, &param)) *param.field = base + param.offset;
+    while (params_next(&walk, &param)) {
+        assert(param.field);
+        *param.field = base + param.offset;
+    }
 }

@@ -28,7 +28,7 @@ static void put_shape(struct text *out, const size_t *shape, size_t rank) {
     put(out, ")", 1);
 }
 
-vit_status vit_fail(vit_error *why, vit_status status, const char *format, ...) {
+vit_status(vit_fail)(vit_error *why, vit_status status, const char *format, ...) {
     if (!why) return status;
     struct text out = {why->text, why->text + sizeof why->text - 1};
     va_list args;

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ static bool measure_runner(struct bench *bench, struct runner *r, const float *w
                            const char *what, vit_error *why) {
     const struct vit_kernels *k = vit_model_kernels(r->model);
     const vit_config *c = vit_model_config(r->model);
+    assert(r->logits);
     r->logits[0] = NAN; /* unless it is run */
     run_model(r);
     if (!check_logits(r, want, why)) return false;

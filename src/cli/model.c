@@ -58,7 +58,7 @@ static size_t announced_data(const char *text, size_t size) {
 }
 
 static vit_status measure_pipe(struct source *source, vit_error *why) {
-    size_t got, length = 0;
+    size_t got = 0, length = 0;
     vit_status status = read_more(source, ST_LENGTH_BYTES, &got, why);
     source->size = got;
     if (status || got < ST_LENGTH_BYTES) return status;

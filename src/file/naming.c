@@ -6,6 +6,8 @@
 #include "safetensors.h"
 #include "vit.h"
 
+#include <assert.h>
+
 /* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
  * Each part is looked for, so more of them than anybody has would only cost time. */
 enum { PREFIX_MOST = 128, PREFIX_PARTS = 8 };
@@ -48,6 +50,7 @@ static bool matches(const char *line, const char *name, const char **number, con
 static void put_theirs(struct text *out, const char *line, const char *number, size_t which) {
     for (const char *p = theirs_of(line); *p != '\n'; p++) {
         if (*p == '*') {
+            assert(number); /* a line has a * on both sides */
             put(out, number, digits(number));
         } else if (*p == '{') {
             for (p++; which > 0; which--) p = strchr(p, ',') + 1;

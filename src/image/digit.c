@@ -1,5 +1,6 @@
 #include "digit.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LEVELS = 256 };
@@ -133,6 +134,7 @@ static void shrink(uint64_t *cells, uint32_t *line, size_t rows, size_t columns,
     }
     for (size_t i = 0; i < n; i++)
         if (cells[i] > most) most = cells[i];
+    assert(most > 0);
     for (size_t i = 0; i < n; i++) cells[i] = (255 * cells[i] + most / 2) / most;
 }
 
@@ -165,6 +167,7 @@ bool digit_draw(float *image, size_t rows, size_t columns, uint8_t *grey, size_t
     unsigned most = find_ink(grey, grey_rows, grey_columns);
     if (most == 0) return false;
     struct box box = find_box(grey, grey_rows, grey_columns, most / 16);
+    assert(box.rows > 0 && box.columns > 0);
     size_t h = longest(rows), w = longest(columns);
     uint64_t *cells = scratch;
     uint32_t *line = (uint32_t *)(cells + h * w);

@@ -48,7 +48,7 @@ static vit_status read_point(struct reader *r, const struct json *pair) {
     static const char expected[] = "points of two numbers, at most 1e6 from 0";
     struct drawings *to = r->to;
     struct json value;
-    double at[2];
+    double at[2] = {0, 0};
     if (pair->type != JSON_ARRAY || json_length(pair) != 2) return complain(r, expected);
     struct json_walk walk = json_walk(pair);
     for (size_t i = 0; json_next(&walk, NULL, &value); i++) {

@@ -378,8 +378,8 @@ TEST("a label of no class asks for all classes alike, whatever the smoothing") {
     const uint8_t none = NO_CLASS;
     float slope[K], unused[K];
     double loss = vit_cross_entropy(slope, logits, &none, 1, K, 0.1f, 2), mean = 0;
-    for (uint8_t label = 0; label < K; label++)
-        mean += vit_cross_entropy(unused, logits, &label, 1, K, 0, 1) / K;
+    for (size_t i = 0; i < K; i++)
+        mean += vit_cross_entropy(unused, logits, &(uint8_t){(uint8_t)i}, 1, K, 0, 1) / K;
     CHECK(within(loss, mean, 1e-12), "%g, the mean over the labels is %g", loss, mean);
     for (size_t i = 0; i < K; i++) { /* by central differences */
         float up[K], down[K];
