@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Vit } from "../../dist/vit.js";
-import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { golden, modelBytes } from "./golden.mjs";
 import { harmless, refused, soon, thrower, withHeader } from "./hostile.mjs";
 import { file, serve } from "./server.mjs";
 import { load } from "./support.mjs";
@@ -125,7 +125,7 @@ test("pieces of one byte are not read ahead without end", async () => {
 });
 
 test("an index of very many files or tensors is refused before any is asked for, or read soon", async (t) => {
-  let asked = [];
+  const asked = [];
   const index = (count, files) => json({ weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, `s${i % files}.safetensors`])) });
   let body;
   const server = createServer((request, response) => {

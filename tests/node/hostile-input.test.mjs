@@ -286,7 +286,7 @@ test("whoever asks an Attention for something else hears of it", async () => {
       () => attention.rollout(odd), () => attention.rollout({ discard: odd }), () => attention.rollout({ fuse: odd }),
     ];
     for (const call of calls) await harmless(what, call);
-    for (const call of calls.slice(0, 7).filter(() => odd !== 0 && odd !== -0)) await refused(what, call, "bad_argument");
+    for (const call of calls.slice(0, 7).filter(() => odd !== 0)) await refused(what, call, "bad_argument");
   }
   for (const change of [() => attention.kept.push(99), () => (attention.kept[0] = 1e9), () => (attention.grid[0] = 1e9), () => (attention.layers = 1e9), () => (attention.heads = -5), () => (attention.tokens = 1e9)]) {
     assert.throws(change, TypeError);

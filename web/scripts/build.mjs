@@ -1,6 +1,6 @@
 // npm run build: the wasm modules, the package in dist/, the page in build/page. The other
 // scripts import these steps.
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,14 +15,21 @@ const probeFile = "build/wasm/relaxed/probe.wasm";
 /** A preset's build folder, as CMakePresets.json has it. */
 export const buildFolder = (preset) => join(root, "build", preset.replace("-", "/"));
 
-/** Configures and builds a CMake preset: one `target`, or everything with the tests. */
-export async function cmake(preset, { target = "all", env = {} } = {}) {
-  const options = { env: { ...(which("ninja") && { CMAKE_GENERATOR: "Ninja" }), ...env } };
+const environment = (env) => ({ ...(which("ninja") && { CMAKE_GENERATOR: "Ninja" }), ...env });
+
+/** Configures a CMake preset. */
+export async function configure(preset, env = {}) {
   const werror = `-DVITRINE_WERROR=${process.env.CI ? "ON" : "OFF"}`;
   const fresh = isForeign(buildFolder(preset), env.EMSCRIPTEN_ROOT) ? ["--fresh"] : [];
+  await run("cmake", ["--preset", preset, werror, ...emulator(preset), ...fresh], { env: environment(env) });
+}
+
+/** Configures and builds a CMake preset: one `target`, or everything with the tests. */
+export async function cmake(preset, { target = "all", env = {} } = {}) {
+  await configure(preset, env);
   const jobs = String(availableParallelism());
-  await run("cmake", ["--preset", preset, werror, ...emulator(preset), ...fresh], options);
-  await run("cmake", ["--build", "--preset", preset, "--target", target, "--parallel", jobs], options);
+  const args = ["--build", "--preset", preset, "--target", target, "--parallel", jobs];
+  await run("cmake", args, { env: environment(env) });
 }
 
 /**

@@ -106,7 +106,18 @@ export async function native() {
   say("  OpenBLAS is not here (Debian: libopenblas-pthread-dev): training will be slower");
 }
 
-// ---- Clang and its fuzzer
+// ---- Clang, its tools and its fuzzer
+
+/** The path of clang-format or clang-tidy 14; undefined where it is not to be had. */
+export async function clangTool(name) {
+  const find = async () => {
+    for (const path of [`${name}-14`, name].map(which).filter(Boolean)) {
+      const { output } = await run(path, ["--version"], { allowFailure: true });
+      if (/version 14\./.test(output)) return path;
+    }
+  };
+  return (await find()) ?? ((await wanted(`${name}-14`)) && find());
+}
 
 /** A program of all that tests/fuzz is built from, where there is a compiler that can. */
 async function fuzzerBuilds(bits) {

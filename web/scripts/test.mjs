@@ -9,6 +9,7 @@ import { ctest } from "./ctest.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import { findMnist } from "./data.mjs";
 import * as fuzz from "./fuzz.mjs";
+import { lint } from "./lint.mjs";
 import * as setup from "./setup.mjs";
 
 const jobs = String(availableParallelism());
@@ -17,6 +18,7 @@ const tests = { show: true, allowFailure: true, silence: 10 };
 
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
 const stages = {
+  lint: ["format and rules, as npm run lint", () => lint()],
   c: ["C, natively under ASan and UBSan", async () => {
     await setup.native();
     return cTests("sanitize");

@@ -1,0 +1,87 @@
+// npm run lint: the layout of C, and rules for C, TypeScript and scripts.
+import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import * as build from "./build.mjs";
+import { isMain, main, root, run, say, timed } from "./lib.mjs";
+import * as setup from "./setup.mjs";
+
+const help = `npm run lint [-- --fix]
+
+Installs what is missing, as npm test does, and checks:
+
+  clang-format 14  the layout of C in src and tests (.clang-format)
+  clang-tidy 14    mistakes in C as it is compiled natively (.clang-tidy)
+  Biome            mistakes in TypeScript and scripts (biome.json)
+
+  --fix   lays C out, and mends what Biome can mend safely
+  --help  this text`;
+
+const filesOf = (folder, ending) => readdirSync(join(root, folder), { recursive: true }).map(String).sort()
+  .filter((name) => ending.test(name)).map((name) => join(folder, name));
+
+/** Runs a command, and shows what it said only where it fails; resolves to whether it did not. */
+async function good(command, args) {
+  const { code, output } = await run(command, args, { allowFailure: true });
+  if (code) say(output.replaceAll(`${root}/`, "").trim());
+  return code === 0;
+}
+
+function format(program, fix) {
+  const files = [...filesOf("src", /\.[ch]$/), ...filesOf("tests", /\.[ch]$/)];
+  return good(program, fix ? ["-i", ...files] : ["--dry-run", "-Werror", ...files]);
+}
+
+/** A file by each core at a time. The analyzer follows paths in src alone, or it would take minutes. */
+async function tidy(program) {
+  await setup.native();
+  await build.configure("native");
+  const args = ["-p", build.buildFolder("native"), "--quiet", "--extra-arg=-UNDEBUG"]; // asserts tell it much
+  const forWasm = /\/(wasm\/\w+|simd128|relaxed)\.c$/;
+  const jobs = [
+    ...filesOf("src", /\.c$/).filter((file) => !forWasm.test(file)).map((file) => [...args, file]),
+    ...filesOf("tests/c", /\.c$/).map((file) => [...args, "--checks=-clang-analyzer-*", file]),
+  ];
+  const results = [];
+  const work = async () => {
+    for (let job = jobs.shift(); job; job = jobs.shift()) results.push(await good(program, job));
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  return results.every(Boolean);
+}
+
+async function biome(fix) {
+  await build.packages();
+  const program = join(root, "node_modules", ".bin", "biome");
+  return good(program, ["lint", "--error-on-warnings", ...(fix ? ["--write"] : [])]);
+}
+
+/** Resolves to { passed, failed, skipped }, which count tools. */
+export async function lint({ fix = false } = {}) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const check = async (name, body) => {
+    const fine = await timed(name, body);
+    counts[fine ? "passed" : "failed"]++;
+    say(fine ? `✓ ${name}` : `✗ ${name}: see above${fix ? "" : "; npm run lint -- --fix may mend it"}`);
+  };
+  for (const [name, body] of [["clang-format", format], ["clang-tidy", tidy]]) {
+    const program = await setup.clangTool(name);
+    if (program) await check(name, () => body(program, fix));
+    else {
+      counts.skipped++;
+      say(`– ${name} skipped: version 14 is not here (Debian: ${name}-14), and others judge differently`);
+    }
+  }
+  await check("Biome", () => biome(fix));
+  return counts;
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const { values } = parseArgs({ options: { fix: { type: "boolean" }, help: { type: "boolean" } } });
+    if (values.help) return say(help);
+    const { failed } = await lint(values);
+    process.exitCode = failed ? 1 : 0;
+  });
+}
