@@ -52,7 +52,7 @@ export async function openBrowser() {
  * Opens the page; `trouble` collects what it complains of. `before` may prepare the page. Without
  * `stores` it has no service worker, whose requests `page.route` would not see.
  */
-async function visit(browser, { address, before, ready = true, stores = false, ...options }) {
+export async function visit(browser, { address, before, ready = true, stores = false, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   const trouble = [];

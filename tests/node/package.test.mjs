@@ -204,3 +204,10 @@ for (const lib of ["es2022", "es2022,dom"]) {
       tsc("--module", module, "--moduleResolution", resolution, "--lib", lib));
   }
 }
+
+test("a release has nothing of a debug build: no table of lines, no code that reads one, no DWARF", () => {
+  for (const name of readdirSync(new URL("dist", root)).filter((name) => /\.(js|wasm)$/.test(name))) {
+    const text = read(`dist/${name}`).toString("latin1");
+    assert.doesNotMatch(text, /vitrine\.lines|wasm-function|\.debug_/, name);
+  }
+});

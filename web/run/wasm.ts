@@ -1,8 +1,12 @@
 /** The only file that touches the wasm heap: src/wasm/session.c's exports, as values and copies. */
 import { VitError, type VitErrorCode } from "../errors.js";
 import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
+import { traced } from "./lines.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
+
+/** Whether this is the build of npm start -- --debug. */
+declare const DEBUG: boolean;
 
 /** What src/wasm/exports lists. */
 export const EXPORTS = [
@@ -159,7 +163,8 @@ async function instantiate(
   const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : cause;
   });
-  return { ...instance.exports, ...(memory && { memory }) } as unknown as Exports;
+  const own = DEBUG ? traced(instance.exports, module) : instance.exports;
+  return { ...own, ...(memory && { memory }) } as unknown as Exports;
 }
 
 /** Another thread's instance, which works for a session's. */

@@ -4,12 +4,17 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync, rmSync,
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { addLines, pageWithMaps } from "./debug.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
-const wasmFile = (name) => `build/wasm/${name}/vit.${name}.wasm`;
+/** What is built: as released, or such that a trap names C's functions and lines. */
+export const release = { presets: "wasm", dist: "dist", page: "build/page", debug: false };
+export const debug = { presets: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
+const linked = (name, { presets }) => `build/${presets}/${name}/vit.${name}.wasm`;
+const wasmFile = (name, kind) => (kind.debug ? `build/debug/vit.${name}.wasm` : linked(name, kind));
 const probeFile = "build/wasm/relaxed/probe.wasm";
 
 /** A preset's build folder, as CMakePresets.json has it. */
@@ -52,16 +57,23 @@ function isForeign(folder, emscripten = "") {
 }
 
 /** build/wasm/<name>/vit.<name>.wasm and the probe; resolves to the environment that CMake needs for it. */
-export async function wasm() {
+export async function wasm(kind = release) {
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
-  const module = (name, preset, target, file) => step(`wasm module ${name}`, {
-    inputs: ["src", "CMakeLists.txt", "CMakePresets.json"],
+  const module = (title, preset, target, file, finish = () => {}) => step(title, {
+    inputs: ["src", "CMakeLists.txt", "CMakePresets.json", ...(kind.debug ? ["web/scripts/debug.mjs"] : [])],
     key: `${folder} ${version}`,
     outputs: [file],
-  }, () => cmake(preset, { target, env }));
-  for (const name of builds) await module(name, `wasm-${name}`, "vit_wasm", wasmFile(name));
-  await module("probe", "wasm-relaxed", "vit_probe", probeFile);
+  }, async () => {
+    await cmake(preset, { target, env });
+    await finish();
+  });
+  for (const name of builds) {
+    const file = wasmFile(name, kind);
+    const lines = () => addLines(linked(name, kind), file, folder);
+    await module(`${kind.presets} module ${name}`, `${kind.presets}-${name}`, "vit_wasm", file, kind.debug ? lines : undefined);
+  }
+  await module("wasm module probe", "wasm-relaxed", "vit_probe", probeFile);
   return env;
 }
 
@@ -72,42 +84,49 @@ const later = { pickle: "load/pickle/pickle", translate: "load/translate/transla
  * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's
  * types, and the wasm modules beside them.
  */
-export async function dist() {
+export async function dist(kind = release) {
+  const folder = join(root, kind.dist);
   const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|run)$/.test(name));
-  await step("package in dist", {
+  await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),
       "web/cli",
       "web/demo/heat.ts",
-      ...builds.map(wasmFile),
+      ...builds.map((name) => wasmFile(name, kind)),
       probeFile,
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
     outputs: [
-      ...["vit.d.ts", "cli.js"].map((name) => `dist/${name}`),
-      ...["vit", "worker", ...Object.keys(later)].map((name) => `dist/${name}.js`),
-      ...builds.map((name) => `dist/vit.${name}.wasm`),
+      ...(kind.debug ? [] : ["dist/vit.d.ts"]),
+      ...["vit", "worker", "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...builds.map((name) => `${kind.dist}/vit.${name}.wasm`),
     ],
   }, async () => {
-    rmSync(join(root, "dist"), { recursive: true, force: true });
-    await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
-    keepTypesOf("vit.d.ts");
-    await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
-    await bundle("vit", { external: /\/(pickle|translate|impostors)\.js$/ });
-    await bundle("worker", { input: "web/run/worker.ts" });
-    for (const [name, path] of Object.entries(later)) await bundle(name, { input: `web/${path}.ts` });
-    await bundle("cli", {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    if (!kind.debug) await types();
+    await bundle(kind, "vit", { external: /\/(pickle|translate|impostors)\.js$/ });
+    await bundle(kind, "worker", { input: "web/run/worker.ts" });
+    for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
+    await bundle(kind, "cli", {
       input: "web/cli/main.ts",
       platform: "node",
       external: ["vitrine", "sharp"],
       paths: { vitrine: "./vit.js" },
     });
-    chmodSync(join(root, "dist", "cli.js"), 0o755);
+    chmodSync(join(folder, "cli.js"), 0o755);
     for (const name of builds) {
-      copyFileSync(join(root, wasmFile(name)), join(root, "dist", `vit.${name}.wasm`));
+      copyFileSync(join(root, wasmFile(name, kind)), join(folder, `vit.${name}.wasm`));
     }
   });
+}
+
+/** Checks the package's types and the command's, and puts the package's into dist. */
+async function types() {
+  await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
+  keepTypesOf("vit.d.ts");
+  await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
 }
 
 /** Removes from dist the declarations, and their maps, that `entry` does not reach. */
@@ -126,17 +145,22 @@ function keepTypesOf(entry) {
  * A module and all that it imports in one file, which makes one request. It is readable, as are its
  * errors' frames: who serves it minifies it, and bundlers find their own comments in it.
  */
-async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
+async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
   const { rolldown } = await import("rolldown");
   const bundled = await rolldown({
     input: join(root, input),
     platform,
     external,
     tsconfig: join(root, "web", "tsconfig.json"),
-    transform: { define: { PROBE_WASM: JSON.stringify(readFileSync(join(root, probeFile), "base64")) } },
+    transform: {
+      define: {
+        DEBUG: String(kind.debug),
+        PROBE_WASM: JSON.stringify(readFileSync(join(root, probeFile), "base64")),
+      },
+    },
   });
   const { output } = await bundled.generate({
-    file: join(root, "dist", `${name}.js`),
+    file: join(root, kind.dist, `${name}.js`),
     paths,
     sourcemap: true,
     comments: { legal: false, annotation: true, jsdoc: false }, // the types have them, and the maps
@@ -145,32 +169,35 @@ async function bundle(name, { input = `web/${name}.ts`, platform = "neutral", ex
     // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.
     const text = code?.replace(/(new URL\(|\bimport\()`([^`$]+)`/g, '$1"$2"')
       .replace(/\bimport\("[\w./]*\/(\w+\.js)"\)/g, 'import("./$1")') ?? source;
-    writeFileSync(join(root, "dist", fileName), text);
+    writeFileSync(join(root, kind.dist, fileName), text);
   }
 }
 
 /** build/page: web/demo with the package and the model, by Vite. */
-export async function page() {
-  await step("page in build/page", {
+export async function page(kind = release) {
+  await step(`page in ${kind.page}`, {
     inputs: [
       "web/demo",
-      "dist",
+      kind.dist,
       ...["digits", "digits-int8", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
       "package.json",
       "package-lock.json",
       "LICENSE",
     ],
-    outputs: ["build/page/index.html"],
+    outputs: [`${kind.page}/index.html`],
   }, async () => {
     const { build } = await import("vite");
-    await run(process.execPath, [tsc, "-p", "web/demo/tsconfig.json"]);
-    await run(process.execPath, [tsc, "-p", "web/demo/offline/tsconfig.json"]);
+    if (!kind.debug) {
+      await run(process.execPath, [tsc, "-p", "web/demo/tsconfig.json"]);
+      await run(process.execPath, [tsc, "-p", "web/demo/offline/tsconfig.json"]);
+    }
     const rolldownOptions = { checks: { pluginTimings: false } };
-    await build({ ...pageConfig, logLevel: "warn", build: { rolldownOptions } });
+    const config = { ...pageConfig, logLevel: "warn", build: { rolldownOptions } };
+    await build(kind.debug ? pageWithMaps(config, kind) : config);
   });
 }
 
-export const pageFolder = join(root, "build", "page");
+export const pageFolder = join(root, release.page);
 
 /** Where Vite finds the rest. */
 export const pageConfig = { configFile: join(root, "web", "demo", "vite.config.ts") };

@@ -1,16 +1,19 @@
 // npm start: from a fresh clone to the page in the browser.
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
-import { Trouble, main, say } from "./lib.mjs";
+import { Trouble, main, root, say } from "./lib.mjs";
 import { serve } from "./serve.mjs";
 
-const help = `npm start [-- --port N]
+const help = `npm start [-- --port N] [--debug]
 
 Installs what is missing (npm packages; on Debian as root CMake and Emscripten too),
 builds the wasm modules, the package and the page, serves the page and prints its
 address. What is up to date is not done again.
 
   --port N   serve at this port (default: 5173, or the next that is free)
+  --debug    a build with DWARF and source maps: where the wasm module traps, the error
+             (the page's status line, the console) names C's functions and lines
   --help     this text`;
 
 function portOf(text) {
@@ -19,10 +22,10 @@ function portOf(text) {
   throw new Trouble(`--port: expected a number from 0 to 65535, got "${text}"`);
 }
 
-/** Serves the built page at `port` or not at all; without one at 5173 or the next that is free. */
-async function servePage(port) {
+/** Serves a built page at `port` or not at all; without one at 5173 or the next that is free. */
+async function servePage(folder, port) {
   const orNext = port === undefined;
-  const server = await serve(build.pageFolder, { port: port ?? 5173, orNext }).catch((error) => {
+  const server = await serve(folder, { port: port ?? 5173, orNext }).catch((error) => {
     throw error.code === "EADDRINUSE"
       ? new Trouble(`port ${error.port} is in use: name another with --port, or leave --port out`)
       : error;
@@ -31,13 +34,16 @@ async function servePage(port) {
 }
 
 await main(async () => {
-  const { values } = parseArgs({ options: { port: { type: "string" }, help: { type: "boolean" } } });
+  const { values } = parseArgs({
+    options: { port: { type: "string" }, debug: { type: "boolean" }, help: { type: "boolean" } },
+  });
   if (values.help) return say(help);
   const port = portOf(values.port);
   await build.packages();
-  await build.wasm();
-  await build.dist();
-  await build.page();
-  say(`\nVitrine is at ${await servePage(port)}   (Ctrl-C ends it)`);
+  const kind = values.debug ? build.debug : build.release;
+  await build.wasm(kind);
+  await build.dist(kind);
+  await build.page(kind);
+  say(`\nVitrine is at ${await servePage(join(root, kind.page), port)}   (Ctrl-C ends it)`);
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
 });

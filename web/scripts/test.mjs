@@ -86,6 +86,11 @@ const stages = {
     await build.page();
     return nodeTests(["tests/browser/api.test.mjs", "tests/webkit"], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
+  debug: ["debug build: traps by C's lines", async () => {
+    await build.packages();
+    for (const step of [build.wasm, build.dist, build.page]) await step(build.debug);
+    return nodeTests(["tests/debug"], { CHROMIUM: (await setup.chromium()) ?? "" });
+  }],
 };
 const names = Object.keys(stages);
 
