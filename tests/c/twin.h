@@ -150,7 +150,7 @@ static inline double *twin_convolution(const struct twin *t, const double *maps,
                     if (step > 0) weight = rint(weight / step) * step; /* stored in int8 */
                     sum += weight * maps[(i / 9 * H + row - 1) * W + column - 1];
                 }
-                out[(s * rows + y) * columns + x] = twin_activation(t->c.activation, sum);
+                out[(s * rows + y) * columns + x] = twin_activation((int)t->c.activation, sum);
             }
     }
     return out;
@@ -314,7 +314,7 @@ static inline void twin_mlp(double *y, const struct twin *t, size_t layer, const
     const double *bias2 = twin_tensor(t, "blocks.%zu.mlp.fc2.bias", layer);
     for (size_t a = 0; a < t->T; a++) {
         twin_layer(wide, t, x + a * D, fc1, bias1, M, D);
-        for (size_t i = 0; i < M; i++) wide[i] = twin_activation(t->c.activation, wide[i]);
+        for (size_t i = 0; i < M; i++) wide[i] = twin_activation((int)t->c.activation, wide[i]);
         twin_layer(y + a * D, t, wide, fc2, bias2, D, M);
     }
     free(wide);
