@@ -1,4 +1,4 @@
-// README.md's pages, opened as a reader's browser would.
+// The pages of web/README.md, opened as a reader's browser would.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { CHECKPOINT, PHOTO } from "./checkpoint.mjs";
 import { openBrowser, painted, skip } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const readme = readFileSync(join(root, "web/README.md"), "utf8");
 const code = (language) => readme.match(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m"))[1];
 const VITRINE = "/node_modules/vitrine/dist/";
 

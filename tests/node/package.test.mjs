@@ -66,7 +66,7 @@ test("npm pack holds only what a user needs", async () => {
   const paths = await packedPaths();
   const allowed = [
     /^dist\/((load|run)\/)?\w+\.d\.ts(\.map)?$/,
-    /^web\/(((load|run)\/)?\w+\.ts|RECIPES\.md)$/,
+    /^web\/(((load|run)\/)?\w+\.ts|(README|RECIPES)\.md)$/,
     /^dist\/(vit|worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
     /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,

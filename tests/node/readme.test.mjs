@@ -1,18 +1,19 @@
-// README.md's programs, run as a reader would: in a folder with vitrine and sharp installed.
+// The programs of README.md and web/README.md, run as a reader would: in a folder with vitrine and sharp installed.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { modelBytes } from "./golden.mjs";
 import { checkpoint, folder, sharp, skip, start } from "./command.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const read = (path) => readFileSync(join(root, path), "utf8");
+const examples = ["README.md", "web/README.md"].map(read).join("\n");
 
 /** The code under a heading. */
 function code(heading) {
-  const [, text] = readme.match(new RegExp(`^#+ ${heading}\n[^]*?^\`\`\`js\n([^]*?)^\`\`\``, "m"));
+  const [, text] = examples.match(new RegExp(`^#+ ${heading}\n[^]*?^\`\`\`js\n([^]*?)^\`\`\``, "m"));
   return text;
 }
 
@@ -43,6 +44,14 @@ async function runs(place, heading) {
   assert.equal(exit, 0, stderr.slice(-2000));
   return stdout.trim().split("\n");
 }
+
+test("every relative link of the documents leads to a file", () => {
+  for (const path of ["README.md", "web/README.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
+    const links = [...read(path).replace(/^```[^]*?^```$|`[^`\n]*`/gm, "").matchAll(/\]\((?![a-z]+:|#)([^)#]+)/g)];
+    assert.ok(links.length > 0, path);
+    for (const [, link] of links) assert.ok(existsSync(join(root, dirname(path), link)), `${path}: ${link}`);
+  }
+});
 
 test("README: ten lines", async (t) => {
   const [first] = await runs(await workshop(t), "Ten lines");

@@ -1,6 +1,6 @@
 // node web/scripts/ablations.mjs: what each part of a Vision Transformer is worth on MNIST. Small
 // models that differ from a base in one thing are trained with several seeds each and measured
-// on validation images, never on test images; the table goes into weights/README.md.
+// on validation images, never on test images; the table goes into weights/experiments.md.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -49,7 +49,7 @@ export const groups = {
 const help = `node web/scripts/ablations.mjs
 
 Trains small models that differ from a base in one thing, and writes their accuracy on
-validation images as a table into weights/README.md, between ${markers[0]} and
+validation images as a table into weights/experiments.md, between ${markers[0]} and
 ${markers[1]}. Runs that build/ablations/results.json has are not repeated:
 after Ctrl-C the same command goes on. Remove that file after a change of the trainer.
 
@@ -58,7 +58,7 @@ after Ctrl-C the same command goes on. Remove that file after a change of the tr
   --only A,B     these rows alone, as position or depth=3
   --threads N    of a run (default: one for each core)
   --data DIR     where the training images are (default: as npm run train)
-  --out FILE     where the table goes (default: weights/README.md)
+  --out FILE     where the table goes (default: weights/experiments.md)
   --help         this text`;
 
 // ---- The runs ------------------------------------------------------------------------
@@ -282,7 +282,7 @@ async function ablate() {
   }
   const keysOf = (row) => runsOf(row).map(({ key }) => key);
   const content = `${describe(seeds, epochs)}\n\n${table(allRows(), keysOf, results)}`;
-  writeTable(resolve(values.out ?? join(root, "weights", "README.md")), content);
+  writeTable(resolve(values.out ?? join(root, "weights", "experiments.md")), content);
 }
 
 if (isMain(import.meta)) await main(ablate);

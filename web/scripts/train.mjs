@@ -39,8 +39,8 @@ await main(async () => {
   const pens = training.drawings > 0, strokes = pens && findStrokes();
   if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
-  the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0) with a line of JSON each, as README.md has
-  it. To do without: a recipe without "drawings" in it, for build/native/vit train.`);
+  the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0) with a line of JSON each, as
+  weights/README.md has it. To do without: a recipe without "drawings" in it, for build/native/vit train.`);
   }
   await setup.native();
   await timed("native command", () => cmake("native", { target: "vit" }));
