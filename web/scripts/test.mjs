@@ -16,6 +16,9 @@ const jobs = String(availableParallelism());
 /** How a program of tests is run. The longest test says nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
 
+/** What engines differ in, in two or three minutes: all of tests/browser would take many more. */
+const firefoxTests = ["api", "page", "drawing", "slow"].map((name) => `tests/browser/${name}.test.mjs`);
+
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
 const stages = {
   lint: ["format and rules, as npm run lint", () => lint()],
@@ -75,7 +78,7 @@ const stages = {
     }
     await buildPackage();
     await build.page();
-    return nodeTests(["tests/browser"], { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
+    return nodeTests(firefoxTests, { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
   }],
   webkit: ["API and page in WebKitGTK", async () => {
     const webkit = await setup.webkit();
