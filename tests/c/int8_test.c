@@ -271,7 +271,7 @@ TEST("a ViT's logits keep their direction in int8, in a third of the memory") {
             double close = cosine(got.logits + b * K, want.logits + b * K, K);
             CHECK(close >= 0.999 && close < 0.9999999, "%s: cosine %.6f", k->name, close);
         }
-        CHECK(vit_model_bytes(model) < 0.36 * (double)vit_model_bytes(origin),
+        CHECK((double)vit_model_bytes(model) < 0.36 * (double)vit_model_bytes(origin),
               "%s: %zu bytes in place of %zu", k->name, vit_model_bytes(model),
               vit_model_bytes(origin));
         outputs_free(&got);
