@@ -12,8 +12,14 @@ const tab = (name: Name) => element(`tab-${name}`);
 
 type Own = typeof import("./own/main.ts");
 let own: Promise<Own> | undefined;
+let failed = false;
 
-/** Its code comes once, and after a failure is asked for again. */
+const hostAnswers = () => fetch(location.href, { cache: "no-store" }).then(({ ok }) => ok, () => false);
+
+/**
+ * Its code comes once, and after a failure is asked for again. Firefox keeps a failed import for as
+ * long as the page lasts; a reload keeps the drawing and the tab.
+ */
 async function withOwn(use: (own: Own) => void): Promise<void> {
   const status = element("own-status");
   own ??= import("./own/main.ts");
@@ -23,6 +29,8 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
     return use(code);
   }
   own = undefined;
+  if (failed && (await hostAnswers())) return location.reload();
+  failed = true;
   const retry = () => void withOwn(use);
   showError(status, `What this tab needs did not come; ${REMEDY}`, retry);
 }
