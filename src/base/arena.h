@@ -4,11 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Hands out cache-line-aligned pieces of a block of memory; with base NULL it only counts. */
+/* Hands out cache-line-aligned pieces of a block of memory. With base NULL it only counts their
+ * bytes. */
 struct arena {
     char *base;
     size_t used;
-    bool overflow; /* more than size_t counts was asked for */
+    bool overflow; /* the pieces asked for do not fit in size_t */
 };
 enum { CACHE_LINE = 64 };
 /* Room for as many floats as the product of the sizes: arena_floats(arena, batch, T, D). */

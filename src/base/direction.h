@@ -1,4 +1,4 @@
-/* The sine and the cosine of an angle, by their power series: as exact as floats need, while
+/* The sine and the cosine of an angle, by their power series. They are as exact as floats need.
  * libm's functions would be a fifth of the wasm module. */
 #ifndef VIT_DIRECTION_H
 #define VIT_DIRECTION_H

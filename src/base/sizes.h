@@ -1,5 +1,6 @@
-/* Sums and products of sizes that come from outside. What does not fit in size_t becomes
- * SIZE_TOO_LARGE, and so does everything that is made of it: one check at the end is enough. */
+/* Sums and products of sizes that come from outside. A result that does not fit in size_t becomes
+ * SIZE_TOO_LARGE. Everything computed from SIZE_TOO_LARGE is SIZE_TOO_LARGE too, so one check at
+ * the end is enough. */
 #ifndef VIT_SIZES_H
 #define VIT_SIZES_H
 

@@ -10,12 +10,12 @@ static void swap(char *a, char *b, size_t each) {
 
 void sort(void *base, size_t count, size_t each, int (*compare)(const void *, const void *)) {
     char *items = base;
-    size_t left = count / 2; /* those from here on are heaps of their own */
+    size_t left = count / 2; /* the items from here on have no children: each is a heap */
     while (count > 1) {
         if (left)
             left--;
         else
-            swap(items, items + --count * each, each); /* the largest has its place */
+            swap(items, items + --count * each, each); /* the largest goes to the end */
         for (size_t parent = left, child; (child = 2 * parent + 1) < count; parent = child) {
             if (child + 1 < count && compare(items + child * each, items + (child + 1) * each) < 0)
                 child++;

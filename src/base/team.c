@@ -1,6 +1,6 @@
 #include "team.h"
 
-/* The kernels' tiles are of so many rows, or of a few more. */
+/* A kernel's tile has this many rows, or a few more. */
 enum { TILE_ROWS = 4 };
 
 static size_t rows_before(size_t batch, size_t each, size_t part, size_t parts) {

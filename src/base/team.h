@@ -1,12 +1,12 @@
-/* How threads share a run: by rows, of which each token is one. Only attention looks from one
- * row at others (blocks.c). */
+/* How threads share a run: each takes some of the rows, and a row is a token. Only in attention
+ * does a row depend on others (blocks.c). */
 #ifndef VIT_TEAM_H
 #define VIT_TEAM_H
 
 #include "vit.h"
 
 #if defined(__wasm__) && !defined(__wasm_atomics__)
-enum { TEAMS = false }; /* a module without atomics has one thread, and is spared the code */
+enum { TEAMS = false }; /* a module without atomics has one thread and needs no code for more */
 #else
 enum { TEAMS = true };
 #endif
@@ -15,7 +15,7 @@ static inline size_t team_size(const vit_team *team) {
     return TEAMS && team ? team->size : 1;
 }
 
-/* part(context, i, count) for all i < count, by the team; in one part where that is NULL. */
+/* The team calls part(context, i, count) for all i < count. Without a team there is one part. */
 static inline void team_run(vit_team *team, vit_part *part, void *context) {
     if (TEAMS && team)
         team->run(team, part, context);
@@ -23,19 +23,19 @@ static inline void team_run(vit_team *team, vit_part *part, void *context) {
         part(context, 0, 1);
 }
 
-/* Rows one after the other. */
+/* The rows first…first+count-1. */
 struct rows {
     size_t first, count;
 };
 
-/* Part `part` of the rows of `batch` images: whole images where that is even, else whole tiles
- * of the kernels', or nearly. */
+/* Part `part` of the rows of `batch` images, `each` rows an image. A part is whole images if they
+ * divide evenly, else about an even share of the rows, cut between the kernels' tiles. */
 struct rows team_rows(size_t batch, size_t each, size_t part, size_t parts);
 static inline struct rows rows_part(size_t batch, size_t each, size_t part, size_t parts) {
     return TEAMS ? team_rows(batch, each, part, parts) : (struct rows){0, batch * each};
 }
 
-/* Those of `rows` that lie in first…first+count-1, counted from `first`. */
+/* The part of `rows` that lies in first…first+count-1, counted from `first`. */
 static inline struct rows rows_within(struct rows rows, size_t first, size_t count) {
     size_t end = rows.first + rows.count, begin = rows.first > first ? rows.first : first;
     if (end > first + count) end = first + count;

@@ -1,4 +1,4 @@
-/* Text put together in room of a fixed size: what does not fit is cut off. */
+/* Builds text in a buffer of fixed size. What does not fit is cut off. */
 #ifndef VIT_TEXT_H
 #define VIT_TEXT_H
 
