@@ -1,6 +1,7 @@
-/* Products of bfloat16 by AMX tiles, summed in float; for training, on processors that have them.
- * A tile is 16 rows of 64 bytes. One of the left factor holds 16 rows of 32 k; one of the right
- * factor holds 16 columns, the two bfloat16 of a pair of k side by side, a pair below another.
+/* For training, on processors with AMX: products of bfloat16 by AMX tiles, summed in float.
+ * A tile is 16 rows of 64 bytes. A tile of the left factor holds 16 rows of 32 k. A tile of the
+ * right factor holds 16 columns: the two bfloat16 of a pair of k lie side by side, the next pair
+ * of k in the next row.
  * Intel 64 and IA-32 Architectures Optimization Reference Manual, chapter 20. */
 #define _GNU_SOURCE
 #include "bf16.h"
@@ -19,7 +20,7 @@ enum {
     BLOCK = 2 * SIDE,        /* rows and columns of c at a time */
     DEEPEST = 2048,          /* k */
     RIGHT = 1 << 17,         /* pairs of the right factor */
-    WORTH_IT = 1 << 17       /* multiplications; below, cutting tiles takes longer */
+    WORTH_IT = 1 << 17       /* multiplications; with fewer, cutting the tiles takes longer */
 };
 
 static _Thread_local _Alignas(64) uint32_t left[BLOCK * DEEPEST / 2], right[RIGHT];
@@ -40,7 +41,7 @@ static __m512i pairs_along(const float *x, size_t n) {
     return (__m512i)_mm512_cvtne2ps_pbh(high, low);
 }
 
-/* 16 floats of a row, each with the one below it → 16 pairs; 0 past n, and below the last row. */
+/* 16 floats of a row, each with the float below it → 16 pairs; 0 past n and below the last row. */
 static __m512i pairs_down(const float *x, size_t ld, size_t n, bool last) {
     const __m512i both =
         _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
@@ -50,7 +51,8 @@ static __m512i pairs_down(const float *x, size_t ld, size_t n, bool last) {
     return _mm512_permutexvar_epi16(both, (__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 
-/* In place: each bit of the line's number in turn changes places with that of the lane's. */
+/* In place. One bit at a time, a bit of the line's number changes places with the same bit of the
+ * lane's number. */
 static void transpose(__m512i lines[SIDE]) {
     const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i other = _mm512_set1_epi32(SIDE); /* a lane of the second vector */
@@ -68,8 +70,8 @@ static void transpose(__m512i lines[SIDE]) {
     }
 }
 
-/* A factor's rows (of the right one: columns) n by k → a tile. `along`: k runs through memory,
- * else n does. */
+/* n rows of the left factor, or n columns of the right one, by k → a tile. `along`: neighbours in
+ * memory differ in k, else in n. */
 static void cut_tile(uint32_t *tile, const float *x, size_t ld, bool along, bool of_right, size_t n,
                      size_t k) {
     __m512i lines[SIDE];
@@ -87,14 +89,14 @@ static void cut_block(uint32_t *tiles, const float *x, size_t ld, bool along, bo
                       size_t n, size_t K) {
     for (size_t k = 0; k < K; k += DEPTH)
         for (size_t half = 0; half < BLOCK; half += SIDE, tiles += TILE) {
-            if (half >= n) continue; /* is not read */
+            if (half >= n) continue; /* multiply_block does not read this tile */
             const float *from = along ? x + half * ld + k : x + k * ld + half;
             size_t rows = n - half < SIDE ? n - half : SIDE, deep = K - k < DEPTH ? K - k : DEPTH;
             cut_tile(tiles, from, ld, along, of_right, rows, deep);
         }
 }
 
-/* Two by two tiles of c (32,32), or as many of them as there are rows and columns for. */
+/* Two by two tiles of c (32,32), or fewer if there are no rows or columns for them. */
 static void multiply_block(float *c, const uint32_t *a, const uint32_t *b, size_t rows,
                            size_t columns, size_t K) {
     const bool tall = rows > SIDE, wide = columns > SIDE;
@@ -120,7 +122,7 @@ static void multiply_block(float *c, const uint32_t *a, const uint32_t *b, size_
     _tile_stored(3, c + SIDE * BLOCK + SIDE, row);
 }
 
-/* c = beta·c + alpha·block; what c held is not read where beta is 0. */
+/* c = beta·c + alpha·block; c is not read if beta is 0. */
 static void put_block(float *c, size_t ldc, const float *block, float alpha, float beta,
                       size_t rows, size_t columns) {
     const __m512 a = _mm512_set1_ps(alpha), b = _mm512_set1_ps(beta);

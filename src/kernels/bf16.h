@@ -1,4 +1,4 @@
-/* Products of bfloat16 by AMX tiles, where the processor that this is compiled for has them. */
+/* Products of bfloat16 by AMX tiles, if the processor that this is compiled for has them. */
 #ifndef VIT_BF16_H
 #define VIT_BF16_H
 
@@ -6,9 +6,10 @@
 
 #if defined(__linux__) && defined(__AMX_BF16__) && defined(__AMX_TILE__) && defined(__AVX512BF16__)
 #define HAVE_BF16
-/* Asks the system for the tiles; false where it has none to give. */
+/* Asks the system for leave to use the tiles; false if it refuses. */
 bool bf16_begin(void);
-/* As the kernels' gemm; small products are not rounded, but left to vit_native. */
+/* The kernels' gemm. Products too small or too large for the tiles are left to vit_native, which
+ * does not round to bfloat16. */
 void bf16_gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda, bool transpose_a,
                const float *restrict b, size_t ldb, bool transpose_b, float alpha, float beta,
                size_t M, size_t N, size_t K);

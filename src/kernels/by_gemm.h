@@ -1,10 +1,10 @@
-/* matmul of a table that does not pack: by its gemm. */
+/* A matmul for tables that do not pack: it calls the table's gemm. */
 #ifndef VIT_BY_GEMM_H
 #define VIT_BY_GEMM_H
 
 #include "kernels.h"
 
-/* Starts every row from the bias, so that the product is added to it. */
+/* Every row starts from the bias, and gemm adds the product. */
 static inline void matmul_by_gemm(const struct vit_kernels *k, float *restrict y, size_t ldy,
                                   const float *restrict x, size_t ldx, const float *restrict packed,
                                   const float *restrict bias, int act, bool add, size_t M, size_t N,

@@ -1,12 +1,12 @@
 /* int8 matrix products in 128-bit vectors, a template over tiles.h: define STEP, the type
- * `quantized`, load_weights and store_steps, include, and make each product by INT8_MATMUL. A panel
- * of 8 columns, zeros past N and K, is
+ * `quantized`, load_weights and store_steps, then include. INT8_MATMUL makes each product. A panel
+ * of 8 columns, with zeros past N and K, is
  *
  *     the sums of the columns' weights (8 int32), then
  *     for each STEP k: for each of the columns: STEP weights
  *
- * A tile's sums start at -zero·(sum of the weights), so that what they end with is the product
- * with x.q - x.zero. */
+ * A tile's sums start at -zero·(sum of the weights). So they end as the product with x.q - x.zero,
+ * although only x.q is multiplied. */
 #ifndef VIT_INT8_H
 #define VIT_INT8_H
 
@@ -43,7 +43,7 @@ static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n,
     }
 }
 
-/* x's lanes, to the nearest step from `zero`. What a row holds past K meets weights of 0. */
+/* x in steps, rounded to the nearest and counted from `zero`. Numbers past K meet weights of 0. */
 INLINE v128_t steps(const float *x, v128_t per_step, v128_t zero) {
     v128_t q = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(x), per_step));
     return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_add(q, zero));
@@ -101,21 +101,22 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
         }
     }
     for (size_t i = 0; i < rows; i++, y += ldy)
-        for (size_t j = 0; j < 2; j++) { /* not fused: every table gives the same bits */
+        for (size_t j = 0; j < 2; j++) { /* not fused, so that every table gives the same bits */
             v4 by = load_4(scale + 4 * j) * x->scale[i];
             v4 out = (v4)wasm_f32x4_convert_i32x4(sum[i][j]) * by + load_4(start + 4 * j);
             store_4(y + 4 * j, add ? load_4(y + 4 * j) + out : out);
         }
 }
 
-/* n rows at y, by those of `x`, a struct vit_quantized. */
+/* n rows of y from n rows of `x`, a struct vit_quantized. */
 #define TILE_INT8(n, left, y, ldy, x, panel, scale, start, add, K, dot_add)                        \
     {                                                                                              \
         tile_int8(y, ldy, &(x), panel, scale, start, add, K, n, dot_add);                          \
         left -= n, (x).q += n * vit_quantized_row(K), (x).scale += n, (x).zero += n;               \
         y += n * ldy;                                                                              \
     }
-/* The function `name`, a matmul_int8 by this dot in tiles of `most` rows, at most INT8_MR. */
+/* Makes the function `name`, a matmul_int8 that uses dot_add in tiles of `most` rows, at most
+ * INT8_MR. */
 #define INT8_MATMUL(name, dot_add, most)                                                           \
     static void name##_panel(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,    \
                              size_t m, const char *restrict panel, const float *restrict scale,    \

@@ -1,5 +1,6 @@
-/* The table every instruction set fills. All matrices row-major, strides in floats,
- * any size including 0, any alignment; nothing is read or written past an array. */
+/* The table of functions that every instruction set fills. Matrices are row-major, of any size
+ * including 0 and any alignment, with strides in floats. No function reads or writes past an
+ * array. */
 #ifndef VIT_KERNELS_H
 #define VIT_KERNELS_H
 
@@ -9,9 +10,9 @@ typedef enum vit_epilogue {
     VIT_LINEAR = -1 /* else a vit_activation */
 } vit_epilogue;
 
-/* Rows of activations in 7 bits, the most that one operand of the relaxed int8 dot takes. */
+/* Rows of activations in 7 bits, because one operand of the relaxed int8 dot takes no more. */
 struct vit_quantized {
-    uint8_t *q;    /* (M,K), 0..127, rows vit_quantized_row(K) bytes apart, 0 past K */
+    uint8_t *q;    /* (M,K), 0..127, rows vit_quantized_row(K) bytes apart */
     float *scale;  /* (M) */
     int32_t *zero; /* (M): the q of 0 */
 };
@@ -28,38 +29,39 @@ struct vit_kernels {
     const char *name;
     bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing */
 
-    /* Floats that a packed (N,K) matrix takes, at most (N + VIT_PACKED_MORE)·(K +
-     * VIT_PACKED_MORE), which the caller has seen to fit in memory. What is packed of rows 0 to
-     * n-1, n a multiple of VIT_INT8_ROWS, ends at packed_size(n,K), where the rest can be packed or
-     * used alone; so it is with packed_size_int8. */
+    /* Floats that a packed (N,K) matrix takes: at most (N + VIT_PACKED_MORE)·(K +
+     * VIT_PACKED_MORE). The caller has checked that these fit in memory. If n is a multiple of
+     * VIT_INT8_ROWS, the packed rows 0 to n-1 end at packed_size(n,K), and the rows from n on can
+     * be packed or used there as a matrix of their own. packed_size_int8 keeps the same rule. */
     size_t (*packed_size)(size_t N, size_t K);
     /* b(n,k) = b[n*n_stride + k*k_stride] → packed. A Linear's weight (N,K) has strides K,1. */
     void (*pack)(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
                  size_t N, size_t K);
     /* y (M,N) = act(x (M,K) · bᵀ + bias), bias (N) or NULL; act: VIT_LINEAR or a
-     * vit_activation. With `add`, which wants VIT_LINEAR, y is kept and added to. In packed
-     * tables and in scalar every y is one sum over k in order, from the bias on, whatever the
-     * tile: a row's result does not depend on M. */
+     * vit_activation. With `add` the result is added to y, and act must be VIT_LINEAR. In packed
+     * tables and in scalar, every element of y is one sum that starts from the bias and goes over
+     * k in order, whatever the tile. So a row's result does not depend on M. */
     void (*matmul)(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                    const float *restrict packed, const float *restrict bias, int act, bool add,
                    size_t M, size_t N, size_t K);
     /* int8: b(n,k) ≈ scale[n]·int8, x(m,k) ≈ x.scale[m]·(x.q - x.zero[m]). The sums of products
-     * are whole numbers and exact, so every table gives the same bits (up to the activation).
-     * Wants K <= VIT_INT8_K. Rows of b may be packed a few at a time, from n on, where n is a
-     * multiple of VIT_INT8_ROWS. */
-    size_t (*packed_size_int8)(size_t N, size_t K); /* bytes, as many at most */
+     * are whole numbers and exact, so before the activation every table gives the same bits.
+     * K must be at most VIT_INT8_K. Rows of b may be packed a few at a time, from row n on, where
+     * n is a multiple of VIT_INT8_ROWS. */
+    size_t (*packed_size_int8)(size_t N, size_t K); /* bytes, with the same bound */
     void (*pack_int8)(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
                       size_t N, size_t K);
-    /* A row's own scale over its smallest to largest number, 0 among them: 128 steps. */
+    /* Each row has a scale of its own: 128 levels from its smallest to its largest number. 0
+     * always counts among the numbers. */
     void (*quantize)(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
                      size_t K);
-    /* As matmul. */
+    /* Does what matmul does. */
     void (*matmul_int8)(float *restrict y, size_t ldy, const struct vit_quantized *x,
                         const void *restrict packed, const float *restrict scale,
                         const float *restrict bias, int act, bool add, size_t M, size_t N,
                         size_t K);
-    /* c (M,N) = beta·c + alpha·op(a)·op(b); op transposes when asked. For backward passes, as
-     * activate_backward: NULL in packed tables, which do not train. */
+    /* c (M,N) = beta·c + alpha·op(a)·op(b), where op transposes if transpose_a or transpose_b says
+     * so. gemm and activate_backward serve training; packed tables do not train and have NULL. */
     void (*gemm)(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K);
@@ -78,21 +80,21 @@ struct vit_kernels {
 
 extern const struct vit_kernels vit_scalar;
 #ifdef __wasm_relaxed_simd__
-/* They differ in how int8 is multiplied; which is faster, only a clock can tell. */
+/* The two multiply int8 in different ways. Only a clock can tell which is faster. */
 extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs;
 #endif
 #ifdef __wasm_simd128__
 extern const struct vit_kernels vit_simd128;
 #else
-extern const struct vit_kernels vit_native; /* compiler vectors, OpenBLAS where built with it */
-/* vit_native, but larger products by factors rounded to bfloat16; for training. NULL where the
- * processor that this was compiled for, or its system, has no AMX. */
+extern const struct vit_kernels vit_native; /* compiler vectors, and OpenBLAS if built with it */
+/* For training: vit_native, but the factors of larger products are rounded to bfloat16. NULL if
+ * the processor that this was compiled for has no AMX, or the system does not allow it. */
 const struct vit_kernels *vit_bfloat16(void);
 #endif
 
 /* The tables compiled in, best first; `count` of them. */
 const struct vit_kernels *const *vit_kernels_all(size_t *count);
-/* The first of them. A module that asks for no other links no other. */
+/* The best of them. A module that only calls this function links no other table. */
 const struct vit_kernels *vit_kernels_best(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Row kernels in compiler vectors of LANES floats: define LANES, include, and the same
- * source is 128-bit wasm, AVX2 or AVX-512. Rows of any length; what is left over at the
- * end of a row goes through the same arithmetic in a partly filled vector. */
+/* Row kernels in compiler vectors of LANES floats, a template: define LANES, then include. The same
+ * source makes 128-bit wasm, AVX2 or AVX-512. A row may have any length. The rest at its end goes
+ * through the same arithmetic in a partly filled vector. */
 #ifndef VIT_LANES_H
 #define VIT_LANES_H
 
@@ -40,7 +40,7 @@ INLINE vf choose(vi mask, vf yes, vf no) {
     return (vf)((mask & (vi)yes) | (~mask & (vi)no));
 }
 #ifdef __wasm_simd128__
-/* LANES is 8 there, two registers: what is loaded once serves both. */
+/* In wasm LANES is 8, which is two registers. A value that is loaded once serves both. */
 typedef float v4 __attribute__((vector_size(16)));
 INLINE v4 low(vf v) {
     return __builtin_shufflevector(v, v, 0, 1, 2, 3);
@@ -71,14 +71,14 @@ INLINE v4 sum_4(v4 x, v4 y) {
 INLINE vf multiply_add(vf a, vf b, vf c) {
     return both(multiply_add_4(low(a), low(b), low(c)), multiply_add_4(high(a), high(b), high(c)));
 }
-/* The larger and the smaller; where x is NaN, so is the result. */
+/* The larger and the smaller of x and y; NaN if x is NaN. */
 INLINE vf larger(vf x, vf y) {
     return both(larger_4(low(x), low(y)), larger_4(high(x), high(y)));
 }
 INLINE vf smaller(vf x, vf y) {
     return both(smaller_4(low(x), low(y)), smaller_4(high(x), high(y)));
 }
-/* Halves folded onto each other: log2(LANES) steps instead of a chain of LANES. */
+/* Folds halves onto each other: log2(LANES) steps instead of a chain of LANES. */
 INLINE float fold(vf v, v4 (*f)(v4, v4)) {
     v4 four = f(low(v), high(v));
     four = f(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
@@ -112,8 +112,8 @@ INLINE float max_lanes(vf v) {
 }
 #endif
 
-/* Constants by way of memory, four of each: V8 makes a constant vector anew at every use, in
- * three instructions, where a load is one. */
+/* A constant, four times in memory. A load is one instruction. V8 would make a constant vector
+ * again at every use, in three instructions. */
 typedef struct four {
     float x[4];
 } four;
@@ -137,7 +137,7 @@ INLINE vf quintic(vf x, const four *c) {
     for (int i = 1; i < 6; i++) p = multiply_add(p, x, constant(c + i));
     return p;
 }
-/* The same in pairs (Estrin 1960): half the latency, one product more. */
+/* The same polynomial in pairs (Estrin 1960): half the latency, one product more. */
 INLINE vf quintic_in_pairs(vf x, const four *c) {
     vf square = x * x;
     vf high = multiply_add(constant(c), x, constant(c + 1));
@@ -146,8 +146,8 @@ INLINE vf quintic_in_pairs(vf x, const four *c) {
     return multiply_add(multiply_add(high, square, middle), square, low);
 }
 
-/* 2^x within 2 epsilons for x in [-126, 127]; below it stays at 2^-126. x = n + r, n whole: a
- * polynomial for 2^r, fitted by us to the least relative error, and n into the exponent. */
+/* 2^x within 2 epsilons for x in [-126, 127]; 2^-126 for a smaller x. x = n + r with a whole n. A
+ * polynomial, fitted by us to the least relative error, gives 2^r. n goes into the exponent. */
 INLINE vf exp2_lanes(vf x) {
     static const four LOWEST = FOUR(-126);
     static const four MAGIC = FOUR(0x1.8p23f + 127); /* adding it rounds to n, in bits n + 127 */
@@ -159,13 +159,13 @@ INLINE vf exp2_lanes(vf x) {
     return quintic_in_pairs(r, POWER) * (vf)((vi)shifted << 23);
 }
 
-/* e^x within 3 + |x| epsilons, for x·log2(e) is rounded. */
+/* e^x within 3 + |x| epsilons, because x·log2(e) is rounded. */
 INLINE vf exp_lanes(vf x) {
     return exp2_lanes(smaller(x, splat(88)) * 1.44269504f);
 }
 
-/* The normal distribution's integral from 0 to x within 2.5e-7: x·P(x²)/Q(x²), fitted by us
- * to the least relative error on |x| < 5.55; beyond, it stays at that end's value. */
+/* The normal distribution's integral from 0 to x within 2.5e-7: x·P(x²)/Q(x²), fitted by us to the
+ * least relative error on |x| < 5.55. Past either end it keeps the value at that end. */
 INLINE vf normal_integral(vf x) {
     static const four END = FOUR(5.5507882f), OTHER_END = FOUR(-5.5507882f);
     static const four P[] = {FOUR(2.26054754e-08f), FOUR(6.29425137e-06f), FOUR(0.000166728171f),
@@ -228,8 +228,8 @@ static void lanes_activate(float *y, const float *x, int act, size_t n) {
     activate_rows(y, n, x, n, act, 1, n);
 }
 
-/* The lanes of the last vector of a row of n >= LANES, loaded to end where the row ends, that
- * the whole vectors before it have not covered. */
+/* The last vector of a row is loaded so that it ends where the row ends. These are its lanes that
+ * no whole vector before it has covered. n >= LANES. */
 INLINE vi last_lanes(size_t n) {
     vi lane = {0};
     for (int i = 0; i < LANES; i++) lane[i] = i;
@@ -243,7 +243,7 @@ static float row_max(const float *x, size_t n) {
     return max_lanes(max);
 }
 
-/* A row of scores → exp(scale·(x - max)), and their sum. scale > 0. */
+/* Turns a row of scores x into exp(scale·(x - max)) and returns the sum. scale > 0. */
 static float row_exp(float *x, float scale, float max, size_t n) {
     vf sum = splat(0);
     scale *= 1.44269504f;
@@ -265,8 +265,8 @@ static float row_exp(float *x, float scale, float max, size_t n) {
     return sum_lanes(sum + choose(last_lanes(n), last, splat(0)));
 }
 
-/* Rows that go through each pass together, so that one row's sum, quotient or root is under
- * way while the next rows are read. */
+/* So many rows go through each pass together. While the sum, quotient or root of one row is under
+ * way, the next rows are read. */
 enum { ROWS = 8 };
 
 static void lanes_softmax(float *x, size_t ldx, float scale, size_t rows, size_t columns) {

@@ -1,5 +1,5 @@
-/* For training and the native command: matrix products by OpenBLAS where built with it
- * (HAVE_OPENBLAS), else by the scalar table; rows in the widest vectors of the target. */
+/* For training and the native command. OpenBLAS computes matrix products if this is built with it
+ * (HAVE_OPENBLAS), else the scalar table does. Row kernels use the target's widest vectors. */
 #if defined(__AVX512F__)
 #define LANES 16
 #elif defined(__AVX__)
@@ -74,7 +74,7 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
     }
 }
 
-/* These row kernels, and with them the products that are told. */
+/* A table of these row kernels and the given products. */
 #define UNPACKED_KERNELS(NAME, MATMUL, MATRICES)                                                   \
     {                                                                                              \
         .name = NAME, .packed = false, .packed_size = scalar_packed_size, .pack = scalar_pack,     \

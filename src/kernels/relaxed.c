@@ -1,7 +1,7 @@
-/* 128-bit wasm SIMD with relaxed instructions. The fused tile is 6×8: 12 sums, 2 vectors of b
- * and one splat, all of the 15 registers that V8 leaves free on x86. It needs 12 multiply-adds
- * for 8 loads, and so is bound by the multiply-adds: 91 to 99 % of what they allow, where
- * 4×8 reaches 90, 5×8 94 and 4×12, which is spilled, 50. */
+/* 128-bit wasm SIMD with relaxed instructions. The fused tile is 6×8: 12 sums, 2 vectors of b and
+ * one splat, all of the 15 registers that V8 leaves free on x86. It does 12 multiply-adds for 8
+ * loads, so the multiply-adds limit its speed. It reaches 91 to 99 % of what they allow; 4×8
+ * reaches 90, 5×8 94, and 4×12, which is spilled, 50. */
 #include <wasm_simd128.h>
 
 #define FUSED
@@ -11,7 +11,7 @@
 #define MR 6
 #include "tiles.h"
 
-/* int8: four products a lane and instruction, exact for x in 0..127. */
+/* int8: an instruction makes four products a lane, exact for x in 0..127. */
 #define STEP 4
 typedef uint8_t quantized;
 INLINE v128_t load_weights(const char *p) {
@@ -24,17 +24,17 @@ INLINE void store_steps(quantized *q, v128_t low, v128_t high) {
 }
 #include "int8.h"
 
-/* One instruction where the processor has it: ARM's dot product, AVX-VNNI. It takes 5 cycles
- * and two may start in each, which wants 10 sums: 6×8 has 12, in 15 registers, and reaches 91
- * to 97 % of what the dots allow at ViT-B's shapes; 4×8, with 8, reaches 65. */
+/* One instruction if the processor has it: ARM's dot product, AVX-VNNI. It takes 5 cycles, and two
+ * may start in each cycle, so 10 sums keep it busy. 6×8 has 12 sums, in 15 registers, and reaches
+ * 91 to 97 % of what the dots allow at ViT-B's shapes. 4×8 has 8 sums and reaches 65 %. */
 INLINE v128_t dot_add(v128_t weights, v128_t x, v128_t sum) {
     return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(weights, x, sum);
 }
 INT8_MATMUL(matmul_int8, dot_add, 6)
 
-/* Elsewhere V8 makes five of it; as pairs in 16 bits, added up by a product with 1, it is
- * three, and a third faster. A sum is not waited for, so 4×8 will do: 8 sums, 2 vectors of b,
- * a splat and the pairs. */
+/* On other processors V8 makes five instructions of dot_add. This makes three and is a third
+ * faster: products added in pairs of 16 bits, their widening sum, an addition. No sum has to be
+ * waited for, so 4×8 is enough: 8 sums, 2 vectors of b, a splat and the pairs. */
 INLINE v128_t pairs_dot_add(v128_t weights, v128_t x, v128_t sum) {
     v128_t pairs = wasm_i16x8_relaxed_dot_i8x16_i7x16(weights, x);
     return wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(pairs));

@@ -1,5 +1,5 @@
-/* Plain C, one number at a time: the oracle for the other tables, the fallback for
- * engines without SIMD, and the place to read what each kernel means. */
+/* Plain C, one number at a time. This is the oracle for the other tables, the fallback for engines
+ * without SIMD, and the place to read what each kernel means. */
 #include <math.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ void scalar_quantize(const struct vit_quantized *q, const float *restrict x, siz
                      size_t K) {
     size_t row = vit_quantized_row(K);
     for (size_t m = 0; m < M; m++, x += ldx) {
-        float low = 0, high = 0, poison = 0; /* x - x is NaN for NaN and the infinities */
+        float low = 0, high = 0, poison = 0; /* x - x is NaN if x is NaN or infinite */
         for (size_t k = 0; k < K; k++) {
             low = x[k] < low ? x[k] : low;
             high = x[k] > high ? x[k] : high;

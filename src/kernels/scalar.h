@@ -1,4 +1,4 @@
-/* Kernels of the scalar table that others take over. */
+/* Functions of the scalar table that other tables use too. */
 #ifndef VIT_SCALAR_H
 #define VIT_SCALAR_H
 

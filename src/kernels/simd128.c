@@ -1,6 +1,6 @@
-/* 128-bit wasm SIMD. The tile is 4×8: 12 registers. V8 11 (Node 20) loads all that a step
- * needs before it multiplies, which makes 14 of 15; every larger tile is spilled there and
- * runs at half the speed. A newer V8 is 8 % faster with 3×12, but has relaxed SIMD. */
+/* 128-bit wasm SIMD. The tile is 4×8, which takes 12 registers. V8 11 (Node 20) loads all that a
+ * step needs before it multiplies, which takes 14 of 15. It spills every larger tile, at half the
+ * speed. A newer V8 is 8 % faster with 3×12, but runs relaxed SIMD instead. */
 #include <wasm_simd128.h>
 
 #define LANES 8
@@ -9,8 +9,8 @@
 #define MR 4
 #include "tiles.h"
 
-/* int8 by the exact widening multiply: x as 16-bit numbers, weights widened as they are
- * loaded, two products a lane and instruction. */
+/* int8 by the exact widening multiply. x is kept in 16 bits, and the weights are widened as they
+ * are loaded. An instruction makes two products a lane. */
 #define STEP 2
 typedef int16_t quantized;
 INLINE v128_t load_weights(const char *p) {

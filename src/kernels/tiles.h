@@ -1,11 +1,11 @@
 /* Matrix products in 128-bit vectors, a template over lanes.h: define MR, the rows of a tile, 4 or
- * 6, and include. The same source is plain SIMD or fused, as lanes.h is. Matrices are packed in
- * panels of 8 columns, k by k, so that a tile reads two vectors of b a step and nothing else of it:
+ * 6, then include. Like lanes.h it makes plain or fused SIMD. Matrices are packed in panels of 8
+ * columns, k by k, so that a tile reads only two vectors of b a step:
  *     packed: for each 8 columns n..n+7 (zeros past N): for each k: b(n..n+7, k)
  *
- * A tile is MR×8: 2·MR accumulators, 2 vectors of b, one splat of x for the MR rows in turn,
- * and without a fused multiply-add one product: 2·MR + 3 or + 4 of the 15 registers that V8
- * leaves free on x86. The splats are loads, which cost less than shuffles. */
+ * A tile is MR×8. It takes 2·MR + 3 of the 15 registers that V8 leaves free on x86: 2·MR sums, 2
+ * vectors of b, and one splat of x, which serves the MR rows in turn. Without a fused multiply-add
+ * it takes one more, for the product. The splats are loads, which cost less than shuffles. */
 #ifndef VIT_TILES_H
 #define VIT_TILES_H
 
@@ -28,7 +28,8 @@ static size_t packed_size(size_t N, size_t K) {
     return (N + NR - 1) / NR * NR * K;
 }
 
-/* Four k of four columns whose numbers lie k by k: a 4×4 transposition in registers. */
+/* Four k of four columns, where each column's numbers lie side by side in memory: a 4×4
+ * transposition in registers. */
 INLINE void pack_4x4(float *restrict packed, const float *restrict b, size_t n_stride) {
     v128_t r0 = wasm_v128_load(b), r1 = wasm_v128_load(b + n_stride);
     v128_t r2 = wasm_v128_load(b + 2 * n_stride), r3 = wasm_v128_load(b + 3 * n_stride);
@@ -45,12 +46,12 @@ INLINE void pack_4x4(float *restrict packed, const float *restrict b, size_t n_s
 static void pack_panel(float *restrict packed, const float *restrict b, size_t n_stride,
                        size_t k_stride, size_t columns, size_t K) {
     size_t k = 0;
-    if (columns == NR && k_stride == 1) /* a Linear's weight, the keys */
+    if (columns == NR && k_stride == 1) /* a Linear's weight, attention's keys */
         for (; k + 4 <= K; k += 4) {
             pack_4x4(packed + k * NR, b + k, n_stride);
             pack_4x4(packed + k * NR + 4, b + k + 4 * n_stride, n_stride);
         }
-    if (columns == NR && n_stride == 1) /* the values */
+    if (columns == NR && n_stride == 1) /* attention's values */
         for (; k < K; k++) memcpy(packed + k * NR, b + k * k_stride, NR * sizeof *b);
     for (; k < K; k++)
         for (size_t n = 0; n < NR; n++)
@@ -72,7 +73,7 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
     const float *row[MR];
     for (size_t i = 0; i < rows; i++) {
         row[i] = x + i * ldx;
-        __asm__("" : "+r"(row[i])); /* else the product is made again at every k */
+        __asm__("" : "+r"(row[i])); /* else the compiler multiplies i·ldx again at every k */
     }
     for (size_t k = 0; k < K; k++, panel += NR) {
         v4 b0 = load_4(panel), b1 = load_4(panel + 4);
@@ -96,9 +97,9 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
 #define UP_TO_4(DO, ...) DO(1, __VA_ARGS__) DO(2, __VA_ARGS__) DO(3, __VA_ARGS__) DO(4, __VA_ARGS__)
 #define UP_TO_6(DO, ...) UP_TO_4(DO, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__)
 
-/* `left` rows in tiles of `most` each, but the last two share theirs evenly, because a tile of one
- * or two rows is slow. TILE(n, left, …) does n rows, goes on to the next ones and counts `left`
- * down. */
+/* Does `left` rows in tiles of `most` rows. The last two tiles share their rows evenly, because a
+ * tile of one or two rows is slow. TILE(n, left, …) does n rows, goes on to the next ones and
+ * counts `left` down. */
 #define ALL_TILES(most, TILE, left, ...)                                                           \
     {                                                                                              \
         size_t last = left % most && left > most ? most + left % most : left % most;               \
@@ -111,15 +112,15 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
 #define TILE_CASE(n, TILE, ...)                                                                    \
     case n: TILE(n, __VA_ARGS__) break;
 
-/* n rows at y, by those at x. */
+/* n rows of y from n rows of x. */
 #define TILE_FLOATS(n, left, y, ldy, x, ldx, panel, start, add, K)                                 \
     {                                                                                              \
         tile(y, ldy, x, ldx, panel, start, add, K, n);                                             \
         left -= n, x += n * ldx, y += n * ldy;                                                     \
     }
 
-/* y (M,8): M rows of x from m on, times one panel. In a function of its own, because V8 has
- * registers for no more. */
+/* y (M,8) = M rows of x, from row m on, times one panel. A function of its own, because inlining
+ * makes V8 spill registers. */
 static void panel_rows(float *restrict y, size_t ldy, const void *restrict x, size_t ldx, size_t m,
                        const char *restrict packed, const float *restrict scale,
                        const float *restrict start, bool add, size_t M, size_t K) {
@@ -132,8 +133,9 @@ typedef void panel_function(float *restrict y, size_t ldy, const void *restrict 
                             size_t m, const char *restrict packed, const float *restrict scale,
                             const float *restrict start, bool add, size_t M, size_t K);
 
-/* y (M,N) panel by panel, each through the activation while it is in the first cache. The
- * last, narrow one is computed whole beside y, NARROW_ROWS at a time. */
+/* y (M,N), panel by panel. Each panel goes through the activation while it is in the first cache.
+ * A narrow last panel is computed whole in `whole`, NARROW_ROWS at a time, and its columns that
+ * count are copied to y. */
 INLINE void all_panels(float *restrict y, size_t ldy, const void *restrict x, size_t ldx,
                        const char *restrict packed, size_t panel_size, const float *restrict scale,
                        const float *restrict bias, int act, bool add, size_t M, size_t N, size_t K,
