@@ -1,6 +1,7 @@
-/* Strokes of a pen → pixels of ink, as the page's canvas draws them: through the midpoints of
- * the pen's points go quadratic curves, whose control points those are, with round caps. A pixel
- * holds the share that a band of the pen's width covers of it. */
+/* Strokes of a pen → pixels of ink, as the page's canvas draws them. A stroke is a chain of
+ * quadratic curves with round caps. The curves meet at the midpoints between the pen's points and
+ * have the points as control points. A pixel holds the share of it that a band of the pen's width
+ * covers. */
 #include <math.h>
 
 #include "vit.h"
@@ -20,7 +21,7 @@ static void span(size_t *first, size_t *end, float a, float b, float reach, size
     *end = (size_t)at_most(at_least(high, 0), (float)n);
 }
 
-/* A straight line with round ends. Darker ink stays. */
+/* A straight line with round ends. Ink that is already darker stays. */
 static void draw_line(uint8_t *ink, size_t rows, size_t columns, vit_point a, vit_point b) {
     float radius = (a.width + b.width) / 4, reach = radius + 0.5f;
     float dx = b.x - a.x, dy = b.y - a.y, square = dx * dx + dy * dy;
@@ -45,8 +46,8 @@ static vit_point between(vit_point a, vit_point b, float t) {
                        a.width + t * (b.width - a.width)};
 }
 
-/* A Bézier curve as lines: n of them stay within the n²-th part of its height over its chord,
- * here an eighth of a pixel. */
+/* A Bézier curve as n lines. They stay within 1/n² of the curve's height over its chord; n is
+ * chosen so that this is an eighth of a pixel or less. */
 static void draw_curve(uint8_t *ink, size_t rows, size_t columns, vit_point from, vit_point control,
                        vit_point to) {
     enum { MOST = 64 };
@@ -54,7 +55,7 @@ static void draw_curve(uint8_t *ink, size_t rows, size_t columns, vit_point from
     float lines = ceilf(sqrtf(2 * sqrtf(x * x + y * y)));
     size_t n = (size_t)at_most(at_least(lines, 1), MOST);
     vit_point a = from;
-    a.width = (from.width + to.width) / 2; /* a canvas has one width a path */
+    a.width = (from.width + to.width) / 2; /* a canvas gives a path one width */
     for (size_t i = 1; i <= n; i++) {
         float t = (float)i / (float)n;
         vit_point b = between(between(from, control, t), between(control, to, t), t);

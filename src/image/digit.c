@@ -14,7 +14,7 @@ static size_t longest(size_t side) {
     return most ? most : 1;
 }
 
-/* The cells that the box's ink is gathered in, then one row of them. */
+/* The cells that gather the box's ink, then one row of cells. */
 uint64_t digit_size(size_t rows, size_t columns) {
     uint64_t wide = longest(columns);
     return longest(rows) * wide * sizeof(uint64_t) + wide * sizeof(uint32_t);
@@ -30,7 +30,7 @@ static void count_levels(uint32_t *levels, uint32_t *steps, const uint8_t *x, si
     }
 }
 
-/* The level of the counted value of this rank, from 0. */
+/* The level at place `rank`, from 0, if all that was counted is sorted by level. */
 static unsigned ranked(const uint32_t *counts, uint64_t rank) {
     unsigned level = 0;
     for (uint64_t seen = counts[0]; seen <= rank && level < LEVELS - 1; seen += counts[level])
@@ -44,9 +44,10 @@ static uint64_t total(const uint32_t *counts) {
     return sum;
 }
 
-/* Turns grey levels into ink, 0 where there is paper, and returns the most ink; 0 when
- * nothing stands out. The paper is the border's median. Ink is what lies to its more
- * distant side, beyond the border's own spread (uneven light) and grain (noise). */
+/* Turns grey levels into ink, 0 on the paper, and returns the most ink; 0 if nothing stands out.
+ * The paper's level is the median of the border. The ink lies on the side, darker or lighter,
+ * whose extreme is further from the paper, beyond the border's own spread (uneven light) and
+ * grain (noise). */
 static unsigned find_ink(uint8_t *plane, size_t rows, size_t columns) {
     uint32_t levels[LEVELS] = {0}, steps[LEVELS] = {0}, spreads[LEVELS] = {0};
     size_t n = rows * columns;
@@ -60,7 +61,7 @@ static unsigned find_ink(uint8_t *plane, size_t rows, size_t columns) {
         lightest = plane[i] > lightest ? plane[i] : lightest;
     }
 
-    uint64_t count = total(levels); /* even; of the two in the middle the one beyond the ink */
+    uint64_t count = total(levels); /* even: the paper is the middle one further from the ink */
     unsigned low = ranked(levels, count / 2 - 1), high = ranked(levels, count / 2);
     bool dark = low + high >= darkest + lightest;
     unsigned paper = dark ? high : low, most = dark ? paper - darkest : lightest - paper;
@@ -77,7 +78,7 @@ static unsigned find_ink(uint8_t *plane, size_t rows, size_t columns) {
     return most;
 }
 
-/* The box of all ink above `faint`; there is some. */
+/* The box of all ink above `faint`. There must be some. */
 static struct box find_box(const uint8_t *ink, size_t rows, size_t columns, unsigned faint) {
     size_t top = rows, bottom = 0, left = columns, right = 0;
     for (size_t y = 0; y < rows; y++) {
@@ -94,8 +95,8 @@ static struct box find_box(const uint8_t *ink, size_t rows, size_t columns, unsi
     return (struct box){top, left, bottom - top, right - left};
 }
 
-/* Shares n pixels among m cells by the length they have in common, a pixel being m long
- * and a cell n. */
+/* Shares n pixels among m cells by the length that they have in common. A pixel is m long, a cell
+ * n. */
 static void share_line(uint32_t *cells, size_t m, const uint8_t *ink, size_t n) {
     memset(cells, 0, m * sizeof *cells);
     size_t cell = 0, at = 0, edge = n;
@@ -114,8 +115,8 @@ static void add_line(uint64_t *cells, const uint32_t *line, size_t columns, size
     for (size_t x = 0; x < columns; x++) cells[x] += (uint64_t)line[x] * length;
 }
 
-/* The ink (n_rows, n_columns) of a larger plane averaged by area into cells (rows,columns),
- * then as MNIST's bytes: the fullest cell is 255. `line` is for one row of cells. */
+/* Averages ink (n_rows,n_columns) of a larger plane by area into cells (rows,columns), then scales
+ * the cells to bytes like MNIST's: the fullest cell is 255. `line` has room for a row of cells. */
 static void shrink(uint64_t *cells, uint32_t *line, size_t rows, size_t columns, const uint8_t *ink,
                    size_t n_rows, size_t n_columns, size_t stride) {
     size_t n = rows * columns;
@@ -138,8 +139,8 @@ static void shrink(uint64_t *cells, uint32_t *line, size_t rows, size_t columns,
     for (size_t i = 0; i < n; i++) cells[i] = (255 * cells[i] + most / 2) / most;
 }
 
-/* Where a box of `size` begins on a side of `room`, so that its centre of mass, the mean
- * index moment/mass, comes to lie within half a pixel of room/2; nothing is cut off. */
+/* Where a box of `size` begins on a side of `room`, so that its centre of mass lies within half a
+ * pixel of room/2. moment/mass is the mean index in the box. Nothing is cut off. */
 static size_t begin(uint64_t moment, uint64_t mass, size_t size, size_t room) {
     uint64_t want = mass * (room - 1), have = 2 * moment;
     uint64_t at = want > have ? (want - have + 2 * mass - 1) / (2 * mass) : 0;

@@ -1,5 +1,5 @@
-/* Bytes of an image → (C,H,W) floats. All sums are integers and all divisions are of
- * exact values, so that every build prepares the same bits. */
+/* Bytes of an image → (C,H,W) floats. All sums are of integers and all divisions are of exact
+ * values, so that every build prepares the same bits. */
 #include "base/error.h"
 #include "digit.h"
 #include "resample.h"
@@ -15,7 +15,7 @@ static inline uint8_t over_white(unsigned value, unsigned alpha) {
     return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
 }
 
-/* ITU-R BT.601 in 16 bits, as Pillow's. Weights sum to 1: grey stays what it is. */
+/* ITU-R BT.601 in 16 bits, as Pillow computes it. The weights sum to 1, so grey stays as it is. */
 static inline uint8_t luma(unsigned red, unsigned green, unsigned blue) {
     return (uint8_t)((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);
 }
@@ -35,12 +35,12 @@ static inline void convert_loop(uint8_t *restrict out, size_t to, const uint8_t 
     }
 }
 
-/* `n` pixels of `from` channels → `to` channels. Transparent pixels lie on white. */
+/* `n` pixels of `from` channels → `to` channels, on white paper where they are transparent. */
 static void convert(uint8_t *restrict out, size_t to, const uint8_t *restrict in, size_t from,
                     size_t n) {
     if (from == to)
         memcpy(out, in, n * to);
-    else if (from == 4 && to == 1) /* a canvas: a loop of its own, which the compiler unrolls */
+    else if (from == 4 && to == 1) /* a canvas: with constants, the compiler unrolls the loop */
         convert_loop(out, 1, in, 4, n);
     else
         convert_loop(out, to, in, from, n);
@@ -48,7 +48,7 @@ static void convert(uint8_t *restrict out, size_t to, const uint8_t *restrict in
 
 /* ---- Scratch memory ----------------------------------------------------- */
 
-/* Hands out parts of `base`; without a base it only counts them. */
+/* Hands out parts of `base`. Without a base it only counts their bytes. */
 struct scratch {
     uint8_t *base;
     uint64_t used;
@@ -76,32 +76,32 @@ static vit_status prepare_as_is(float *image, void *scratch, const vit_pixels *p
 
 /* ---- photo: resize, crop, standardise ----------------------------------- *
  *
- * torchvision's, timm's and transformers' ways on Pillow's images, to the bit: weights of 22
- * fractional bits, and a byte for every channel between the two passes. */
+ * Gives the same bits as torchvision, timm and transformers on Pillow's images: weights have 22
+ * fractional bits, and between the two passes every channel is a byte. */
 
 enum { FRACTION = 22 };
 
-/* One axis, resized from `in` to `out`, of which `count` from `first` on are kept, and lie
- * behind `before` of `crop` that the photo lacks. */
+/* One axis, resized from `in` to `out`. `count` of the resized ones, from `first` on, are kept.
+ * They fill the `crop` from `before` on; the photo has nothing for the rest. */
 struct axis {
     size_t in, out, first, count, before, crop;
 };
 
 struct photo {
     struct axis rows, columns;
-    size_t first_row, row_count; /* of the image: those that the crop draws on */
+    size_t first_row, row_count; /* the image's rows that the crop needs */
     size_t channels, taps;
-    double *weights; /* (taps) of either axis */
+    double *weights; /* (taps), for one output of an axis */
     int32_t *fixed;  /* (crop,taps) of the columns; (taps) of one row */
-    size_t *nearest; /* (crop) row that each output is */
-    size_t *start;   /* (crop) first column that each output draws on, */
-    size_t *span;    /* (crop) and how many */
+    size_t *nearest; /* (crop) the row that each output row copies */
+    size_t *start;   /* (crop) the first column that each output column needs */
+    size_t *span;    /* (crop) how many columns each output column needs */
     int32_t *sums;   /* (crop,channels) */
     uint8_t *line;   /* (columns,channels): a row of the image */
-    uint8_t *narrow; /* (row_count,crop,channels): all of its columns resized */
+    uint8_t *narrow; /* (row_count,crop,channels): rows whose columns are resized */
 };
 
-/* What a side becomes: of `cover` and `contain`, as timm's ResizeKeepRatio has it. */
+/* The length of a side after resizing. `cover` and `contain` follow timm's ResizeKeepRatio. */
 static size_t resized_side(const vit_config *config, const size_t sides[2], int which) {
     const size_t *stretch = config->photo.stretch, resize = config->photo.resize;
     if (resize) return (size_t)((uint64_t)resize * sides[which] / sides[sides[0] > sides[1]]);
@@ -118,7 +118,7 @@ static struct axis crop_axis(const vit_config *config, const vit_pixels *pixels,
     size_t out = resized_side(config, sides, which), crop = config->photo.crop[which];
     if (out < crop) return (struct axis){sides[which], out, 0, out, (crop - out) / 2, crop};
     size_t spare = out - crop, first = spare / 2;
-    if (!config->photo.crop_floor) first += spare % 4 == 3; /* to the even number, as Python's */
+    if (!config->photo.crop_floor) first += spare % 4 == 3; /* Python rounds halves to even */
     return (struct axis){sides[which], out, first, crop, 0, crop};
 }
 
@@ -162,8 +162,8 @@ static inline uint8_t to_byte(int32_t sum) {
     return (uint8_t)(sum < 0 ? 0 : sum >= 256 << FRACTION ? 255 : sum >> FRACTION);
 }
 
-/* Where output `index` of an axis starts to draw, by which weights; returns on how many. `nearest`:
- * where each of the axis's outputs is. */
+/* The weights of output `index` of an axis, and where its inputs start. Returns how many inputs
+ * there are. `nearest`: the input that each output copies with VIT_NEAREST. */
 static size_t fixed_weights(int32_t *fixed, size_t *start, const struct photo *photo,
                             const struct axis *axis, size_t index, const size_t *nearest,
                             vit_filter filter) {
@@ -262,7 +262,7 @@ static vit_status draw_digit(float *image, void *scratch, const vit_pixels *pixe
     size_t h = pixels->rows, w = pixels->columns, channels = pixels->channels;
     convert(drawing.grey, 1, pixels->data, channels, h * w);
     if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
-    if (channels % 2 == 0) { /* white ink on nothing: the alpha is what was drawn */
+    if (channels % 2 == 0) { /* white ink on nothing: the alpha channel holds the drawing */
         for (size_t i = 0; i < h * w; i++)
             drawing.grey[i] = pixels->data[i * channels + channels - 1];
         if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
@@ -343,7 +343,7 @@ static vit_status check_photo(const vit_pixels *pixels, const vit_config *config
 
 static uint64_t as_is_size(const vit_pixels *pixels, const vit_config *config) {
     (void)pixels, (void)config;
-    return 1; /* 0 would say that the image is refused */
+    return 1; /* 0 would mean that the image is refused */
 }
 
 static uint64_t photo_size(const vit_pixels *pixels, const vit_config *config) {

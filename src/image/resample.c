@@ -37,7 +37,7 @@ static const struct {
                [VIT_LANCZOS] = {3, lanczos},
                [VIT_NEAREST] = {1, NULL}};
 
-/* Inputs per output; an image that grows is still read through a filter of full width. */
+/* Inputs per output, at least 1: where an image grows, the filter keeps its full width. */
 static double widening(size_t in, size_t out) {
     return in > out ? (double)in / (double)out : 1;
 }
@@ -79,7 +79,7 @@ void resample_nearest(size_t *at, size_t in, size_t out, size_t first, size_t co
         if (i >= first) at[i - first] = position < (double)in ? (size_t)position : in - 1;
 }
 
-/* The weights of either axis, then the image of in_rows × out_columns. */
+/* The weights of one output, then an image of in_rows × out_columns. */
 size_t resample_size(size_t in_rows, size_t in_columns, size_t out_rows, size_t out_columns,
                      size_t channels, vit_filter filter) {
     size_t across = resample_taps(in_columns, out_columns, filter);

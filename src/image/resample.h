@@ -1,20 +1,20 @@
-/* Separable resampling with Pillow's antialiasing filters, which torchvision and timm
- * follow: where an image shrinks, the filter widens with it. Sizes are at least 1. */
+/* Separable resampling with Pillow's antialiasing filters, which torchvision and timm follow. The
+ * more an image shrinks, the wider the filter is. Sizes are at least 1. */
 #ifndef VIT_RESAMPLE_H
 #define VIT_RESAMPLE_H
 
 #include "vit.h"
 
-/* The most inputs that one output of an axis resized from `in` to `out` draws on. */
+/* The most inputs that any output of an axis needs, if the axis is resized from `in` to `out`. */
 size_t resample_taps(size_t in, size_t out, vit_filter filter);
-/* Output `index` draws on inputs *start and the following; returns how many. */
+/* Output `index` needs the inputs from *start on; returns how many. */
 size_t resample_span(size_t *start, size_t in, size_t out, size_t index, vit_filter filter);
-/* The same with their weights, which sum to 1. */
+/* Also writes the weights of these inputs, which sum to 1. Not for VIT_NEAREST. */
 size_t resample_weights(double *weights, size_t *start, size_t in, size_t out, size_t index,
                         vit_filter filter);
 
-/* Where the outputs from `first` on are taken from with VIT_NEAREST, by Pillow's rule: it adds up
- * the steps, and so their roundings. Each lies in resample_span's span. */
+/* With VIT_NEAREST, at[i] is the input that output `first` + i copies. As Pillow does, this adds up
+ * the steps, and with them their roundings. Each input lies in resample_span's span. */
 void resample_nearest(size_t *at, size_t in, size_t out, size_t first, size_t count);
 
 /* Bytes of scratch memory that resample needs; 0 if that overflows. */
