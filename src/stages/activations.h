@@ -1,32 +1,32 @@
-/* What a block and its stages hand each other: what is asked of a run, one block's activations, one
+/* What a block and its stages hand each other: a run's demands, one block's activations, one
  * thread's scratch.
- * In all headers of this room: k, the kernels; rows = B·T. Backward adds to parameter gradients
- * and overwrites activation gradients. */
+ * In all headers of this room k is the kernels, and rows = B·T. Backward functions add to parameter
+ * gradients and overwrite activation gradients. */
 #ifndef VIT_ACTIVATIONS_H
 #define VIT_ACTIVATIONS_H
 
 #include "kernels/kernels.h"
 #include "vit.h"
 
-/* What a run asks of a block. */
+/* A run's demands on a block. */
 struct block_run {
     size_t batch;
-    size_t queries;    /* each image's first tokens that go on from here: T, or those pooled */
-    size_t map_rows;   /* of each head's map that are wanted: T, the queries, or none */
-    size_t map_stride; /* from an image's maps to the next image's, in floats */
-    const float *keep; /* (B, stride L): scales an image's branches; NULL: 1 */
+    size_t queries;    /* the first tokens of an image that go on: T, or those the head reads */
+    size_t map_rows;   /* rows of each head's map that are wanted: T, the queries, or none */
+    size_t map_stride; /* floats from an image's maps to the next image's */
+    const float *keep; /* (B, stride L): scales each image's branches; NULL: 1 */
 };
 
-/* One block's activations over a batch, B·T rows. While only running, all blocks share
- * one set: x, sum1, mid, sum2 and out are the same array, and what only the backward pass
- * needs is NULL. A tape has a set for every block. */
+/* One block's activations over a batch, B·T rows. A tape has a set for every block. In a run
+ * without a tape all blocks share one set: x, sum1, mid, sum2 and out are the same array, and
+ * arrays that only the backward pass needs are NULL. */
 struct activations {
     float *x;                          /* (BT,D) the block's input */
     float *normed1, *mean1, *rstd1;    /* (BT,D) (BT): pre-norm's first norm */
     float *qkv;                        /* (BT,3A) */
     float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
-    float *kept;                       /* (B·queries,D): x of those that go on */
+    float *kept;                       /* (B·queries,D): x of the tokens that go on */
     float *mixed;                      /* (B·queries,A): the heads' values side by side */
     float *branch1;                    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid;                 /* (BT,D): x + branch; after post-norm */
@@ -35,10 +35,10 @@ struct activations {
     float *branch2, *sum2, *out;
 };
 
-/* One thread's scratch for one image's attention; and for gradients. */
+/* One thread's scratch, for one image's attention and for gradients. */
 struct scratch {
     float *keys, *values;              /* packed (T,d) and (d,T) */
-    float *scores;                     /* (ATTENTION_ROWS,T); the backward pass: (T,T) */
+    float *scores;                     /* (ATTENTION_ROWS,T); with a tape (T,T) */
     float *relative;                   /* (R): one head's biases, or their gradient */
     float *dx, *dbranch, *dnormed;     /* (BT,D) */
     float *dqkv, *dmixed;              /* (BT,3A) (BT,A) */
@@ -46,7 +46,7 @@ struct scratch {
     float *columns, *dcolumns;         /* (positions,3·3·C) of one image: the stem's */
     float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
     float *dpatches;                   /* (N,C·P·Q) of one image */
-    float *dmaps[VIT_STEM_MOST];       /* as the stem's maps */
+    float *dmaps[VIT_STEM_MOST];       /* gradients of the stem's maps */
     struct vit_quantized quantized;    /* (BT,max(A,D,M)): an int8 model's activations */
 };
 enum { ATTENTION_ROWS = 64 };

@@ -1,6 +1,6 @@
 /* Multi-head self-attention, Vaswani et al., section 3.2:
- * per head softmax(q·kᵀ/√d + bias)·v, then one projection that mixes the heads. The bias of
- * relative positions is as in Liu et al., arXiv:2103.14030, section 3.2; without them, 0. */
+ * per head softmax(q·kᵀ/√d + bias)·v, then one projection that mixes the heads. With relative
+ * positions the bias is that of Liu et al., arXiv:2103.14030, section 3.2; else it is 0. */
 #include "attention.h"
 
 #include <math.h>
@@ -34,8 +34,8 @@ static bool is_per_head(const vit_config *c) {
     return c->attention == VIT_PER_HEAD;
 }
 
-/* x (rows,D) → `parts` of the three parts of qkv (rows,3A), from `part` on. per_head: each head
- * maps its own slice by its own matrices. */
+/* x (rows,D) → `parts` of the three parts of qkv (rows,3A), from `part` on. per_head: each head has
+ * matrices of its own, for its own slice of x. */
 static void map_rows(const vit_model *m, const struct block_params *p, float *qkv, const float *x,
                      const struct vit_quantized *q, size_t rows, size_t part, size_t parts) {
     const struct vit_kernels *k = m->kernels;
@@ -108,8 +108,8 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
                  const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share) {
     size_t T = vit_tokens(&m->config), D = m->config.width, A = attention_width(&m->config);
-    /* Where few tokens go on, few queries are needed; the rows of a packed matrix from any
-     * multiple of VIT_INT8_ROWS on are packed like a matrix of their own. */
+    /* If few tokens go on, few queries are needed. The queries are left out only if A is a multiple
+     * of VIT_INT8_ROWS: then the rest of the packed matrix is a packed matrix of its own. */
     bool all = run->queries == T || run->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
     for (size_t i = 0; i < run->batch && !all; i++) {
@@ -123,20 +123,21 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
 
 /* ---- Relative positions ------------------------------------------------- */
 
-/* The table (R,h) has a row for every offset of a query's patch from a key's: rows of the grid
- * from -(rows-1) on, within them columns from -(columns-1) on; then, where there is a prefix,
- * from it to patches, from patches to it, and within it, as BEiT's code and timm's RelPosBias
- * have them. Read backwards, a grid row of keys lies side by side: one head's biases are kept
- * so, in scratch (R), those of the prefix first. */
+/* The table (R,h) has a row for every offset of a query's patch from a key's patch. Offsets of
+ * rows go from -(rows-1) up; within each, offsets of columns go from -(columns-1) up. With prefix
+ * tokens three more rows follow: from the prefix to patches, from patches to the prefix, and within
+ * the prefix. BEiT's code and timm's RelPosBias have the same order. Scratch (R) holds one head's
+ * biases in reverse, so those of the prefix come first, and the biases for a grid row of keys lie
+ * side by side. */
 enum { IN_PREFIX, TO_PREFIX, FROM_PREFIX, PREFIX_BIASES };
 
-/* `scale`: what softmax will divide the scores by. */
+/* `scale`: softmax will divide the scores by it. */
 static void relative_read(float *bias, const float *table, size_t R, size_t heads, float scale) {
     for (size_t i = 0; i < R; i++) bias[i] = table[(R - 1 - i) * heads] * scale;
 }
 
-/* Where a query's biases of the keys in the grid's first row begin; those of the next row are
- * 2·columns-1 further. */
+/* Where a query's biases for the keys in the grid's first row begin. The biases for the next row
+ * begin 2·columns-1 further on. */
 static size_t relative_first(const vit_config *c, size_t patch) {
     size_t rows = c->image_size[0] / c->patch_size[0],
            columns = c->image_size[1] / c->patch_size[1];
@@ -144,7 +145,7 @@ static size_t relative_first(const vit_config *c, size_t patch) {
     return (vit_prefix(c) ? PREFIX_BIASES : 0) + row * (2 * columns - 1) + column;
 }
 
-/* scores (rows,T) += bias, for the queries `from`… */
+/* scores (rows,T) += bias, for `rows` queries from `from` on. */
 static void relative_forward(float *scores, const float *bias, const vit_config *c, size_t from,
                              size_t rows) {
     size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
@@ -159,7 +160,8 @@ static void relative_forward(float *scores, const float *bias, const vit_config 
     }
 }
 
-/* Adds each bias's gradient, the sum of its scores' (queries,T), to the table's column. */
+/* A bias's gradient is the sum of the gradients of its scores (queries,T). Adds it to the table's
+ * column. */
 static void relative_backward(float *table, float *bias, const float *scores, size_t queries,
                               const vit_config *c) {
     size_t T = vit_tokens(c), prefix = vit_prefix(c), columns = c->image_size[1] / c->patch_size[1];
@@ -179,10 +181,10 @@ static void relative_backward(float *table, float *bias, const float *scores, si
 
 /* ---- Heads -------------------------------------------------------------- */
 
-/* Rows `from`… of one head of one image, whose keys and values are packed: scores for
- * ATTENTION_ROWS of them at a time, straight into `map` (T,T) where it is asked for, then the
- * values' mean into out (T,D at the head's columns) unless that is NULL. bias: NULL, or the
- * head's, by √d too large. */
+/* `rows` rows, from `from` on, of one head of one image, ATTENTION_ROWS at a time. The head's keys
+ * and values are packed. The scores go straight into `map` (T,T) unless that is NULL, then the
+ * weighted values into `out`, the head's columns of (T,A), unless that is NULL. bias: the head's,
+ * times √d, or NULL. */
 static void head_forward(const vit_model *m, float *out, float *map, const float *qkv,
                          const float *bias, size_t from, size_t rows, const struct scratch *s) {
     const struct vit_kernels *k = m->kernels;
@@ -200,7 +202,7 @@ static void head_forward(const vit_model *m, float *out, float *map, const float
     }
 }
 
-/* The same for every head. `goes_on`: these rows are among the image's queries. */
+/* head_forward for every head. `goes_on`: these rows are among the image's queries. */
 static void image_forward(const vit_model *m, const struct block_params *p,
                           const struct activations *a, const struct scratch *s,
                           const struct block_run *run, size_t image, size_t from, size_t rows,
@@ -221,8 +223,8 @@ static void image_forward(const vit_model *m, const struct block_params *p,
     }
 }
 
-/* dqkv's three slices of one head from dout (queries,d), by the chain rule through softmax:
- * dscores (queries,T) = p ∘ (dp - Σ dp∘p), which is the bias's gradient too. */
+/* dout (queries,d) → one head's three slices of dqkv. The chain rule through softmax is
+ * dscores (queries,T) = p ∘ (dp - Σ dp∘p). dscores is the bias's gradient too. */
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
                           const float *qkv, float *dscores, size_t queries) {
     const struct vit_kernels *k = m->kernels;
@@ -246,7 +248,7 @@ static void head_backward(const vit_model *m, float *dqkv, const float *dout, co
     for (size_t i = queries; i < T; i++) memset(dqkv + QUERY * A + i * ld, 0, d * sizeof *dqkv);
 }
 
-/* A share of rows first…first+each-1 of every image, which lie one after the other. */
+/* A share of the rows first…first+each-1 of all images, counted image after image. */
 static void share_forward(const vit_model *m, const struct block_params *p,
                           const struct activations *a, const struct scratch *s,
                           const struct block_run *run, size_t first, size_t each,

@@ -8,11 +8,12 @@
 #include "params.h"
 #include "vit.h"
 
-/* x (rows,D) → a->qkv, of which x and a have this share; no more queries than are needed. */
+/* x (rows,D) → a->qkv. x and a start at this share's rows. Computes only the queries that are
+ * needed. */
 void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
                  const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share);
-/* a->qkv of all rows → this part's share of a->map and of the rows of a->mixed. */
+/* a->qkv of all rows → this part's share of the rows of a->map and a->mixed. */
 void attention_forward(const vit_model *m, const struct block_params *p,
                        const struct activations *a, const struct scratch *s,
                        const struct block_run *run, size_t part, size_t parts);

@@ -1,8 +1,8 @@
 /* One transformer block: attention and MLP, each in a residual branch with a layer norm.
  *   pre  (Dosovitskiy et al.):  x += attention(norm1(x));    x += mlp(norm2(x))
  *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
- * A branch may be scaled: by layer scale (Touvron et al., arXiv:2103.17239, section 2) and
- * by stochastic depth while training. */
+ * A branch may be scaled by layer scale (Touvron et al., arXiv:2103.17239, section 2), and in
+ * training by stochastic depth. */
 #include "blocks.h"
 
 #include <string.h>
@@ -19,7 +19,8 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* sum (rows,D) = x + keep·gain·branch, gain (D), keep (B, stride L) per image; NULL: 1. */
+/* sum (rows,D) = x + keep·gain·branch. gain (D) or NULL: 1; keep (B, stride L), one number an
+ * image, or NULL: 1. */
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
                              const float *gain, const float *keep, size_t rows, size_t each) {
     size_t D = m->config.width;
@@ -30,7 +31,7 @@ static void residual_forward(const vit_model *m, float *sum, const float *x, con
     }
 }
 
-/* dbranch = keep·gain·dsum; adds to dgain. */
+/* dbranch = keep·gain·dsum. Adds to dgain. */
 static void residual_backward(const vit_model *m, float *dbranch, float *dgain, const float *dsum,
                               const float *branch, const float *gain, const float *keep,
                               size_t rows, size_t each) {
@@ -56,7 +57,7 @@ static void keep_queries(float *kept, const float *x, size_t batch, size_t T, si
         memmove(kept + i * queries * D, x + i * T * D, queries * D * sizeof *x);
 }
 
-/* dx (B·queries,D), dnormed (BT,D) → dx (BT,D): their sum. */
+/* dx (BT,D) = dx (B·queries,D) + dnormed (BT,D). Overwrites dnormed. */
 static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t queries, size_t D) {
     if (queries == T) {
         add(dx, dnormed, batch * T * D);
@@ -66,7 +67,7 @@ static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t q
     memcpy(dx, dnormed, batch * T * D * sizeof *dx);
 }
 
-/* ---- Forward: what every thread of a team does with its share of the rows */
+/* ---- Forward: each thread of a team does its share of the rows ------------ */
 
 struct block_call {
     const vit_model *m;
@@ -76,8 +77,8 @@ struct block_call {
     const struct block_run *run;
 };
 
-/* The activations of the rows from `row` on. (A tape's means and the like are not moved: it
- * has no team, so its only share starts at row 0.) */
+/* The activations of the rows from `row` on. A tape's further arrays are not moved, because a tape
+ * has no team, so its only share starts at row 0. */
 static struct activations rows_from(const vit_model *m, const struct activations *a, size_t row) {
     struct activations r = *a;
     if (row == 0) return r;
@@ -98,7 +99,7 @@ static struct scratch scratch_from(const vit_model *m, const struct scratch *s, 
     return mine;
 }
 
-/* Up to the queries, keys and values, each token goes by itself. */
+/* From a token to its query, key and value no other token is needed. */
 static void before_attention(void *context, size_t part, size_t parts) {
     const struct block_call *call = context;
     const vit_model *m = call->m;
@@ -116,7 +117,7 @@ static void before_attention(void *context, size_t part, size_t parts) {
     qkv_forward(m, p, pre ? a.normed1 : a.x, &a, &s, call->run, share);
 }
 
-/* A query looks at all the keys and values of its image; then each token goes by itself. */
+/* A query needs all keys and values of its image. After that a token needs no other token. */
 static void from_attention(void *context, size_t part, size_t parts) {
     const struct block_call *call = context;
     const vit_model *m = call->m;
@@ -128,7 +129,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
-    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* add a branch as it is made */
+    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* a branch is added as it is computed */
 
     attention_forward(m, p, call->a, &s, run, part, parts);
     projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);

@@ -7,7 +7,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* Bytes from a row to the next: those of the widest layer's input. */
+/* Bytes from a row to the next: enough for the widest layer's input. */
 static size_t quantized_stride(const vit_config *c) {
     size_t A = attention_width(c), D = c->width > A ? c->width : A;
     return vit_quantized_row(D > c->mlp_width ? D : c->mlp_width);
@@ -22,7 +22,7 @@ void scratch_quantized(struct vit_quantized *q, struct arena *arena, const vit_m
     q->zero = (void *)arena_floats(arena, rows);
 }
 
-/* Rows of any width start this far apart, so that shares of rows never meet. */
+/* Rows of any width start quantized_stride bytes apart, so that shares of rows never meet. */
 struct vit_quantized quantized_from(const vit_model *m, const struct vit_quantized *q, size_t row) {
     if (!q->q) return *q;
     return (struct vit_quantized){q->q + row * quantized_stride(&m->config), q->scale + row,

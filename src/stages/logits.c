@@ -1,8 +1,9 @@
 /* Tokens (T,D) → final norm → pooling → class scores (K).
- * class: the first token, as in Dosovitskiy et al.; with a distillation token both heads
- * are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4). mean: the patch
- * tokens' mean, normed before, or after it where the file has fc_norm, as in timm; max and mean_max
- * likewise. class_mean: the class token and the mean of all others side by side, as DINOv2's
+ * class: the first token, as in Dosovitskiy et al. With a distillation token the scores of both
+ * heads are averaged, as in DeiT (Touvron et al., arXiv:2012.12877, section 4).
+ * mean, max, mean_max: of the patch tokens, as in timm. The norm comes before the pooling, or after
+ * it if the file has fc_norm. With pool_prefix the prefix tokens count like patch tokens.
+ * class_mean: the class token and the mean of the patch tokens side by side, as in DINOv2's
  * classifiers (Oquab et al., arXiv:2304.07193). */
 #include "logits.h"
 
@@ -26,7 +27,7 @@ size_t head_tokens(const vit_config *c) {
     return c->pool != VIT_POOL_CLASS ? vit_tokens(c) : c->class_tokens + c->distillation_tokens;
 }
 
-/* 2 where class and distillation token are pooled: with two heads, or with none. */
+/* 2 if the class token and the distillation token are both pooled: for two heads, or for none. */
 static size_t pooled_tokens(const vit_config *c) {
     return c->distillation_tokens && !c->no_head_dist ? 2 : 1;
 }
@@ -47,7 +48,8 @@ static void pool_rows(const vit_config *c, float *pooled, const float *x, size_t
     }
 }
 
-/* Head 0 reads the class token, head 1 the distillation token; other poolings feed both alike. */
+/* Head 0 reads the class token and head 1 the distillation token. Other poolings feed both heads
+ * the same. */
 static void pool_forward(const vit_config *c, float *pooled, const float *x, size_t batch,
                          size_t tokens, size_t head) {
     size_t D = c->width, N = pooled_rows(c);
@@ -71,8 +73,8 @@ static void pool_backward(const vit_config *c, float *dtokens, const float *dpoo
             for (size_t i = 0; i < D; i++) dtokens[t * D + i] += dpooled[i] * share;
 }
 
-/* The first D of what feeds the heads; of two the mean, as a distilled DeiT without heads gives it
- * in timm. */
+/* The first D of the features that feed the head. For two heads it is their mean, which timm gives
+ * for a distilled DeiT without heads. */
 static void feed(const vit_config *c, float *fed, const float *pooled, size_t batch, size_t head,
                  size_t heads) {
     size_t D = c->width;
@@ -122,7 +124,7 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
     const vit_config *c = &m->config;
     const struct vit_params *p = &m->params;
     size_t D = c->width, K = c->classes, rows = batch * tokens, heads = p->head_dist_weight ? 2 : 1;
-    float *dhead = dpooled + batch * D; /* (B,K): dlogits shared among the heads */
+    float *dhead = dpooled + batch * D; /* (B,K): each head's share of dlogits */
     for (size_t i = 0; i < batch * K; i++) dhead[i] = dlogits[i] / (float)heads;
     memset(dx, 0, rows * D * sizeof *dx);
     for (size_t head = 0; head < heads; head++) {

@@ -6,18 +6,18 @@
 #include "pooling.h"
 #include "vit.h"
 
-/* What the head keeps between forward and backward. */
+/* The head's activations, kept for the backward pass. */
 struct head_activations {
     struct pooling pooling;
     float *tokens;        /* (BT,D) after the final norm */
-    float *mean, *rstd;   /* (BT); with fc_norm (B); NULL while only running */
-    float *pooled;        /* (2,B,D): what feeds head and head_dist */
+    float *mean, *rstd;   /* (BT); with fc_norm (B); NULL without a tape */
+    float *pooled;        /* (2,B,D): the features for head and head_dist */
     float *pooled_normed; /* (B,D), with fc_norm */
-    float *fed;           /* (B,D): a copy of what feeds the head; NULL: not wanted */
+    float *fed;           /* (B,D): a copy of the features for the head; NULL: not wanted */
 };
-/* The first tokens of an image that the head reads: all for a mean. */
+/* How many of an image's first tokens the head reads: all for a mean. */
 size_t head_tokens(const vit_config *config);
-/* x (B·tokens,D): the first `tokens` of each image, T or head_tokens. */
+/* x (B·tokens,D): the first `tokens` of each image: T, or head_tokens(config). */
 void logits_forward(const vit_model *m, float *logits, const struct head_activations *a,
                     const float *x, size_t batch, size_t tokens);
 /* dx: the gradient of x (B·tokens,D). */

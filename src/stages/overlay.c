@@ -19,15 +19,14 @@ void vit_overlay_row(float *map, const float *attention, size_t heads, size_t to
 /* ---- Rollout ------------------------------------------------------------ *
  *
  * For each layer and each of its rows i, in this order:
- *   1. fuse    a[j] = mean, max or min over the heads of attention[head][i][j]
- *   2. discard the n = floor(discard·T + 1/2) smallest of a[1..T-1] become 0, discard held
- *              to 0..1 and n to T-1; of equal ones those of lower j first
- *   3. residual a[i] += 1
+ *   1. fuse      a[j] = mean, max or min over the heads of attention[head][i][j]
+ *   2. discard   the n smallest of a[1..T-1] become 0, n = floor(discard·T + 1/2). discard is held
+ *                to 0..1 and n to T-1. Of equal numbers those of lower j come first
+ *   3. residual  a[i] += 1
  *   4. normalise a /= sum of a
- * Rollout is then row · A_L · … · A_1, where `row` picks the first token, or with 1/T
- * averages all where there is no prefix: the first row of the product of all layers,
- * found from the left, so that no matrix is ever multiplied by a matrix.
- * The map is its patch columns, divided by their sum. */
+ * Rollout is then row · A_L · … · A_1, where `row` picks the first token, or averages all tokens
+ * if there is no prefix. It is multiplied from the left, so a row meets a matrix, and never a
+ * matrix a matrix. The map is the patch columns of the result, divided by their sum. */
 
 static void fuse_heads(float *restrict row, const float *restrict attention, size_t heads,
                        size_t tokens, vit_fuse fuse) {
@@ -45,7 +44,7 @@ static void fuse_heads(float *restrict row, const float *restrict attention, siz
         for (size_t j = 0; j < tokens; j++) row[j] /= (float)heads;
 }
 
-/* Floats that are not negative order as their bits do. */
+/* Floats that are not negative have the same order as their bits. */
 static uint32_t bits_of(float x) {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -54,7 +53,7 @@ static uint32_t bits_of(float x) {
 
 static void discard_smallest(float *x, size_t n, size_t drop) {
     if (drop == 0) return;
-    uint32_t low = 0, high = 0x7f800000; /* the drop-th smallest lies between, by bisection */
+    uint32_t low = 0, high = 0x7f800000; /* bisection: the drop-th smallest lies between them */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         size_t below = 0;
@@ -75,7 +74,7 @@ static void discard_smallest(float *x, size_t n, size_t drop) {
     }
 }
 
-/* Row i of a layer's A: what token i mixes together, itself included. */
+/* Row i of a layer's A: the shares in which token i mixes all tokens, itself included. */
 static void mixing_row(float *row, const float *attention, size_t heads, size_t tokens, size_t i,
                        size_t drop, vit_fuse fuse) {
     fuse_heads(row, attention + i * tokens, heads, tokens, fuse);

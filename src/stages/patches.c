@@ -11,7 +11,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* A patch, its corner at (top, left) → (C,P,Q). */
+/* The patch whose corner is at (top, left) → (C,P,Q). */
 static void cut(float *patch, const struct maps *from, size_t top, size_t left, size_t P,
                 size_t Q) {
     const float *corner = from->x + top * from->row_step + left * from->column_step;
@@ -21,7 +21,7 @@ static void cut(float *patch, const struct maps *from, size_t top, size_t left, 
                 *patch++ = corner[row * from->row_step + column * from->column_step];
 }
 
-/* Its gradient → its place; patches share nothing. */
+/* A patch's gradient → its place on the maps. Patches do not overlap, so nothing is added. */
 static void put(const struct maps *to, const float *patch, size_t top, size_t left, size_t P,
                 size_t Q) {
     float *corner = to->x + top * to->row_step + left * to->column_step;
@@ -31,7 +31,8 @@ static void put(const struct maps *to, const float *patch, size_t top, size_t le
                 corner[row * to->row_step + column * to->column_step] = *patch++;
 }
 
-/* Patches row by row over the grid; within one, channels, then rows, as Conv2d's weight. */
+/* Patches go row by row over the grid. A patch goes channel by channel, then row by row, as
+ * Conv2d's weight does. */
 void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share) {
     const vit_config *c = &m->config;

@@ -11,7 +11,8 @@
 /* maps → patches (N,C·P·Q) → x (N,D): a share of the rows. */
 void patches_forward(const vit_model *m, float *x, float *patches, const struct maps *from,
                      struct rows share);
-/* With a stem also → s->dmaps' last, of image `image`. */
+/* Adds to the patches' gradients. With a stem it also writes the last of s->dmaps, for image
+ * `image`. */
 void patches_backward(const vit_model *m, const struct vit_params *g, const float *dx,
                       const float *patches, const struct scratch *s, size_t image);
 

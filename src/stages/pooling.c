@@ -1,6 +1,6 @@
-/* Tokens → one vector (D) by attention. A learned query looks at all patches, then comes an MLP in
- * a residual branch: Zhai et al., arXiv:2106.04560, section 3.3; SigLIP's. Or the tokens attend to
- * each other without weights: PRR, as timm has it. */
+/* Tokens → one vector (D) by attention, in one of two ways. SigLIP: a learned query looks at all
+ * patches, then comes an MLP in a residual branch (Zhai et al., arXiv:2106.04560, section 3.3).
+ * PRR, as in timm: the tokens attend to each other without weights. */
 #include "pooling.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ void pooling_lay_out(struct pooling *room, struct arena *arena, const vit_model 
     room->hidden = arena_floats(arena, batch, m->config.mlp_width);
 }
 
-/* Adds to mixed (D) one query's mean of the values, head by head. A key and a value are each
- * `step` from the next. */
+/* Adds one query's weighted mean of the values to mixed (D), head by head. Keys are `step` floats
+ * apart, and values too. */
 static void mix(const vit_model *m, float *mixed, float *scores, const float *query,
                 const float *keys, const float *values, size_t step, size_t rows) {
     size_t d = head_width(&m->config);

@@ -1,6 +1,6 @@
-/* The convolutional stem: image (C,H,W) → maps of their own number of channels, once for each
- * convolution of 3×3, as large or, with stride 2, half as large; the patches are cut from the
- * last. Xiao et al., arXiv:2106.14881. */
+/* The convolutional stem: image (C,H,W) → maps, by convolutions of 3×3. Each convolution has its
+ * own number of channels, and stride 1, or 2, which halves the maps. The patches are cut from the
+ * last maps. Xiao et al., arXiv:2106.14881. */
 #include "stem.h"
 
 #include <string.h>
@@ -17,12 +17,12 @@
 #include "vit.h"
 
 enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
-/* Positions whose neighbourhoods are side by side at a time. */
+/* So many positions are computed at a time, their neighbourhoods side by side. */
 enum { AT_ONCE = 256 };
 
 /* ---- Convolutions ------------------------------------------------------- */
 
-/* Weights as files have them, rows of (C,3·3) → rows of (3·3,C): a neighbourhood in that order is
+/* Weights as files have them, rows of (C,3·3), → rows of (3·3,C). In that order a neighbourhood is
  * three runs of floats. */
 void stem_reorder(float *restrict to, const float *restrict from, size_t rows, size_t C) {
     for (size_t row = 0; row < rows; row++, to += TAPS * C, from += TAPS * C)
@@ -38,7 +38,7 @@ static void add_back(float *restrict to, const float *restrict from, size_t rows
                 to[channel * TAPS + tap] += from[tap * C + channel];
 }
 
-/* Packed weights are in that order since they were loaded. */
+/* The weights in the order (3·3,C). Packed weights were put in that order when they were loaded. */
 static const float *ordered(const vit_model *m, const struct scratch *s, const float *weight,
                             size_t S, size_t C) {
     if (m->kernels->packed) return weight;
@@ -46,13 +46,13 @@ static const float *ordered(const vit_model *m, const struct scratch *s, const f
     return s->stem_weight;
 }
 
-/* Those of the KERNEL places from `start` that lie within `size`. */
+/* Which of the KERNEL places from `start` on lie within `size`. */
 static struct rows within(size_t start, size_t size) {
     size_t first = start < size ? 0 : 1, left = size - (start + first);
     return (struct rows){first, left < KERNEL - first ? left : KERNEL - first};
 }
 
-/* A part of a row of maps → to (count,C). */
+/* `count` positions of a row of the maps → to (count,C). */
 static void cut_run(float *restrict to, const struct maps *from, const float *restrict x,
                     size_t count) {
     size_t C = from->channels;
@@ -69,9 +69,9 @@ static void add_run(float *restrict x, const float *restrict from, size_t floats
     for (size_t i = 0; i < floats; i++) x[i] += from[i];
 }
 
-/* The neighbourhood of a position: its rows and columns that lie on the maps. */
+/* A neighbourhood of a position: its corner, and which of its rows and columns lie on the maps. */
 struct neighbourhood {
-    size_t top, left; /* -1, being unsigned, is past all */
+    size_t top, left; /* unsigned: -1 is larger than any size */
     struct rows down, across;
 };
 
@@ -83,7 +83,7 @@ static struct neighbourhood neighbourhood_of(const struct maps *from, const stru
     return (struct neighbourhood){top, left, within(top, from->rows), within(left, from->columns)};
 }
 
-/* Where row i of a neighbourhood begins on the maps, and in its column (3·3,C). */
+/* Row i of a neighbourhood begins at run_on on the maps, and at run_at in the column (3·3,C). */
 static float *run_on(const struct maps *maps, const struct neighbourhood *n, size_t i) {
     return maps->x + (n->top + i) * maps->row_step +
            (n->left + n->across.first) * maps->column_step;
@@ -93,8 +93,8 @@ static size_t run_at(const struct maps *maps, const struct neighbourhood *n, siz
     return (i * KERNEL + n->across.first) * maps->channels;
 }
 
-/* What each of the positions `share` of the maps `to` looks at → columns (count,3·3·C). Beyond the
- * edges there is 0. */
+/* The neighbourhoods of the positions `share` of the maps `to` → columns (count,3·3·C), with 0
+ * beyond the edges. */
 static void cut_neighbourhoods(float *columns, const struct maps *from, const struct maps *to,
                                struct rows share) {
     size_t floats = TAPS * from->channels;
@@ -106,7 +106,7 @@ static void cut_neighbourhoods(float *columns, const struct maps *from, const st
     }
 }
 
-/* The columns of all positions of `to`, added back to the maps they were cut from. */
+/* Adds the columns of all positions of `to` back to the maps that they were cut from. */
 static void add_neighbourhoods(const struct maps *from, const float *columns,
                                const struct maps *to) {
     size_t floats = TAPS * from->channels, positions = to->rows * to->columns;
@@ -121,7 +121,7 @@ static void add_neighbourhoods(const struct maps *from, const float *columns,
 struct maps stem_input(const vit_config *c, const struct stem *a, const float *images, size_t layer,
                        size_t image) {
     struct maps maps = stem_maps(c, layer, NULL);
-    /* an image is only read: gradients are what is added to */
+    /* The cast drops const, but images are only read. */
     maps.x = (layer ? a->maps[layer - 1] : (float *)(uintptr_t)images) + image * maps_floats(&maps);
     return maps;
 }
@@ -153,7 +153,7 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
     }
 }
 
-/* One convolution's. */
+/* The backward pass of one convolution. */
 static void backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
                      const struct scratch *s, const float *images, size_t layer, size_t batch) {
     const vit_config *c = &m->config;
@@ -196,7 +196,7 @@ void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *c, size
     }
 }
 
-/* The most floats that any convolution takes. */
+/* The most floats that any convolution needs. */
 struct most {
     size_t columns, weight;
 };

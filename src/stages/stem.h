@@ -8,7 +8,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* A batch's maps after each convolution (B,rows,columns,S); before its activation, or NULL. */
+/* A batch's maps (B,rows,columns,S) after each convolution; pre: before its activation, or NULL. */
 struct stem {
     float *maps[VIT_STEM_MOST], *pre[VIT_STEM_MOST];
 };
@@ -17,16 +17,17 @@ void stem_lay_out(struct stem *a, struct arena *arena, const vit_config *config,
 void scratch_stem(struct scratch *s, struct arena *arena, const vit_model *model);
 void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_config *config,
                            size_t batch);
-/* What goes into convolution `layer`, or past the last into the patches, of one image. */
+/* One image's maps that go into convolution `layer`, or past the last into the patches. */
 struct maps stem_input(const vit_config *config, const struct stem *a, const float *images,
                        size_t layer, size_t image);
-/* One convolution of the batch: this part's share of the positions. */
+/* One convolution over the batch: this part's share of the positions. */
 void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
                   const float *images, size_t layer, size_t batch, size_t part, size_t parts);
-/* s->dmaps' last: in, the gradient of the batch's last maps; the others are overwritten. */
+/* s->dmaps: the last holds the gradient of the batch's last maps; the others are overwritten. */
 void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
                    const struct scratch *s, const float *images, size_t batch);
-/* A convolution's weights as files have them → as kernels' packed ones are: rows (3·3,C). */
+/* A convolution's weights as files have them, rows of (C,3·3), → rows of (3·3,C), which packed
+ * kernels read. */
 void stem_reorder(float *to, const float *from, size_t rows, size_t channels);
 
 #endif

@@ -1,5 +1,5 @@
-/* Patch rows (N,D) → tokens (T,D): the prefix tokens in front, positions added, and normed if
- * the model is one of CLIP's (Radford et al., arXiv:2103.00020, section 2.4). */
+/* Patch rows (N,D) → tokens (T,D): puts the prefix tokens in front and adds the positions. A model
+ * of CLIP's norms the tokens too (Radford et al., arXiv:2103.00020, section 2.4). */
 #include "tokens.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];
 }
 
-/* The prefix tokens in their order: each a parameter of some rows. */
+/* The prefix tokens in order. Each is a parameter of some rows. */
 enum { PREFIXES = 3 };
 static void prefix_tokens(float *out[PREFIXES], size_t rows[PREFIXES], const struct vit_params *p,
                           const vit_config *c) {
@@ -24,7 +24,7 @@ static void prefix_tokens(float *out[PREFIXES], size_t rows[PREFIXES], const str
     out[2] = p->register_tokens, rows[2] = c->register_tokens;
 }
 
-/* Positions cover all tokens, or only the patches: the last rows either way. */
+/* Positions cover all tokens, or only the patches. Both are the last rows. */
 static size_t first_position(const vit_config *c) {
     return vit_tokens(c) - c->position_rows;
 }
@@ -61,14 +61,14 @@ void tokens_backward(const vit_model *m, const struct vit_params *g, const float
     if (g->position) add(g->position, dx + first_position(c) * D, c->position_rows * D);
 }
 
-/* e^x for x in 0…10, by its power series, as a direction is. */
+/* e^x for x in 0…10, by its power series. */
 static double exponential(double x) {
     double sum = 0, term = 1;
     for (int k = 0; k < 60; term *= x / ++k) sum += term;
     return sum;
 }
 
-/* The wave of column pair `part` of `whole`: 10000^(part/whole) positions a radian. */
+/* The length of a wave in positions a radian: 10000^(part/whole). */
 static double wave(size_t part, size_t whole) {
     return exponential(9.210340371976184 * (double)part / (double)whole);
 }
@@ -85,7 +85,8 @@ static void sincos1d(float *table, size_t T, size_t D) {
     }
 }
 
-/* Column and row of N patches have half of the width each: all sines, then all cosines. */
+/* A patch's column fills the first half of the width and its row the second, each with all sines,
+ * then all cosines. */
 static void sincos2d(float *table, size_t N, size_t columns, size_t D) {
     for (size_t i = 0; i < D / 4; i++) {
         double radian = wave(i, D / 4);

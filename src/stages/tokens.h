@@ -6,7 +6,8 @@
 #include "params.h"
 #include "vit.h"
 
-/* x (T,D), its patch rows filled → prefix rows written, positions added: a share of the rows. */
+/* x (T,D) holds the patch rows. Writes the prefix rows and adds the positions, over a share of the
+ * rows. */
 void tokens_forward(const vit_model *m, float *x, struct rows share);
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
 /* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
