@@ -1,4 +1,4 @@
-/* How far probabilities can be believed, and the one number that mends them.
+/* How reliable probabilities are, and the temperature that makes them more reliable.
  * Guo et al., On Calibration of Modern Neural Networks, arXiv:1706.04599. */
 #include "train.h"
 
@@ -32,8 +32,8 @@ double calibration_error(const struct reliability *r) {
     return count ? apart / (double)count : 0;
 }
 
-/* The sum over the images of d cross-entropy / d (1 / temperature): what the softmax expects of
- * the logits less what the true class has. */
+/* The sum over the images of d cross-entropy / d (1 / temperature): the softmax's mean of the
+ * logits minus the true class's logit. */
 static double slope(const float *logits, const uint8_t *labels, size_t count, size_t classes,
                     double temperature) {
     double total = 0;
@@ -43,22 +43,22 @@ static double slope(const float *logits, const uint8_t *labels, size_t count, si
         for (size_t i = 0; i < classes; i++) {
             double p = exp((logits[i] - max) / temperature);
             sum += p;
-            expected += p * (logits[i] - truth); /* the difference first: where all of p is the
-                                                    true class's, this is 0 and not nearly */
+            expected += p * (logits[i] - truth); /* subtracting first gives exactly 0 if the true
+                                                    class has all of p */
         }
         total += expected / sum;
     }
     return total;
 }
 
-/* The cross-entropy is convex in 1 / temperature, so its slope changes sign once: bisection. */
+/* Bisection: the cross-entropy is convex in 1 / temperature, so its slope changes sign once. */
 double fit_temperature(const float *logits, const uint8_t *labels, size_t count, size_t classes) {
     double low = log(0.01), high = log(100);
     if (slope(logits, labels, count, classes, 1) == 0) return 1;
-    for (int i = 0; i < 40; i++) { /* to 1e-11 of it */
+    for (int i = 0; i < 40; i++) { /* to a relative error of 1e-11 */
         double middle = (low + high) / 2;
         if (slope(logits, labels, count, classes, exp(middle)) < 0)
-            high = middle; /* too warm: a larger 1 / temperature is better still */
+            high = middle; /* too warm: a larger 1 / temperature lowers the cross-entropy */
         else
             low = middle;
     }

@@ -1,4 +1,4 @@
-/* Whole files in and out. A path may lead to anything, and another's file holds anything. */
+/* Reads and writes whole files. A path may lead to anything, and a file may hold anything. */
 #define _XOPEN_SOURCE 700
 #include "base/error.h"
 #include "train.h"
@@ -36,7 +36,7 @@ bool read_some(size_t *got, int fd, void *bytes, size_t size) {
     return true;
 }
 
-/* Memory follows what was really read, and is never more than `most` and a byte. */
+/* Memory grows with the bytes that were really read, to at most `most` bytes and one. */
 static vit_status read_all(uint8_t **out, size_t *size, int fd, size_t most, const char *path,
                            vit_error *why) {
     size_t room = 1 << 16, got;
@@ -84,7 +84,7 @@ static bool write_all(int fd, const void *bytes, size_t size) {
     return true;
 }
 
-/* 0, or the errno. Into what is there and stays: a device, a pipe. */
+/* Writes into a device or a pipe, which is there and stays. Returns 0 or the errno. */
 static int write_into(const char *path, const void *bytes, size_t size) {
     int fd = open(path, O_WRONLY | O_CLOEXEC), error;
     if (fd < 0) return errno;
@@ -92,9 +92,9 @@ static int write_into(const char *path, const void *bytes, size_t size) {
     return close(fd) && !error ? errno : error;
 }
 
-/* The same, whole or not at all, in place of `old`, which is NULL where there is nothing. A part
- * that is there already is of a run that was killed, or a link that another has laid: either goes,
- * and what a link leads to stays as it is. */
+/* Replaces the file `old` (NULL: there is none), whole or not at all: writes `part`, then renames
+ * it to `path`. Returns 0 or the errno. A `part` that is there already was left by a killed run, or
+ * is a link that somebody laid. It is removed; a link's target stays as it is. */
 static int write_beside(const char *path, const char *part, const struct stat *old,
                         const void *bytes, size_t size) {
     mode_t mode = old ? old->st_mode & 0777 : 0666;
@@ -108,7 +108,7 @@ static int write_beside(const char *path, const char *part, const struct stat *o
     return error;
 }
 
-/* A link stays, and leads to the new file. */
+/* Returns 0 or the errno. If `path` is a link, the link stays and leads to the new file. */
 static int replace(const char *path, const struct stat *old, const void *bytes, size_t size) {
     static const char ending[] = ".part";
     char *place = old ? realpath(path, NULL) : strdup(path);

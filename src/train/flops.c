@@ -1,4 +1,4 @@
-/* What a forward pass costs: known from the config alone. */
+/* The cost of a forward pass, computed from the config alone. */
 #include "shapes.h"
 #include "train.h"
 

@@ -1,5 +1,5 @@
-/* IDX files, as MNIST is given out: a big-endian header (two zero bytes, the type 8 for bytes,
- * the rank, one 32-bit size per dimension), then the bytes. LeCun, Cortes & Burges. */
+/* IDX files, the format in which MNIST is published: a big-endian header (two zero bytes, the type
+ * 8 for bytes, the rank, one 32-bit size per dimension), then the bytes. LeCun, Cortes & Burges. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "train.h"
@@ -12,8 +12,9 @@
 #include <zlib.h>
 
 enum { MAX_RANK = 3, CHUNK = 1 << 24 };
-/* What may come out of a gzip file: so much always, and so many times its own size. MNIST comes
- * out at 5 times its size; a bomb at 1000. And so much of a pipe, which says no size. */
+/* Limits on unpacked bytes. A gzip file may unpack to ALWAYS bytes, or to MOST_TIMES its own size
+ * if that is more: MNIST unpacks to 5 times its size, a bomb to 1000 times. A pipe tells no size,
+ * so its limit is MOST_OF_PIPE. */
 enum { ALWAYS = 1 << 24, MOST_TIMES = 100, MOST_OF_PIPE = 1 << 30 };
 
 struct idx {
@@ -47,7 +48,8 @@ static vit_status read_header(struct idx *idx, vit_error *why) {
         const uint8_t *p = header + 4 + 4 * i;
         idx->shape[i] = (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
         if (idx->shape[i] == 0 || idx->shape[i] > PTRDIFF_MAX / idx->count)
-            return vit_fail(why, VIT_BAD_FILE, "%s: the sizes %d make no data set", idx->path,
+            return vit_fail(why, VIT_BAD_FILE,
+                            "%s: expected sizes from 1 that fit in memory, got %d", idx->path,
                             idx->shape, i + 1);
         idx->count *= idx->shape[i];
     }
@@ -66,7 +68,7 @@ static vit_status too_long(const struct idx *idx, vit_error *why) {
                     idx->count);
 }
 
-/* What the header announces against the file's own size. */
+/* Compares the bytes that the header announces with the file's own size. */
 static vit_status check_size(const struct idx *idx, vit_error *why) {
     bool pipe = idx->file_size == SIZE_OF_PIPE;
     size_t most = pipe ? MOST_OF_PIPE : idx->file_size * MOST_TIMES;
@@ -85,9 +87,9 @@ static vit_status check_size(const struct idx *idx, vit_error *why) {
 
 /* ---- The bytes ---------------------------------------------------------- */
 
-/* Memory follows what was really read, never what the header promised. */
+/* Memory grows with the bytes that were really read, not with the header's promise. */
 static vit_status read_bytes(struct idx *idx, vit_error *why) {
-    size_t held = 0, room = 0, end = idx->count + 1; /* one more: zlib then reads the trailer too */
+    size_t held = 0, room = 0, end = idx->count + 1; /* past the end, zlib reads the trailer too */
     int got = 1;
     while (got > 0 && held < end) {
         if (held == room) {
@@ -129,7 +131,7 @@ static vit_status idx_close(struct idx *idx, vit_status status, vit_error *why) 
 
 /* ---- Data sets ---------------------------------------------------------- */
 
-/* Before the bytes are read. */
+/* Checks that need only the headers, before the bytes are read. */
 static vit_status check_against_model(const struct idx *images, const struct idx *labels,
                                       const vit_config *config, vit_error *why) {
     const size_t *size = &images->shape[1];
@@ -177,7 +179,7 @@ void data_close(struct data_set *data) {
     *data = (struct data_set){0};
 }
 
-/* DIR/name or DIR/name.gz, whichever is there; false where neither is. */
+/* Finds DIR/name, else DIR/name.gz; false if neither is there. */
 static bool find_file(char *path, size_t size, const char *directory, const char *name) {
     static const char *const endings[] = {"", ".gz"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

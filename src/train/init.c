@@ -1,11 +1,10 @@
-/* The first parameters: each drawn as its kind is. */
+/* The first parameters. A tensor's kind decides how it is filled. */
 #include "base/error.h"
 #include "rng.h"
 #include "train.h"
 
 #include <string.h>
 
-/* Each writes n floats of a tensor. */
 static void fill(float *x, size_t n, float value) {
     for (size_t i = 0; i < n; i++) x[i] = value;
 }
@@ -66,14 +65,15 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
         vit_tensor to = vit_tensor_at(model, i), old;
         if (!find_tensor(&old, from, to.name))
             return vit_fail(why, VIT_BAD_TENSOR,
-                            "%s: the recipe's model has it, the model to start from has not",
+                            "%s: the recipe's model has it, but the model to start from does not",
                             to.name);
         bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
         if (same)
             memcpy(to_all + to.offset, from_all + old.offset, to.count * sizeof *to_all);
         else if (to.kind != VIT_KIND_HEAD && to.kind != VIT_KIND_HEAD_BIAS)
             return vit_fail(why, VIT_BAD_TENSOR,
-                            "%s: the recipe's model wants %d, the model to start from has %d",
+                            "%s: expected %d as in the recipe's model, got %d in the model to "
+                            "start from",
                             to.name, to.shape, to.rank, old.shape, old.rank);
     }
     return VIT_OK;

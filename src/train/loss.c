@@ -1,5 +1,5 @@
-/* Cross-entropy with label smoothing: Szegedy et al., arXiv:1512.00567, section 7; and against
- * another model's answers: Hinton et al., arXiv:1503.02531. */
+/* Cross-entropy with label smoothing (Szegedy et al., arXiv:1512.00567, section 7), and
+ * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531). */
 #include <math.h>
 
 #include "vit.h"

@@ -1,6 +1,6 @@
-/* Muon: the momentum of a matrix, made orthogonal before it is followed. Jordan et al., "Muon: an
- * optimizer for hidden layers in neural networks", 2024; steps as long as AdamW's, so that both
- * take one learning rate: Liu et al., arXiv:2502.16982, section 2.2. */
+/* Muon: a matrix follows its momentum, made orthogonal first. Jordan et al., "Muon: an optimizer
+ * for hidden layers in neural networks", 2024. Its steps are as long as AdamW's, so that both use
+ * the same learning rate: Liu et al., arXiv:2502.16982, section 2.2. */
 #include "kernels/kernels.h"
 #include "train.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum { ITERATIONS = 5 };
-/* x → ax + bx³ + cx⁵, five times over, takes singular values from 0.003 to 1 to 0.68 to 1.21. */
+/* Five times x → ax + bx³ + cx⁵ brings singular values in 0.003…1 into 0.68…1.21. */
 static const float A = 3.4445f, B = -4.7750f, C = 2.0315f;
-static const double USUAL_STEP = 0.2; /* root mean square of AdamW's, in learning rates */
+static const double USUAL_STEP = 0.2; /* root mean square of AdamW's step, in learning rates */
 
 struct matrices stacked_matrices(const vit_tensor *tensor) {
     bool three = tensor->kind == VIT_KIND_QKV || tensor->kind == VIT_KIND_POOL_QKV;
@@ -61,7 +61,7 @@ void muon_update(const struct vit_kernels *kernels, float *restrict parameters, 
         float g = scale * gradient[i];
         m[i] = momentum * m[i] + g;
         size_t to = wide ? i : i % columns * rows + i / columns;
-        X[to] = g + momentum * m[i]; /* Nesterov's */
+        X[to] = g + momentum * m[i]; /* Nesterov's momentum */
     }
     X = orthogonalise(kernels, X, next, square, polynomial, small, large);
     float shrink = (float)(adamw->learning_rate * adamw->weight_decay);

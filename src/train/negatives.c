@@ -1,11 +1,12 @@
-/* What is no digit, so that a model learns to be unsure of it (outlier exposure: Hendrycks,
- * Mazeika & Dietterich, arXiv:1812.04606): letters and signs that no digit looks like,
+/* Drawings that are no digit, from which a model learns to be unsure (outlier exposure: Hendrycks,
+ * Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a digit,
  * scribbles, hatching, and two digits side by side. */
 #include "negatives.h"
 
 #include <string.h>
 
-/* Corners on a grid of 0…9, x then y from the upper left, a stroke after each comma. */
+/* The corners of each shape, as x and y from the upper left on a grid of 0…9. A comma begins a new
+ * stroke. */
 static const char *const SHAPES[] = {
     /* A */ "09 40 89,26 66",
     /* C */ "82 50 20 03 06 29 59 87",
@@ -59,7 +60,7 @@ size_t negative_points(void) {
     return most;
 }
 
-/* From corners to where they are drawn. */
+/* Maps a shape's corners to places on the plane. */
 struct hand {
     float xx, xy, yx, yy, x, y, width;
 };
@@ -99,7 +100,7 @@ static void draw_shape(uint8_t *ink, size_t side, vit_point *points, struct rng 
     }
 }
 
-/* A pen that wanders, and turns more the longer it does. */
+/* A pen that wanders; each turn keeps a part of the turn before it. */
 static void draw_scribble(uint8_t *ink, size_t side, vit_point *points, struct rng *rng) {
     size_t strokes = 1 + rng_below(rng, 4);
     float width = draw_width(rng, 0.6f * (float)side), room = 0.7f * (float)side;
@@ -144,7 +145,8 @@ void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng
         draw_zigzag(ink, side, points, rng);
 }
 
-/* Pastes an image (rows,columns) at (top,left) of a square plane; darker ink stays. */
+/* Pastes an image (rows,columns) at (top,left) of a square plane. Ink that is already darker
+ * stays. */
 static void paste(uint8_t *ink, size_t side, const uint8_t *image, size_t rows, size_t columns,
                   size_t top, size_t left) {
     for (size_t y = 0; y < rows && top + y < side; y++)

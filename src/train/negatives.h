@@ -1,4 +1,4 @@
-/* Drawings of no digit, for samples.c. */
+/* Drawings that are no digit, for samples.c. */
 #ifndef VIT_NEGATIVES_H
 #define VIT_NEGATIVES_H
 
@@ -7,7 +7,7 @@
 
 enum { SCRIBBLE_POINTS = 40 };
 
-/* The points that negative_draw may need. */
+/* The most points that negative_draw needs. */
 size_t negative_points(void);
 /* Adds a letter, a sign or a scribble to `ink` (side,side). */
 void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng);
@@ -15,8 +15,8 @@ void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng
 void negative_pair(uint8_t *ink, size_t side, const struct data_set *data, size_t images,
                    struct rng *rng);
 
-/* A pen's width for a drawing of `size`: half of them as pens are, half from hair to felt. What
- * counts is the ratio. */
+/* A pen's width for a drawing of `size`. Half of the widths are usual ones, half go from a hair's
+ * to a felt pen's. The logarithm of the width is uniform. */
 static inline float draw_width(struct rng *rng, float size) {
     bool usual = rng_unit(rng) < 0.5;
     double thinnest = usual ? 0.07 : 0.01, thickest = usual ? 0.2 : 0.35;

@@ -1,5 +1,5 @@
-/* A checkpoint: a header of 64-bit numbers in the machine's own order, the arrays, the records
- * of the epochs done, a CRC-32 of all before it. */
+/* A checkpoint is a header of 64-bit numbers in the machine's byte order, then the arrays, then the
+ * records of all epochs, then a CRC-32 of all that. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "train.h"
@@ -22,7 +22,7 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
     hash ^= 0xcbf29ce484222325u;
     for (size_t i = 0; i < size; i++)
-        /* The analyzer knows an array of integers by its elements, not by its bytes. */
+        /* A false alarm: the analyzer tracks integers in an array by element, not by byte. */
         hash = (hash ^ p[i]) * 0x100000001b3u; // NOLINT(clang-analyzer-core.*)
     return hash;
 }
@@ -49,7 +49,7 @@ static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
 
 vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job, vit_error *why) {
     const struct data_set *data = job->data;
-    struct recipe recipe = *job->recipe; /* epochs and seed count apart */
+    struct recipe recipe = *job->recipe; /* epochs and seed are compared on their own */
     recipe.epochs = 0;
     recipe.seed = 0;
     char *training = recipe_training_json(&recipe);
@@ -122,16 +122,17 @@ static vit_status check_identity(const struct header *header, const struct check
         if (header->identity[i] != c->identity[i]) {
             bool number = i >= RUN_EPOCHS;
             return vit_fail(why, VIT_BAD_FILE,
-                            number ? "%s is of a run with another %s, %z instead of %z; resume "
-                                     "with the same, or start anew with --fresh"
-                                   : "%s is of a run with another %s; resume with the same, or "
-                                     "start anew with --fresh",
+                            number
+                                ? "%s comes from a run with another %s, %z instead of %z; resume "
+                                  "with the same, or start anew with --fresh"
+                                : "%s comes from a run with another %s; resume with the same, or "
+                                  "start anew with --fresh",
                             path, names[i], (size_t)header->identity[i], (size_t)c->identity[i]);
         }
     return VIT_OK;
 }
 
-/* Numbers as a run has them: the log has room for no others. */
+/* Whether the records hold numbers that a run can have. The log has no room for others. */
 static bool records_plausible(const struct checkpoint *c) {
     for (size_t i = 0; i < c->epoch; i++) {
         const struct epoch_record *r = &c->records[i];
@@ -174,7 +175,7 @@ static vit_status decode(struct checkpoint *c, uint8_t *bytes, size_t size, cons
                     path);
 }
 
-/* A file that is longer than this run's: its header tells of which run it is. */
+/* A file that is longer than this run's checkpoint. Its header tells which run wrote it. */
 static vit_status refuse_longer(const struct checkpoint *c, const char *path, vit_error *why) {
     struct header header;
     size_t size, got = 0;

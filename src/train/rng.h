@@ -1,5 +1,5 @@
-/* Random numbers that depend on what they are for, not on who asked before: a stream is named
- * by (seed, purpose, epoch, index), so threads and resumed runs draw the same ones.
+/* Random numbers. (seed, purpose, epoch, index) names a stream, and a stream depends on nothing
+ * else, so any number of threads and a resumed run draw the same numbers.
  * The generator is splitmix64: Steele, Lea & Flood, OOPSLA 2014, doi:10.1145/2660193.2660195. */
 #ifndef VIT_RNG_H
 #define VIT_RNG_H
@@ -40,7 +40,7 @@ static inline double rng_within(struct rng *rng, double limit) {
     return limit * (2 * rng_unit(rng) - 1);
 }
 
-/* In 0…n-1; the bias of the remainder is below n / 2^64. */
+/* In 0…n-1, with a bias below n / 2^64. */
 static inline size_t rng_below(struct rng *rng, size_t n) {
     return (size_t)(rng_bits(rng) % n);
 }

@@ -1,7 +1,7 @@
-/* One step: a batch is split over the threads, and a thread's share into micro-batches that one
- * tape holds; each thread sums its gradient, the sums are added in the order of the threads, and
- * each thread updates its range of the parameters. Nothing depends on which thread is faster, so
- * the same seed and number of threads give the same bits. */
+/* One step. The batch is split over the threads, and each thread splits its share into
+ * micro-batches that fit its tape. Each thread sums its gradient, the sums are added in the order
+ * of the threads, and each thread updates its range of the parameters. No result depends on which
+ * thread is faster, so the same seed and number of threads give the same bits. */
 #include "step.h"
 #include "base/error.h"
 #include "kernels/kernels.h"
@@ -12,10 +12,10 @@
 
 enum { MICRO_BATCH = 8 };
 
-struct lane { /* what one thread works with */
+struct lane { /* one thread's memory */
     vit_tape *tape;
     void *tape_memory;
-    float *gradient; /* laid out as the parameters */
+    float *gradient; /* in the layout of the parameters */
     float *logits, *dlogits;
     float *muon; /* scratch for the largest matrix */
     struct sample_room room;
@@ -33,17 +33,17 @@ struct stepper {
     vit_model *model;
     vit_tensor *tensors;
     size_t tensor_count;
-    float *const *arrays; /* of a checkpoint, `count` floats each */
+    float *const *arrays; /* a checkpoint's arrays, `count` floats each */
     size_t count;
     struct lane *lanes;
-    const uint32_t *indices; /* of the batch's samples, which are: */
+    const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
     uint8_t *labels;
-    struct range part; /* of the batch, whose gradient is taken next */
-    float *gradient;   /* the sum of the parts' */
-    float *here;       /* the parameters from which a step looks uphill; NULL where none does */
-    double climb;      /* in gradients */
+    struct range part; /* the part of the batch whose gradient is taken next */
+    float *gradient;   /* the sum of the parts' gradients */
+    float *here;       /* the parameters before a climb; NULL without sharpness */
+    double climb;      /* the length of a climb, in gradients */
     struct adamw adamw;
 };
 
@@ -53,8 +53,9 @@ static size_t image_pixels(const struct stepper *s) {
 
 /* ---- The gradient of a batch -------------------------------------------- */
 
-/* Stochastic depth: block l of L drops a branch at a rate that grows linearly to drop_path at
- * the last block; kept ones are scaled up for it. Huang et al., arXiv:1603.09382. */
+/* Stochastic depth: a block drops its branches at a rate that grows linearly from block to block,
+ * to drop_path at the last. Kept branches are scaled up to make up for it. Huang et al.,
+ * arXiv:1603.09382. */
 static void draw_keep(float *keep, const struct stepper *s, size_t index) {
     size_t depth = s->recipe->config.depth;
     struct rng rng = rng_stream(s->recipe->seed, RNG_DROP_PATH, s->epoch, index);
@@ -78,7 +79,7 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
     }
 }
 
-/* Samples first…first+n of the batch. */
+/* Samples first…first+n-1 of the batch. */
 static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size_t n) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
@@ -163,16 +164,16 @@ static double norm(const struct stepper *s) {
     return sqrt(square);
 }
 
-/* → the first lane's; returns its norm. */
+/* Computes the gradient of s->part, in the first lane, and returns its norm. */
 static double part_gradient(struct stepper *s) {
     pool_run(s->pool, compute_gradient, s);
     pool_run(s->pool, add_lanes, s);
     return norm(s);
 }
 
-/* Sharpness-aware minimisation: the gradient that counts is that of a point `sharpness` away,
- * straight uphill; each part of the batch climbs its own hill (m-sharpness). Foret et al.,
- * arXiv:2010.01412, algorithm 1 and section 4.1. */
+/* Sharpness-aware minimisation takes the gradient at a point that lies `sharpness` straight uphill.
+ * Each part of the batch climbs on its own (m-sharpness). Foret et al., arXiv:2010.01412,
+ * algorithm 1 and section 4.1. */
 static void gradient_uphill(struct stepper *s) {
     s->climb = s->recipe->sharpness / (part_gradient(s) + 1e-12);
     pool_run(s->pool, climb, s);
@@ -180,7 +181,7 @@ static void gradient_uphill(struct stepper *s) {
     pool_run(s->pool, climb_back, s);
 }
 
-/* → s->gradient; returns its norm. */
+/* Computes s->gradient, of the whole batch, and returns its norm. */
 static double batch_gradient(struct stepper *s, struct step_sums *sums) {
     size_t part = s->here ? s->recipe->sharpness_batch : 0;
     if (!part) part = s->batch;
@@ -220,7 +221,7 @@ static void update_parameters(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
     float *const *arrays = s->arrays;
-    size_t seen = 0; /* matrices: the threads take them in turn */
+    size_t seen = 0; /* matrices so far: the threads take turns */
     for (size_t i = 0; i < s->tensor_count; i++) {
         vit_tensor tensor = s->tensors[i];
         struct matrices of = matrices_of(s, &tensor);
@@ -263,7 +264,7 @@ bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *ind
 
 /* ---- Memory ------------------------------------------------------------- */
 
-/* For the largest matrix; at least 1. */
+/* Floats of Muon's scratch for the largest matrix; at least 1. */
 static size_t muon_floats(const struct stepper *s) {
     size_t most = 1;
     for (size_t i = 0; i < s->tensor_count; i++) {

@@ -3,21 +3,22 @@
 
 #include "train.h"
 
-struct stepper; /* what a step works with, thread by thread */
+struct stepper; /* a step's memory, thread by thread */
 
 struct step_sums {
     double loss;
-    size_t correct, digits; /* digits: those with a class */
+    size_t correct, digits; /* digits: samples that have a class */
 };
 
-/* Borrows all it is given; `model` holds the parameters of `state`. *out is to be closed, whatever
- * is returned. */
+/* Borrows all arguments. `model` holds the parameters of `state`. The caller closes *out, even if
+ * this fails. */
 vit_status stepper_open(struct stepper **out, const struct train_job *job,
                         const struct samples *samples, struct pool *pool, vit_model *model,
                         const struct checkpoint *state, vit_error *why);
 void stepper_close(struct stepper *stepper);
 /* Step `step` of the run, counted from 0: follows the gradient of samples indices[0…n-1] of `epoch`
- * and adds to `sums`. False where the gradient is no longer a number: nothing was changed. */
+ * and adds to `sums`. False if the gradient is no longer finite; the parameters are unchanged
+ * then. */
 bool stepper_step(struct stepper *stepper, struct step_sums *sums, const uint32_t *indices,
                   size_t n, size_t epoch, size_t step, double learning_rate);
 

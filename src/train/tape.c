@@ -1,5 +1,6 @@
-/* Forward and backward over a tape: the path of vit.c with everything kept, and its way
- * back, each stage by the backward function beside its forward one. */
+/* Forward and backward over a tape. The forward pass is the path of vit.c, but keeps all
+ * activations. The backward pass goes back along it; each stage's backward function lies beside
+ * its forward function. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -22,7 +23,7 @@ struct vit_tape {
     size_t batch;
     const float *keep;
     struct activations *blocks; /* (L) */
-    struct vit_params gradient; /* bound to `bound_to` */
+    struct vit_params gradient; /* points into `bound_to` */
     float *bound_to;
     struct scratch scratch;
     struct head_activations head;
@@ -31,7 +32,7 @@ struct vit_tape {
     float *patches, *last, *dpooled;
 };
 
-/* Of each image, those that go on from this block: in the end, those that the head reads. */
+/* How many of each image's tokens go on from this block; from the last, those the head reads. */
 static size_t tokens_after(const vit_config *c, size_t layer) {
     return layer + 1 < c->depth ? vit_tokens(c) : head_tokens(c);
 }
@@ -82,7 +83,7 @@ static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_mo
     scratch_stem_backward(s, arena, &m->config, batch);
 }
 
-/* With arena->base NULL only counts. */
+/* With arena->base NULL it only counts. */
 static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m, size_t batch) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width, rows = size_times(batch, T);
@@ -111,7 +112,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     scratch_lay_out(&tape->scratch, arena, m, batch);
 }
 
-/* Other poolings and the norms round the patches have no backward pass. */
+/* Other poolings, and the norms before and after the patches, have no backward pass. */
 static bool trains(const vit_config *c) {
     return c->classes && c->pool <= VIT_POOL_MEAN && !c->norm_pre && !c->patch_norm_in &&
            !c->patch_norm;
@@ -177,7 +178,8 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
     logits_forward(m, logits, &tape->head, tape->last, batch, head_tokens(c));
 }
 
-/* A tape mostly gets the same gradient again, whose tensors it need not find again. */
+/* Finds the gradient's tensors. A tape mostly gets the same gradient again, so it looks only if the
+ * gradient is another one. */
 static const struct vit_params *bound_gradient(const vit_model *m, vit_tape *tape,
                                                float *gradient) {
     if (gradient != tape->bound_to) params_bind(&tape->gradient, gradient, &m->config, m->kernels);

@@ -1,5 +1,5 @@
-/* Distillation: another model's answers to the very images that are trained on are a share of the
- * targets. Hinton, Vinyals & Dean, arXiv:1503.02531. */
+/* Distillation: the targets are in part the answers of another model, the teacher, to the same
+ * images. Hinton, Vinyals & Dean, arXiv:1503.02531. */
 #include "base/error.h"
 #include "train.h"
 
@@ -12,10 +12,10 @@ vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, 
                         "training key distillation: expected a model to learn from (--teacher)");
     if (teacher && recipe->distillation == 0)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "--teacher: the recipe's distillation is 0: it would not be listened to");
+                        "--teacher: expected a recipe with distillation above 0, got 0");
     if (!teacher) return VIT_OK;
     const vit_config *c = vit_model_config(teacher), *own = &recipe->config;
-    /* Its images are the recipe's, standardised by that mean and deviation. */
+    /* The teacher sees the recipe's images, standardised by the recipe's mean and deviation. */
     bool same_light = c->prepare != VIT_PREPARE_PHOTO || (c->photo.mean[0] == own->photo.mean[0] &&
                                                           c->photo.std[0] == own->photo.std[0]);
     if (c->channels == own->channels && c->classes == own->classes && c->prepare == own->prepare &&
@@ -43,7 +43,7 @@ double teacher_blend(float *dlogits, const struct teacher_room *room, const vit_
                      double share, double loss, const float *images, const float *logits, size_t n,
                      float scale) {
     size_t K = vit_model_config(teacher)->classes;
-    vit_run(teacher, room->state, images, n, room->logits, NULL); /* our own images are finite */
+    vit_run(teacher, room->state, images, n, room->logits, NULL); /* never fails on finite images */
     for (size_t i = 0; i < n * K; i++) dlogits[i] *= (float)(1 - share);
     return (1 - share) * loss +
            share * vit_distillation(dlogits, logits, room->logits, n, K, (float)share * scale);

@@ -53,7 +53,7 @@ static void begin(struct pool *pool, pool_task *task, void *context) {
 vit_status pool_open(struct pool **out, size_t threads, vit_error *why) {
     *out = NULL;
 #ifdef HAVE_OPENBLAS
-    openblas_set_num_threads(1); /* the threads are ours: one product runs on one of them */
+    openblas_set_num_threads(1); /* the pool has the threads: a product runs on one of them */
 #endif
     struct pool *pool = calloc(1, sizeof *pool + threads * sizeof *pool->workers);
     if (!pool) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z threads", threads);

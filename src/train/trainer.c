@@ -1,4 +1,4 @@
-/* The loop: epochs of batches, with what is logged, kept and written. */
+/* The training loop: epochs of batches, the log, the checkpoints, and the model that is written. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "kernels/kernels.h"
@@ -18,7 +18,7 @@ struct trainer {
     const struct data_set *data;
     struct samples samples;
     struct data_set drawn; /* drawings to validate with */
-    size_t steps;          /* of an epoch */
+    size_t steps;          /* in an epoch */
     vit_model *model, *average;
     struct pool *pool;
     struct stepper *stepper;
@@ -36,7 +36,7 @@ static double now(void) {
 
 /* ---- One epoch ---------------------------------------------------------- */
 
-/* Fisher & Yates's shuffle in Durstenfeld's form, anew for each epoch. */
+/* A new order for each epoch: Fisher & Yates's shuffle in Durstenfeld's form. */
 static void shuffle(struct trainer *t) {
     struct rng rng = rng_stream(t->recipe->seed, RNG_SHUFFLE, t->epoch, 0);
     for (size_t i = 0; i < t->samples.count; i++) t->order[i] = (uint32_t)i;
@@ -52,12 +52,13 @@ static double share_right(const struct step_sums *sums) {
     return sums->digits ? (double)sums->correct / (double)sums->digits : 0;
 }
 
-/* Trains on every image once. *go is false where the watch stopped it. */
+/* Trains on every image once. *go becomes false if the watch stops the run. */
 static vit_status train_images(struct trainer *t, struct epoch_record *record, bool *go,
                                vit_error *why) {
     const struct train_watch *watch = &t->job->watch;
     double begin = now(), seconds = 0, rate = 0;
-    /* Backward: twice the forward. Of a sharpness-aware step one gradient counts. */
+    /* The backward pass costs twice the forward pass. A sharpness-aware step takes two gradients,
+     * but only one of them counts here. */
     double flops = 3 * forward_flops(&t->recipe->config);
     struct step_sums sums = {0};
     size_t batch = t->recipe->batch, n;
@@ -116,7 +117,7 @@ static vit_status write_log(const struct trainer *t, vit_error *why) {
     static const char head[] =
         "epoch\tlearning_rate\ttrain_loss\ttrain_accuracy\tvalidation_loss\t"
         "validation_accuracy\tdrawings_accuracy\timages_per_second\tgflops\n";
-    enum { LINE = 448 }; /* even for losses near the largest float */
+    enum { LINE = 448 }; /* enough for losses near the largest float */
     size_t room = sizeof head + LINE * t->state.epoch, n = sizeof head - 1;
     char *text = malloc(room);
     if (!text) return vit_fail(why, VIT_NO_MEMORY, "no memory for the log");
@@ -269,7 +270,7 @@ vit_status train_run(const struct train_job *job, bool *finished, vit_error *why
     bool go = true;
     vit_status status = trainer_open(t, job, why);
     if (!status) status = resume(t, why);
-    if (!status) status = write_log(t, why); /* now, not after an epoch, if it cannot be */
+    if (!status) status = write_log(t, why); /* if it cannot be written, fail before an epoch */
     for (t->epoch = t->state.epoch; !status && go && t->epoch < job->recipe->epochs; t->epoch++)
         status = train_epoch(t, &go, why);
     if (!status && go) status = write_trained(t, why);
