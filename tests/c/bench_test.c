@@ -1,10 +1,10 @@
-/* vit bench: what it writes and refuses; how fast anything is, is not tested. */
+/* vit bench: its output and its refusals. Speed is not tested. */
 #include "check.h"
 
 #include "../../src/cli/bench.h"
 #include "../../src/cli/cli.h"
 
-static char text[1 << 14]; /* what the last run of `bench` wrote */
+static char text[1 << 14]; /* the output of the last run of `bench` */
 
 static bool bench(const struct bench_options *options, vit_error *why) {
     FILE *file = tmpfile();
@@ -27,7 +27,7 @@ static size_t occurrences(const char *what) {
 
 static const char MODEL[] = GOLDEN_DIR "/half.safetensors";
 
-TEST("every table has a line for each shape of a kernel, with its share of the limit") {
+TEST("vit bench prints a line for each table and shape of a kernel, with its share of the limit") {
     const char *const kernels[][2] = {{"f32,digits,q", " %"},       {"int8,digits,proj", " GOP/s"},
                                       {"quantize,digits", " ns\n"}, {"norm,digits", " ns\n"},
                                       {"softmax,digits", " ns\n"},  {"gelu,digits", " ns\n"},
@@ -49,7 +49,7 @@ TEST("every table has a line for each shape of a kernel, with its share of the l
     }
 }
 
-TEST("the limits come first, and each is above zero") {
+TEST("vit bench prints every limit, and each is above zero") {
     size_t count;
     const struct limit *limits = limits_all(&count);
     vit_error why = {""};
@@ -61,7 +61,7 @@ TEST("the limits come first, and each is above zero") {
     CHECK(occurrences("ops\":0,") + occurrences("inf") + occurrences("nan") == 0, "%s", text);
 }
 
-TEST("a whole model is measured alone and in a batch, by every table, as JSON too") {
+TEST("vit bench measures a whole model alone and in a batch, with every table, and prints JSON") {
     size_t tables;
     vit_kernels_all(&tables);
     vit_error why = {""};
@@ -75,7 +75,7 @@ TEST("a whole model is measured alone and in a batch, by every table, as JSON to
     CHECK(occurrences("inf") + occurrences("nan") == 0, "%s", text);
 }
 
-TEST("a missing file, a file that is no model and unknown words are told, and nothing is run") {
+TEST("vit bench names a missing file, a bad model or an unknown word, and runs nothing") {
     const struct {
         struct bench_options options;
         const char *says;
@@ -90,7 +90,7 @@ TEST("a missing file, a file that is no model and unknown words are told, and no
     }
 }
 
-TEST("the command's exit code says whether it was used rightly and whether it worked") {
+TEST("vit bench has one exit code for success, one for wrong use and one for failure") {
     char model[] = "--model", nowhere[] = "nowhere", help[] = "--help", wrong[] = "--wrong";
     char only[] = "--only", kernel[] = "softmax,digits,scalar";
     CHECK(command_bench(1, (char *[]){help}) == EXIT_FINE, "--help");

@@ -1,4 +1,5 @@
-/* The brush against a pixel's area, counted by points, and against what ink must obey. */
+/* The brush, compared with a pixel's covered area, which is counted by points, and with properties
+ * that ink must have. */
 #include "check.h"
 
 #include "../../src/vit.h"
@@ -12,7 +13,7 @@ static double to_segment(double x, double y, const double a[2], const double b[2
     return hypot(x - a[0] - t * dx, y - a[1] - t * dy);
 }
 
-/* A quadratic Bézier curve in many lines, by its formula. */
+/* A quadratic Bézier curve by its formula, as many lines. */
 static void curve(double path[LINES + 1][2], const double p[3][2]) {
     for (int i = 0; i <= LINES; i++) {
         double t = (double)i / LINES, s = 1 - t;
@@ -21,7 +22,7 @@ static void curve(double path[LINES + 1][2], const double p[3][2]) {
     }
 }
 
-/* The share of a pixel that lies within `radius` of the path, by CELLS² points in it. */
+/* The share of a pixel that lies within `radius` of the path, counted by CELLS² points in it. */
 static double covered(const double path[LINES + 1][2], double radius, size_t row, size_t column) {
     double centre = INFINITY;
     for (int i = 0; i < LINES; i++)
@@ -42,11 +43,11 @@ static double covered(const double path[LINES + 1][2], double radius, size_t row
     return (double)inside / (CELLS * CELLS);
 }
 
-/* A pixel's corner may be cut where its distance says that an edge is straight and upright: by
- * at most (√2 - 1)/2 of its side, or 21 %. */
+/* The brush knows only a pixel's distance and takes the edge for straight and upright. So it may
+ * cut a pixel's corner, by at most (√2 - 1)/2 of the pixel's side, or 21 %. */
 static const double CORNER = 0.21;
 
-TEST("a stroke of three points covers what a curve between them does") {
+TEST("a stroke of three points covers the area of its curve") {
     uint64_t seed = 1;
     for (int trial = 0; trial < 6; trial++) {
         uint8_t ink[SIDE * SIDE] = {0};
@@ -59,7 +60,7 @@ TEST("a stroke of three points covers what a curve between them does") {
             p[i][0] = (double)points[i].x, p[i][1] = (double)points[i].y;
         }
         vit_draw_stroke(ink, SIDE, SIDE, points, 3);
-        /* From the first point to the middle of the others, then straight to the last. */
+        /* A curve to the midpoint of the second and third point, then a straight line. */
         double middle[2] = {(p[1][0] + p[2][0]) / 2, (p[1][1] + p[2][1]) / 2};
         curve(path,
               (const double[3][2]){{p[0][0], p[0][1]}, {p[1][0], p[1][1]}, {middle[0], middle[1]}});
@@ -77,7 +78,7 @@ TEST("a stroke of three points covers what a curve between them does") {
     }
 }
 
-TEST("one point is a dot of the pen's area, at its place") {
+TEST("a stroke of one point is a dot of the pen's area, at that point") {
     for (float width = 2; width <= 40; width *= 1.5f) {
         uint8_t ink[SIDE * SIDE] = {0};
         vit_draw_stroke(ink, SIDE, SIDE, &(vit_point){30.25f, 33.75f, width}, 1);
@@ -95,14 +96,14 @@ TEST("one point is a dot of the pen's area, at its place") {
     }
 }
 
-TEST("a hair keeps its share of a pixel") {
+TEST("a stroke thinner than a pixel fills its share of the pixel") {
     uint8_t ink[SIDE * SIDE] = {0};
     vit_draw_stroke(ink, SIDE, SIDE, (vit_point[]){{10, 20.5f, 0.4f}, {50, 20.5f, 0.4f}}, 2);
     CHECK(ink[20 * SIDE + 30] == 102, "0.4 of 255 is 102, got %d", ink[20 * SIDE + 30]);
-    CHECK(ink[19 * SIDE + 30] == 0 && ink[21 * SIDE + 30] == 0, "its neighbours took some");
+    CHECK(ink[19 * SIDE + 30] == 0 && ink[21 * SIDE + 30] == 0, "the rows beside it have ink");
 }
 
-TEST("ink only grows, and a picture moves with its points") {
+TEST("a stroke never lightens ink, and moves with its points") {
     uint64_t seed = 2;
     vit_point points[20], moved[20];
     for (int i = 0; i < 20; i++) {
@@ -113,7 +114,7 @@ TEST("ink only grows, and a picture moves with its points") {
     uint8_t ink[SIDE * SIDE] = {0}, other[SIDE * SIDE] = {0}, before[SIDE * SIDE];
     vit_draw_stroke(ink, SIDE, SIDE, points, 20);
     vit_draw_stroke(other, SIDE, SIDE, moved, 20);
-    for (size_t i = 0; i + 8 * SIDE + 16 < SIDE * SIDE; i++) /* floats round a little elsewhere */
+    for (size_t i = 0; i + 8 * SIDE + 16 < SIDE * SIDE; i++) /* moved floats round differently */
         CHECK(abs(ink[i] - other[i + 8 * SIDE + 16]) <= 1, "pixel %zu: %d, moved %d", i, ink[i],
               other[i + 8 * SIDE + 16]);
     memcpy(before, ink, sizeof ink);
@@ -125,7 +126,7 @@ TEST("ink only grows, and a picture moves with its points") {
     CHECK_SAME_BITS(ink, before, SIDE * SIDE, "after a stroke without points");
 }
 
-TEST("what lies outside is not drawn, however far") {
+TEST("points outside the image are not drawn, however far away they are") {
     enum { ROWS = 7, COLUMNS = 11, ROOM = 64 };
     static const float far[] = {-3, 20, -1e9f, 1e9f, -3e38f, 3e38f};
     uint8_t block[ROOM + ROWS * COLUMNS + ROOM];

@@ -1,6 +1,6 @@
-/* Safetensors files built tensor by tensor, under anybody's names and in any order. A number of a
- * tensor is made from what the tensor is and from its place in it, so that a whole tensor and its
- * rows in several tensors hold the same. */
+/* Safetensors files built tensor by tensor, with names of any family, in any order. A number
+ * depends only on the tensor's purpose and the number's place, so a whole tensor holds the same
+ * numbers as several tensors that share its rows. */
 #ifndef BUILT_H
 #define BUILT_H
 
@@ -9,7 +9,7 @@
 struct built {
     char header[TEXT_MAX]; /* without the first brace */
     float data[1 << 16];
-    uint8_t int8[1 << 15]; /* behind the floats */
+    uint8_t int8[1 << 15]; /* their bytes follow those of the floats */
     size_t floats, int8s;
 };
 
@@ -29,8 +29,7 @@ static inline void put_shape(char *out, const size_t shape[4], size_t rank) {
     for (size_t i = 0; i < rank; i++) put(out, i ? ",%zu" : "%zu", shape[i]);
 }
 
-/* `what` and `first` choose the numbers: the same from `first` on as in another tensor of `what`.
- */
+/* Adds a tensor that holds the numbers of `what` from number `first` on. */
 static inline void add_floats(struct built *b, const char *name, unsigned what, size_t first,
                               const size_t shape[4], size_t rank) {
     size_t count = product(shape, rank);
@@ -47,7 +46,7 @@ static inline void add_floats(struct built *b, const char *name, unsigned what, 
     add_floats(b, name, what, first, (const size_t[4]){__VA_ARGS__},                               \
                sizeof((size_t[]){__VA_ARGS__}) / sizeof(size_t))
 
-/* The last tensors: their bytes follow those of all floats. */
+/* Adds a tensor in int8. These come last: their bytes follow those of all floats. */
 static inline void add_int8(struct built *b, const char *name, size_t rows, size_t columns) {
     size_t at = 4 * b->floats + b->int8s, count = rows * columns;
     for (size_t i = 0; i < count; i++) b->int8[b->int8s + i] = (uint8_t)(7 * i);
@@ -56,7 +55,7 @@ static inline void add_int8(struct built *b, const char *name, size_t rows, size
     b->int8s += count;
 }
 
-/* The file; frees b. */
+/* Makes the file and frees b. */
 static inline struct file built_file(struct built *b) {
     size_t length = strlen(b->header) + 1;
     struct file f = new_file(8 + length + 4 * b->floats + b->int8s);

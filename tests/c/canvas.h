@@ -1,5 +1,5 @@
 /* Pixels that become a digit: a canvas to draw on, its preparation with exactly the scratch memory
- * asked for, and what shape the outcome has. */
+ * that is asked for, and the shape of the resulting digit. */
 #ifndef CANVAS_H
 #define CANVAS_H
 

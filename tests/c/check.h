@@ -1,12 +1,12 @@
-/* A test harness in one header; each *_test.c includes it once and gets its main().
+/* A test harness in one header. Each *_test.c includes it once and gets main() from it.
  *
  *     TEST("a batch of three equals three single images") {
  *         CHECK(size > 0, "size is %zu", size);   counts a failure and goes on
  *         REQUIRE(model, "no model: %s", text);   counts a failure and leaves the test
  *     }
  *
- * The program runs the tests in the file's order, or with an argument only those whose
- * names hold it, prints `N passed, N failed` and fails when any test did, or none ran. */
+ * The program runs the tests in the file's order; with an argument, only those whose names
+ * contain it. It prints `N passed, N failed`, and fails if any test failed or none ran. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -78,7 +78,7 @@ __attribute__((format(printf, 3, 4))) static inline void check_failed(const char
         }                                                                                          \
     } while (0)
 
-/* Leaves the test, uncounted but printed. */
+/* Leaves the test. It is printed as skipped and counts neither as passed nor as failed. */
 #define SKIP(...)                                                                                  \
     do {                                                                                           \
         printf("    ");                                                                            \
@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
     return failed == 0 && passed + skipped > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* ---- Comparisons: every one of them is false for NaN -------------------- */
+/* ---- Comparisons: each is false for NaN --------------------------------- */
 
 static inline bool within(double got, double want, double tolerance) {
     return fabs(got - want) <= tolerance;
@@ -131,7 +131,7 @@ static inline double largest(const float *x, size_t n) {
     return most;
 }
 
-/* The worst |got - want|, infinite where either is NaN; *where (may be NULL) is its index. */
+/* The worst |got - want|, infinite if either is NaN. *where is its index, unless where is NULL. */
 static inline double farthest(const float *got, const float *want, size_t n, size_t *where) {
     double worst = 0;
     for (size_t i = 0; i < n; i++) {
@@ -145,7 +145,7 @@ static inline double farthest(const float *got, const float *want, size_t n, siz
     return worst;
 }
 
-/* Every got[i] within `tolerance` of want[i]; the message names the worst. */
+/* Every got[i] is within `tolerance` of want[i]. The message names the worst. */
 #define CHECK_CLOSE(got, want, n, tolerance, what)                                                 \
     do {                                                                                           \
         size_t at_ = 0;                                                                            \
@@ -159,7 +159,7 @@ static inline double farthest(const float *got, const float *want, size_t n, siz
 
 /* ---- Memory ------------------------------------------------------------- */
 
-/* n floats that end where their malloc block ends, so that a sanitizer sees any step past. */
+/* n floats that end where their malloc block ends, so that a sanitizer sees any access past it. */
 static inline float *floats(size_t n) {
     float *x = malloc(n * sizeof *x + (n == 0));
     if (!x) {
@@ -170,9 +170,9 @@ static inline float *floats(size_t n) {
 }
 
 #define SENTINELS 64
-#define SENTINEL 0x7fa5c3d2u /* a NaN, so that reading one shows too */
+#define SENTINEL 0x7fa5c3d2u /* a NaN, so that reading a sentinel shows too */
 
-/* n floats between sentinels, themselves filled with the sentinel. */
+/* n floats between sentinels. The floats are filled with the sentinel too. */
 static inline float *guarded(size_t n) {
     float *block = floats(n + 2 * SENTINELS);
     for (size_t i = 0; i < n + 2 * SENTINELS; i++)
@@ -184,7 +184,7 @@ static inline bool is_sentinel(const float *x) {
     return memcmp(x, &(uint32_t){SENTINEL}, sizeof *x) == 0;
 }
 
-/* False when something was written before or past the n floats. */
+/* False if something was written before or past the n floats. */
 static inline bool guards_intact(const float *x, size_t n) {
     for (size_t i = 0; i < SENTINELS; i++)
         if (!is_sentinel(x - 1 - i) || !is_sentinel(x + n + i)) return false;
@@ -195,7 +195,7 @@ static inline void guarded_free(float *x) {
     if (x) free(x - SENTINELS);
 }
 
-/* ---- Chance: splitmix64, the same numbers everywhere -------------------- */
+/* ---- Random numbers: splitmix64, the same on every machine -------------- */
 
 static inline uint64_t random_bits(uint64_t *seed) {
     uint64_t z = *seed += 0x9e3779b97f4a7c15u;

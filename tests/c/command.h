@@ -1,4 +1,4 @@
-/* Running the native command as a user does. Include it first, with _GNU_SOURCE defined. */
+/* Runs the native command as a user does. Include this header first, with _GNU_SOURCE defined. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -10,7 +10,7 @@
 
 static const char MODEL[] = GOLDEN_DIR "/pre_gelu_learned.safetensors";
 
-/* scratch_path, which the next 512 calls leave alone. */
+/* scratch_path's result in memory that stays valid for the next 511 calls. */
 static inline const char *file_at(const char *name) {
     static char paths[512][256];
     static size_t next;
@@ -19,7 +19,7 @@ static inline const char *file_at(const char *name) {
     return path;
 }
 
-/* Runs `vit …`; what it prints, output and errors, is in `said` until the next run. */
+/* Runs `vit …`. Until the next run `said` holds its output and its errors. */
 static char said[4096];
 
 __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, ...) {
@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, 
     FILE *output = popen(command, "r");
     if (!output) exit(EXIT_FAILURE);
     said[fread(said, 1, sizeof said - 1, output)] = '\0';
-    while (fgetc(output) != EOF) continue; /* the rest is not kept, but taken */
+    while (fgetc(output) != EOF) continue; /* reads the rest, so that the command can end */
     int status = pclose(output);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

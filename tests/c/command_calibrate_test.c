@@ -1,4 +1,4 @@
-/* vit calibrate, and what vit eval and vit classify say of a calibrated model. */
+/* vit calibrate, and the output of vit eval and vit classify for a calibrated model. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -11,8 +11,8 @@ enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */
 
-/* Images of chance, and the labels MODEL gives them but for every seventh, which has the next;
- * of the first SKIPPED all have the next. */
+/* Random images and their labels. A label is the class that MODEL gives, but the first SKIPPED and
+ * every seventh of the others have the next class. */
 static struct answers {
     float logits[COUNT * CLASSES];
     uint8_t labels[COUNT];
@@ -102,7 +102,7 @@ static void parts_free(struct parts *parts) {
     free(parts->bytes);
 }
 
-/* That `out` is `origin` with two keys more, and nothing else. */
+/* Checks that `out` is `origin` with two keys more and no other difference. */
 static void check_only_keys_added(const char *origin, const char *out) {
     struct parts a = parts_of(origin), b = parts_of(out);
     CHECK(b.length % 8 == 0, "a header of %zu bytes", b.length);
@@ -118,7 +118,7 @@ static void check_only_keys_added(const char *origin, const char *out) {
 
 /* ---- vit calibrate ------------------------------------------------------ */
 
-TEST("vit calibrate writes the temperature and the threshold that the images give, and no more") {
+TEST("vit calibrate adds the images' temperature and threshold to a model, and nothing else") {
     const char *out = file_at("calibrated.safetensors");
     float p[COUNT], row[CLASSES];
     size_t right = 0;
@@ -151,23 +151,24 @@ TEST("vit calibrate writes the temperature and the threshold that the images giv
     CHECK(told[0] == config.temperature, "says %g", (double)told[0]);
     CHECK(within(told[1], calibration_error(&before), 2e-3), "before: %g", (double)told[1]);
     CHECK(within(told[2], calibration_error(&after), 2e-3), "after: %g", (double)told[2]);
-    CHECK(calibration_error(&after) < calibration_error(&before), "it is no better");
+    CHECK(calibration_error(&after) < calibration_error(&before),
+          "the calibration error is no smaller");
     check_only_keys_added(MODEL, out);
     CHECK(!exists(file_at("calibrated.safetensors.part")), "a part is left");
 }
 
-TEST("vit calibrate takes the images that --first and --count name") {
+TEST("vit calibrate uses only the images that --first and --count name") {
     const char *out = file_at("part.safetensors"), *whole = file_at("whole.safetensors");
     REQUIRE(calibrate(MODEL, out, "--first 40 --count 260") == 0, "%s", said);
     REQUIRE(calibrate(MODEL, whole, "--first=40") == 0, "%s", said);
-    CHECK(same_files(out, whole), "all that follow are 260");
+    CHECK(same_files(out, whole), "--count 260 differs from all that follow");
     REQUIRE(calibrate(MODEL, whole, "") == 0, "%s", said);
-    CHECK(!same_files(out, whole), "the images before make no difference");
+    CHECK(!same_files(out, whole), "the first 40 images make no difference");
     REQUIRE(calibrate(MODEL, whole, "--first 40 --threads 3") == 0, "%s", said);
     CHECK(same_files(out, whole), "threads make a difference");
 }
 
-TEST("vit calibrate replaces earlier numbers, also in place of the model, and takes int8") {
+TEST("vit calibrate replaces earlier numbers, writes over its own model, and takes int8 models") {
     const char *once = file_at("once.safetensors"), *again = file_at("again.safetensors");
     REQUIRE(calibrate(MODEL, once, "--first 40 --accept 1") == 0, "%s", said);
     REQUIRE(calibrate(MODEL, again, "--accept 0.5") == 0, "%s", said);
@@ -181,10 +182,10 @@ TEST("vit calibrate replaces earlier numbers, also in place of the model, and ta
     vit("quantize --model %s --out %s", once, int8);
     vit("info --model %s", int8);
     CHECK(strstr(said, "\"temperature\": ") && strstr(said, "\"uncertain_below\": "),
-          "quantizing lost them: %s", said);
+          "quantizing lost the numbers: %s", said);
 }
 
-TEST("vit calibrate keeps what a config says in other letters") {
+TEST("vit calibrate keeps a config's escapes, UTF-8 and unknown keys") {
     static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 4};
     static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};
     const char *model = file_at("letters.safetensors"), *out = file_at("letters-out.safetensors");
@@ -198,7 +199,7 @@ TEST("vit calibrate keeps what a config says in other letters") {
     int code = vit("calibrate --model %s --out %s --images %s --labels %s", model, out,
                    file_at("4x4.idx"), file_at("two.idx"));
     REQUIRE(code == 0, "%d: %s", code, said);
-    CHECK(strstr(said, "temperature: 1.0000\n"), "logits alike: %s", said);
+    CHECK(strstr(said, "temperature: 1.0000\n"), "equal logits: %s", said);
     struct parts a = parts_of(model), b = parts_of(out);
     const char *added = strstr(b.header, ",\\\"temperature\\\":1,\\\"uncertain_below\\\":0.5}\"");
     CHECK(added && !strncmp(a.header, b.header, (size_t)(added - b.header)), "%.900s", b.header);
@@ -206,10 +207,11 @@ TEST("vit calibrate keeps what a config says in other letters") {
     parts_free(&b);
     put_png(file_at("stroke.png"));
     code = vit("classify --model %s %s", out, file_at("stroke.png"));
-    CHECK(code == 0 && strstr(said, "\t0.5000\n"), "0.5 is not below itself: %d: %s", code, said);
+    CHECK(code == 0 && strstr(said, "\t0.5000\n"),
+          "expected a certain answer, 0.5 is not below 0.5: %d: %s", code, said);
 }
 
-TEST("vit calibrate refuses what it cannot do, in words, and writes nothing") {
+TEST("vit calibrate refuses wrong options and files with a message, and writes nothing") {
     const char *out = file_at("refused.safetensors");
     static const struct {
         const char *more, *says;
@@ -247,7 +249,7 @@ static const char *last_line(void) {
     return line ? line + 1 : said;
 }
 
-TEST("vit eval says the calibration error, at the model's temperature, and the accuracy last") {
+TEST("vit eval prints the calibration error at the model's temperature, and the accuracy last") {
     const char *out = file_at("evaluated.safetensors");
     float errors[2], before, after, losses[2];
     REQUIRE(calibrate(MODEL, out, "") == 0, "%s", said);
@@ -269,8 +271,8 @@ TEST("vit eval says the calibration error, at the model's temperature, and the a
           (double)losses[1]);
 }
 
-/* What vit classify says with these members at the end of the config. The second class's logit is
- * 0.25 above the first's. */
+/* The output of vit classify with these members at the end of the config. The second class's logit
+ * is 0.25 above the first's. */
 static void classify_with(const char *members, char label[32], double *p, char *word) {
     const char *model = file_at("member.safetensors"), *image = file_at("stroke.png");
     struct file f = file_of(replaced(CONFIG, "}}", members));
@@ -311,7 +313,7 @@ TEST("vit classify divides by the temperature and says which answers are uncerta
     }
 }
 
-TEST("vit calibrate --strokes counts the drawings of the writers to validate with, and no others") {
+TEST("vit calibrate --strokes counts only the drawings of the writers for validation") {
     char text[2048] = "", more[300];
     size_t right = 0, wrong = 0;
     for (int writer = 1; writer <= 14; writer++)

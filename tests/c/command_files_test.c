@@ -1,5 +1,5 @@
-/* Where the native command writes: whole files or none, through links, into pipes, never through
- * what another has laid. */
+/* How the native command writes files: whole or not at all, through a user's links, into pipes, but
+ * never through a .part file that somebody else has laid. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-static const char *quantized; /* what vit quantize makes of MODEL */
+static const char *quantized; /* MODEL after vit quantize */
 
 static void quantize_once(void) {
     quantized = file_at("quantized.safetensors");
@@ -35,7 +35,7 @@ static void put_text(const char *path, const char *text) {
     put_file(path, text, strlen(text));
 }
 
-TEST("--out keeps the mode of the file that it replaces; a new one has the umask's") {
+TEST("--out keeps the mode of the file that it replaces, and gives a new file the umask's mode") {
     quantize_once();
     const char *out = file_at("mode.safetensors");
     static const mode_t modes[] = {0600, 0644, 0640, 0400};
@@ -53,7 +53,7 @@ TEST("--out keeps the mode of the file that it replaces; a new one has the umask
     }
 }
 
-TEST("--out that is a link writes what it leads to, and the link stays") {
+TEST("if --out is a link, the link stays and its target is written") {
     quantize_once();
     const char *link = file_at("link.safetensors"), *nothing = file_at("nothing.safetensors");
     mkdir(file_at("far"), 0700);
@@ -69,14 +69,14 @@ TEST("--out that is a link writes what it leads to, and the link stays") {
     CHECK(S_ISLNK(mode_of(nothing)) && !exists(file_at("far/none.safetensors")), "written");
 }
 
-TEST("a part that is there already is not followed, and one left by a killed run is no matter") {
+TEST("a .part file that is a link is not followed, and a killed run's .part file is replaced") {
     quantize_once();
     const char *out = file_at("out.safetensors"), *part = file_at("out.safetensors.part");
     const char *victim = file_at("victim");
     put_text(victim, "precious");
     REQUIRE(!symlink(victim, part), "no link");
     CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
-    CHECK(holds(victim, "precious"), "the victim was written");
+    CHECK(holds(victim, "precious"), "the victim was written through a link");
     CHECK(same_files(out, quantized) && !mode_of(part), "another file, or a part is left");
     REQUIRE(!link(victim, part), "no hard link");
     CHECK(vit("quantize --model %s --out %s", MODEL, out) == 0, "%s", said);
@@ -92,8 +92,8 @@ TEST("a part that is there already is not followed, and one left by a killed run
     rmdir(part);
 }
 
-/* Devices by what leads to them in /proc, where nothing can be put in their place. */
-TEST("--out that is a device or a pipe is written to, and stays what it is") {
+/* The devices are named through /proc/self/fd, so that a faulty command cannot replace them. */
+TEST("if --out is a device or a pipe, it is written to and not replaced") {
     quantize_once();
     int code = vit("quantize --model %s --out /proc/self/fd/3 3>/dev/null", MODEL);
     CHECK(code == 0, "%d: %s", code, said);
@@ -106,10 +106,10 @@ TEST("--out that is a device or a pipe is written to, and stays what it is") {
               pipe, copy, MODEL, pipe) == 0,
           "%s", said);
     CHECK(S_ISFIFO(mode_of(pipe)), "the pipe is gone");
-    CHECK(same_files(copy, quantized), "what came through is another");
+    CHECK(same_files(copy, quantized), "other bytes came through the pipe");
 }
 
-TEST("--out that is the output gives the bytes and nothing else, also behind what is there") {
+TEST("if --out is standard output, it gets only the model's bytes, behind any earlier ones") {
     quantize_once();
     const char *copy = file_at("stdout");
     CHECK(vit("quantize --model %s --out /proc/self/fd/1 2>/dev/null | cat > %s; true", MODEL,
@@ -127,11 +127,11 @@ TEST("--out that is the output gives the bytes and nothing else, also behind wha
     size_t size;
     vit_error why = {""};
     REQUIRE(!read_file(&bytes, &size, copy, 1 << 20, &why), "%s", why.text);
-    CHECK(size > 6 && !memcmp(bytes, "before", 6), "what was there is gone");
+    CHECK(size > 6 && !memcmp(bytes, "before", 6), "the earlier bytes are gone");
     free(bytes);
 }
 
-TEST("a disk that is full leaves the old file and no part") {
+TEST("a write that fails half-way leaves the old file and no .part file") {
     const char *out = file_at("limited.safetensors");
     put_text(out, "old");
     int code = vit("bench --help >/dev/null; ulimit -f 4; " VIT " quantize --model %s --out %s",
@@ -141,7 +141,7 @@ TEST("a disk that is full leaves the old file and no part") {
           "something is written");
 }
 
-TEST("a model that would not open is not written, and the old one stays") {
+TEST("a model that would not open is not written, and the old file stays") {
     const char *out = file_at("kept.safetensors");
     vit_error why = {""};
     put_text(out, "old");
@@ -156,8 +156,7 @@ TEST("a model that would not open is not written, and the old one stays") {
     free(f.bytes);
 }
 
-TEST(
-    "vit quantize takes a model that pools by attention, also in place, and gives one that opens") {
+TEST("vit quantize turns a model that pools by attention, also in place, into one that opens") {
     static const char CONFIG_GIVEN[] = "{\"heads\":2,\"activation\":\"gelu_tanh\"}";
     const char *model = file_at("pooling.safetensors");
     uint8_t *bytes;

@@ -1,5 +1,5 @@
-/* What a stranger's files can do to the native command: nothing but be refused, at once, in words
- * that forge no line and steer no terminal. */
+/* Files from a stranger, given to the native command. It refuses them at once, with a message that
+ * forges no line and steers no terminal. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* ---- What a run may cost ------------------------------------------------ */
+/* ---- The cost of a run -------------------------------------------------- */
 
-enum { MOST_KILOBYTES = 100000 }; /* of this file's dearest run, the sanitizers' own included */
+enum { MOST_KILOBYTES = 100000 }; /* of this file's largest run, including the sanitizers */
 
 static double seconds_of_runs(void) {
     struct rusage use;
@@ -21,7 +21,7 @@ static double seconds_of_runs(void) {
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* Runs `vit` and checks that it refuses, in words, cheaply. */
+/* Runs `vit` and checks that it refuses with `words`, in little time and memory. */
 __attribute__((format(printf, 2, 3))) static void refused(const char *words, const char *format,
                                                           ...) {
     char line[1024];
@@ -64,7 +64,7 @@ static const char *put_headless(const char *name) {
     return put_model(name, pack_file(header, size - 4 * (8 + 2)));
 }
 
-/* A plus sign in grey, large enough to be ink. */
+/* A grey plus sign, large enough to count as ink. */
 static const char *put_photo(const char *name, png_uint_32 side, png_uint_32 format) {
     static uint8_t pixels[64 * 64 * 4];
     size_t channels = PNG_IMAGE_PIXEL_CHANNELS(format);
@@ -79,7 +79,7 @@ static const char *put_photo(const char *name, png_uint_32 side, png_uint_32 for
     return path;
 }
 
-/* `count` images of 4×4 under `labels` that go round. */
+/* `count` images of 4×4, labelled 0 to classes-1 in turn. */
 static void put_data(size_t count, size_t classes) {
     uint8_t images[16 + 256 * 16] = {0, 0, 8, 3, 0, 0, 0, (uint8_t)count, 0, 0, 0, 4, 0, 0, 0, 4};
     uint8_t labels[8 + 256] = {0, 0, 8, 1, 0, 0, 0, (uint8_t)count};
@@ -89,7 +89,7 @@ static void put_data(size_t count, size_t classes) {
     put_file(file_at("labels.idx"), labels, 8 + count);
 }
 
-TEST("a model without a head is refused by what needs one, and not by what does not") {
+TEST("a model without a head is refused by the commands that need one, and by no others") {
     const char *model = put_headless("headless.safetensors");
     const char *photo = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
     put_data(4, 2);
@@ -107,7 +107,7 @@ TEST("a model without a head is refused by what needs one, and not by what does 
     CHECK(vit("info --model %s", out) == 0, "info of int8: %s", said);
 }
 
-TEST("a model of one class, one without labels and one of four channels answer or refuse") {
+TEST("vit takes a model without labels or preparation, and refuses labels that a model lacks") {
     put_data(4, 1);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
     const char *grey = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
@@ -126,7 +126,7 @@ TEST("a model of one class, one without labels and one of four channels answer o
             images, labels);
 }
 
-TEST("a model that has no end, or no beginning, is refused at once") {
+TEST("a device, a folder or an empty pipe is refused as a model at once") {
     const char *commands[] = {"info --model", "bench --only model --model", "eval --model",
                               "quantize --out x --model"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -147,7 +147,7 @@ static int vit_fed(const char *feeder, const char *arguments) {
     return vit("bench --help >/dev/null; %s", line);
 }
 
-TEST("a pipe without an end is read as far as its header announces") {
+TEST("an endless pipe is read only as far as its header announces") {
     struct file f = file_of(CONFIG);
     const char *good = put_model("good.safetensors", f);
     char feeder[600];
@@ -166,12 +166,12 @@ TEST("a pipe without an end is read as far as its header announces") {
     CHECK(code == 1 && strstr(said, "truncated"), "half of it: %d: %s", code, said);
     struct rusage use;
     getrusage(RUSAGE_CHILDREN, &use);
-    CHECK(use.ru_maxrss < MOST_KILOBYTES, "they took %ld kB", use.ru_maxrss);
+    CHECK(use.ru_maxrss < MOST_KILOBYTES, "the runs took up to %ld kB", use.ru_maxrss);
 }
 
 /* ---- PNG ---------------------------------------------------------------- */
 
-TEST("a small PNG that announces a huge image is refused before it has memory") {
+TEST("a small PNG that announces a huge image is refused before memory is taken for it") {
     static struct bytes png;
     static const struct {
         uint32_t columns, rows;
@@ -195,7 +195,7 @@ TEST("a small PNG that announces a huge image is refused before it has memory") 
     refused("a damaged one: ", "classify --model %s %s", MODEL, file_at("huge.png"));
 }
 
-TEST("what a PNG's other chunks inflate to is never held") {
+TEST("a PNG's other chunks are never inflated into memory") {
     static struct bytes png;
     static uint8_t bomb[1 << 17];
     const char *model =
@@ -217,7 +217,7 @@ TEST("what a PNG's other chunks inflate to is never held") {
     refused("the drawing is blank", "classify --model %s %s", model, file_at("bomb.png"));
 }
 
-TEST("a damaged PNG is refused in words, wherever it is cut or turned") {
+TEST("a PNG is refused with a message if it is cut, and no changed byte crashes the command") {
     static uint8_t spoiled[1 << 12];
     const char *model = put_model("digit.safetensors", file_of(CONFIG)), *path;
     uint8_t *bytes;
@@ -251,7 +251,7 @@ TEST("a damaged PNG is refused in words, wherever it is cut or turned") {
 
 /* ---- Names and labels --------------------------------------------------- */
 
-/* Nothing printed steers a terminal, and there are so many lines. */
+/* Checks that nothing in `said` steers a terminal, and that it has `lines` lines. */
 static void check_plain(const char *what, size_t lines) {
     size_t ends = 0;
     for (const char *p = said; *p; p++) {
@@ -266,7 +266,7 @@ static void check_plain(const char *what, size_t lines) {
     CHECK(ends == lines, "%s: %zu lines: %s", what, ends, said);
 }
 
-TEST("labels, names and messages are shown without what forges lines or steers terminals") {
+TEST("labels, names and messages are printed without bytes that forge lines or steer terminals") {
     static const char LABELS[] =
         "[\"7\\n3: 100 %\\u001b[2J\\u0007\xc2\x9b\x7f\\t1.0\",\"\\u202e\xe2\x80\xa8"
         "\xe2\x81\xa6\xe2\x80\x8e\xd8\x9c\\r\xff\xc0\xaf\"]";

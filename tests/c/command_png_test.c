@@ -1,4 +1,4 @@
-/* The command's PNG reader against libpng's own simplified one. */
+/* The command's PNG reader, compared with libpng's own simplified reader. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -12,7 +12,7 @@ static const struct kind {
 } KINDS[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {8, 2}, {16, 2},
              {1, 3}, {4, 3}, {8, 3}, {8, 4}, {16, 4}, {8, 6}, {16, 6}};
 
-/* Pixels of chance. gamma: linear; transparency: as the kind has it. */
+/* A PNG of random pixels. gamma: linear. transparency: a tRNS chunk, if the colour type has one. */
 static void put_odd_png(const char *name, struct kind kind, bool gamma, bool transparency,
                         uint64_t *seed) {
     static struct bytes png;
@@ -71,15 +71,15 @@ TEST("every kind of PNG gives the pixels that libpng's own reader gives") {
     }
 }
 
-/* Written by libpng with all seven passes. */
-TEST("an interlaced PNG gives the pixels of its rows") {
+/* libpng writes the file with all seven passes. */
+TEST("an interlaced PNG gives the same pixels as its rows in order") {
     static uint8_t pixels[EDGE * EDGE * 3];
     uint64_t seed = 5;
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)random_bits(&seed);
     FILE *file = fopen(file_at("interlaced.png"), "wb");
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
-    REQUIRE(file && !setjmp(png_jmpbuf(png)), "it cannot be written");
+    REQUIRE(file && !setjmp(png_jmpbuf(png)), "the PNG cannot be written");
     png_init_io(png, file);
     png_set_IHDR(png, info, EDGE, EDGE, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_ADAM7, 0, 0);
     png_bytep rows[EDGE];

@@ -1,4 +1,4 @@
-/* The native command as a user meets it: what it writes, says and returns. */
+/* The native command as a user runs it: its files, its output and its exit codes. */
 #define _GNU_SOURCE
 #include "command.h"
 
@@ -13,7 +13,7 @@ static off_t size_of(const char *path) {
 
 /* ---- vit quantize ------------------------------------------------------- */
 
-TEST("vit quantize writes an int8 model that keeps its config, and says the sizes") {
+TEST("vit quantize writes an int8 model with the same config, and prints the sizes") {
     const char *out = file_at("int8.safetensors");
     int code = vit("quantize --model %s --out %s", MODEL, out);
     REQUIRE(code == 0, "exit code %d: %s", code, said);
@@ -27,7 +27,7 @@ TEST("vit quantize writes an int8 model that keeps its config, and says the size
     const char *json = model ? vit_model_json(model, &size) : "";
     const char *before = origin ? vit_model_json(origin, &origin_size) : "";
     REQUIRE(model && origin, "no models");
-    CHECK(vit_model_config(model)->int8, "it is not int8");
+    CHECK(vit_model_config(model)->int8, "the model is not int8");
     CHECK(size > origin_size && !memcmp(json, before, origin_size - 1) &&
               strstr(json, "\"quantized\":\"int8"),
           "its config: %s", json);
@@ -35,7 +35,7 @@ TEST("vit quantize writes an int8 model that keeps its config, and says the size
     vit_close(origin);
 }
 
-TEST("vit quantize writes the same bytes every time, also in place of the model") {
+TEST("vit quantize writes the same bytes every time, also over its own model") {
     const char *out = file_at("again.safetensors"), *self = file_at("self.safetensors");
     vit("quantize --model %s --out %s", MODEL, file_at("int8.safetensors"));
     int code = vit("quantize --model=%s --out=%s", MODEL, out);
@@ -50,7 +50,7 @@ TEST("vit quantize writes the same bytes every time, also in place of the model"
     CHECK(code == 0 && same_files(out, self), "in place: %d: %s", code, said);
 }
 
-TEST("the shipped int8 model is what vit quantize makes of the shipped one") {
+TEST("the shipped int8 model has the bytes that vit quantize makes of the shipped float model") {
     static const char WEIGHTS[] = GOLDEN_DIR "/../../weights/digits";
     char want[sizeof WEIGHTS + 32];
     const char *out = file_at("digits.safetensors");
@@ -59,7 +59,7 @@ TEST("the shipped int8 model is what vit quantize makes of the shipped one") {
     CHECK(code == 0 && same_files(out, want), "%d: %s", code, said);
 }
 
-TEST("vit quantize refuses what it cannot do, in words, and writes nothing") {
+TEST("vit quantize refuses wrong options and files with a message, and writes nothing") {
     const char *out = file_at("refused.safetensors"), *int8 = file_at("int8.safetensors");
     vit("quantize --model %s --out %s", MODEL, int8);
     int code = vit("quantize --model %s --out %s", int8, out);
@@ -78,8 +78,8 @@ TEST("vit quantize refuses what it cannot do, in words, and writes nothing") {
     CHECK(!exists(out) && !exists(file_at("refused.safetensors.part")), "something is written");
 }
 
-/* The command reads from a pipe, so it is known to be at work when the signal comes. */
-TEST("vit quantize that is interrupted writes nothing") {
+/* The command reads from a pipe, so it is surely at work when the signal comes. */
+TEST("an interrupted vit quantize writes nothing") {
     const char *pipe = file_at("pipe"), *out = file_at("never.safetensors");
     uint8_t *bytes;
     size_t size;
@@ -93,7 +93,7 @@ TEST("vit quantize that is interrupted writes nothing") {
         execl(VIT, VIT, "quantize", "--model", pipe, "--out", out, (char *)NULL);
         _exit(99);
     }
-    FILE *feed = fopen(pipe, "wb"); /* waits until the command opens its end */
+    FILE *feed = fopen(pipe, "wb"); /* waits until the command opens the other end */
     kill(child, SIGINT);
     fwrite(bytes, 1, size, feed);
     fclose(feed);
@@ -105,7 +105,7 @@ TEST("vit quantize that is interrupted writes nothing") {
 
 /* ---- int8 models in other commands -------------------------------------- */
 
-TEST("vit info tells what is int8, and counts parameters without their scales") {
+TEST("vit info prints how much of a model is int8, and counts parameters without their scales") {
     const char *int8 = file_at("int8.safetensors");
     vit("info --model %s", MODEL);
     const char *count = strstr(said, "parameters: ");
@@ -149,7 +149,7 @@ TEST("vit train does not start from an int8 model") {
     int code = vit("train --data %s --recipe %s --init %s --out %s --epochs 1", scratch_path(""),
                    recipe, int8, file_at("trained.safetensors"));
     CHECK(code == 1 && strstr(said, "it is int8"), "%d: %s", code, said);
-    CHECK(!exists(file_at("trained.safetensors")), "it trained");
+    CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
 }
 
 /* ---- Curves ------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static size_t count_of(const char *text, const char *part) {
     return n;
 }
 
-TEST("vit train --plot draws errors and losses, a point an epoch") {
+TEST("vit train --plot draws errors and losses, one point for each epoch") {
     put_training_data();
     const char *svg = file_at("curves.svg");
     int code = vit("train --data %s --recipe %s --out %s --epochs 3 --plot %s", scratch_path(""),
@@ -171,10 +171,10 @@ TEST("vit train --plot draws errors and losses, a point an epoch") {
     REQUIRE(code == 0 && !read_file(&bytes, &size, svg, SIZE_MAX / 2, &why), "%d: %s", code, said);
     char *text = calloc(size + 1, 1);
     memcpy(text, bytes, size);
-    CHECK(size > 7 && !strcmp(text + size - 7, "</svg>\n"), "it is cut short");
-    CHECK(count_of(text, "<polyline") == 4, "%zu curves: no drawings were measured",
+    CHECK(size > 7 && !strcmp(text + size - 7, "</svg>\n"), "the plot is cut short");
+    CHECK(count_of(text, "<polyline") == 4, "%zu curves, expected 4 without drawings",
           count_of(text, "<polyline"));
-    CHECK(!strstr(text, "nan") && !strstr(text, "inf"), "a value that is none: %s", text);
+    CHECK(!strstr(text, "nan") && !strstr(text, "inf"), "a value is not a number: %s", text);
     for (char *line = text; (line = strstr(line, "points=\"")); line++) {
         size_t points = count_of(line, ","), after = 0;
         for (char *end = strchr(line + 8, '"'); end && *end; end++) after += *end == ',';
@@ -184,7 +184,7 @@ TEST("vit train --plot draws errors and losses, a point an epoch") {
     free(bytes);
 }
 
-TEST("a plot that cannot be written is said, and costs no training") {
+TEST("vit train names a plot that cannot be written, and trains all the same") {
     put_training_data();
     const char *out = file_at("unplotted.safetensors");
     int code = vit("train --data %s --recipe %s --out %s --epochs 1 --plot %snone/x.svg",
@@ -195,7 +195,7 @@ TEST("a plot that cannot be written is said, and costs no training") {
 
 /* ---- Drawings ----------------------------------------------------------- */
 
-TEST("vit eval --strokes classifies drawings, of the writers asked for") {
+TEST("vit eval --strokes classifies the drawings of the chosen writers") {
     char text[2048] = "";
     for (int writer = 1; writer <= 10; writer++)
         sprintf(text + strlen(text),

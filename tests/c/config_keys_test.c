@@ -1,5 +1,5 @@
-/* The tables of config keys in src/README.md and the code that reads a config say the same: the
- * keys of each are in the other, and their values and defaults agree. */
+/* The tables of config keys in src/README.md agree with the code that reads a config: they have the
+ * same keys, with the same values and defaults. */
 #include "check.h"
 #include "file/config.h"
 #include "vit.h"
@@ -7,7 +7,7 @@
 static const char README[] = GOLDEN_DIR "/../../src/README.md";
 static const char SOURCE[] = GOLDEN_DIR "/../../src/file/config.c";
 
-/* The text of a file, to be freed. */
+/* The text of a file. The caller frees it. */
 static char *read_text(const char *path) {
     FILE *file = fopen(path, "rb");
     char *text = calloc(1, 1 << 18);
@@ -28,7 +28,8 @@ struct row {
 static struct row rows[ROWS_MOST];
 static size_t row_count;
 
-/* A cell's text up to the next bar, without backticks and the spaces around it; moves past it. */
+/* Copies a cell's text up to the next bar, without backticks and outer spaces. Returns the place
+ * after the bar. */
 static const char *read_cell(char out[CELL], const char *at) {
     size_t n = 0;
     for (at += strspn(at, " "); *at && *at != '|' && *at != '\n'; at++)
@@ -38,7 +39,7 @@ static const char *read_cell(char out[CELL], const char *at) {
     return *at == '|' ? at + 1 : at;
 }
 
-/* Reads the rows whose first cell is a key, once. */
+/* Reads the rows whose first cell is a key, on the first call only. */
 static void read_tables(void) {
     if (row_count) return;
     char *text = read_text(README);
@@ -79,7 +80,8 @@ static bool is_of_prepare(const char *key) {
     return strncmp(key, PREPARE, strlen(PREPARE)) == 0;
 }
 
-/* Appends what is needed, of `prepare` or not, with `key` as `value`; NULL: without it. */
+/* Appends the keys that a config needs, those of `prepare` or the others. `key` has `value`, or is
+ * left out if `value` is NULL. */
 static void append_keys(char *out, bool prepare, const char *key, const char *value) {
     for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
         const char *name = NEEDED[i][0];
@@ -92,7 +94,8 @@ static void append_keys(char *out, bool prepare, const char *key, const char *va
     out[strlen(out) - 1] = '}';
 }
 
-/* Reads what is needed with `key` as `value`; a key of a photo's has the others beside it. */
+/* Reads a config of the needed keys and `key` with `value`. A key of `prepare` stands in a photo's
+ * preparation. */
 static vit_status read_with(vit_config *config, const char *key, const char *value,
                             vit_error *why) {
     char json[1024] = "{", photo[512] = "{";
@@ -104,9 +107,9 @@ static vit_status read_with(vit_config *config, const char *key, const char *val
     return vit_config_read(config, json, strlen(json), why);
 }
 
-/* ---- The table says what the code does ---------------------------------- */
+/* ---- The table agrees with the code -------------------------------------- */
 
-TEST("each key in the README's table of config keys is one that the code reads") {
+TEST("the code reads every config key in the README's table") {
     read_tables();
     CHECK(row_count >= 40, "only %zu rows", row_count);
     for (size_t i = 0; i < row_count; i++) {
@@ -116,12 +119,12 @@ TEST("each key in the README's table of config keys is one that the code reads")
         snprintf(quoted, sizeof quoted, "\"%.*s\"", CELL - 1, key);
         if (!is_of_prepare(key))
             CHECK(json_read(&name, quoted, strlen(quoted)) && config_has_key(&name),
-                  "no such key: %s", key);
-        CHECK(find_row(key) == &rows[i], "%s is there twice", key);
+                  "the code does not read the key %s", key);
+        CHECK(find_row(key) == &rows[i], "the table has %s twice", key);
     }
 }
 
-TEST("the values that the README gives a config key are those that its error message asks for") {
+TEST("a config key has the same values in the README's table as in its error message") {
     static const char *const BEFORE[] = {"expected ", "expected one of ", "expected mean and std, ",
                                          "expected 3 " /* classes */};
     read_tables();
@@ -143,7 +146,7 @@ TEST("the values that the README gives a config key are those that its error mes
     }
 }
 
-TEST("a config key that is left out has the default that the README gives it") {
+TEST("a config key that is left out has the default in the README's table") {
     size_t needed = 0, without = 0;
     read_tables();
     for (size_t i = 0; i < row_count; i++) {
@@ -172,7 +175,7 @@ TEST("a config key that is left out has the default that the README gives it") {
 
 /* ---- The code has no key that the table lacks ---------------------------- */
 
-/* Checks every string in the source that `is_key` takes for a key; returns how many there are. */
+/* Checks every string in the source that is a key by `is_key`. Returns how many there are. */
 static size_t check_strings(bool (*is_key)(const char *at, const struct json *string),
                             const char *before) {
     char *text = read_text(SOURCE);
@@ -202,7 +205,7 @@ static bool is_member(const char *at, const struct json *string) {
     return strncmp(at - 7, "value, ", 7) == 0;
 }
 
-TEST("each config key that the code reads is in the README's table") {
+TEST("every config key that the code reads is in the README's table") {
     read_tables();
     size_t keys = check_strings(is_top_key, ""), members = check_strings(is_member, PREPARE);
     CHECK(keys >= 31, "only %zu keys found in config.c", keys);

@@ -1,4 +1,4 @@
-/* What a config must have, and what stands for the rest. */
+/* The keys that a config must have, and the defaults of the others. */
 #include "file/config.h"
 #include "models.h"
 
@@ -8,7 +8,7 @@ static const char *const REQUIRED[] = {
     "\"mlp_width\":32",       "\"classes\":10"};
 enum { COUNT = sizeof REQUIRED / sizeof *REQUIRED };
 
-/* The required keys but number `without`, in braces. */
+/* A config with all required keys except number `without`. */
 static const char *config_without(size_t without) {
     static char text[512];
     strcpy(text, "{\"a\":0");
@@ -17,7 +17,7 @@ static const char *config_without(size_t without) {
     return strcat(text, "}");
 }
 
-TEST("a config of nothing but sizes is timm's ViT, with biases and learned positions") {
+TEST("a config of sizes alone describes timm's ViT, with biases and learned positions") {
     const vit_config want = {.image_size = {28, 28},
                              .patch_size = {7, 7},
                              .channels = 1,
@@ -58,13 +58,14 @@ TEST("a config of nothing but sizes is timm's ViT, with biases and learned posit
           (double)got.norm_eps);
     CHECK(got.temperature == 1 && got.uncertain_below == 0, "probabilities");
     CHECK(got.class_tokens == 1 && !got.distillation_tokens && !got.register_tokens, "the prefix");
-    CHECK(!got.stem_layers && !got.head_width && got.prepare == want.prepare, "what is not there");
+    CHECK(!got.stem_layers && !got.head_width && got.prepare == want.prepare,
+          "stem, head_width or prepare");
     CHECK(got.position_rows == 17 && got.position_grid[0] == 4 && got.position_grid[1] == 4 &&
               !got.position_size[0] && !got.position_size[1],
           "positions");
 }
 
-TEST("a config that lacks a size is refused by the size's name, and known to lack one") {
+TEST("a config that lacks a size is refused by the size's name, and known to be partial") {
     for (size_t i = 0; i < COUNT; i++) {
         const char *json = config_without(i);
         char words[64];

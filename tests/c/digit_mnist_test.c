@@ -1,4 +1,4 @@
-/* MNIST's images, as they are and as someone would draw them, come out as they are. */
+/* MNIST's images, as they are and enlarged as someone would draw them, become MNIST's images. */
 #include "canvas.h"
 
 #ifdef HAVE_ZLIB
@@ -8,7 +8,7 @@
 #define GOLDEN_DIR "tests/golden"
 #endif
 
-/* The first `count` images of a file of MNIST's, beside the repository or in VITRINE_DATA. */
+/* The first `count` images of one of MNIST's files, in VITRINE_DATA or beside the repository. */
 static uint8_t *mnist(const char *file, size_t count) {
     const char *given = getenv("VITRINE_DATA");
     char path[1024];
@@ -24,7 +24,7 @@ static uint8_t *mnist(const char *file, size_t count) {
     return NULL;
 }
 
-TEST("MNIST's own images come out as they are") {
+TEST("preparing MNIST's own images leaves them as they are") {
     enum { COUNT = 10000 };
     uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
     if (!images) SKIP("no MNIST in the folder that VITRINE_DATA names");
@@ -35,7 +35,7 @@ TEST("MNIST's own images come out as they are") {
         for (size_t j = 0; j < AREA; j++) original[j] = (float)bytes[j] / 255;
         REQUIRE(prepare(image, bytes, SIDE, SIDE, 1) == VIT_OK, "image %zu is refused", i);
         double worst = farthest(image, original, AREA, NULL);
-        same += worst <= 1.5 / 255; /* where full ink is 254, it becomes 255 */
+        same += worst <= 1.5 / 255; /* in some images full ink is 254 and becomes 255 */
         near += mean_difference(image, original) < 0.02;
         struct shape shape = shape_of(original, SIDE, SIDE);
         centred += within(shape.row, 14, 0.5) && within(shape.column, 14, 0.5);
@@ -50,7 +50,7 @@ TEST("MNIST's own images come out as they are") {
           near);
 }
 
-/* As someone would draw it: ten times as large, smooth, black on white. */
+/* The image as someone would draw it: ten times as large, smooth, black on white. */
 static struct canvas enlarged(const uint8_t *image) {
     struct canvas large = canvas(10 * SIDE, 10 * SIDE, 0);
     for (size_t y = 0; y < large.rows; y++)
@@ -70,7 +70,7 @@ static struct canvas enlarged(const uint8_t *image) {
     return large;
 }
 
-TEST("MNIST's images drawn ten times as large, smooth and black on white come out near") {
+TEST("MNIST's images enlarged tenfold, smooth, black on white, become nearly the originals again") {
     enum { COUNT = 300 };
     uint8_t *images = mnist("t10k-images-idx3-ubyte.gz", COUNT);
     if (!images) SKIP("no MNIST in the folder that VITRINE_DATA names");
@@ -87,7 +87,7 @@ TEST("MNIST's images drawn ten times as large, smooth and black on white come ou
     CHECK(sum / COUNT < 0.035 && worst < 0.1, "%g in the mean, %g at worst", sum / COUNT, worst);
 }
 #else
-TEST("MNIST's own images come out as they are") {
+TEST("preparing MNIST's own images leaves them as they are") {
     SKIP("this build has no zlib to read MNIST with");
 }
 #endif

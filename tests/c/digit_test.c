@@ -1,5 +1,5 @@
-/* A drawing → a digit: checked against a plain twin in double, and by what must not matter
- * (where, how large, which way round it is drawn). MNIST's own images are in digit_mnist_test.c. */
+/* A drawing → a digit: compared with a plain twin in double, and with the same drawing at another
+ * place, in another size, or light on dark. MNIST's own images are in digit_mnist_test.c. */
 #include "canvas.h"
 
 /* A stroke from a to b (row, column) of this radius, its edge one pixel soft. */
@@ -33,7 +33,7 @@ static struct canvas drawn_four(uint8_t paper, uint8_t ink) {
 
 /* ---- The recipe --------------------------------------------------------- */
 
-/* The ink of a clean drawing by definition: each cell of the box is an integral. */
+/* The digit of a clean drawing by definition: each cell of the box is an integral over the ink. */
 static void twin(double *image, struct canvas from, uint8_t paper) {
     size_t top = from.rows, bottom = 0, left = from.columns, right = 0;
     double most = 0;
@@ -78,7 +78,7 @@ static void twin(double *image, struct canvas from, uint8_t paper) {
             image[(i + (size_t)first_row) * SIDE + j + (size_t)first_column] = cells[i][j] / 255;
 }
 
-TEST("a drawing becomes what its definition in double says") {
+TEST("a drawing becomes the digit that the definition gives in double") {
     uint64_t seed = 1;
     for (size_t trial = 0; trial < 40; trial++) {
         size_t rows = 4 + random_below(&seed, 90), columns = 4 + random_below(&seed, 90);
@@ -90,7 +90,7 @@ TEST("a drawing becomes what its definition in double says") {
                 ends[j] = 1 + (double)random_below(&seed, (j % 2 ? columns : rows) - 2);
             stroke(from, ends[0], ends[1], ends[2], ends[3], 0.5 + (double)(trial % 4), ink);
         }
-        memset(from.data, paper, columns); /* strokes leave the border free */
+        memset(from.data, paper, columns); /* the border must stay free of strokes */
         memset(from.data + (rows - 1) * columns, paper, columns);
         for (size_t y = 0; y < rows; y++)
             from.data[y * columns] = from.data[(y + 1) * columns - 1] = paper;
@@ -100,13 +100,13 @@ TEST("a drawing becomes what its definition in double says") {
         REQUIRE(prepare_canvas(image, from) == VIT_OK, "refused %zux%zu", rows, columns);
         double worst = 0;
         for (size_t i = 0; i < AREA; i++) worst = fmax(worst, fabs(image[i] - want[i]));
-        /* A byte, where a half is rounded the other way. */
+        /* One of 255 levels, because a half may be rounded the other way. */
         CHECK(worst <= 1.0001 / 255, "%zux%zu: %g apart", rows, columns, worst);
     }
 }
 
-TEST("every build prepares the same bits") {
-    struct canvas ring = canvas(140, 120, 250); /* drawn in whole numbers, as those are the same */
+TEST("every build prepares a drawing to the same bits") {
+    struct canvas ring = canvas(140, 120, 250); /* drawn in integers, the same in every build */
     for (int y = 0; y < 140; y++)
         for (int x = 0; x < 120; x++) {
             int off = abs((y - 66) * (y - 66) + 2 * (x - 63) * (x - 63) - 3000);
@@ -123,7 +123,7 @@ TEST("every build prepares the same bits") {
     CHECK(hash == 0x0033e5dd, "hash 0x%08x", (unsigned)hash);
 }
 
-TEST("the longer side is 20, full ink is 1 and the mass is in the middle") {
+TEST("a prepared digit's longer side is 20, its full ink 1, and its mass in the middle") {
     float image[AREA];
     for (size_t size = 12; size <= 112; size += 5) {
         struct canvas four = canvas(120, 130, 255);
@@ -138,7 +138,7 @@ TEST("the longer side is 20, full ink is 1 and the mass is in the middle") {
     }
 }
 
-TEST("other image sizes keep the share of 20 in 28") {
+TEST("in other image sizes the digit's longer side is the same share, 20 in 28") {
     static const size_t sizes[][2] = {{56, 56}, {32, 32}, {14, 28}, {28, 14}, {1, 1}, {7, 3}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         vit_config config = DIGIT;
@@ -164,9 +164,9 @@ TEST("other image sizes keep the share of 20 in 28") {
     }
 }
 
-/* ---- What must not matter ----------------------------------------------- */
+/* ---- Differences that must not matter ----------------------------------- */
 
-TEST("light ink on dark paper is the same as dark ink on light paper") {
+TEST("light ink on dark paper gives the same digit as dark ink on light paper") {
     float dark[AREA], light[AREA];
     uint64_t seed = 2;
     for (size_t noise = 0; noise < 4; noise++) {
@@ -181,7 +181,7 @@ TEST("light ink on dark paper is the same as dark ink on light paper") {
     }
 }
 
-TEST("where on the canvas it is drawn does not matter") {
+TEST("a drawing gives the same digit anywhere on the canvas") {
     float here[AREA], there[AREA];
     for (size_t top = 0; top < 60; top += 12)
         for (size_t left = 0; left < 60; left += 12) {
@@ -192,7 +192,7 @@ TEST("where on the canvas it is drawn does not matter") {
         }
 }
 
-TEST("how large it is drawn hardly matters, and whole pixels repeated not at all") {
+TEST("a drawing of another size gives nearly the same digit, and one of repeated pixels the same") {
     float small[AREA], large[AREA], repeated[AREA];
     struct canvas one = canvas(70, 70, 255), two = canvas(140, 140, 255),
                   three = canvas(210, 210, 255);
@@ -207,7 +207,7 @@ TEST("how large it is drawn hardly matters, and whole pixels repeated not at all
     CHECK_SAME_BITS(repeated, small, AREA, "three times as large");
 }
 
-TEST("grey, grey and alpha, RGB and RGBA hold the same drawing") {
+TEST("grey, grey with alpha, RGB and RGBA give the same digit") {
     float want[AREA], image[AREA];
     struct canvas four = drawn_four(255, 0);
     size_t n = four.rows * four.columns;
@@ -221,19 +221,20 @@ TEST("grey, grey and alpha, RGB and RGBA hold the same drawing") {
         CHECK(prepare(image, pixels, four.rows, four.columns, channels) == VIT_OK, "refused");
         CHECK_SAME_BITS(image, want, AREA, "more channels");
     }
-    for (size_t level = 0; level <= 255; level += 255) { /* black, then white, on nothing */
+    for (size_t level = 0; level <= 255; level += 255) { /* black, then white, on transparency */
         for (size_t i = 0; i < n; i++) {
             memset(pixels + 4 * i, (int)level, 4);
             pixels[4 * i + 3] = (uint8_t)(255 - four.data[i]);
         }
         CHECK(prepare(image, pixels, four.rows, four.columns, 4) == VIT_OK, "refused");
-        CHECK_SAME_BITS(image, want, AREA, level ? "white on nothing" : "black on nothing");
+        CHECK_SAME_BITS(image, want, AREA,
+                        level ? "white on transparency" : "black on transparency");
     }
     free(pixels);
     free(four.data);
 }
 
-TEST("grey paper, faint ink, noise and uneven light are tolerated") {
+TEST("grey paper, faint ink, noise and uneven light change a digit little") {
     static const struct {
         const char *what;
         uint8_t paper, ink, noise, slope;
@@ -271,7 +272,7 @@ TEST("grey paper, faint ink, noise and uneven light are tolerated") {
 
 /* ---- Edges -------------------------------------------------------------- */
 
-TEST("paper without ink is a blank image") {
+TEST("paper without ink is refused as a blank image") {
     float image[AREA];
     uint64_t seed = 4;
     for (size_t channels = 1; channels <= 4; channels++)
@@ -289,12 +290,12 @@ TEST("paper without ink is a blank image") {
         uneven.data[i] = (uint8_t)(100 + i % 100 + i / 100 / 4);
     }
     draw_four(faint, 10, 10, 80, 200 - 15);
-    CHECK(prepare_canvas(image, noisy) == VIT_BLANK_IMAGE, "noise is ink");
-    CHECK(prepare_canvas(image, uneven) == VIT_BLANK_IMAGE, "uneven light is ink");
-    CHECK(prepare_canvas(image, faint) == VIT_BLANK_IMAGE, "15 of 255 levels are ink");
+    CHECK(prepare_canvas(image, noisy) == VIT_BLANK_IMAGE, "noise was taken for ink");
+    CHECK(prepare_canvas(image, uneven) == VIT_BLANK_IMAGE, "uneven light was taken for ink");
+    CHECK(prepare_canvas(image, faint) == VIT_BLANK_IMAGE, "15 of 255 levels were taken for ink");
 }
 
-TEST("a single pixel, a line and a drawing that fills its image are digits too") {
+TEST("a single pixel, a line and a drawing that fills its image become digits too") {
     float image[AREA];
     struct canvas dot = canvas(5, 9, 255), across = canvas(1, 300, 255), down = canvas(300, 1, 255),
                   longest = canvas(1, 32768, 10), tight = canvas(40, 40, 255);
@@ -316,7 +317,7 @@ TEST("a single pixel, a line and a drawing that fills its image are digits too")
     CHECK(prepare_canvas(image, tight) == VIT_OK, "a tight crop is refused");
 }
 
-TEST("a drawing of any bytes at all never leaves 0..1 or its image") {
+TEST("a drawing of random bytes gives values in 0..1, all within the image") {
     uint64_t seed = 5;
     for (size_t trial = 0; trial < 500; trial++) {
         size_t rows = 1 + random_below(&seed, 40), columns = 1 + random_below(&seed, 40);
@@ -335,7 +336,7 @@ TEST("a drawing of any bytes at all never leaves 0..1 or its image") {
     }
 }
 
-TEST("vit_prepare_digit and vit_prepare_image agree") {
+TEST("vit_prepare_digit and vit_prepare_image give the same digit") {
     float one[AREA], other[AREA];
     struct canvas four = drawn_four(255, 0);
     vit_pixels pixels = {four.data, four.rows, four.columns, 1};

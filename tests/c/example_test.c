@@ -1,6 +1,6 @@
 /* The program in vit.h's comment, which CMake cuts out and compiles. Its answers are compared with
- * those of the library, which gets the model in pieces and the drawings in one batch here. Under
- * the sanitizers a leak or a stray read of the program is a failure too. */
+ * those of the library, which here opens the model in pieces and runs the drawings in one batch.
+ * With sanitizers, a leak or a stray read in the program is a failure too. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "vit.h"
@@ -11,7 +11,7 @@
 static const char MODEL[] = GOLDEN_DIR "/../../weights/digits.safetensors";
 enum { ROWS = 90, COLUMNS = 70, AREA = ROWS * COLUMNS };
 
-/* Runs the example; what it prints, output and errors, is in `said` until the next run. */
+/* Runs the example. Until the next run `said` holds its output and its errors. */
 static char said[1024];
 
 static int example(const char *model, const char *image) {
@@ -22,13 +22,13 @@ static int example(const char *model, const char *image) {
     said[fread(said, 1, sizeof said - 1, output)] = '\0';
     while (fgetc(output) != EOF) continue;
     int status = pclose(output);
-    CHECK(!strstr(said, "Sanitizer"), "%s, %s: %s", model, image, said); /* it exits with 1, too */
+    CHECK(!strstr(said, "Sanitizer"), "%s, %s: %s", model, image, said); /* these exit with 1 too */
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* A file of its own, with these bytes; the caller unlinks it. */
+/* A temporary file. The caller unlinks it. */
 struct made {
     char path[32];
 };
@@ -148,16 +148,16 @@ TEST("the example in vit.h prints the class, label and probability that the libr
     vit_close(model);
 }
 
-/* ---- What it refuses ---------------------------------------------------- */
+/* ---- Refusals ----------------------------------------------------------- */
 
 static void check_refused(const char *model, const char *image, const char *words) {
     int code = example(model, image);
     CHECK(code == EXIT_FAILURE && strstr(said, words), "%s, %s: exit %d, '%s', expected '%s'",
           model, image, code, said, words);
-    CHECK(!strstr(said, "class"), "%s, %s: it goes on: %s", model, image, said);
+    CHECK(!strstr(said, "class"), "%s, %s: the example goes on: %s", model, image, said);
 }
 
-TEST("the example in vit.h stops at a model that is missing, cut short or none") {
+TEST("the example in vit.h stops at a model that is missing, cut short or no model") {
     uint8_t grey[AREA];
     size_t size;
     draw(grey, 0);
@@ -172,7 +172,7 @@ TEST("the example in vit.h stops at a model that is missing, cut short or none")
     unlink(pgm.path);
 }
 
-TEST("the example in vit.h stops at an image that is missing, blank, cut short or none") {
+TEST("the example in vit.h stops at an image that is missing, blank, cut short or no image") {
     uint8_t white[AREA];
     memset(white, 255, sizeof white);
     struct made blank = make_pgm(white, ROWS, COLUMNS, AREA);

@@ -1,10 +1,11 @@
-/* Checkpoints as other code names them, against PyTorch: every file of ../golden/families, with
- * every kernel table, fed whole and in pieces; and what is said of those that are no ViT. */
+/* Checkpoints with the tensor names of other code, compared with PyTorch: every file of
+ * ../golden/families, with every kernel table, fed whole and in pieces. Also the messages about
+ * files that are no ViT. */
 #include "golden.h"
 
 #include "file/complete.h"
 
-/* What no tensor tells is given apart. */
+/* config: the keys that no tensor tells. */
 static const struct family_case {
     const char *name, *config;
 } CASES[] = {
@@ -53,7 +54,7 @@ static const struct family_case {
 };
 enum { CASES_COUNT = sizeof CASES / sizeof *CASES };
 
-/* Fed `piece` bytes at a time. */
+/* Opens the model, fed `piece` bytes at a time. */
 static vit_model *open_in_pieces(const struct golden *g, const char *config, size_t piece,
                                  const struct vit_kernels *kernels) {
     vit_loader *loader = NULL;
@@ -95,7 +96,7 @@ static void check_case(const struct golden *g, const char *config, size_t piece,
     vit_close(model);
 }
 
-TEST("other code's checkpoints give PyTorch's logits, attention, hidden and final tokens") {
+TEST("checkpoints of other code give PyTorch's logits, attention, hidden and final tokens") {
     static const size_t pieces[] = {SIZE_MAX / 2, 997};
     for (size_t i = 0; i < CASES_COUNT; i++) {
         struct golden g;
@@ -107,7 +108,7 @@ TEST("other code's checkpoints give PyTorch's logits, attention, hidden and fina
     }
 }
 
-TEST("other code's checkpoints, encoded as ours, give the same bits") {
+TEST("checkpoints of other code give the same bits after they are encoded as ours") {
     const struct vit_kernels *k = unpacked_kernels();
     if (!k) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CASES_COUNT; i++) {
@@ -146,9 +147,9 @@ TEST("other code's checkpoints, encoded as ours, give the same bits") {
     }
 }
 
-/* ---- What cannot be opened ---------------------------------------------- */
+/* ---- Files that cannot be opened ---------------------------------------- */
 
-/* A file of F32 vectors of one number under these names, NULL after the last. */
+/* A file of F32 vectors of one number with these names, NULL after the last. */
 static uint8_t *file_of(const char *const *names, size_t *size) {
     char header[4096] = "{";
     size_t count = 0;
@@ -165,7 +166,7 @@ static uint8_t *file_of(const char *const *names, size_t *size) {
     return bytes;
 }
 
-/* Is refused, and the message says each of the words. */
+/* Checks that the file is refused with a message that contains each of the words. */
 static void check_refused(const char *what, const uint8_t *bytes, size_t size, const char *config,
                           vit_status want, const char *const words[3]) {
     vit_model *model;
@@ -180,7 +181,7 @@ static void check_refused(const char *what, const uint8_t *bytes, size_t size, c
     if (!status) vit_close(model);
 }
 
-TEST("a checkpoint of another kind of model is refused, and the closest family named") {
+TEST("a checkpoint of another kind of model is refused, and the message names the closest family") {
     static const struct {
         const char *what, *tensors[6], *words[3];
     } OTHERS[] = {
@@ -204,7 +205,7 @@ TEST("a checkpoint of another kind of model is refused, and the closest family n
     }
 }
 
-/* Changes the first `from` in the header to `to`, which is as long. */
+/* Changes the first `from` in the header to `to`, which has the same length. */
 static void change(uint8_t *bytes, const char *from, const char *to) {
     size_t n = strlen(from);
     for (;; bytes++)
@@ -212,7 +213,7 @@ static void change(uint8_t *bytes, const char *from, const char *to) {
     memcpy(bytes, to, n);
 }
 
-TEST("what is missing, left over or of another shape is named as its own code names it") {
+TEST("a tensor that is missing, left over or misshapen is named as its own code names it") {
     static const struct {
         const char *file, *from, *to, *config, *words[3];
         vit_status status;
@@ -272,7 +273,7 @@ TEST("what is missing, left over or of another shape is named as its own code na
     }
 }
 
-/* A timm model's tensors that tell its config, of width D. */
+/* Infers a config from the tensors of a timm model of width D. */
 static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
     const struct {
         const char *name;
@@ -306,7 +307,7 @@ static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
     return status;
 }
 
-TEST("heads are as many as the models of a width have") {
+TEST("without a config, the number of heads is the one that models of this width have") {
     static const struct {
         const char *model;
         size_t width, heads;
@@ -324,7 +325,7 @@ TEST("heads are as many as the models of a width have") {
     }
 }
 
-TEST("a config that is not given is made up of the shapes, and can be read back") {
+TEST("without a config, one is inferred from the shapes, and it can be read back") {
     struct golden g;
     REQUIRE(golden_open(&g, "families/torchvision"), "no file");
     vit_model *model = NULL;

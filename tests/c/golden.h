@@ -1,5 +1,5 @@
-/* Files that ../golden/make.py and families.py wrote, and a comparison with them; those scripts
- * say what they hold. */
+/* Files that ../golden/make.py and families.py wrote, and a comparison with them. The scripts
+ * describe the files. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -13,7 +13,7 @@
 
 enum { BATCH = 3 };
 
-/* Issue: within 2e-5 of the largest logit; the same for every other tensor's largest value. */
+/* Largest difference allowed, as a share of a tensor's largest value. */
 static const double FORWARD = 2e-5;
 
 struct golden {
@@ -21,7 +21,7 @@ struct golden {
     uint8_t *model, *results;
     size_t model_size, results_size;
     struct safetensors st;
-    const uint8_t *data; /* of the results */
+    const uint8_t *data; /* the results' */
 };
 
 static inline uint8_t *read_file(const char *name, const char *ending, size_t *size) {
@@ -75,14 +75,14 @@ static inline bool golden_open(struct golden *g, const char *name) {
     return true;
 }
 
-/* A result's floats, `count` of them as expected; free them. */
+/* The floats of a result, which must be `count`. The caller frees them. */
 static inline float *wanted(const struct golden *g, const char *name, size_t count) {
     const struct st_tensor *t = st_find(&g->st, name);
     float *out = floats(count);
     if (t && t->count == count)
         st_floats(out, t->type, g->data + t->begin, count);
     else
-        check_failed(__FILE__, __LINE__, "%s: no %s of %zu numbers", g->name, name, count);
+        check_failed(__FILE__, __LINE__, "%s: expected %s of %zu numbers", g->name, name, count);
     return out;
 }
 

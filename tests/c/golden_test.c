@@ -1,5 +1,5 @@
-/* The model against PyTorch: every file that ../golden/make.py wrote, with every kernel
- * table compiled in. That script says what the files hold. */
+/* The model, compared with PyTorch: every file that ../golden/make.py wrote, with every kernel
+ * table compiled in. That script describes the files. */
 #include "golden.h"
 #include "twin.h"
 
@@ -29,13 +29,13 @@ static const char *const NAMES[] = {
 };
 enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
 
-/* A gradient is a sum over tokens, batch and both ways through the L blocks: some hundred
- * roundings of 6e-8 on values near the tensor's largest, met in practice by 1e-6; 1e-4
- * leaves room for a cancelling sum and still sees any term forgotten. */
+/* A gradient is a sum over tokens, batch and both ways through the L blocks: some hundred roundings
+ * of 6e-8 on values near the tensor's largest. In practice the error is below 1e-6. 1e-4 leaves
+ * room for a sum whose terms cancel, and still shows a forgotten term. */
 static const double BACKWARD = 1e-4;
 
-/* A bias of k moves all scores of a row alike, so its gradient is 0, of terms that are not:
- * their rounding is a share of the largest gradient of all. */
+/* A bias of k moves all scores of a row alike, so its gradient is 0. Its terms are not 0, and their
+ * rounding is a share of the largest gradient of all. */
 static const double CANCELLED = 1e-6;
 
 static vit_model *open_model(const struct golden *g, const struct vit_kernels *kernels) {
@@ -64,7 +64,7 @@ static void check_forward(const struct golden *g, const struct vit_kernels *kern
     vit_close(model);
 }
 
-TEST("logits, attention, hidden and final tokens are PyTorch's, with every kernel table") {
+TEST("every kernel table gives PyTorch's logits, attention, hidden and final tokens") {
     REQUIRE(kernels_at(0), "no kernel table is compiled in");
     for (size_t i = 0; i < NAMES_COUNT; i++) {
         struct golden g;
@@ -93,7 +93,7 @@ static void check_twin(const struct golden *g, vit_model *model) {
         to_floats(o.tokens + b * X, run.tokens, X);
         twin_run_free(&run);
     }
-    const double rounding = 2 * FLT_EPSILON; /* both are doubles stored as floats */
+    const double rounding = 2 * FLT_EPSILON; /* both sides are doubles stored as floats */
     compare(g, "twin", "logits", o.logits, o.logits_count, rounding);
     compare(g, "twin", "attention", o.attention, o.attention_count, rounding);
     compare(g, "twin", "hidden", o.hidden, o.hidden_count, rounding);
@@ -103,7 +103,7 @@ static void check_twin(const struct golden *g, vit_model *model) {
     twin_close(&t);
 }
 
-TEST("our other oracle, the double-precision twin, agrees with PyTorch to the last bits") {
+TEST("the double-precision twin, our other oracle, agrees with PyTorch to the last bits") {
     const struct vit_kernels *kernels = unpacked_kernels();
     if (!kernels) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < NAMES_COUNT; i++) {
@@ -116,7 +116,7 @@ TEST("our other oracle, the double-precision twin, agrees with PyTorch to the la
     }
 }
 
-TEST("labels come out of the config unescaped") {
+TEST("the labels of a config are unescaped") {
     struct golden g;
     REQUIRE(golden_open(&g, NAMES[0]), "%s", NAMES[0]);
     vit_model *model = open_model(&g, kernels_at(0));
@@ -132,7 +132,7 @@ TEST("labels come out of the config unescaped") {
 
 /* ---- Backward ----------------------------------------------------------- */
 
-/* Loss, dlogits and every tensor's gradient of one golden batch. */
+/* Compares loss, dlogits and every tensor's gradient of one golden batch. */
 static void check_gradients(const struct golden *g, const struct vit_kernels *kernels,
                             vit_model *model) {
     const vit_config *c = vit_model_config(model);
@@ -170,7 +170,7 @@ static void check_gradients(const struct golden *g, const struct vit_kernels *ke
     free(images), free(labels), free(smoothing), free(memory);
 }
 
-TEST("the gradient of every tensor is PyTorch's") {
+TEST("every tensor's gradient is PyTorch's") {
     size_t checked = 0;
     EACH_KERNELS(k) {
         if (k->packed) continue;

@@ -1,15 +1,15 @@
-/* Every gradient against finite differences of the double-precision twin, so that the
- * differences' own error is far below what is looked for. */
+/* Every gradient, compared with finite differences. They are taken of the double-precision twin, so
+ * that their own error is far below the tolerance. */
 #include "models.h"
 #include "twin.h"
 
 enum { BATCH = 2 };
 
-/* A float gradient along a random direction of n parameters, each term off by some hundred
- * roundings (as in golden_test.c): a share of |g|·|v|. */
+/* Tolerance for a float gradient along a random direction, as a share of |g|·|v|. Each term may be
+ * off by some hundred roundings, see golden_test.c. */
 static const double CLOSE = 1e-4;
-/* Where a gradient is 0 because its terms cancel (golden_test.c): a share of the largest, or
- * of a probability's 1 where all of them do. */
+/* Tolerance for a gradient that is 0 because its terms cancel, see golden_test.c: a share of the
+ * largest gradient, or of 1 if that is larger. */
 static const double CANCELLED = 1e-6;
 static const float SMOOTHING = 0.1f;
 
@@ -56,7 +56,7 @@ static void scene_close(struct scene *s) {
     vit_close(s->model);
 }
 
-/* Mean loss of the batch; its gradient is added to s->gradient. */
+/* Returns the batch's mean loss and adds its gradient to s->gradient. */
 static double step(struct scene *s) {
     size_t K = s->c.classes;
     vit_forward(s->model, s->tape, s->images, BATCH, s->logits, s->keep);
@@ -82,7 +82,7 @@ static double twin_batch_loss(const struct scene *s, const struct twin *t) {
     return loss;
 }
 
-/* g·v against (f(x + hv) - f(x - hv)) / 2h, v random in one tensor's parameters. */
+/* Compares g·v with (f(x + hv) - f(x - hv)) / 2h, where v is random in one tensor's parameters. */
 static void check_direction(const struct scene *s, struct twin *t, const vit_tensor *tensor,
                             uint64_t *seed) {
     const double h = 1e-5;
@@ -141,7 +141,7 @@ TEST("every tensor's gradient is the finite difference of the double twin's loss
     each_scene(check_scene, false);
 }
 
-TEST("so it is with stochastic depth, whose scales differ by image and block") {
+TEST("with stochastic depth, every tensor's gradient is the finite difference of the twin's loss") {
     each_scene(check_scene, true);
 }
 
@@ -164,7 +164,7 @@ static void check_sum(struct scene *s) {
     free(once);
 }
 
-TEST("backward adds to the gradient, and the same step twice has the same bits") {
+TEST("the backward pass adds to the gradient, and the same step again gives the same bits") {
     each_scene(check_sum, false);
 }
 
@@ -179,11 +179,11 @@ static void check_arrays(struct scene *s) {
     s->gradient = first;
 }
 
-TEST("backward adds to the array that it is given, though the step before had another") {
+TEST("the backward pass adds to the given array, even if the last step had another one") {
     each_scene(check_arrays, false);
 }
 
-/* The forward pass that keeps a tape is the one that runs. */
+/* The forward pass with a tape computes the same as a run without one. */
 static void check_forward(struct scene *s) {
     struct outputs o = run_model(s->model, s->images, BATCH, BATCH);
     vit_forward(s->model, s->tape, s->images, BATCH, s->logits, NULL);
@@ -192,11 +192,11 @@ static void check_forward(struct scene *s) {
     outputs_free(&o);
 }
 
-TEST("vit_forward gives vit_run's logits") {
+TEST("vit_forward gives the logits that vit_run gives") {
     each_scene(check_forward, false);
 }
 
-/* A tape for two images takes one: the gradient of the first alone. */
+/* A tape for two images runs one image and gives its gradient. */
 static void check_smaller(struct scene *s) {
     size_t K = s->c.classes;
     struct scene one = *s;
@@ -221,11 +221,11 @@ static void check_smaller(struct scene *s) {
     free(small), free(one.memory);
 }
 
-TEST("a tape takes fewer images than it is for") {
+TEST("a tape takes fewer images than it was made for") {
     each_scene(check_smaller, false);
 }
 
-TEST("cross-entropy and its gradient are the double formula's, for any logits") {
+TEST("cross-entropy and its gradient follow the formula in double, for any logits") {
     enum { B = 5, K = 7 };
     static const float SIZES[] = {0, 1, 30, 1e4f};
     for (size_t i = 0; i < 4; i++)
@@ -258,7 +258,7 @@ TEST("cross-entropy and its gradient are the double formula's, for any logits") 
         }
 }
 
-TEST("distillation is the double formula's, and adds to the gradient that is there") {
+TEST("distillation follows the formula in double, and adds to the gradient that is there") {
     enum { B = 4, K = 6 };
     static const float SIZES[] = {0, 1, 30, 1e4f};
     for (size_t i = 0; i < 4; i++) {

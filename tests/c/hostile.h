@@ -1,4 +1,4 @@
-/* A small good safetensors file, written without the core, and how to spoil it. */
+/* A small good safetensors file, written without the core, and functions that spoil it. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static inline void put(char *out, const ch
     va_end(arguments);
 }
 
-/* The header's text, without tensor number `missing`; its data's size. */
+/* Writes the header's text without tensor number `missing`. Returns the size of the data. */
 static inline size_t write_header(char *out, const char *config, size_t missing) {
     size_t at = 0;
     strcpy(out, "{\"__metadata__\":{\"format\":\"pt\",\"vitrine\":\"");
@@ -93,7 +93,7 @@ static inline struct file file_of(const char *config) {
     return pack_file(header, data_size);
 }
 
-/* text with its first `from` replaced, in a buffer that the next call takes again. */
+/* text with its first `from` replaced, in a buffer that the next call overwrites. */
 static inline const char *replaced(const char *text, const char *from, const char *to) {
     static char out[TEXT_MAX];
     const char *at = strstr(text, from);
@@ -105,7 +105,7 @@ static inline const char *replaced(const char *text, const char *from, const cha
     return out;
 }
 
-/* Opens with every kernel table; checks what must hold after any failure. */
+/* Opens the bytes with every kernel table. Checks that a failure leaves no model and a message. */
 static inline vit_status open_bytes(const void *bytes, size_t size, vit_error *why) {
     vit_status status = VIT_OK;
     EACH_KERNELS(k) {
@@ -121,7 +121,7 @@ static inline vit_status open_bytes(const void *bytes, size_t size, vit_error *w
     return status;
 }
 
-/* The good file's text with `from` replaced, and what is said of that. */
+/* The good file's text with `from` replaced by `to`, and the expected status and message. */
 struct spoiled {
     const char *what, *from, *to;
     vit_status status;
@@ -138,7 +138,7 @@ static inline void expect(const char *what, struct file f, vit_status want, cons
     free(f.bytes);
 }
 
-/* What opens after all must also run. */
+/* Runs a spoiled file if it opens. A file that opens must also run. */
 static inline bool run_spoiled(const struct file *f) {
     vit_model *model;
     vit_error why;

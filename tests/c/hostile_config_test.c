@@ -1,5 +1,5 @@
-/* A config from a stranger, in the file or given apart: whatever is wrong with it is refused by its
- * key, before any weight is read. */
+/* A config from a stranger, in the file or passed apart from it. Every fault is refused by the name
+ * of its key, before any weight is read. */
 #include "hostile.h"
 
 #define PHOTO(more) "{\"kind\":\"photo\",\"mean\":[0],\"std\":[1]" more "}"
@@ -59,9 +59,9 @@ static const struct spoiled CONFIGS_BAD[] = {
     {"a stem of half a pair", "\"heads\"", "\"stem\":[[1]],\"heads\"", VIT_BAD_CONFIG, "stem"},
     {"a stem of too many", "\"heads\"", "\"stem\":[1,1,1,1,1,1,1],\"heads\"", VIT_BAD_CONFIG,
      "stem"},
-    {"a stem too deep for this patch", "\"heads\"", "\"stem\":[1,1],\"heads\"", VIT_BAD_CONFIG,
+    {"a stem too deep for the patch size", "\"heads\"", "\"stem\":[1,1],\"heads\"", VIT_BAD_CONFIG,
      "stem"},
-    {"a stem that the file has not", "\"heads\"", "\"stem\":[1],\"heads\"", VIT_BAD_TENSOR,
+    {"a stem that the file does not have", "\"heads\"", "\"stem\":[1],\"heads\"", VIT_BAD_TENSOR,
      "backbone.0"},
     {"another attention", "\"standard\"", "\"linear\"", VIT_BAD_CONFIG, "attention"},
     {"a label too few", "[\"no\",\"yes\"]", "[\"no\"]", VIT_BAD_CONFIG, "labels"},
@@ -69,9 +69,9 @@ static const struct spoiled CONFIGS_BAD[] = {
     {"prepare in words", "{\"kind\":\"digit\"}", "\"digit\"", VIT_BAD_CONFIG, "prepare"},
     {"another prepare", "\"digit\"", "\"sound\"", VIT_BAD_CONFIG, "prepare"},
     {"a photo without sizes", "\"digit\"", "\"photo\"", VIT_BAD_CONFIG, "prepare"},
-    {"a photo of a length that is none", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":[8]"),
+    {"a photo's resize of one side", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":[8]"),
      VIT_BAD_CONFIG, "prepare.resize"},
-    {"a crop that is none", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"crop\":[8,0]"),
+    {"a crop of no columns", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":8,\"crop\":[8,0]"),
      VIT_BAD_CONFIG, "prepare.crop"},
     {"a crop of another shape", "{\"kind\":\"digit\"}", PHOTO(",\"resize\":99,\"crop\":[7,8]"),
      VIT_BAD_CONFIG, "prepare.crop: expected image_size"},
@@ -92,7 +92,7 @@ static const struct spoiled CONFIGS_BAD[] = {
      VIT_BAD_CONFIG, "JSON"},
 };
 
-TEST("every fault in the config is refused by key") {
+TEST("every fault in a config is refused by the name of its key") {
     for (size_t i = 0; i < sizeof CONFIGS_BAD / sizeof *CONFIGS_BAD; i++) {
         const struct spoiled *s = &CONFIGS_BAD[i];
         const char *config = replaced(CONFIG, s->from, s->to);
@@ -100,7 +100,7 @@ TEST("every fault in the config is refused by key") {
     }
 }
 
-TEST("sincos2d wants a width of four equal parts") {
+TEST("sincos2d positions are refused unless the width is a multiple of four") {
     char config[TEXT_MAX];
     strcpy(config, replaced(CONFIG, "\"learned\"", "\"sincos2d\""));
     expect("a width of 6", file_of(replaced(config, "\"width\":4", "\"width\":6")), VIT_BAD_CONFIG,
@@ -114,12 +114,12 @@ TEST("a stem whose maps cannot be counted is refused") {
     vit_config config;
     vit_error why = {""};
     vit_status status = vit_config_read(&config, LARGE, strlen(LARGE), &why);
-    bool fits = SIZE_MAX > UINT32_MAX; /* 4096 maps of 2048 by 2048 */
+    bool fits = SIZE_MAX > UINT32_MAX; /* 4096 maps of 2048×2048 do not fit in 32 bits */
     CHECK(status == (fits ? VIT_OK : VIT_NO_MEMORY), "%s: %s", vit_status_name(status), why.text);
 }
 
-/* 32 bits have 4 GiB. */
-TEST("what fits in memory once it is floats is told by the config alone") {
+/* In 32 bits memory is 4 GiB. */
+TEST("the config alone tells whether the floats of a model fit in memory") {
     static const struct {
         const char *what;
         size_t width, depth, mlp_width, heads;
@@ -145,7 +145,7 @@ TEST("what fits in memory once it is floats is told by the config alone") {
     }
 }
 
-TEST("a config cut off at any byte is refused, in the file or given apart") {
+TEST("a config cut off at any byte is refused, in the file or passed apart from it") {
     struct file good = file_of(CONFIG);
     for (size_t size = 0; size < sizeof CONFIG - 1; size++) {
         char config[sizeof CONFIG] = "";
@@ -163,7 +163,7 @@ TEST("a config cut off at any byte is refused, in the file or given apart") {
     free(good.bytes);
 }
 
-TEST("a file without a config opens with one given apart") {
+TEST("a file without a config opens with a config passed apart from it") {
     char header[TEXT_MAX];
     size_t data_size = write_header(header, CONFIG, SIZE_MAX);
     struct file f = pack_file(replaced(header, "\"vitrine\"", "\"other\""), data_size);

@@ -1,6 +1,6 @@
-/* Tensors that are well formed one by one and make no sense together: parts of a parameter, norms
- * and positions where they have no place, int8 where it is not known. Each is refused by name, or
- * lies in memory where it belongs. */
+/* Tensors that are each well formed but make no sense together: parts of a parameter, norms and
+ * positions in the wrong place, int8 that is not supported. Each is refused by name, or lies in
+ * memory where it belongs. */
 #include "built.h"
 #include "file/safetensors.h"
 #include "kernels/kernels.h"
@@ -30,7 +30,7 @@ static const char *config_of(const struct sizes *s) {
 
 enum what { PATCH = 1, NORM1, QKV, QKV_BIAS, PROJ, NORM2, FC1, FC2, HEAD, OTHER };
 
-/* All but the attention, by transformers' names. */
+/* Adds all tensors but the attention's, with transformers' names. */
 static void add_rest(struct built *b, const struct sizes *s) {
     size_t D = s->width;
     ADD(b, "embeddings.patch_embeddings.projection.weight", PATCH, 0, D, 1, 2, 2);
@@ -50,7 +50,8 @@ static void add_rest(struct built *b, const struct sizes *s) {
     ADD(b, "encoder.layer.0.attention.output.dense.bias", PROJ, 9999, D);
 }
 
-/* rows: of queries, keys and values; order: in which they come. */
+/* A file of separate queries, keys and values. rows: how many each has. order: their order in the
+ * file. */
 static struct file apart(const struct sizes *s, const size_t rows[3], const size_t order[3]) {
     static const char *const NAMES[] = {"query", "key", "value"};
     size_t K = s->per_head ? s->width / s->heads : s->width;
@@ -68,8 +69,8 @@ static struct file apart(const struct sizes *s, const size_t rows[3], const size
     return built_file(b);
 }
 
-/* What a parameter of the opened model holds, whatever the table's packing: a product with one
- * row of the unit matrix at a time. */
+/* A number of a parameter of the opened model, whatever the table's packing: the product with a row
+ * of the unit matrix. */
 static float packed_at(const vit_model *m, const struct param *p, size_t row, size_t column) {
     size_t N = p->N, K = p->K;
     const float *matrix = m->floats + p->offset + row / N * matrix_floats(m->kernels, false, N, K);
@@ -105,7 +106,7 @@ static void check_qkv(const struct sizes *s, const size_t order[3], const struct
     vit_close(m);
 }
 
-TEST("queries, keys and values apart lie as they do in one tensor, wherever panels begin") {
+TEST("separate queries, keys and values are packed like one tensor, wherever panels begin") {
     static const size_t ORDERS[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
     static const struct sizes SIZES[] = {
         {4, 1, 0, false, 0},  {4, 4, 0, true, 0},   {12, 3, 0, false, 0}, {12, 3, 0, true, 0},
@@ -131,7 +132,7 @@ static void expect_with(const char *what, struct file f, const char *json, vit_s
     free(f.bytes);
 }
 
-TEST("queries, keys and values of other shares than a third each are refused by name") {
+TEST("separate queries, keys and values that are not a third each are refused by name") {
     static const size_t SHARES[][3] = {{47, 96, 1}, {1, 1, 142}, {96, 24, 24}, {24, 48, 72},
                                        {0, 72, 72}, {144, 0, 0}, {48, 48, 47}, {48, 49, 48}};
     static const size_t ORDERS[][3] = {{0, 1, 2}, {2, 0, 1}};
@@ -143,7 +144,7 @@ TEST("queries, keys and values of other shares than a third each are refused by 
         }
 }
 
-/* ---- int8 that is not known ---------------------------------------------- */
+/* ---- int8 that is not supported ------------------------------------------ */
 
 static void add_all_but_patches(struct built *b) {
     ADD(b, "patch_embed.proj.bias", PATCH, 9999, 16);
@@ -182,11 +183,11 @@ static void add_pooling(struct built *b) {
     ADD(b, "attn_pool.mlp.fc2.bias", OTHER, 9000, 16);
 }
 
-TEST("int8 in one of the tensors that make a matrix is refused by name, whichever it is") {
+TEST("int8 in any of the tensors that make up a pooling's matrix is refused by name") {
     char json[TEXT_MAX];
     strcpy(json, replaced(config_of(&(struct sizes){16, 2, 0, false, NULL}), "\"mean\"",
                           "\"attention\""));
-    for (unsigned int8 = 0; int8 < 8; int8++) { /* bits: q, kv, and scales for both */
+    for (unsigned int8 = 0; int8 < 8; int8++) { /* bits: q in int8, kv in int8, a scale */
         struct built *b = built_new();
         add_blocks(b), add_pooling(b);
         if (int8 & 4) ADD(b, "attn_pool.qkv.weight.scale", OTHER, 0, 48);
@@ -202,7 +203,7 @@ TEST("int8 in one of the tensors that make a matrix is refused by name, whicheve
     }
 }
 
-TEST("int8 in one of the blocks' tensors that make a matrix is refused by name") {
+TEST("int8 in any of the tensors that make up a block's matrix is refused by name") {
     static const char *const NAMES[] = {"query", "key", "value"};
     const struct sizes s = {16, 1, 0, false, NULL};
     for (unsigned int8 = 1; int8 < 8; int8++) {
@@ -226,9 +227,9 @@ TEST("int8 in one of the blocks' tensors that make a matrix is refused by name")
     }
 }
 
-/* ---- Norms and positions where they have no place ------------------------ */
+/* ---- Norms and positions in the wrong place ------------------------------ */
 
-TEST("a norm of the patches behind a stem is refused by name") {
+TEST("a norm of the patches after a stem is refused by name") {
     static const char *const NORMS[] = {"patch_embed.norm_in.weight", "patch_embed.norm_in.bias",
                                         "patch_embed.norm.weight"};
     for (size_t n = 0; n <= 3; n++) {
@@ -244,7 +245,7 @@ TEST("a norm of the patches behind a stem is refused by name") {
     }
 }
 
-TEST("a convolution of the stem is no Linear") {
+TEST("a stem's convolution with the shape of a Linear is refused by name") {
     struct built *b = built_new();
     const struct sizes s = {16, 2, 1, false, NULL};
     add_rest(b, &s);
@@ -258,12 +259,13 @@ TEST("a convolution of the stem is no Linear") {
                 "patch_embed.backbone.0.weight\": expected shape (4,1,3,3), got (4,9)");
 }
 
-/* How many rows of positions each prefix takes for four patches; what else is refused. */
-TEST("positions fit the prefix, or are a grid to be resized, or are refused by name") {
+/* For four patches and each prefix: the numbers of rows of positions that are accepted. All other
+ * numbers are refused. */
+TEST("positions that neither fit the prefix nor form a grid to resize are refused by name") {
     static const struct {
         const char *prefix;
         size_t registers;
-        bool rows[14]; /* whether so many are taken */
+        bool rows[14]; /* whether this number of rows is accepted */
     } PREFIXES[] = {
         {"", 0, {[1] = 1, [4] = 1, [9] = 1}},
         {"\"register\"", 1, {[1] = 1, [2] = 1, [4] = 1, [5] = 1, [9] = 1, [10] = 1}},
@@ -302,7 +304,7 @@ TEST("positions fit the prefix, or are a grid to be resized, or are refused by n
 
 /* ---- Small files that ask for much --------------------------------------- */
 
-TEST("positions far larger than the file are refused before they are made") {
+TEST("computed positions far larger than the file are refused before memory is taken for them") {
     static const char *const KINDS[] = {"\"sincos1d\"", "\"sincos2d\"", "\"learned\""};
     for (size_t i = 0; i < 3; i++) {
         char json[TEXT_MAX];
@@ -317,8 +319,8 @@ TEST("positions far larger than the file are refused before they are made") {
     }
 }
 
-/* Such a file took 80 s before: each part of what stands before a name was looked for. */
-TEST("a name of a thousand parts, or one of a megabyte, is refused like any other") {
+/* Once such a file took 80 s, because each part of a name's prefix was searched for. */
+TEST("a tensor's name of a thousand parts, or of a megabyte, is refused at once") {
     static char text[3 << 20];
     for (size_t i = 0; i < 2; i++) {
         size_t n = i ? 1 << 20 : 2000;
@@ -342,7 +344,7 @@ TEST("a name of a thousand parts, or one of a megabyte, is refused like any othe
     }
 }
 
-TEST("of a file that is longer than it was said to be, the fault that comes first is told") {
+TEST("a file that is longer than its announced size is refused for the fault that comes first") {
     vit_loader *loader = NULL;
     vit_model *model = NULL;
     vit_error why = {""};
@@ -352,7 +354,7 @@ TEST("of a file that is longer than it was said to be, the fault that comes firs
     CHECK(status == VIT_BAD_FILE && strstr(why.text, "safetensors"), "%s", why.text);
 }
 
-TEST("a long header comes in pieces of any size") {
+TEST("a long header may arrive in pieces of any size") {
     static char header[(3 << 20) + TEXT_MAX];
     size_t data_size = write_header(header, CONFIG, SIZE_MAX), length = strlen(header);
     memset(header + length, ' ', 3 << 20);
@@ -371,9 +373,9 @@ TEST("a long header comes in pieces of any size") {
     free(f.bytes);
 }
 
-/* ---- What looks odd and is right ----------------------------------------- */
+/* ---- Files that look odd but are right ----------------------------------- */
 
-/* add_blocks behind a prefix. */
+/* Puts a prefix before every tensor's name. */
 static void put_behind(struct built *b, const char *prefix) {
     char out[TEXT_MAX] = "";
     for (const char *p = b->header; *p; p++) {
@@ -385,7 +387,7 @@ static void put_behind(struct built *b, const char *prefix) {
     strcpy(b->header, out);
 }
 
-TEST("a mean that is normed afterwards, and scales, are found behind a prefix") {
+TEST("an fc_norm and int8 scales are found even if all tensors' names have a prefix") {
     const struct sizes s = {16, 2, 0, false, NULL};
     char json[TEXT_MAX];
     struct built *b = built_new();
@@ -406,7 +408,7 @@ TEST("a mean that is normed afterwards, and scales, are found behind a prefix") 
     expect_with("scales", built_file(b), config_of(&s), VIT_OK, "");
 }
 
-TEST("a class token's position stands before a grid that is no square") {
+TEST("a class token's position is told from a grid that is not square") {
     char json[TEXT_MAX];
     const struct sizes s = {16, 2, 0, false, "\"class\",\"register\""};
     struct built *b = built_new();
@@ -419,7 +421,7 @@ TEST("a class token's position stands before a grid that is no square") {
     expect_with("2 by 3 patches", built_file(b), json, VIT_OK, "");
 }
 
-TEST("a config in part may tell the patch before a stem, or a prefix of registers alone") {
+TEST("a partial config may give the patch size before a stem, or a prefix of registers alone") {
     struct built *b = built_new();
     add_blocks(b);
     ADD(b, "patch_embed.backbone.0.weight", OTHER, 0, 4, 1, 3, 3);

@@ -1,11 +1,11 @@
-/* Sizes from a stranger: sums and products that wrap in 32 bits, where wasm lives. */
+/* Sizes from a stranger: sums and products that would wrap, which is near in wasm's 32 bits. */
 #include "base/sizes.h"
 #include "hostile.h"
 #include "model.h"
 #include "params.h"
 #include "vit.h"
 
-TEST("sums and products of sizes are exact or too large, and stay so") {
+TEST("sums and products of sizes are exact or SIZE_TOO_LARGE, and stay SIZE_TOO_LARGE") {
     static const size_t SIZES[] = {0,
                                    1,
                                    2,
@@ -33,11 +33,11 @@ TEST("sums and products of sizes are exact or too large, and stay so") {
                                           : whole % 16 == 0 && whole >= a && whole - a < 16,
                   "%zu up to sixteens is %zu", a, whole);
         }
-    CHECK(size_times(SIZE_TOO_LARGE, 0) == SIZE_TOO_LARGE, "nothing of too much");
-    CHECK(size_plus(SIZE_TOO_LARGE, 0) == SIZE_TOO_LARGE, "nothing more than too much");
+    CHECK(size_times(SIZE_TOO_LARGE, 0) == SIZE_TOO_LARGE, "SIZE_TOO_LARGE times 0");
+    CHECK(size_plus(SIZE_TOO_LARGE, 0) == SIZE_TOO_LARGE, "SIZE_TOO_LARGE plus 0");
 }
 
-/* A number of about any magnitude up to `most`. */
+/* A random number up to `most`, of a random magnitude. */
 static size_t any_size(uint64_t *seed, size_t most) {
     size_t magnitude = 1;
     while (magnitude < most && random_below(seed, 8)) magnitude *= 2;
@@ -65,8 +65,8 @@ static void any_config(char *json, size_t size, uint64_t *seed) {
     strcat(json, "]}");
 }
 
-/* In 32 bits, where wasm lives, about one config in two is too large. */
-TEST("a config that is taken needs no more bytes than size_t counts, by any table's packing") {
+/* In wasm's 32 bits about one config in two is too large. */
+TEST("a config that is accepted needs no more bytes than size_t counts, in any table's packing") {
     uint64_t seed = 19;
     size_t taken = 0, refused = 0;
     for (size_t i = 0; i < 20000; i++) {

@@ -1,13 +1,14 @@
-/* A file is data from a stranger: whatever is wrong with it gives the right status and a
- * message that names the culprit, never a model, a crash or a leak. */
+/* A file is data from a stranger. Every fault gives the right status and a message that names the
+ * culprit, and never a model, a crash or a leak. */
 #include "hostile.h"
 
-TEST("the file that the others are made from opens, also where no message is wanted") {
+TEST("the good file that the tests spoil opens, with and without a place for messages") {
     struct file f = file_of(CONFIG);
     vit_error why;
     vit_model *model = NULL;
     CHECK(open_bytes(f.bytes, f.size, &why) == VIT_OK, "%s", why.text);
-    CHECK(vit_open(&model, f.bytes, f.size, NULL, NULL) == VIT_OK, "with neither table nor why");
+    CHECK(vit_open(&model, f.bytes, f.size, NULL, NULL) == VIT_OK,
+          "without a table and without why");
     vit_close(model);
     CHECK(vit_open(&model, f.bytes, f.size - 1, NULL, NULL) != VIT_OK, "cut, without why");
     free(f.bytes);
@@ -30,7 +31,7 @@ TEST("a file cut off at any byte is refused") {
     free(f.bytes);
 }
 
-TEST("nothing may follow the data") {
+TEST("a file with bytes after its data is refused") {
     struct file f = file_of(CONFIG);
     for (size_t more = 1; more < 6; more++) {
         struct file longer = new_file(f.size + more);
@@ -41,7 +42,7 @@ TEST("nothing may follow the data") {
     free(f.bytes);
 }
 
-TEST("a header length beyond the file or beyond reason is refused") {
+TEST("a header length beyond the file or beyond the limit is refused") {
     static const uint64_t LENGTHS[] = {
         0,          1,          2,           1u << 20,  100000001,      0x7fffffff,
         0x80000000, 0xffffffff, 0x100000000, INT64_MAX, UINT64_MAX - 7, UINT64_MAX};
@@ -58,7 +59,7 @@ static struct file file_with(const char *text) {
     return f;
 }
 
-TEST("what is no safetensors file at all is called so") {
+TEST("a file that is no safetensors file is refused as such") {
     expect("nothing", new_file(0), VIT_BAD_FILE, "safetensors");
     expect("an HTML page", file_with("<!DOCTYPE html><html><head><title>404</title></head></html>"),
            VIT_BAD_FILE, "HTML");
@@ -118,7 +119,7 @@ static const struct spoiled HEADERS[] = {
      "F64\",\"shape\":[2305843009213693954]", VIT_BAD_TENSOR, "fit in memory"},
     {"type F16 of F32's size", "F32", "F16", VIT_BAD_TENSOR, "cls_token"},
     {"type I8 of F32's size", "F32", "I8", VIT_BAD_TENSOR, "cls_token"},
-    {"type I8 where a float is wanted", "F32\",\"shape\":[1,1,4]", "I8\",\"shape\":[1,1,16]",
+    {"type I8 in place of a float", "F32\",\"shape\":[1,1,4]", "I8\",\"shape\":[1,1,16]",
      VIT_BAD_TENSOR, "cls_token"},
     {"a shape too short", "[1,1,4]", "[1,4]", VIT_BAD_TENSOR, "cls_token"},
     {"a shape too long", "[1,1,4]", "[1,1,1,4]", VIT_BAD_TENSOR, "cls_token"},
@@ -150,7 +151,7 @@ static const struct spoiled HEADERS[] = {
     {"offsets beyond 64 bits", "[0,16]", "[36893488147419103232,36893488147419103248]",
      VIT_BAD_TENSOR, "cls_token"},
     {"an offset with a fraction", "[0,16]", "[0.5,16.5]", VIT_BAD_TENSOR, "cls_token"},
-    {"a size not its shape's", "[0,16]", "[0,12]", VIT_BAD_TENSOR, "cls_token"},
+    {"a size that is not the shape's", "[0,16]", "[0,12]", VIT_BAD_TENSOR, "cls_token"},
     {"tensors that overlap", "[16,96]", "[12,92]", VIT_BAD_TENSOR, "pos_embed"},
     {"tensors that share", "[16,96]", "[0,80]", VIT_BAD_TENSOR, ""},
     {"a gap", "[0,16]", "[4,20]", VIT_BAD_TENSOR, "cls_token"},
@@ -158,7 +159,7 @@ static const struct spoiled HEADERS[] = {
      "blocks.0.norm1.weight"},
 };
 
-TEST("every fault in the header is refused by name") {
+TEST("every fault in a header is refused with its tensor or key named") {
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
         const struct spoiled *s = &HEADERS[i];
         char header[TEXT_MAX];
@@ -167,7 +168,7 @@ TEST("every fault in the header is refused by name") {
     }
 }
 
-TEST("a name may be escaped, and the header padded") {
+TEST("a header may have escapes in names, and padding") {
     char header[TEXT_MAX];
     size_t data_size = write_header(header, CONFIG, SIZE_MAX);
     expect("an escaped name",
@@ -177,7 +178,7 @@ TEST("a name may be escaped, and the header padded") {
     expect("padding", pack_file(header, data_size), VIT_OK, "");
 }
 
-TEST("a header of brackets alone does not exhaust the stack") {
+TEST("a header of brackets alone is refused without exhausting the stack") {
     enum { DEPTH = 200000 };
     struct file f = new_file(8 + DEPTH);
     for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)DEPTH >> 8 * i);
@@ -187,7 +188,7 @@ TEST("a header of brackets alone does not exhaust the stack") {
 
 /* ---- The tensors -------------------------------------------------------- */
 
-TEST("a missing tensor is named") {
+TEST("a missing tensor is refused by name") {
     for (size_t i = 0; i < TENSORS_COUNT; i++) {
         char header[TEXT_MAX];
         size_t data_size = write_header(header, CONFIG, i);
@@ -195,7 +196,7 @@ TEST("a missing tensor is named") {
     }
 }
 
-TEST("a tensor that the config does not know is named") {
+TEST("a tensor that the config does not know is refused by name") {
     expect("no final norm",
            file_of(replaced(CONFIG, "\"final_norm\":true", "\"final_norm\":false")), VIT_BAD_TENSOR,
            "\"norm.");
@@ -203,7 +204,7 @@ TEST("a tensor that the config does not know is named") {
            VIT_BAD_TENSOR, "blocks.0.attn.qkv.bias");
 }
 
-TEST("positions of no numbers may claim any count of rows and are refused at once") {
+TEST("empty positions that claim any number of rows are refused at once") {
     static const size_t ROWS[] = {SIZE_MAX, 1000000};
     for (size_t i = 0; i < 2; i++) {
         char header[TEXT_MAX];
@@ -220,7 +221,7 @@ TEST("positions of no numbers may claim any count of rows and are refused at onc
     }
 }
 
-TEST("weights that are not finite are refused, whichever tensor they are in") {
+TEST("weights that are not finite are refused, in every tensor") {
     static const float BAD[] = {NAN, INFINITY, -INFINITY};
     size_t at = 0;
     for (size_t i = 0; i < TENSORS_COUNT; at += TENSORS[i++].count)
@@ -241,8 +242,8 @@ TEST("weights that are not finite are refused, whichever tensor they are in") {
 
 #define TABLE "blocks.0.attn.rel_pos.relative_position_bias_table"
 
-/* The good file's header but for its positions: of four patches in a row and the class token,
- * so that the table takes pos_embed's bytes. */
+/* The good file's header with relative positions. The patches are four in a row, so that the table
+ * takes as many bytes as pos_embed did. */
 static size_t relative_header(char *out) {
     char config[TEXT_MAX];
     strcpy(config, replaced(CONFIG, "\"learned\"", "\"relative\""));
@@ -257,7 +258,7 @@ static const struct spoiled TABLES[] = {
     {"nothing wrong", TABLE, TABLE, VIT_OK, ""},
     {"no table", TABLE, "relative_position_bias_table", VIT_BAD_TENSOR, TABLE},
     {"another image size", "[2,8]", "[4,4]", VIT_BAD_TENSOR, TABLE "\": expected 12 rows"},
-    {"why another size is refused", "[2,8]", "[4,8]", VIT_BAD_TENSOR, "not resized"},
+    {"another image size, with the reason", "[2,8]", "[4,8]", VIT_BAD_TENSOR, "not resized"},
     {"many more patches", "[2,8]", "[16384,8]", VIT_BAD_TENSOR, "expected 114684 rows"},
     {"a table turned round", "[10,2]", "[2,10]", VIT_BAD_TENSOR, TABLE "\": expected shape (10,2)"},
     {"a table of one dimension", "[10,2]", "[20]", VIT_BAD_TENSOR, "expected shape (10,2)"},
@@ -267,7 +268,7 @@ static const struct spoiled TABLES[] = {
      VIT_BAD_TENSOR, "pos_embed"},
 };
 
-TEST("a table of relative positions is held to the config's grid, prefix and heads") {
+TEST("a table of relative positions must match the config's grid, prefix and heads") {
     for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
         const struct spoiled *s = &TABLES[i];
         char header[TEXT_MAX];
@@ -287,9 +288,9 @@ TEST("a relative bias that is not finite is refused") {
     }
 }
 
-/* ---- Anything at all ---------------------------------------------------- */
+/* ---- Random faults ------------------------------------------------------ */
 
-/* Spoils a few bytes, most of them in the header, or moves a piece elsewhere. */
+/* Changes a few bytes, most of them in the header, or moves a piece to another place. */
 static void mutate(struct file *f, uint64_t *seed) {
     size_t header = f->size < 2900 ? f->size : 2900, edits = 1 + random_below(seed, 4);
     static const char LIKELY[] = "0123456789{}[]\",:\\-.eEu\xff";
@@ -315,7 +316,7 @@ static void mutate(struct file *f, uint64_t *seed) {
     }
 }
 
-/* Frees `good`. */
+/* Opens `times` spoiled copies of `good`, and frees `good`. */
 static void spoil_often(struct file good, size_t times, uint64_t seed) {
     size_t opened = 0, refused = 0;
     for (size_t i = 0; i < times; i++) {
@@ -337,7 +338,7 @@ TEST("ten thousand spoiled files are refused, or open and run, but never crash")
     spoil_often(file_of(CONFIG), 10000, 1);
 }
 
-TEST("so are three thousand of relative positions") {
+TEST("three thousand spoiled files with relative positions are refused, or run, but never crash") {
     char header[TEXT_MAX];
     size_t data_size = relative_header(header);
     spoil_often(pack_file(header, data_size), 3000, 4);

@@ -1,5 +1,5 @@
-/* Small random models of every kind, made on the spot: a config, its JSON, a safetensors
- * file in memory, and what it takes to run it. */
+/* Small random models of every kind: a config, its JSON, a safetensors file in memory, and the
+ * state and outputs to run it. */
 #ifndef MODELS_H
 #define MODELS_H
 
@@ -20,8 +20,8 @@ struct named_config {
     vit_config config;
 };
 
-/* Every value of every key at least once, and the sizes that are easy to get wrong.
- * What follows TINY overrides it, which is meant. */
+/* Every value of every key at least once, and sizes that are easy to get wrong. Members after TINY
+ * override TINY's on purpose. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 static const struct named_config CONFIGS[] = {
@@ -63,7 +63,7 @@ static const struct named_config CONFIGS[] = {
     {"relative, one token",
      {TINY, .position = VIT_RELATIVE, .patch_size = {6, 9}, .class_tokens = 0,
       .pool = VIT_POOL_MEAN}},
-    {"relative, more than at once",
+    {"relative, more tokens than are attended at once",
      {TINY, .position = VIT_RELATIVE, .image_size = {15, 39}, .depth = 1, .width = 4, .heads = 1,
       .mlp_width = 5}},
     {"stem",
@@ -75,14 +75,14 @@ static const struct named_config CONFIGS[] = {
     {"stem of strides 1, 2 and 1, patches of its maps",
      {TINY, .image_size = {6, 8}, .patch_size = {2, 4}, .stem_layers = 3,
       .stem = {{3, 1}, {4, 2}, {2, 1}}}},
-    {"stem of four, more positions than at once",
+    {"stem of four, more positions than are computed at once",
      {TINY, .image_size = {32, 80}, .patch_size = {16, 16}, .stem_layers = 4,
       .stem = {{2, 2}, {3, 2}, {4, 2}, {17, 2}}, .depth = 1, .activation = VIT_GELU_TANH}},
 };
 #pragma GCC diagnostic pop
 enum { CONFIGS_COUNT = sizeof CONFIGS / sizeof *CONFIGS };
 
-/* The config as vit_config_read takes it; lives until the next call. */
+/* The config as JSON for vit_config_read. It lives until the next call. */
 static inline const char *config_json(const vit_config *c) {
     static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu"};
     static const char *const POSITIONS[] = {"none", "learned", "sincos1d", "sincos2d", "relative"};
@@ -134,14 +134,14 @@ static inline const struct vit_kernels *kernels_at(size_t index) {
     const struct vit_kernels *k = NULL;                                                            \
     for (size_t k##_ = 0; (k = kernels_at(k##_)); k##_++)
 
-/* The best table that takes weights as they are; NULL when none is compiled in. */
+/* The best table that takes weights as they are; NULL if none is compiled in. */
 static inline const struct vit_kernels *unpacked_kernels(void) {
     EACH_KERNELS(k) if (!k->packed) return k;
     return NULL;
 }
 
-/* Whether a row's bits depend on that row alone; OpenBLAS, under `native`, takes other ways
- * through a product for other numbers of rows. */
+/* Whether a row's bits depend on that row alone. In `native` they do not, because OpenBLAS computes
+ * a product in another order if the number of rows is another. */
 static inline bool rows_keep_bits(const struct vit_kernels *k) {
     return strcmp(k->name, "native") != 0;
 }
@@ -156,7 +156,7 @@ static inline bool ends_with(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Weights far from where training starts, so that no mistake hides behind a 0 or a 1. */
+/* Weights far from the values at which training starts, so that a 0 or a 1 hides no mistake. */
 static inline void random_weights(vit_model *model, uint64_t *seed) {
     float *p = parameters_of(model);
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
@@ -185,7 +185,7 @@ static inline vit_model *random_model(const vit_config *config, const struct vit
     return model;
 }
 
-/* The model as a safetensors file; free it. */
+/* The model as a safetensors file. The caller frees it. */
 static inline uint8_t *encode_model(vit_model *model, size_t *size) {
     const char *json = config_json(vit_model_config(model));
     const float *p = parameters_of(model);
@@ -212,7 +212,7 @@ static inline vit_model *reopen(vit_model *model, const struct vit_kernels *kern
 
 /* ---- Runs --------------------------------------------------------------- */
 
-/* A state in memory that holds its size exactly; free `memory`. */
+/* A state in memory of exactly its size. The caller frees `memory`. */
 struct owned_state {
     vit_state *state;
     void *memory;
@@ -232,7 +232,7 @@ static inline struct owned_state new_state(const vit_model *model, size_t batch)
     return new_team_state(model, batch, NULL);
 }
 
-/* All that vit_run can give, each between sentinels. */
+/* Every output of vit_run, each between sentinels. */
 struct outputs {
     size_t logits_count, attention_count, hidden_count, tokens_count, pooled_count;
     float *logits, *attention, *hidden, *tokens, *pooled;
@@ -268,7 +268,7 @@ static inline void outputs_free(struct outputs *o) {
     guarded_free(o->pooled);
 }
 
-/* Runs with every tap, in a state for `state_batch` images. */
+/* Runs the model with every tap, in a state for `state_batch` images. */
 static inline struct outputs run_model(const vit_model *model, const float *images, size_t batch,
                                        size_t state_batch) {
     struct outputs o = new_outputs(vit_model_config(model), batch);

@@ -1,5 +1,5 @@
-/* What the tests of training share: a small recipe and a directory of their own.
- * Include it first, with _GNU_SOURCE defined. */
+/* A small recipe and a temporary directory, for the tests of training. Include this header first,
+ * with _GNU_SOURCE defined. */
 #ifndef TRAIN_SUPPORT_H
 #define TRAIN_SUPPORT_H
 
@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-enum { SIDE = 8, PIXELS = SIDE * SIDE }; /* of the images the tests make */
+enum { SIDE = 8, PIXELS = SIDE * SIDE }; /* of the tests' images */
 
 /* A recipe whose model is small enough to train within a test. */
 static const char RECIPE[] =
@@ -35,7 +35,7 @@ static inline struct recipe recipe_of(const char *json) {
     return recipe;
 }
 
-/* ---- A directory of its own --------------------------------------------- */
+/* ---- A temporary directory for each program ----------------------------- */
 
 static char *scratch_path(const char *name) {
     static char path[256], directory[64];

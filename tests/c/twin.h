@@ -1,6 +1,6 @@
-/* A Vision Transformer in double precision, written for reading: the oracle of the C core.
- * One image at a time, one number at a time; nothing is shared with src/ but the names of
- * the tensors. Shape letters as in vit.h. */
+/* A Vision Transformer in double precision, written for reading: the oracle of the C core. It
+ * computes one image at a time, one number at a time, and shares only the tensors' names with src/.
+ * Shape letters are those of vit.h. */
 #ifndef TWIN_H
 #define TWIN_H
 
@@ -22,7 +22,7 @@ static inline double twin_activation(int act, double x) {
     case VIT_GELU: return 0.5 * x * erfc(-x / sqrt(2.0));
     case VIT_GELU_TANH: {
         double inner = sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x);
-        return x / (1 + exp(-2 * inner)); /* 0.5 x (1 + tanh(inner)), without the 1 - 1 */
+        return x / (1 + exp(-2 * inner)); /* 0.5 x (1 + tanh(inner)), without cancellation */
     }
     case VIT_QUICK_GELU: return x / (1 + exp(-1.702 * x));
     case VIT_RELU: return isnan(x) || x > 0 ? x : 0;
@@ -30,7 +30,7 @@ static inline double twin_activation(int act, double x) {
     }
 }
 
-/* y (N) = w (N,K) · x (K) + bias (N), which may be NULL. */
+/* y (N) = w (N,K) · x (K) + bias (N). bias may be NULL. */
 static inline void twin_linear(double *y, const double *x, const double *w, const double *bias,
                                size_t N, size_t K) {
     for (size_t n = 0; n < N; n++) {
@@ -39,15 +39,15 @@ static inline void twin_linear(double *y, const double *x, const double *w, cons
     }
 }
 
-/* The step of an int8 row: a 127th of its largest number. */
+/* The step of an int8 row: 1/127 of its largest number. */
 static inline double twin_step(const double *w, size_t K) {
     double most = 0;
     for (size_t k = 0; k < K; k++) most = fmax(most, fabs(w[k]));
     return most / 127;
 }
 
-/* The same as an int8 model computes it: w's rows in steps of their largest number's 127th, x
- * in 127 steps from its smallest to its largest number, 0 among them. */
+/* twin_linear as an int8 model computes it. A row of w is rounded to twin_step. x is rounded to 127
+ * steps from its smallest to its largest number, where 0 counts as one of the numbers. */
 static inline void twin_int8_linear(double *y, const double *x, const double *w, const double *bias,
                                     size_t N, size_t K) {
     double low = 0, high = 0;
@@ -63,7 +63,7 @@ static inline void twin_int8_linear(double *y, const double *x, const double *w,
     }
 }
 
-/* One row; y may be x. */
+/* Norms one row. y may be x. */
 static inline void twin_norm(double *y, const double *x, const double *gain, const double *bias,
                              double eps, size_t D) {
     double mean = 0, variance = 0;
@@ -91,7 +91,7 @@ struct twin {
     size_t tensors_count;
 };
 
-/* A twin of a model opened with unpacked kernels; twin_close it. */
+/* The twin of a model that was opened with unpacked kernels. Close it with twin_close. */
 static inline struct twin twin_open(vit_model *model) {
     struct twin t = {.c = *vit_model_config(model), .tensors_count = vit_tensor_count(model)};
     t.prefix = t.c.class_tokens + t.c.distillation_tokens + t.c.register_tokens;
@@ -110,7 +110,7 @@ static inline void twin_close(struct twin *t) {
     free(t->tensors);
 }
 
-/* The tensor of that name, or NULL where the model has none. */
+/* The tensor of that name, or NULL if the model has none. */
 __attribute__((format(printf, 2, 3))) static inline const double *
 twin_tensor(const struct twin *t, const char *format, ...) {
     char name[64];
@@ -123,14 +123,14 @@ twin_tensor(const struct twin *t, const char *format, ...) {
     return NULL;
 }
 
-/* A Linear of a block. */
+/* A Linear of a block, in int8 if the model is. */
 static inline void twin_layer(double *y, const struct twin *t, const double *x, const double *w,
                               const double *bias, size_t N, size_t K) {
     (t->int8 ? twin_int8_linear : twin_linear)(y, x, w, bias, N, K);
 }
 
-/* maps (C,H,W) → the activation of their 3×3 convolution at every `stride`-th row and column,
- * with 0 around the edge. */
+/* maps (C,H,W) → the activation of their 3×3 convolution, at every `stride`-th row and column, with
+ * 0 beyond the edge. */
 static inline double *twin_convolution(const struct twin *t, const double *maps, size_t layer,
                                        size_t C, size_t H, size_t W) {
     size_t S = t->c.stem[layer].channels, stride = t->c.stem[layer].stride;
@@ -156,8 +156,8 @@ static inline double *twin_convolution(const struct twin *t, const double *maps,
     return out;
 }
 
-/* image (C,H,W) → patches (N,D): after the stem, each patch is cut out channel by channel, row by
- * row. */
+/* image (C,H,W) → patches (N,D). The stem comes first; then each patch is cut out channel by
+ * channel, row by row. */
 static inline void twin_patches(double *out, const struct twin *t, const float *image) {
     const vit_config *c = &t->c;
     size_t C = c->channels, H = c->image_size[0], W = c->image_size[1];
@@ -188,7 +188,8 @@ static inline void twin_patches(double *out, const struct twin *t, const float *
     free(maps);
 }
 
-/* What is added to token `token` in column i; learned (T,D), or (N,D) for the patches only. */
+/* The position that is added to token `token` in column i. learned: (T,D), or (N,D) if only patches
+ * have positions. */
 static inline double twin_position(const struct twin *t, const double *learned, size_t token,
                                    size_t i) {
     size_t D = t->c.width;
@@ -210,7 +211,7 @@ static inline double twin_position(const struct twin *t, const double *learned, 
     return 0;
 }
 
-/* image → x (T,D): the prefix, the patches, and where each of them is. */
+/* image → x (T,D): the prefix tokens and the patches, each with its position added. */
 static inline void twin_tokens(double *x, const struct twin *t, const float *image) {
     size_t D = t->c.width, at = 0;
     const struct {
@@ -250,8 +251,9 @@ static inline void twin_part(double *y, const struct twin *t, size_t layer, size
     }
 }
 
-/* What relative positions add to query a's score of key b. The table (R,h) has rows for the
- * offsets of patches, then from the prefix to patches, from patches to it, and within it. */
+/* The bias that relative positions add to query a's score of key b. The table (R,h) has a row for
+ * each offset of patches, then one from the prefix to patches, one from patches to the prefix, and
+ * one within the prefix. */
 static inline double twin_bias(const struct twin *t, const double *table, size_t head, size_t a,
                                size_t b) {
     size_t columns = t->c.image_size[1] / t->c.patch_size[1], rows = t->N / columns;
@@ -327,7 +329,7 @@ static inline void twin_norm_rows(double *y, const struct twin *t, const char *n
     for (size_t a = 0; a < t->T; a++) twin_norm(y + a * D, x + a * D, gain, bias, t->c.norm_eps, D);
 }
 
-/* Half a block, in place: x + f(norm(x)) before, norm(x + f(x)) after. */
+/* Half a block, in place: x + f(norm(x)) if the norm comes before, norm(x + f(x)) if after. */
 static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
                                size_t half, double keep) {
     size_t D = t->c.width, n = t->T * D;
@@ -371,7 +373,7 @@ static inline void twin_logits(double *logits, const struct twin *t, const doubl
     free(other);
 }
 
-/* What one image gives; every pointer is owned. */
+/* The outputs for one image. It owns every pointer. */
 struct twin_run {
     double *logits, *attention, *hidden, *tokens; /* (K) (L,h,T,T) (L,T,D) (T,D) */
 };
