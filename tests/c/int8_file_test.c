@@ -4,7 +4,7 @@
 #include "model.h"
 #include "vit.h"
 
-/* The good file in int8, by hand, with room for one more: what a test spoils. */
+/* The good file in int8, made by hand, which tests spoil. There is room for one more tensor. */
 struct entry {
     char name[64];
     const char *type, *shape;
@@ -48,7 +48,8 @@ static size_t bytes_each(const struct entry *e) {
     return strcmp(e->type, "I8") == 0 ? 1 : strcmp(e->type, "F16") == 0 ? 2 : 4;
 }
 
-/* Floats are 0.5, int8 runs from -128 up; the first number of tensor `spoiled` is `value`. */
+/* Makes the file. Floats are 0.5, int8 numbers count up from -128, and the first number of tensor
+ * `spoiled` is `value`. */
 static struct file file_from(const struct entries *list, const char *spoiled, float value) {
     char header[TEXT_MAX] = "{\"__metadata__\":{\"vitrine\":\"";
     size_t size = 0;
@@ -79,13 +80,13 @@ static struct file file_from(const struct entries *list, const char *spoiled, fl
     return f;
 }
 
-TEST("an int8 file made by hand opens, with -128 in it and a scale of 0") {
+TEST("an int8 file made by hand opens, even with a weight of -128 or a scale of 0") {
     struct entries list = good_entries();
     expect("the good file", file_from(&list, NULL, 0), VIT_OK, "");
     expect("a scale of 0", file_from(&list, "blocks.0.mlp.fc1.weight.scale", 0), VIT_OK, "");
 }
 
-TEST("a scale that is no scale is refused by name") {
+TEST("an int8 scale of a wrong value, type or shape is refused by name") {
     static const float BAD[] = {-0.5f, NAN, INFINITY, -INFINITY};
     static const char *const NAMES[] = {
         "blocks.0.attn.qkv.weight.scale", "blocks.0.attn.proj.weight.scale",
@@ -110,7 +111,7 @@ TEST("a scale that is no scale is refused by name") {
     }
 }
 
-TEST("blocks are int8 altogether or not at all, and only their matrices are") {
+TEST("a file is refused if only some matrices of its blocks are int8, or a vector is") {
     static const char *const MATRICES[] = {"blocks.0.attn.proj.weight", "blocks.0.mlp.fc1.weight",
                                            "blocks.0.mlp.fc2.weight", "blocks.0.attn.qkv.weight"};
     static const char *const VECTORS[] = {
@@ -121,7 +122,7 @@ TEST("blocks are int8 altogether or not at all, and only their matrices are") {
         entry_of(&list, VECTORS[i])->type = "I8";
         expect("a vector of int8", file_from(&list, NULL, 0), VIT_BAD_TENSOR, VECTORS[i]);
     }
-    for (size_t i = 0; i < 4; i++) { /* the others go by qkv */
+    for (size_t i = 0; i < 4; i++) { /* qkv decides what the others must be */
         struct entries list = good_entries();
         entry_of(&list, MATRICES[i])->type = "F32";
         expect("a matrix of floats", file_from(&list, NULL, 0), VIT_BAD_TENSOR, MATRICES[i % 3]);
@@ -136,7 +137,7 @@ TEST("blocks are int8 altogether or not at all, and only their matrices are") {
     expect("scales of floats", file_from(&list, NULL, 0), VIT_BAD_TENSOR, ".scale");
 }
 
-TEST("rows too long for sums of int8 are refused by name") {
+TEST("int8 rows that are too long for 32-bit sums are refused by name") {
     char config[TEXT_MAX];
     strcpy(config, replaced(CONFIG, "\"mlp_width\":3", "\"mlp_width\":65537"));
     struct entries list = good_entries();
@@ -159,7 +160,7 @@ TEST("rows too long for sums of int8 are refused by name") {
     free(f.bytes);
 }
 
-/* The head as int8, its scales before it. */
+/* The good file with the head in int8 and the head's scales before it. */
 static struct entries head_in_int8(void) {
     struct entries good = good_entries(), list = {.count = 0};
     for (size_t i = 0; i < good.count; i++) {
@@ -171,7 +172,7 @@ static struct entries head_in_int8(void) {
     return list;
 }
 
-TEST("a head in int8 that brings its scales along becomes floats") {
+TEST("an int8 head whose scales are in the file becomes floats") {
     struct entries list = head_in_int8();
     const float scale[] = {0.25f, 0.5f};
     struct file f = file_from(&list, "head.weight.scale", scale[0]);
@@ -190,7 +191,7 @@ TEST("a head in int8 that brings its scales along becomes floats") {
     free(f.bytes);
 }
 
-TEST("a head in int8 with other scales, or none before it, is refused by name") {
+TEST("an int8 head with wrong scales, or with none before it, is refused by name") {
     static const char NAME[] = "head.weight.scale";
     struct entries list = good_entries();
     entry_of(&list, "head.weight")->type = "I8";
@@ -199,7 +200,7 @@ TEST("a head in int8 with other scales, or none before it, is refused by name") 
     expect("scales after it", file_from(&list, NULL, 0), VIT_BAD_TENSOR, NAME);
     list = head_in_int8();
     expect("a scale below 0", file_from(&list, NAME, -1), VIT_BAD_TENSOR, NAME);
-    expect("a scale that is none", file_from(&list, NAME, NAN), VIT_BAD_TENSOR, NAME);
+    expect("a scale of NaN", file_from(&list, NAME, NAN), VIT_BAD_TENSOR, NAME);
     expect("a scale out of reach", file_from(&list, NAME, FLT_MAX), VIT_BAD_TENSOR, "head.weight");
     entry_of(&list, NAME)->type = "F16";
     expect("scales in halves", file_from(&list, NULL, 0), VIT_BAD_TENSOR, NAME);
@@ -223,6 +224,6 @@ TEST("three thousand spoiled int8 files are refused, or open and run, but never 
         opened += run_spoiled(&f);
         free(f.bytes);
     }
-    CHECK(opened > 30 && opened < 2970, "%zu opened: too one-sided to show much", opened);
+    CHECK(opened > 30 && opened < 2970, "%zu opened: too one-sided for a test", opened);
     free(good.bytes);
 }

@@ -1,11 +1,11 @@
-/* int8 models: what quantising does to the weights, and what running them gives. */
+/* int8 models: their weights after quantising, and their results. */
 #include "file/safetensors.h"
 #include "hostile.h"
 #include "model.h"
 #include "twin.h"
 #include "vit.h"
 
-/* The model's file in int8; free the bytes. */
+/* The model's file in int8. The caller frees the bytes. */
 static struct file quantized(vit_model *model) {
     const char *json = config_json(vit_model_config(model));
     const float *p = parameters_of(model);
@@ -42,14 +42,14 @@ static bool view_open(struct view *view, struct file f) {
     return status == VIT_OK;
 }
 
-/* A tensor's numbers as floats; free them. */
+/* A tensor's numbers as floats. The caller frees them. */
 static float *numbers(const struct view *view, const char *name, st_type type, size_t count) {
     const struct st_tensor *t = st_find(&view->st, name);
     float *out = floats(count);
     if (t && t->type == type && t->count == count)
         st_floats(out, type, view->data + t->begin, count);
     else
-        check_failed(__FILE__, __LINE__, "no %s of %zu numbers of that type", name, count);
+        check_failed(__FILE__, __LINE__, "expected %s of %zu numbers of that type", name, count);
     return out;
 }
 
@@ -71,7 +71,7 @@ static void check_matrix(const struct view *view, const vit_tensor *t, const flo
     free(scale);
 }
 
-TEST("every quantised weight is within half a step of what it was; the rest is as it was") {
+TEST("quantising moves weights by half a step at most, and changes no other tensor") {
     const struct vit_kernels *plain = unpacked_kernels();
     if (!plain) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
@@ -99,12 +99,12 @@ TEST("every quantised weight is within half a step of what it was; the rest is a
     }
 }
 
-TEST("floats lie on whole words in an int8 file, and two files of a model are the same") {
+TEST("an int8 file keeps floats aligned, and is the same each time it is made") {
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     vit_model *model = random_model(&CONFIGS[14].config, unpacked_kernels(), 1); /* width 7 */
     struct file f = quantized(model), again = quantized(model);
     struct view view;
-    CHECK(f.size == again.size && !memcmp(f.bytes, again.bytes, f.size), "another file");
+    CHECK(f.size == again.size && !memcmp(f.bytes, again.bytes, f.size), "the second file differs");
     if (view_open(&view, f)) {
         CHECK((view.data - f.bytes) % 8 == 0, "the data begin at byte %td", view.data - f.bytes);
         for (size_t i = 0; i < view.st.count; i++)
@@ -117,7 +117,7 @@ TEST("floats lie on whole words in an int8 file, and two files of a model are th
     vit_close(model);
 }
 
-TEST("numbers too small for a scale become 0") {
+TEST("quantising turns rows too small for a scale into 0") {
     const struct vit_kernels *plain = unpacked_kernels();
     if (!plain) SKIP("every kernel table here packs its weights");
     vit_model *model = random_model(&CONFIGS[0].config, plain, 2);
@@ -140,7 +140,7 @@ TEST("numbers too small for a scale become 0") {
     vit_close(model);
 }
 
-TEST("rows too long for sums of int8 are not quantised") {
+TEST("rows too long for 32-bit sums of int8 are not quantised") {
     const struct vit_kernels *plain = unpacked_kernels();
     if (!plain) SKIP("every kernel table here packs its weights");
     vit_config wide = CONFIGS[0].config;
@@ -162,8 +162,8 @@ static double far_apart(const float *got, const double *want, size_t n) {
     return worst / most;
 }
 
-/* Every config's twin in int8 against every table; counts the runs that are no closer than a
- * step. */
+/* Compares the config's int8 twin with every table. Counts the runs, and those that are about a
+ * step away. */
 static void check_twin(size_t config, size_t *runs, size_t *far_runs) {
     static const double CLOSE = 2e-5, A_STEP = 5e-3;
     uint64_t seed = 60 + config;
@@ -194,15 +194,16 @@ static void check_twin(size_t config, size_t *runs, size_t *far_runs) {
     vit_close(origin);
 }
 
-/* Where x is half-way between two steps, a float may take the other one than a double: seldom. */
-TEST("an int8 model is the twin's, with every config and every table") {
+/* If x is half-way between two steps, a float may be rounded to another step than a double. This
+ * is rare. */
+TEST("an int8 model gives the int8 twin's results, with every config and every table") {
     size_t runs = 0, far = 0;
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) check_twin(i, &runs, &far);
     CHECK(10 * far <= runs, "%zu of %zu runs are a step away", far, runs);
 }
 
-TEST("three images in int8 are three single images, in every table that keeps rows' bits") {
+TEST("an int8 batch of three equals three single images, in every table that keeps rows' bits") {
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         uint64_t seed = 80 + i;
@@ -254,7 +255,7 @@ static double cosine(const float *a, const float *b, size_t n) {
     return ab / sqrt(aa * bb);
 }
 
-TEST("a ViT's logits keep their direction in int8, in a third of the memory") {
+TEST("a ViT in int8 keeps the direction of its logits, in about a third of the memory") {
     const struct vit_kernels *plain = unpacked_kernels();
     if (!plain) SKIP("every kernel table here packs its weights");
     uint64_t seed = 5;
@@ -283,7 +284,7 @@ TEST("a ViT's logits keep their direction in int8, in a third of the memory") {
     vit_close(origin);
 }
 
-TEST("an int8 model is for running only") {
+TEST("an int8 model can be run, but not trained or created") {
     const struct vit_kernels *plain = unpacked_kernels();
     if (!plain) SKIP("every kernel table here packs its weights");
     vit_model *origin = random_model(&CONFIGS[0].config, plain, 4), *made = NULL;
@@ -293,15 +294,16 @@ TEST("an int8 model is for running only") {
     vit_tape *tape;
     vit_error why = {""};
     void *memory = malloc(size + 1);
-    CHECK(!vit_parameters(model, &count), "it gives its parameters");
-    CHECK(vit_tape_init(&tape, memory, size, model, 1) == VIT_BAD_ARGUMENT && !tape, "it trains");
+    CHECK(!vit_parameters(model, &count), "vit_parameters gives int8 parameters");
+    CHECK(vit_tape_init(&tape, memory, size, model, 1) == VIT_BAD_ARGUMENT && !tape,
+          "it gets a tape");
     CHECK(vit_create(&made, vit_model_config(model), "{}", 2, plain, &why) == VIT_BAD_ARGUMENT &&
               !made && strstr(why.text, "int8"),
-          "one can be made: %s", why.text);
+          "vit_create makes an int8 model: %s", why.text);
     vit_tensor qkv = vit_tensor_at(model, 6), scale = vit_tensor_at(model, 7);
     CHECK(qkv.int8 && qkv.matrix && !scale.int8 && !scale.matrix &&
               !strcmp(scale.name, "blocks.0.attn.qkv.weight.scale"),
-          "its tensors are called %s, %s", qkv.name, scale.name);
+          "the tensors' names are %s, %s", qkv.name, scale.name);
     free(memory);
     free(f.bytes);
     vit_close(model);

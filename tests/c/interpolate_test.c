@@ -1,9 +1,9 @@
-/* Grids resized as torch.nn.functional.interpolate does it without antialiasing. */
+/* Grids resized without antialiasing, compared with torch.nn.functional.interpolate. */
 #include "check.h"
 #include "file/interpolate.h"
 
-/* Made by PyTorch from the grid below: F.interpolate(mode="bicubic"), by size; by a scale_factor of
- * (size + 0.1) / 3; by size with align_corners. */
+/* PyTorch made the results from the grid below by F.interpolate(mode="bicubic"), given the size, or
+ * a scale_factor of (size + 0.1) / 3, or the size with align_corners. */
 static const float GRID[] = {1, -2, 0.5f, 3, 0, -1, 2, 1.5f, -3};
 static const struct {
     vit_resize kind;
@@ -40,8 +40,7 @@ static const struct {
      {1, -0.083333333f, -1.3333333f, -2, -1.5462963f, -0.4537037f, 0.5f}},
 };
 
-TEST(
-    "a grid without antialiasing is resized as PyTorch resizes it, by size, by scale, by corners") {
+TEST("a grid is resized without antialiasing as in PyTorch, by size, by scale and by corners") {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
         for (size_t D = 1; D <= 5; D += 2) {
             size_t n = CASES[i].rows * CASES[i].columns;

@@ -1,4 +1,4 @@
-/* Every kernel table's int8: quantised rows and exact products. */
+/* int8 in every kernel table: quantised rows and exact products. */
 #include "models.h"
 #include "twin.h"
 
@@ -27,8 +27,8 @@ static int8_t *random_int8(size_t n, bool extreme, uint64_t *seed) {
     return w;
 }
 
-/* The definition, on scalar's rows: one rounding for the product of the scales, one for the
- * product with the whole number, one for the bias, one for what y held. */
+/* The result by definition, from scalar's rows. There are four roundings: of the product of the
+ * scales, of its product with the sum, after the bias, and after adding to y. */
 static float want(const struct rows *x, const int8_t *w, const float *scale, const float *bias,
                   float before, bool add, size_t m, size_t n) {
     int64_t dot = 0;
@@ -78,13 +78,13 @@ TEST("int8: every table gives the exact product, bit for bit, at every size from
     }
 }
 
-TEST("int8: the sums stay exact where every weight and every number is at an end") {
+TEST("int8: the sums stay exact if every weight and every number is the largest or smallest") {
     static const size_t WIDE[] = {3072, 4097, VIT_INT8_K};
     EACH_KERNELS(k) {
         uint64_t seed = 2;
         for (size_t i = 0; i < sizeof WIDE / sizeof *WIDE; i++)
             check_product(k, 5, 9, WIDE[i], true, &seed);
-        /* x of two values, weights of one: the largest sums there are. */
+        /* The largest possible sums: x has two values, and all weights are the same. */
         for (int sign = -1; sign <= 1; sign += 2) {
             size_t K = VIT_INT8_K;
             float *x = floats(K), scale = 1, y;
@@ -128,7 +128,7 @@ TEST("int8: a quantised row is within half a step of the numbers, and the same i
     }
 }
 
-/* What huge weights make of good numbers. */
+/* Huge weights make such rows from good numbers. */
 TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..127 and no finite "
      "product") {
     static const float BAD[][2] = {{INFINITY, 1}, {-INFINITY, 1},  {INFINITY, -INFINITY},
@@ -154,7 +154,7 @@ TEST("int8: a row that is not finite, or whose range is not, has a zero in 0..12
     }
 }
 
-TEST("int8: an activation is applied to the product as to any number") {
+TEST("int8: the activation of a product is close to the double twin's") {
     EACH_KERNELS(k) {
         uint64_t seed = 4;
         const size_t M = 6, N = 21, K = 40;

@@ -1,9 +1,9 @@
-/* Every kernel table's pack, matmul and gemm against naive sums in double. */
+/* Every kernel table's pack, matmul and gemm, compared with naive sums in double. */
 #include "models.h"
 #include "twin.h"
 
-/* No activation is steeper (gelu's slope peaks at 1.129), and each is computed to within
- * this share of its argument (kernels_rows_test.c). */
+/* No activation is steeper than STEEPEST: gelu's slope peaks at 1.129. Each is computed to within
+ * ACTIVATION_ERROR, a share of its argument (kernels_rows_test.c). */
 static const double STEEPEST = 1.13, ACTIVATION_ERROR = 3e-7;
 
 /* ---- matmul ------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static struct problem random_problem(size_t M, size_t N, size_t K, uint64_t *see
     p.act = (int)random_below(seed, 6) - 2; /* VIT_LINEAR, then each vit_activation */
     if (p.act < VIT_LINEAR) p.act = VIT_LINEAR;
     p.bias = random_below(seed, 2);
-    p.add = p.act == VIT_LINEAR && random_below(seed, 2); /* they are never asked for together */
+    p.add = p.act == VIT_LINEAR && random_below(seed, 2); /* `add` demands VIT_LINEAR */
     return p;
 }
 
@@ -96,7 +96,7 @@ static void check_matmul(const struct vit_kernels *k, struct problem p, uint64_t
     operands_free(&o);
 }
 
-TEST("matmul is the double sum, for every size from 0 to 33, bias, activation and stride") {
+TEST("matmul is close to the sum in double, for sizes 0 to 33, any bias, activation and stride") {
     EACH_KERNELS(k) {
         uint64_t seed = 1;
         for (size_t M = 0; M <= 33; M += M > 9 ? 3 : 1)
@@ -106,7 +106,7 @@ TEST("matmul is the double sum, for every size from 0 to 33, bias, activation an
     }
 }
 
-/* Whole numbers, whose sums a float holds: no rounding, whatever the order, fused or not. */
+/* Whole numbers with sums that a float holds. Nothing is rounded, in any order, fused or not. */
 static void check_exact(const struct vit_kernels *k, size_t M, size_t N, size_t K, bool add,
                         uint64_t *seed) {
     struct problem p = {.M = M, .N = N, .K = K, .ldx = K, .ldy = N, .act = VIT_LINEAR, .add = add};
@@ -137,7 +137,7 @@ TEST("matmul is exact on whole numbers at every size from 1 to 33 in each dimens
     }
 }
 
-TEST("matmul is the double sum at the shapes of real models") {
+TEST("matmul is close to the sum in double at the shapes of real models") {
     static const size_t SHAPES[][3] = {{50, 192, 64},  {50, 64, 128}, {197, 64, 64},  {1, 10, 64},
                                        {17, 257, 300}, {64, 7, 1000}, {130, 130, 130}};
     EACH_KERNELS(k) {
@@ -147,7 +147,7 @@ TEST("matmul is the double sum at the shapes of real models") {
     }
 }
 
-/* Row m of a product of M rows against the product of that row alone. */
+/* Compares row m of a product of M rows with the product of that row alone. */
 static void check_rows_alone(const struct vit_kernels *k, struct problem p, uint64_t *seed) {
     struct operands o = new_operands(k, &p, seed);
     float *alone = floats(p.N);
@@ -165,7 +165,7 @@ static void check_rows_alone(const struct vit_kernels *k, struct problem p, uint
     operands_free(&o);
 }
 
-TEST("a row of matmul has the same bits however many rows there are") {
+TEST("a row of matmul has the same bits for any number of rows") {
     EACH_KERNELS(k) {
         if (!rows_keep_bits(k)) continue;
         uint64_t seed = 3;
@@ -178,8 +178,8 @@ TEST("a row of matmul has the same bits however many rows there are") {
     }
 }
 
-/* Either is within dot_close of the exact sum, so they are within twice that of each other. */
-TEST("every table agrees with the scalar one within twice the bound") {
+/* Both are within dot_close of the exact sum, so they are within twice that of each other. */
+TEST("every table's matmul agrees with the scalar table's within twice the bound") {
     enum { M = 50, N = 100, K = 67 };
     EACH_KERNELS(k) {
         uint64_t seed = 6;
@@ -200,7 +200,7 @@ TEST("every table agrees with the scalar one within twice the bound") {
     }
 }
 
-TEST("packing a transposed matrix by its strides gives the same") {
+TEST("packing a matrix and packing its transpose by its strides give the same bits") {
     EACH_KERNELS(k) {
         uint64_t seed = 4;
         for (size_t N = 0; N <= 20; N++)
@@ -215,7 +215,7 @@ TEST("packing a transposed matrix by its strides gives the same") {
                 CHECK(memcmp(a, b, size * sizeof *a) == 0, "%s: (%zu,%zu) differs", k->name, N, K);
                 if (!k->packed)
                     CHECK(size == N * K && memcmp(a, w, size * sizeof *a) == 0,
-                          "%s: says it does not pack, but (%zu,%zu) is changed", k->name, N, K);
+                          "%s: expected no packing, but (%zu,%zu) is changed", k->name, N, K);
                 free(w), free(turned);
                 guarded_free(a), guarded_free(b);
             }
@@ -276,8 +276,8 @@ static void check_gemm(const struct vit_kernels *k, const struct product *p, uin
     guarded_free(c), guarded_free(before);
 }
 
-/* Where beta is 0, c starts as NaN and must not be read. */
-TEST("gemm is the double sum with every transpose, stride, alpha and beta") {
+/* If beta is 0, c starts as NaN and must not be read. */
+TEST("gemm is close to the sum in double with every transpose, stride, alpha and beta") {
     static const size_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
     static const float FACTORS[] = {0, 1, -0.5f};
     const size_t n = sizeof SIZES / sizeof *SIZES;

@@ -1,4 +1,4 @@
-/* Every kernel table's softmax, norm and activations against libm in double. */
+/* Every kernel table's softmax, norm and activations, compared with libm in double. */
 #include "models.h"
 #include "twin.h"
 
@@ -7,11 +7,11 @@ enum { ACTS_COUNT = 4 };
 
 /* ---- softmax ------------------------------------------------------------ */
 
-/* The kernels' exp ends at exp(-87) and gives that for everything below. */
+/* The kernels' exp gives exp(-87) for every smaller argument. */
 static const double LEAST = 2e-38;
 
-/* exp's argument is rounded before exp is: its size times an epsilon; the sum adds one per
- * term, the rest is exp's own error and the division. */
+/* In epsilons: rounding exp's argument costs the argument's size, the sum costs one a term, and the
+ * rest is exp's own error and the division. */
 static double softmax_tolerance(double want, double argument, size_t columns) {
     return want * FLT_EPSILON * (2 * argument + (double)columns + 4) + LEAST;
 }
@@ -46,7 +46,7 @@ static void check_softmax(const struct vit_kernels *k, size_t rows, size_t colum
     free(want);
 }
 
-TEST("softmax is libm's in double, for every width from 0 to 33") {
+TEST("softmax is close to libm's in double, for every width from 0 to 33") {
     EACH_KERNELS(k) {
         uint64_t seed = 1;
         for (size_t columns = 0; columns <= 33; columns++)
@@ -59,7 +59,7 @@ TEST("softmax is libm's in double, for every width from 0 to 33") {
     }
 }
 
-TEST("softmax stands numbers that would overflow exp, and rows of one value") {
+TEST("softmax handles numbers that would overflow exp, and rows of one value") {
     EACH_KERNELS(k) {
         uint64_t seed = 2;
         check_softmax(k, 4, 17, 17, 1, 1e4f, &seed);
@@ -76,7 +76,7 @@ TEST("softmax stands numbers that would overflow exp, and rows of one value") {
     }
 }
 
-TEST("a NaN in a row of softmax shows in that row and stays there") {
+TEST("a NaN in a row of softmax makes that row NaN and no other") {
     EACH_KERNELS(k) {
         for (size_t columns = 1; columns <= 20; columns++)
             for (size_t at = 0; at < columns; at++) {
@@ -93,9 +93,9 @@ TEST("a NaN in a row of softmax shows in that row and stays there") {
     }
 }
 
-/* A row (0, -a) gives exp(-a) / (1 + exp(-a)): exp alone, swept. The kernels' 2^x rounds
- * log2(e) and its product with a, half an epsilon of a each. */
-TEST("exp(-a) is within 3 + a epsilons of libm, a from 0 to 87") {
+/* A row (0, -a) gives exp(-a) / (1 + exp(-a)), which shows exp alone. The kernels' 2^x rounds
+ * log2(e) and its product with a, each by half an epsilon of a. */
+TEST("softmax's exp(-a) is within 3 + a epsilons of libm's for a from 0 to 87") {
     EACH_KERNELS(k) {
         double worst = 0, where = 0;
         for (double a = 0; a <= 87; a += 1.0 / 1024) {
@@ -105,7 +105,7 @@ TEST("exp(-a) is within 3 + a epsilons of libm, a from 0 to 87") {
             double error = fabs(x[1] / want - 1) / FLT_EPSILON / (3 + a);
             if (!(error <= worst)) worst = error, where = a;
         }
-        CHECK(worst <= 1, "%s: exp(-%g) is off by %g of what it may", k->name, where, worst);
+        CHECK(worst <= 1, "%s: exp(-%g) is off by %g times the tolerance", k->name, where, worst);
     }
 }
 
@@ -113,12 +113,12 @@ TEST("exp(-a) is within 3 + a epsilons of libm, a from 0 to 87") {
 
 struct rows {
     size_t rows, columns, ldx, ldy;
-    float offset, eps; /* the rows' mean */
+    float offset, eps; /* offset: the rows' mean */
     bool in_place, statistics;
 };
 
-/* The mean is off by about n epsilons of the largest |x|; that is magnified by rstd, and the
- * relative error of rstd itself is of the order of n epsilons too. */
+/* The mean is off by about n epsilons of the largest |x|, and rstd magnifies that error. The
+ * relative error of rstd itself is about n epsilons too. */
 static bool norm_is_right(const struct rows *r, const float *x, const float *y, const float *gain,
                           const float *bias, float mean, float rstd) {
     size_t D = r->columns;
@@ -138,7 +138,7 @@ static bool norm_is_right(const struct rows *r, const float *x, const float *y, 
     }
     if (r->statistics) {
         right = right && within(mean, average, rounding * most);
-        /* the mean's own error enters the variance squared */
+        /* The square of the mean's error enters the variance. */
         double relative = rounding + pow(rounding * most * scale, 2);
         right = right && within(rstd, scale, relative * scale);
     }
@@ -168,7 +168,7 @@ static void check_norm(const struct vit_kernels *k, const struct rows *r, uint64
     guarded_free(y), guarded_free(mean), guarded_free(rstd);
 }
 
-TEST("norm is the double twin's, in place or not, with its statistics or without") {
+TEST("norm is close to the double twin's, in place or not, with statistics or without") {
     EACH_KERNELS(k) {
         uint64_t seed = 3;
         for (size_t columns = 1; columns <= 67; columns++)
@@ -184,7 +184,7 @@ TEST("norm is the double twin's, in place or not, with its statistics or without
     }
 }
 
-TEST("norm of a row of one value is its bias, whatever the value") {
+TEST("norm of a row of one repeated value is the bias, whatever the value") {
     EACH_KERNELS(k) {
         static const float VALUES[] = {0, 1, -3, 0.1f, 1024.5f};
         for (size_t v = 0; v < sizeof VALUES / sizeof *VALUES; v++)
@@ -192,7 +192,7 @@ TEST("norm of a row of one value is its bias, whatever the value") {
                 float x[33], y[33], gain[33], bias[33];
                 for (size_t i = 0; i < 33; i++) x[i] = VALUES[v], gain[i] = 2, bias[i] = (float)i;
                 k->norm(y, columns, NULL, NULL, x, columns, gain, bias, 1, 1, columns);
-                /* eps is 1: what is left of x - mean is rounding of the mean */
+                /* eps is 1, and x - mean is only the rounding of the mean. */
                 double tolerance = 2.0 * (double)(columns + 4) * FLT_EPSILON * fabs(x[0]);
                 for (size_t i = 0; i < columns; i++)
                     CHECK(within(y[i], bias[i], tolerance + FLT_EPSILON * fabs(bias[i])),
@@ -204,7 +204,7 @@ TEST("norm of a row of one value is its bias, whatever the value") {
 
 /* ---- activations -------------------------------------------------------- */
 
-/* As a share of |x|: each activation is x times a factor in 0..1. */
+/* Shares of |x|, because each activation is x times a factor in 0..1. */
 static const double ACTIVATION_ERROR = 3e-7, SLOPE_ERROR = 5e-7;
 
 static double slope(int act, double x) {
@@ -222,13 +222,13 @@ TEST("every activation is within 3e-7 of libm times its argument, over a dense s
                 double error = fabs(y - twin_activation(act, x)) / (fabs(x) + FLT_MIN);
                 if (!(error <= worst)) worst = error, where = at;
             }
-            CHECK(worst <= ACTIVATION_ERROR, "%s: %s(%g) is off by %g of it", k->name, ACTS[act],
-                  where, worst);
+            CHECK(worst <= ACTIVATION_ERROR, "%s: %s(%g) is off by %g of its argument", k->name,
+                  ACTS[act], where, worst);
         }
     }
 }
 
-TEST("far out, every activation is 0 on the left and its argument on the right") {
+TEST("every activation is 0 far to the left and its argument far to the right") {
     static const float FAR[] = {20, 88, 89, 104, 1e3f, 1e10f, 1e20f, 1e30f, FLT_MAX};
     EACH_KERNELS(k) {
         for (int act = 0; act < ACTS_COUNT; act++)
@@ -246,7 +246,7 @@ TEST("far out, every activation is 0 on the left and its argument on the right")
     }
 }
 
-TEST("activations keep small numbers, zeros and NaN") {
+TEST("activations are right for small numbers, zero and NaN") {
     static const float SMALL[] = {1e-3f, 1e-6f, 1e-20f, 1e-37f, FLT_MIN};
     EACH_KERNELS(k) {
         for (int act = 0; act < ACTS_COUNT; act++) {
@@ -260,13 +260,14 @@ TEST("activations keep small numbers, zeros and NaN") {
             }
             float odd[5] = {0, NAN, 1, -1, NAN}, y[5];
             k->activate(y, odd, act, 5);
-            CHECK(y[0] == 0 && !isnan(y[2]) && !isnan(y[3]), "%s: %s: zero", k->name, ACTS[act]);
+            CHECK(y[0] == 0 && !isnan(y[2]) && !isnan(y[3]),
+                  "%s: %s: zero is not 0, or a NaN spreads", k->name, ACTS[act]);
             CHECK(isnan(y[1]) && isnan(y[4]), "%s: %s loses a NaN", k->name, ACTS[act]);
         }
     }
 }
 
-TEST("activate takes any length, in place or not, and writes nothing past it") {
+TEST("activate takes any length, in place or not, and writes nothing past the end") {
     EACH_KERNELS(k) {
         uint64_t seed = 4;
         for (int act = 0; act < ACTS_COUNT; act++)
@@ -287,7 +288,7 @@ TEST("activate takes any length, in place or not, and writes nothing past it") {
     }
 }
 
-TEST("activate_backward is dy times the twin's slope by finite difference") {
+TEST("activate_backward is dy times the finite difference of the twin's activation") {
     EACH_KERNELS(k) {
         if (k->packed) continue;
         uint64_t seed = 5;
@@ -313,7 +314,7 @@ TEST("activate_backward is dy times the twin's slope by finite difference") {
     }
 }
 
-TEST("far out, every slope is 0 on the left and 1 on the right") {
+TEST("every activation's slope is 0 far to the left and 1 far to the right") {
     static const float FAR[] = {20, 100, 1e4f, 1e8f};
     EACH_KERNELS(k) {
         if (k->packed) continue;

@@ -1,5 +1,5 @@
-/* A model opened from its file in pieces is the model opened from the file at once, and says
- * the same of a bad one. */
+/* A file opened in pieces gives the same model as the file opened at once, and a bad file gives the
+ * same status and message. */
 #include "hostile.h"
 #include "kernels/kernels.h"
 #include "model.h"
@@ -8,7 +8,7 @@
 
 /* ---- Good files --------------------------------------------------------- */
 
-/* A model from f's bytes in pieces of `piece`. */
+/* Opens a model from its file's bytes, fed in pieces of `piece`. */
 static vit_model *open_in_pieces(const uint8_t *bytes, size_t size, size_t piece,
                                  const struct vit_kernels *k, vit_status *status, vit_error *why) {
     vit_loader *loader = NULL;
@@ -17,7 +17,7 @@ static vit_model *open_in_pieces(const uint8_t *bytes, size_t size, size_t piece
     if (*status) return NULL;
     for (size_t at = 0; at < size; at += piece) {
         size_t n = size - at < piece ? size - at : piece;
-        uint8_t *copy = malloc(n); /* of its own, so that a sanitizer sees any step past */
+        uint8_t *copy = malloc(n); /* a block of its own, so that a sanitizer sees any overrun */
         memcpy(copy, bytes + at, n);
         vit_status fed = vit_open_feed(loader, copy, n);
         free(copy);
@@ -53,7 +53,7 @@ static void check_pieces(const char *name, const uint8_t *bytes, size_t size) {
     }
 }
 
-TEST("a file in pieces of any size gives the bits that it gives at once") {
+TEST("a file read in pieces of any size gives the same model as the file at once") {
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         vit_model *origin = random_model(&CONFIGS[i].config, unpacked_kernels(), i);
@@ -72,7 +72,7 @@ TEST("a file in pieces of any size gives the bits that it gives at once") {
     }
 }
 
-TEST("halves, and positions for another image size, come in pieces too") {
+TEST("files of halves, or of positions for another image size, may also come in pieces") {
     static const char *const NAMES[] = {"half", "bfloat", "positions_enlarged", "positions_reduced",
                                         "patch_positions"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -90,12 +90,12 @@ TEST("halves, and positions for another image size, come in pieces too") {
     }
 }
 
-/* The packed matrices are those that `pack` makes of a whole matrix at once. */
-TEST("rows packed as they come are a matrix packed whole") {
+/* Compares the packed matrices with those that `pack` makes of a whole matrix at once. */
+TEST("packing rows as they arrive gives the same bits as packing the whole matrix") {
     const vit_config wide = {.image_size = {4, 4},
                              .patch_size = {2, 2},
                              .channels = 3,
-                             .width = 148, /* three groups of rows and some */
+                             .width = 148, /* three whole groups of rows and a part */
                              .depth = 1,
                              .heads = 2,
                              .mlp_width = 101,
@@ -118,7 +118,7 @@ TEST("rows packed as they come are a matrix packed whole") {
             if (!to.matrices) continue;
             size_t n = k->packed_size(to.N, to.K);
             float *packed = floats(n);
-            memset(packed, 0, n * sizeof *packed); /* what is between rows, as in a model */
+            memset(packed, 0, n * sizeof *packed); /* floats between rows are 0 in a model too */
             k->pack(packed, p + vit_tensor_at(origin, i).offset, to.K, 1, to.N, to.K);
             CHECK_SAME_BITS(model->floats + to.offset, packed, n, to.name);
             free(packed);
@@ -128,7 +128,7 @@ TEST("rows packed as they come are a matrix packed whole") {
     vit_close(origin);
 }
 
-/* The good file with its tensors in another order, every number telling where it belongs. */
+/* The good file with its tensors in order or backwards. Every number tells its place. */
 static struct file reordered(bool backwards) {
     char header[TEXT_MAX] = "{\"__metadata__\":{\"vitrine\":\"";
     size_t begin[TENSORS_COUNT], at = 0;
@@ -150,7 +150,7 @@ static struct file reordered(bool backwards) {
     return f;
 }
 
-TEST("a tensor found by its number is the one that a walk comes to") {
+TEST("params_at finds the same tensor by its number as a walk") {
     EACH_KERNELS(k)
     for (size_t i = 0; i < 2 * CONFIGS_COUNT; i++) {
         vit_config c = CONFIGS[i / 2].config;
@@ -166,7 +166,7 @@ TEST("a tensor found by its number is the one that a walk comes to") {
                   walked.name);
         CHECK(params_count(&c, k) == n && !params_at(&c, k, n, &found) &&
                   !params_at(&c, k, SIZE_MAX, &found),
-              "%s, %s: there are more than %zu", CONFIGS[i / 2].name, k->name, n);
+              "%s, %s: params_at goes on past %zu", CONFIGS[i / 2].name, k->name, n);
         CHECK(params_floats(&c, k) == walk.offset, "%s, %s: %zu floats, not %zu",
               CONFIGS[i / 2].name, k->name, params_floats(&c, k), walk.offset);
     }
@@ -179,7 +179,7 @@ TEST("tensors may lie in any order in the file") {
         vit_model *a = NULL, *b = NULL;
         vit_open(&a, forwards.bytes, forwards.size, k, NULL);
         vit_open(&b, backwards.bytes, backwards.size, k, NULL);
-        CHECK(a && b, "%s: one does not open", k->name);
+        CHECK(a && b, "%s: a file does not open", k->name);
         if (a && b) check_same_model("backwards", 0, b, a);
         vit_close(a);
         vit_close(b);
@@ -188,7 +188,7 @@ TEST("tensors may lie in any order in the file") {
     free(backwards.bytes);
 }
 
-TEST("a fixed encoding written out is passed over") {
+TEST("a pos_embed in the file is skipped if the config computes the positions") {
     char config[TEXT_MAX];
     strcpy(config, replaced(CONFIG, "\"learned\"", "\"sincos1d\""));
     struct file f = file_of(config);
@@ -198,7 +198,7 @@ TEST("a fixed encoding written out is passed over") {
 
 /* ---- Bad files ---------------------------------------------------------- */
 
-TEST("a file that ends early or late is told from a whole one") {
+TEST("a file that ends early or late is refused") {
     struct file f = file_of(CONFIG);
     for (size_t size = 0; size <= f.size + 1; size++) {
         vit_loader *loader;
@@ -222,7 +222,7 @@ TEST("a file that ends early or late is told from a whole one") {
     free(f.bytes);
 }
 
-TEST("what is too short for any header is refused before a byte comes") {
+TEST("a size too short for any header is refused before the first byte") {
     for (size_t size = 0; size < 8; size++) {
         vit_loader *loader = (vit_loader *)&size;
         vit_error why = {""};
@@ -232,7 +232,7 @@ TEST("what is too short for any header is refused before a byte comes") {
     }
 }
 
-TEST("the header is judged as soon as it is there, and what follows a failure is ignored") {
+TEST("a bad header is refused at its last byte, and later bytes are ignored") {
     char header[TEXT_MAX];
     size_t data = write_header(header, CONFIG, SIZE_MAX);
     struct file f = pack_file(replaced(header, "cls_token", "cls_taken"), data);
@@ -253,7 +253,7 @@ TEST("the header is judged as soon as it is there, and what follows a failure is
     free(f.bytes);
 }
 
-TEST("a bad file says the same in pieces as at once") {
+TEST("a bad file gives the same status and message in pieces as at once") {
     uint64_t seed = 3;
     struct file good = file_of(CONFIG);
     size_t refused = 0;
@@ -274,6 +274,6 @@ TEST("a bad file says the same in pieces as at once") {
         vit_close(b);
         free(f.bytes);
     }
-    CHECK(refused > 500, "only %zu refused: too few to show much", refused);
+    CHECK(refused > 500, "only %zu refused: too few for a test", refused);
     free(good.bytes);
 }

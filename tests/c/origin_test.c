@@ -1,5 +1,5 @@
-/* What a file of other code does not tell is asked for, or assumed and said; what is skipped is
- * named. */
+/* Choices that a file of other code does not tell are asked for, or assumed and reported. Skipped
+ * tensors are named. */
 #include "golden.h"
 
 static vit_status open_golden(vit_model **out, const char *name, const char *config,
@@ -60,7 +60,6 @@ TEST("a model's origin tells its family, what was assumed and what was skipped")
     }
 }
 
-/* A model that was not opened from a file comes from nowhere. */
 TEST("a model that was created has no origin") {
     vit_model *model;
     vit_error why;
@@ -78,11 +77,11 @@ TEST("a model that was created has no origin") {
                                .temperature = 1,
                                .position_rows = 5};
     REQUIRE(!vit_create(&model, &config, "{}", 2, &vit_scalar, &why), "%s", why.text);
-    CHECK(!vit_model_origin(model, &size) && size == 0, "it has one");
+    CHECK(!vit_model_origin(model, &size) && size == 0, "it has an origin");
     vit_close(model);
 }
 
-TEST("what nothing tells is asked for by its key and the values it can have") {
+TEST("a missing choice is asked for by the config key and its possible values") {
     static const struct {
         const char *name, *config, *want;
     } CASES[] = {

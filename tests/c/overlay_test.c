@@ -1,9 +1,9 @@
-/* Heat maps: against whole matrices multiplied in double, and where the map is known. */
+/* Heat maps, compared with products of whole matrices in double, and with maps known by heart. */
 #include "check.h"
 
 #include "vit.h"
 
-/* (count,T,T) of softmax-like rows: not negative, each sums to 1. */
+/* (count,T,T) rows like softmax's: no number is negative, and each row sums to 1. */
 static float *random_attention(size_t count, size_t tokens, uint64_t *seed) {
     float *attention = random_floats(count * tokens * tokens, 1, seed);
     for (size_t i = 0; i < count * tokens; i++) {
@@ -25,7 +25,7 @@ static float *rollout(const float *attention, size_t layers, size_t heads, size_
 
 /* ---- One row ------------------------------------------------------------ */
 
-TEST("a row's overlay is its attention to the patches, of one head or the mean of all") {
+TEST("the overlay of a row is its attention to the patches, of one head or the mean of all") {
     enum { HEADS = 3, TOKENS = 7, PREFIX = 2 };
     uint64_t seed = 1;
     float *attention = random_attention(HEADS, TOKENS, &seed);
@@ -52,7 +52,7 @@ TEST("a row's overlay is its attention to the patches, of one head or the mean o
 
 /* ---- Rollout ------------------------------------------------------------ */
 
-/* One layer's A in double, row by row as overlay.c's comment says, without its shortcuts. */
+/* One layer's A in double, row by row as overlay.c's comment defines it, without its shortcuts. */
 static void twin_layer(double *A, const float *attention, size_t heads, size_t T, double discard,
                        vit_fuse fuse) {
     size_t drop = (size_t)floor(discard * (double)T + 0.5);
@@ -99,7 +99,7 @@ static void twin(double *map, const float *attention, size_t layers, size_t head
     free(A);
 }
 
-TEST("rollout is the product of whole matrices in double") {
+TEST("rollout equals the product of whole matrices in double") {
     uint64_t seed = 2;
     for (size_t trial = 0; trial < 120; trial++) {
         size_t layers = 1 + random_below(&seed, 5), heads = 1 + random_below(&seed, 4);
@@ -118,7 +118,7 @@ TEST("rollout is the product of whole matrices in double") {
     }
 }
 
-TEST("the map sums to 1 for every share discarded") {
+TEST("a rollout map sums to 1 for every discarded share") {
     uint64_t seed = 3;
     float *attention = random_attention(4 * 2, 17, &seed);
     static const float shares[] = {-1, 0, 0.1f, 0.5f, 0.9f, NAN};
@@ -133,7 +133,7 @@ TEST("the map sums to 1 for every share discarded") {
     free(attention);
 }
 
-TEST("equal attention gives an equal map") {
+TEST("equal attention gives an equal rollout map") {
     float attention[3 * 2 * 25];
     for (size_t i = 0; i < 150; i++) attention[i] = 0.2f;
     for (size_t prefix = 0; prefix <= 2; prefix++) {
@@ -144,7 +144,7 @@ TEST("equal attention gives an equal map") {
     }
 }
 
-TEST("a class token that looks only at itself gives an empty map") {
+TEST("a class token that attends only to itself gives an empty rollout map") {
     float attention[2 * 16] = {0};
     for (size_t i = 0; i < 8; i++) attention[i * 4 + i % 4] = 1;
     float *map = rollout(attention, 2, 1, 4, 1, 0, VIT_FUSE_MEAN);
@@ -152,8 +152,9 @@ TEST("a class token that looks only at itself gives an empty map") {
     guarded_free(map);
 }
 
-/* The class looks at patch 2, which looked at patch 0: half each way, once down each layer. */
-TEST("attention is followed down the layers") {
+/* In layer 1 the class token looks at patch 2, which in layer 0 looked at patch 0. The residual
+ * keeps one half in each layer, so both patches get half of the map. */
+TEST("rollout follows attention down the layers") {
     float attention[2 * 16] = {0};
     for (size_t i = 0; i < 8; i++) attention[i * 4 + i % 4] = 1;
     attention[16] = 0, attention[16 + 3] = 1;           /* layer 1: class to patch 2 */
@@ -163,8 +164,8 @@ TEST("attention is followed down the layers") {
     guarded_free(map);
 }
 
-TEST("discarding spares the first column and drops equal values from the left") {
-    /* The class row 0.1 0.4 0.1 0.1 0.3: of its patches the two at 0.1 are the smallest. */
+TEST("rollout never discards the first column, and discards equal values from the left") {
+    /* The two patches at 0.1 are the smallest of the class row. */
     float attention[25] = {0.1f, 0.4f, 0.1f, 0.1f, 0.3f};
     for (size_t i = 1; i < 5; i++) attention[i * 5 + i] = 1;
     static const struct {
@@ -183,7 +184,7 @@ TEST("discarding spares the first column and drops equal values from the left") 
     }
 }
 
-TEST("a model of one patch has a map of one value") {
+TEST("the rollout map of a model of one patch is one value") {
     const float one = 1;
     float *map = rollout(&one, 1, 1, 1, 0, 0.9f, VIT_FUSE_MIN);
     CHECK(map[0] == 1, "%g", (double)map[0]);

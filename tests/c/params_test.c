@@ -1,8 +1,8 @@
-/* The table of parameters against the names that timm's modules give them. */
+/* The table of parameters, compared with the names that timm's modules give them. */
 #include "models.h"
 #include "params.h"
 
-/* Every parameter there is is in one of these: both kinds of positions, both final norms. */
+/* Together these configs have every parameter: both kinds of positions, both final norms. */
 #define WHOLE                                                                                      \
     TINY, .stem_layers = 6, .stem = {{4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {9, 1}},              \
           .patch_norm_in = true, .patch_norm = true, .norm_pre = true, .qk_norm = true,            \
@@ -17,7 +17,7 @@ static bool has(const char *name, const char *part) {
     return strstr(name, part) != NULL;
 }
 
-/* What a tensor is called tells what it is: Linear, Conv2d, LayerNorm, LayerScale, Parameter. */
+/* The kind that a tensor's name tells: of a Linear, Conv2d, LayerNorm, LayerScale or Parameter. */
 static vit_kind kind_by_name(const char *name) {
     bool weight = ends_with(name, ".weight"), norm = has(name, "norm");
     if (ends_with(name, ".scale")) return VIT_KIND_SCALE;
@@ -35,7 +35,7 @@ static vit_kind kind_by_name(const char *name) {
     return has(name, ".qkv.") ? VIT_KIND_QKV : VIT_KIND_MATRIX;
 }
 
-TEST("every parameter is of the kind that its name says") {
+TEST("every parameter has the kind that its name tells") {
     bool seen[VIT_KIND_SCALE + 1] = {false};
     for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++)
         for (int relative = 0; relative < 2; relative++) {
@@ -54,11 +54,10 @@ TEST("every parameter is of the kind that its name says") {
             }
         }
     for (size_t kind = 0; kind <= VIT_KIND_SCALE; kind++)
-        CHECK(seen[kind], "no parameter here is of kind %zu, so this test shows nothing of it",
-              kind);
+        CHECK(seen[kind], "no parameter is of kind %zu, so it is not tested", kind);
 }
 
-TEST("a stem's convolutions lie in its array, in the order of their numbers") {
+TEST("a stem's convolutions lie in the stem array in the order of their numbers") {
     const vit_config *c = &EVERYTHING[0];
     struct block_params blocks[2];
     struct vit_params params = {.blocks = blocks};

@@ -1,5 +1,5 @@
-/* Photos as they are taken, read with libpng as the command does, come out as Pillow's bytes:
- * tests/golden/photos.py made the numbers, and says what the words of a case are. */
+/* Real photos, read with libpng as the command reads them, are prepared to the bytes that Pillow
+ * makes. tests/golden/photos.py made the numbers and explains the words of a case. */
 #include "check.h"
 
 #include <png.h>
@@ -30,7 +30,7 @@ static unsigned place_of(const char *word, const char *const *words) {
     return 0;
 }
 
-/* From beside the repository, or beside or in the folder that VITRINE_DATA names. */
+/* Reads a photo from beside the repository, or from in or beside the folder in VITRINE_DATA. */
 static bool read_photo(vit_pixels *rgb, const char *name) {
     static const char *const folders[] = {"../photos", "photos", "."};
     const char *given = getenv("VITRINE_DATA");
@@ -49,7 +49,7 @@ static bool read_photo(vit_pixels *rgb, const char *name) {
     return false;
 }
 
-/* photos.py's pixels of so many channels. */
+/* The pixels with `channels` channels, made as photos.py makes them. */
 static uint8_t *with_channels(const vit_pixels *rgb, size_t channels) {
     uint8_t *out = malloc(rgb->rows * rgb->columns * channels), *p = out;
     for (size_t i = 0; i < rgb->rows * rgb->columns; i++) {
@@ -93,7 +93,7 @@ static uint8_t *prepared_bytes(const struct photo_case *c, const vit_pixels *pix
     return bytes;
 }
 
-/* The farthest that any sample lies from Pillow's. */
+/* The largest distance of a sample from Pillow's, in levels. */
 static int farthest_sample(const struct photo_case *c, const uint8_t *bytes) {
     const char *hex = c->samples;
     int most = 0;
@@ -108,7 +108,7 @@ static int farthest_sample(const struct photo_case *c, const uint8_t *bytes) {
     return *hex ? 256 : most;
 }
 
-TEST("real photos are resized, stretched, cropped and laid on white to Pillow's bytes") {
+TEST("real photos are resized, stretched, cropped and laid on white as Pillow does, to the byte") {
     FILE *file = fopen(GOLDEN_DIR "/photos.txt", "r");
     REQUIRE(file, "cannot read photos.txt");
     static struct photo_case c;

@@ -1,5 +1,5 @@
-/* Pixels → image, as they are and as photos: against Pillow's bytes, against a twin in
- * double, and everything that must be refused. Drawings are in digit_test.c. */
+/* Pixels → image, as they are and as photos: compared with Pillow's bytes and with a twin in
+ * double; and images that must be refused. Drawings are in digit_test.c. */
 #include "check.h"
 
 #include "vit.h"
@@ -8,7 +8,7 @@ static vit_config as_is(size_t rows, size_t columns, size_t channels) {
     return (vit_config){.image_size = {rows, columns}, .channels = channels};
 }
 
-/* A photo's config that leaves bytes / 255. */
+/* A photo's config whose mean and deviation leave bytes / 255. */
 static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter filter) {
     return (vit_config){
         .image_size = {crop, crop},
@@ -17,7 +17,8 @@ static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter 
         .photo = {.resize = resize, .crop = {crop, crop}, .std = {1, 1, 1, 1}, .filter = filter}};
 }
 
-/* Prepares with exactly the scratch memory that was asked for; the guarded image, or NULL. */
+/* Prepares with exactly the scratch memory that is asked for. Returns the guarded image, or NULL.
+ */
 static float *prepared(const vit_config *config, const uint8_t *data, size_t rows, size_t columns,
                        size_t channels) {
     size_t n = config->image_size[0] * config->image_size[1] * config->channels;
@@ -62,10 +63,10 @@ static uint32_t hash_of(const vit_config *config, size_t rows, size_t columns) {
     return hash;
 }
 
-TEST("a photo is resized and cropped to Pillow's bytes") {
+TEST("a photo is resized and cropped as Pillow does, to the byte") {
     static const struct {
         size_t rows, columns, channels, resize, crop;
-        uint32_t hashes[4]; /* one a filter */
+        uint32_t hashes[4]; /* one for each filter */
     } cases[] = {
         {37, 53, 3, 24, 20, {0xe073c7fa, 0x44dae2f4, 0x3cbbdbea, 0x61f52e2e}},
         {53, 37, 3, 32, 32, {0xd495cbd4, 0x75bcfbe6, 0xf73c62ff, 0xa26abcce}},
@@ -87,8 +88,8 @@ TEST("a photo is resized and cropped to Pillow's bytes") {
     }
 }
 
-/* The same with w and h given. */
-TEST("a photo is stretched to Pillow's bytes where rows and columns are given") {
+/* Hashes made in the same way, with w and h given. */
+TEST("a photo is stretched to given rows and columns as Pillow does, to the byte") {
     static const struct {
         size_t rows, columns, channels, stretch[2], crop;
         uint32_t hashes[4];
@@ -122,7 +123,7 @@ static double kernel(double x, vit_filter filter) {
     return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
 
-/* Output `o` of an axis as a sum over all inputs, `stride` apart. */
+/* Output `o` of an axis as a sum over all inputs, which are `stride` apart. */
 static double drawn(const double *x, size_t stride, size_t in, size_t out, size_t o,
                     vit_filter filter) {
     double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, mass = 0;
@@ -136,7 +137,7 @@ static double drawn(const double *x, size_t stride, size_t in, size_t out, size_
     return fmin(255, fmax(0, sum / mass));
 }
 
-TEST("a photo of any size is within a byte of its definition in double") {
+TEST("a photo of any size is within one level of 255 of the definition in double") {
     uint64_t seed = 1;
     for (size_t trial = 0; trial < 30; trial++) {
         size_t rows = 1 + random_below(&seed, 60), columns = 1 + random_below(&seed, 60);
@@ -165,8 +166,8 @@ TEST("a photo of any size is within a byte of its definition in double") {
     }
 }
 
-/* Odd sides: an output's middle lies in an input, not between two. */
-TEST("a photo's nearest pixels are those at its outputs' middles") {
+/* The sides are odd, so an output's middle lies in an input and not between two. */
+TEST("nearest takes the pixel in which an output's middle lies") {
     static const size_t sizes[][3] = {{9, 7, 5}, {5, 41, 13}, {63, 49, 48}, {1, 101, 1}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         size_t rows = sizes[k][0], columns = sizes[k][1], side = sizes[k][2];
@@ -186,7 +187,7 @@ TEST("a photo's nearest pixels are those at its outputs' middles") {
     }
 }
 
-TEST("what a contained photo lacks of the crop is the fill, and the rest is the photo") {
+TEST("contain puts the photo into the crop and the fill around it") {
     vit_config config = photo(0, 5, 1, VIT_BILINEAR);
     config.photo.stretch[0] = config.photo.stretch[1] = 5;
     config.photo.fit = VIT_CONTAIN, config.photo.fills = true, config.photo.fill[0] = 9;
@@ -199,7 +200,7 @@ TEST("what a contained photo lacks of the crop is the fill, and the rest is the 
     guarded_free(image);
 }
 
-TEST("each channel is standardised by its own mean and deviation") {
+TEST("each channel of a photo is standardised by its own mean and deviation") {
     vit_config config = photo(2, 2, 3, VIT_BICUBIC);
     memcpy(config.photo.mean, (float[]){0.485f, 0.456f, 0.406f}, 3 * sizeof(float));
     memcpy(config.photo.std, (float[]){0.229f, 0.224f, 0.225f}, 3 * sizeof(float));
@@ -218,7 +219,7 @@ TEST("each channel is standardised by its own mean and deviation") {
 
 /* ---- Channels ----------------------------------------------------------- */
 
-TEST("pixels as they are become bytes / 255, one plane a channel") {
+TEST("without preparation pixels become bytes / 255, one plane for each channel") {
     for (size_t channels = 1; channels <= 4; channels++) {
         vit_config config = as_is(3, 5, channels);
         uint8_t *data = pattern(3, 5, channels);
@@ -232,13 +233,13 @@ TEST("pixels as they are become bytes / 255, one plane a channel") {
     }
 }
 
-TEST("grey, colour and transparency become the model's channels") {
+TEST("grey, colour and transparency are converted to the model's channels") {
     static const struct {
         size_t from, to;
         uint8_t in[4], out[3];
     } cases[] = {
         {1, 3, {77}, {77, 77, 77}},
-        {3, 1, {0, 91, 182}, {74}}, /* as Pillow's convert("L") */
+        {3, 1, {0, 91, 182}, {74}}, /* Pillow's convert("L") gives the same */
         {3, 1, {251, 251, 251}, {251}},
         {2, 1, {10, 0}, {255}},
         {2, 3, {0, 128}, {127, 127, 127}},
@@ -262,7 +263,7 @@ TEST("grey, colour and transparency become the model's channels") {
 
 /* ---- Refusals ----------------------------------------------------------- */
 
-TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
+TEST("an image that cannot be prepared is refused with the reason, and needs 0 bytes") {
     vit_config wide = photo(8, 8, 3, VIT_BILINEAR), flat = wide, small = wide, none = wide;
     wide.image_size[1] = 9;
     flat.photo.std[1] = 0;
@@ -312,13 +313,14 @@ TEST("what cannot be prepared is refused with the reason, and needs 0 bytes") {
     }
 }
 
-/* A photo of one grey becomes one of that grey, whatever the way: so does the fill. */
+/* A photo of one grey becomes an image of that grey, in every way of resizing. The fill is the same
+ * grey. */
 static void expect_grey(const vit_config *config, size_t rows, size_t columns) {
     uint8_t *data = malloc(rows * columns);
     memset(data, 200, rows * columns);
     float *image = prepared(config, data, rows, columns, 1);
     size_t n = config->image_size[0] * config->image_size[1];
-    bool refused = config->photo.fit == VIT_CONTAIN && !image; /* a side of no pixel */
+    bool refused = config->photo.fit == VIT_CONTAIN && !image; /* a side would have no pixel */
     CHECK(image || refused, "%zux%zu is refused", rows, columns);
     for (size_t j = 0; image && j < n; j++)
         CHECK(image[j] == 200.0f / 255.0f, "%g", 255 * (double)image[j]);
@@ -326,13 +328,13 @@ static void expect_grey(const vit_config *config, size_t rows, size_t columns) {
     free(data);
 }
 
-TEST("extreme shapes of photos are resized without a step outside their memory") {
+TEST("photos of extreme shapes are resized without an access outside their memory") {
     static const size_t shapes[][2] = {{1, 1}, {1, 32768}, {32768, 1}, {2, 5000}, {700, 3}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (size_t side = 1; side <= 64; side *= 4)
             for (int way = 0; way < 16; way++) {
                 vit_config config = photo(side, side, 1, (vit_filter)(way % 4));
-                if (way >= 4) { /* not the shorter side, but two sides that are not the same */
+                if (way >= 4) { /* both sides are given, and differ */
                     config.photo.resize = 0, config.photo.fit = (vit_fit)(way / 4 - 1);
                     config.photo.crop[1] = config.image_size[1] = side + 1;
                     config.photo.stretch[0] = side, config.photo.stretch[1] = side + 1;

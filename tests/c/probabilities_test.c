@@ -1,10 +1,10 @@
-/* Logits → probabilities, and the two config keys that say how and when to believe them. */
+/* Logits → probabilities, and the config keys `temperature` and `uncertain_below`. */
 #include "check.h"
 #include "vit.h"
 
 /* ---- vit_probabilities -------------------------------------------------- */
 
-/* softmax(logits / temperature)[i] = 1 / sum of exp of the differences, which needs no maximum. */
+/* softmax(logits / temperature)[i], as 1 / sum of exp(differences), which needs no maximum. */
 static double share(const float *logits, size_t n, double temperature, size_t i) {
     double sum = 0;
     for (size_t j = 0; j < n; j++) sum += exp(((double)logits[j] - logits[i]) / temperature);
@@ -35,7 +35,7 @@ TEST("probabilities are softmax(logits / temperature) and sum to 1") {
         }
 }
 
-TEST("logits at the ends of float and the coldest temperatures give probabilities") {
+TEST("the largest logits and the coldest temperatures still give probabilities") {
     static const float EXTREMES[][3] = {
         {FLT_MAX, -FLT_MAX, 0}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}, {1e30f, 1e30f, -1e30f}, {0, 0, 0}};
     static const float WANT[][3] = {
@@ -51,7 +51,7 @@ TEST("logits at the ends of float and the coldest temperatures give probabilitie
     }
 }
 
-TEST("a temperature changes how sure the answer is, never which it is") {
+TEST("a temperature changes an answer's probability, but not the answer") {
     uint64_t seed = 3;
     for (int round = 0; round < 200; round++) {
         float logits[10], cold[10], warm[10];
@@ -60,8 +60,8 @@ TEST("a temperature changes how sure the answer is, never which it is") {
         for (size_t i = 1; i < 10; i++) best = logits[i] > logits[best] ? i : best;
         vit_probabilities(cold, logits, 10, 0.5f);
         vit_probabilities(warm, logits, 10, 2);
-        CHECK(cold[best] > warm[best], "colder is surer: %g, %g", (double)cold[best],
-              (double)warm[best]);
+        CHECK(cold[best] > warm[best], "expected a larger probability when colder: %g, %g",
+              (double)cold[best], (double)warm[best]);
         for (size_t i = 0; i < 10; i++)
             CHECK(cold[i] <= cold[best] && warm[i] <= warm[best], "another answer, %zu", i);
     }
@@ -81,7 +81,7 @@ static vit_status read_config(vit_config *config, vit_error *why, const char *ke
     return vit_config_read(config, json, strlen(json), why);
 }
 
-TEST("without them the temperature is 1 and no answer is uncertain") {
+TEST("a config without a temperature and a threshold gets 1, and no answer is uncertain") {
     vit_config config;
     vit_error why = {""};
     CHECK(!vit_config_read(&config, START "}", strlen(START "}"), &why), "%s", why.text);
@@ -89,7 +89,7 @@ TEST("without them the temperature is 1 and no answer is uncertain") {
           (double)config.temperature, (double)config.uncertain_below);
 }
 
-TEST("a temperature above 0 up to 100 and a threshold from 0 to 1 are taken") {
+TEST("a temperature above 0 up to 100 and a threshold from 0 to 1 are accepted") {
     static const char *const TEMPERATURES[] = {"0.6137", "1", "100", "1e-3", "1e2"};
     static const char *const THRESHOLDS[] = {"0", "0.9461", "1", "1e-3", "0.0"};
     for (size_t i = 0; i < 5; i++) {

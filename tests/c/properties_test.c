@@ -1,10 +1,11 @@
-/* What must hold for any model: against the double-precision twin, and against itself. */
+/* Properties of every model, checked against the double-precision twin and against the model
+ * itself. */
 #include "models.h"
 #include "twin.h"
 
 enum { BATCH = 3 };
 
-/* As for the golden vectors: a share of the tensor's largest value. */
+/* A share of the tensor's largest value, as for the golden vectors. */
 static const double CLOSE = 2e-5;
 
 static void compare(const char *config, const char *kernels, const char *name, const float *got,
@@ -21,7 +22,7 @@ static void compare(const char *config, const char *kernels, const char *name, c
     free(rounded);
 }
 
-/* Every config of models.h with every table: BATCH random images, and what they give. */
+/* A config of models.h with a table: BATCH random images and their outputs. */
 struct scene {
     const char *name;
     const struct vit_kernels *kernels;
@@ -68,7 +69,7 @@ static void each_scene(void (*check)(struct scene *)) {
     }
 }
 
-/* To the bit, but for the kernels whose rows depend on their number. */
+/* Checks for the same bits; for kernels whose rows depend on their number, for close values. */
 static void same(const struct scene *s, const float *got, const float *want, size_t n,
                  const char *name) {
     char what[128];
@@ -157,14 +158,14 @@ static void check_parts(struct scene *s) {
     }
 }
 
-TEST("a batch may be larger or smaller than its state's own, with the same bits") {
+TEST("a batch larger or smaller than the state's batch gives the same bits") {
     each_scene(check_parts);
 }
 
 static void check_again(struct scene *s) {
     struct owned_state state = new_state(s->model, BATCH);
     float *logits = guarded(s->all.logits_count);
-    for (int i = 0; i < 3; i++) { /* other images in between leave no trace */
+    for (int i = 0; i < 3; i++) { /* other images in between must leave no trace */
         float *other = floats(BATCH * s->pixels);
         for (size_t k = 0; k < BATCH * s->pixels; k++) other[k] = -s->images[k];
         vit_run(s->model, state.state, other, BATCH, logits, NULL);
@@ -176,11 +177,11 @@ static void check_again(struct scene *s) {
     free(state.memory);
 }
 
-TEST("the same image twice gives the same bits, with taps or without") {
+TEST("an image run twice gives the same bits, with taps or without") {
     each_scene(check_again);
 }
 
-/* One layer's map and tokens, asked for by mask, out of the maps of all layers. */
+/* Compares one layer's map and tokens, asked for by a mask, with those of the run with all. */
 static void check_masks(struct scene *s) {
     size_t L = s->c->depth, T = vit_tokens(s->c);
     size_t maps = s->c->heads * T * T, rows = T * s->c->width;
@@ -208,7 +209,7 @@ static void check_masks(struct scene *s) {
     free(state.memory);
 }
 
-TEST("a layer mask picks its layers out of all, and logits may be left out") {
+TEST("a layer mask gives the maps and tokens of its layers only, and logits may be left out") {
     each_scene(check_masks);
 }
 
@@ -225,13 +226,13 @@ static void check_encoding(struct scene *s) {
     vit_close(second);
 }
 
-TEST("a model written, read and written again is the same file") {
+TEST("a model that is written, read and written again gives the same file") {
     each_scene(check_encoding);
 }
 
 /* ---- Symmetries --------------------------------------------------------- */
 
-/* The image with its patches in another order: patch n of `out` is patch order[n]. */
+/* The image with its patches in another order: patch n of `out` is patch order[n] of `image`. */
 static void permute_patches(float *out, const float *image, const vit_config *c,
                             const size_t *order) {
     size_t P = c->patch_size[0], Q = c->patch_size[1], W = c->image_size[1], columns = W / Q;
@@ -253,7 +254,7 @@ static void random_order(size_t *order, size_t n, uint64_t *seed) {
     }
 }
 
-/* Logits stay; the class row of each map is permuted as the patches are. */
+/* Checks that the logits stay, and that the class row of each map is permuted like the patches. */
 static void check_permuted(const char *what, const vit_config *c, const struct outputs *before,
                            const struct outputs *after, const size_t *order) {
     size_t T = vit_tokens(c), prefix = vit_prefix(c);
@@ -274,7 +275,7 @@ static void check_permuted(const char *what, const vit_config *c, const struct o
     .qkv_bias = true, .patch_bias = true, .head_bias = true, .class_tokens = 1,                    \
     .register_tokens = 1
 
-TEST("without positions, permuting the patches permutes the class row of the attention alone") {
+TEST("without positions, permuting the patches only permutes the class row of the attention") {
     const vit_config config = {SYMMETRIC, .position = VIT_POSITION_NONE};
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     EACH_KERNELS(k) {
@@ -348,7 +349,7 @@ static void check_bad_pixels(struct scene *s) {
         CHECK(status == VIT_BAD_IMAGE, "%s: a pixel of %g gives %s", s->name, (double)BAD[i],
               vit_status_name(status));
         for (size_t k = 0; k < s->all.logits_count; k++)
-            CHECK(is_sentinel(logits + k), "%s: a bad pixel, yet something ran", s->name);
+            CHECK(is_sentinel(logits + k), "%s: a run with a bad pixel wrote logits", s->name);
     }
     vit_status status = vit_run(s->model, state.state, s->images, BATCH, logits, NULL);
     CHECK(status == VIT_OK, "%s: after a bad image: %s", s->name, vit_status_name(status));
@@ -367,7 +368,7 @@ static void check_state(struct scene *s) {
     vit_state *state = NULL;
     CHECK(need > 0, "%s: a state of 0 bytes", s->name);
     vit_status status = vit_state_init(&state, memory, need - 1, s->model, 2, NULL);
-    CHECK(status != VIT_OK && !state, "%s: a state a byte too small is taken", s->name);
+    CHECK(status != VIT_OK && !state, "%s: a state one byte too small is accepted", s->name);
     for (size_t shift = 0; shift < 64; shift += 1 + shift % 13) {
         float *logits = guarded(s->all.logits_count);
         char *end = memory + shift + need;
@@ -383,7 +384,7 @@ static void check_state(struct scene *s) {
     free(memory);
 }
 
-TEST("a state fits its own size at any alignment, and no less") {
+TEST("a state fits in vit_state_size bytes at any alignment, but not in fewer") {
     each_scene(check_state);
 }
 
@@ -396,11 +397,11 @@ static void check_nothing(struct scene *s) {
     free(state.memory);
 }
 
-TEST("a batch of no images is fine") {
+TEST("a batch of no images runs and writes nothing") {
     each_scene(check_nothing);
 }
 
-TEST("closing nothing is fine, and every status has a name of its own") {
+TEST("vit_close takes NULL, and every status has a name of its own") {
     vit_close(NULL);
     for (int a = 0; a < VIT_STATUS_COUNT; a++)
         for (int b = 0; b < a; b++)

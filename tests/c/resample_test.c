@@ -1,5 +1,5 @@
-/* Resampling of floats: against PyTorch, against its definition in double, and by what
- * any resampling must keep. */
+/* Resampling of floats, compared with PyTorch and with its definition in double; and properties
+ * that every resampling must have. */
 #include "check.h"
 
 #include "image/resample.h"
@@ -17,7 +17,7 @@ static float *resized(const float *in, size_t in_rows, size_t in_columns, size_t
 }
 
 /* F.interpolate(x.view(1, 1, 3, 4), size, mode=…, antialias=True) of PyTorch 1.13. */
-TEST("the values are PyTorch's") {
+TEST("resampled values are PyTorch's") {
     static const float x[12] = {0, 10, 1, 6, 3, 3, 6, 1, 10, 0, 4, 0};
     static const struct {
         size_t rows, columns;
@@ -65,7 +65,7 @@ static double kernel(double x, vit_filter filter) {
     return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
 }
 
-/* The weight of input i in output o, over all inputs and not only those near. */
+/* The weight of input i in output o, by a sum over all inputs, not only the near ones. */
 static double weight(size_t in, size_t out, size_t i, size_t o, vit_filter filter) {
     double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, own = 0;
     double reach = (double[]){1, 2, 3}[filter] * wide, middle = ((double)o + 0.5) * scale;
@@ -78,7 +78,7 @@ static double weight(size_t in, size_t out, size_t i, size_t o, vit_filter filte
     return own / sum;
 }
 
-TEST("any sizes give what the definition in double gives") {
+TEST("resampling between any sizes agrees with the definition in double") {
     uint64_t seed = 1;
     for (size_t trial = 0; trial < 60; trial++) {
         size_t h = 1 + random_below(&seed, 12), w = 1 + random_below(&seed, 12);
@@ -100,7 +100,7 @@ TEST("any sizes give what the definition in double gives") {
     }
 }
 
-TEST("the same size keeps every bit, and a constant stays one") {
+TEST("resampling to the same size keeps every bit, and a constant image stays constant") {
     uint64_t seed = 2;
     float *in = random_floats(7 * 5 * 3, 10, &seed);
     for (int filter = VIT_BILINEAR; filter <= VIT_LANCZOS; filter++) {

@@ -1,4 +1,4 @@
-/* A team of threads gives what one thread gives, to the bit. */
+/* A team of threads gives the same bits as one thread. */
 #include "base/team.h"
 #include "models.h"
 #ifndef __wasm__
@@ -7,12 +7,12 @@
 
 enum { MOST_IMAGES = 5 };
 
-/* As for the golden vectors: a share of the tensor's largest value. */
+/* A share of the tensor's largest value, as for the golden vectors. */
 static const double CLOSE = 2e-5;
 
 /* ---- Teams -------------------------------------------------------------- */
 
-/* Runs its parts one after the other, each time in another order and in another number. */
+/* A team that runs its parts one after the other, with another number and order each time. */
 struct orderly {
     vit_team team;
     uint64_t seed;
@@ -41,8 +41,8 @@ static void run_at_once(vit_team *team, vit_part *part, void *context) {
 
 /* ---- Runs --------------------------------------------------------------- */
 
-/* What a run is asked for besides the logits. Without hidden or final tokens the last block
- * carries only what feeds the head; its map is of all tokens even so. */
+/* Outputs of a run besides the logits. Without hidden or final tokens the last block carries only
+ * the tokens that the head reads, but its map still is of all tokens. */
 enum { NOTHING, MAPS, LAST_MAP, TOKENS, ALL, WANTS };
 static const char *const WANTED[] = {"nothing", "maps", "the last map", "tokens", "all"};
 
@@ -68,7 +68,7 @@ static struct outputs run(const struct subject *s, size_t batch, size_t state_ba
     CHECK(outputs_intact(&o), "%s: vit_run wrote past an output", s->name);
     free(last);
     free(state.memory);
-    /* From here on only what was asked for counts. */
+    /* The comparison counts only the wanted outputs. */
     if (wants == LAST_MAP) o.attention_count /= c->depth;
     if (!taps.attention) o.attention_count = 0;
     if (!taps.tokens) o.hidden_count = o.tokens_count = 0;
@@ -83,7 +83,7 @@ static void same(const struct subject *s, const float *got, const float *want, s
         CHECK_CLOSE(got, want, n, CLOSE * largest(want, n), what);
 }
 
-/* `team` against `alone`, which is what one thread gave. */
+/* Compares a run by `team` with `alone`, the outputs of one thread. */
 static void check_team(const struct subject *s, const struct outputs *alone, size_t batch,
                        size_t state_batch, int wants, vit_team *team) {
     char what[160];
@@ -126,7 +126,7 @@ static void check_config(size_t config, const struct vit_kernels *k, bool int8,
 }
 
 static void each_subject(void (*check)(const struct subject *)) {
-    if (!TEAMS) SKIP("a module without atomics asks no team");
+    if (!TEAMS) SKIP("a module without atomics has no teams");
     EACH_KERNELS(k) {
         for (size_t i = 0; i < CONFIGS_COUNT; i++) {
             check_config(i, k, false, check);
@@ -156,7 +156,7 @@ static void check_parts(const struct subject *s) {
         }
 }
 
-TEST("however many parts a run is cut into, in any order, the bits are those of one") {
+TEST("a run cut into any number of parts, in any order, gives the bits of one part") {
     each_subject(check_parts);
 }
 
@@ -177,13 +177,13 @@ static void check_threads(const struct subject *s) {
     }
 }
 
-TEST("1, 2, 3, 5 and 8 threads at once give the bits of one") {
+TEST("1, 2, 3, 5 and 8 threads at once give the bits of one thread") {
     each_subject(check_threads);
 }
 #endif
 
-TEST("a team of none is refused") {
-    if (!TEAMS) SKIP("a module without atomics asks no team");
+TEST("a team of no threads is refused") {
+    if (!TEAMS) SKIP("a module without atomics has no teams");
     vit_model *model = random_model(&CONFIGS[0].config, unpacked_kernels(), 1);
     REQUIRE(model, "no model");
     vit_team none = {0, run_in_turn};
@@ -195,8 +195,8 @@ TEST("a team of none is refused") {
     vit_close(model);
 }
 
-TEST("shares of rows follow one another, as even as whole tiles or whole images allow") {
-    if (!TEAMS) SKIP("a module without atomics asks no team");
+TEST("the shares of rows follow one another, as even as whole tiles or whole images allow") {
+    if (!TEAMS) SKIP("a module without atomics has no teams");
     for (size_t parts = 1; parts <= 9; parts++)
         for (size_t batch = 1; batch <= 9; batch++)
             for (size_t each = 1; each <= 200; each += each < 9 ? 1 : 47) {

@@ -9,7 +9,7 @@ static const double ROUNDING = 1.0 / 256;
 
 #define REQUIRE_TABLE(k)                                                                           \
     const struct vit_kernels *k = vit_bfloat16();                                                  \
-    if (!k) SKIP("this processor, or its system, has no AMX")
+    if (!k) SKIP("this processor or its system has no AMX")
 
 struct product {
     size_t M, N, K, lda, ldb, ldc;
@@ -43,7 +43,7 @@ static struct product random_product(uint64_t *seed) {
     return p;
 }
 
-/* Copies that end where the matrix does, so that the sanitizer sees a read past it. */
+/* Copies of the factors that end where the matrix ends, so that a sanitizer sees a read past it. */
 static struct factors new_factors(const struct product *p, bool whole, uint64_t *seed) {
     struct factors f = {
         .a_count = p->transpose_a ? span(p->K, p->M, p->lda) : span(p->M, p->K, p->lda),
@@ -70,7 +70,7 @@ static void multiply(const struct vit_kernels *k, const struct product *p, struc
             p->beta, p->M, p->N, p->K);
 }
 
-/* The sum for c(m,n), and that of its terms' sizes. */
+/* The sum for c(m,n). *mass is the sum of the terms' sizes. */
 static double exact(const struct product *p, const struct factors *f, size_t m, size_t n,
                     double *mass) {
     double old = p->beta == 0 ? 0 : (double)p->beta * f->before[m * p->ldc + n], sum = 0;
@@ -84,7 +84,7 @@ static double exact(const struct product *p, const struct factors *f, size_t m, 
     return old + p->alpha * sum;
 }
 
-/* Every c within `rounding` of its terms' sizes, nothing written between rows or past the end. */
+/* Every c is within `rounding` times its terms' sizes, and nothing else was written. */
 static bool product_is_right(const struct product *p, const struct factors *f, double rounding) {
     bool right = guards_intact(f->c, f->c_count);
     for (size_t m = 0; m < p->M; m++) {
@@ -102,7 +102,7 @@ static void check_product(const struct vit_kernels *k, const struct product *p, 
                           uint64_t *seed) {
     struct factors f = new_factors(p, whole, seed);
     multiply(k, p, &f);
-    /* sums of whole numbers below 2^24, and halves of them, are exact in floats */
+    /* Sums of whole numbers below 2^24, and their halves, are exact in floats. */
     double rounding = whole ? 0 : 2.01 * ROUNDING + (double)(p->K + 3) * FLT_EPSILON;
     CHECK(product_is_right(p, &f, rounding),
           "M,N,K %zu,%zu,%zu%s%s alpha %g beta %g, %s factors, is wrong", p->M, p->N, p->K,
@@ -111,8 +111,8 @@ static void check_product(const struct vit_kernels *k, const struct product *p, 
     factors_free(&f);
 }
 
-/* Where beta is 0, c starts as NaN and must not be read. */
-TEST("factors that bfloat16 holds give the exact product, with every transpose and stride") {
+/* If beta is 0, c starts as NaN and must not be read. */
+TEST("factors that are exact in bfloat16 give the exact product, with every transpose and stride") {
     REQUIRE_TABLE(k);
     uint64_t seed = 1;
     for (size_t i = 0; i < 1500; i++) {
@@ -121,7 +121,7 @@ TEST("factors that bfloat16 holds give the exact product, with every transpose a
     }
 }
 
-TEST("other factors are rounded, each to the nearest") {
+TEST("other factors are each rounded to the nearest bfloat16") {
     REQUIRE_TABLE(k);
     uint64_t seed = 2;
     for (size_t i = 0; i < 500; i++) {
@@ -136,7 +136,7 @@ TEST("other factors are rounded, each to the nearest") {
     factors_free(&f);
 }
 
-TEST("what is too deep or too wide for the tiles' room is multiplied all the same") {
+TEST("bfloat16 products too deep or too wide for the tiles' memory are computed all the same") {
     REQUIRE_TABLE(k);
     static const size_t SHAPES[][3] = {{33, 40, 2047},  {33, 40, 2048},  {33, 40, 2049},
                                        {20, 127, 2048}, {20, 129, 2048}, {3, 5000, 70}};
@@ -148,7 +148,7 @@ TEST("what is too deep or too wide for the tiles' room is multiplied all the sam
     }
 }
 
-TEST("a layer is its product, its bias and its activation") {
+TEST("a layer in bfloat16 is its product, its bias and its activation") {
     REQUIRE_TABLE(k);
     enum { M = 50, N = 72, K = 96 };
     uint64_t seed = 4;
@@ -168,7 +168,7 @@ TEST("a layer is its product, its bias and its activation") {
     guarded_free(y), guarded_free(want);
 }
 
-TEST("Muon by them, too, turns all directions to nearly the same length") {
+TEST("Muon in bfloat16 also gives all directions nearly the same length") {
     REQUIRE_TABLE(rounded);
     enum { ROWS = 64, COLUMNS = 96, N = ROWS * COLUMNS };
     static float gradient[N], p[2][N], m[2][N], average[2][N], scratch[4 * N];
@@ -191,7 +191,7 @@ TEST("Muon by them, too, turns all directions to nearly the same length") {
             moved += sum * sum;
         }
         double stretch = sqrt(moved / length) / (0.2 * sqrt(COLUMNS));
-        /* The polynomial leaves 0.68 to 1.21, and five times three roundings a 256th each. */
+        /* The polynomial gives 0.68 to 1.21. Five times three roundings add 1/256 each. */
         CHECK(stretch > 0.62 && stretch < 1.28, "a direction is %g long", stretch);
     }
 }

@@ -4,7 +4,7 @@
 
 enum { CLASSES = 5 };
 
-/* Logits, and labels that come as often as softmax(logits / temperature) says. */
+/* Random logits, and labels drawn from softmax(logits / temperature). */
 static void draw_answers(float *logits, uint8_t *labels, size_t count, double temperature,
                          uint64_t seed) {
     random_fill(logits, count * CLASSES, 6, &seed);
@@ -32,7 +32,7 @@ static double cross_entropy(const float *logits, const uint8_t *labels, size_t c
 
 /* ---- The temperature ---------------------------------------------------- */
 
-TEST("the temperature that the labels were drawn at is found again") {
+TEST("fit_temperature finds the temperature at which the labels were drawn") {
     enum { COUNT = 20000 };
     static const double TEMPERATURES[] = {0.3, 0.61, 1, 1.7, 4};
     float *logits = floats(COUNT * CLASSES);
@@ -46,7 +46,7 @@ TEST("the temperature that the labels were drawn at is found again") {
     free(labels);
 }
 
-TEST("no temperature has a smaller cross-entropy than the one fitted") {
+TEST("no temperature has a smaller cross-entropy than the fitted one") {
     enum { COUNT = 300 };
     float logits[COUNT * CLASSES];
     uint8_t labels[COUNT];
@@ -62,7 +62,7 @@ TEST("no temperature has a smaller cross-entropy than the one fitted") {
     }
 }
 
-TEST("logits times a number take a temperature times that number") {
+TEST("logits times a number have a fitted temperature times that number") {
     enum { COUNT = 500 };
     float logits[COUNT * CLASSES];
     uint8_t labels[COUNT];
@@ -73,17 +73,17 @@ TEST("logits times a number take a temperature times that number") {
     CHECK(within(eight / once, 8, 1e-8), "%.12g, %.12g", once, eight);
 }
 
-TEST("what no temperature serves best keeps to the ends, and what none changes to 1") {
+TEST("without an optimum the fitted temperature stays in its range; without an effect it is 1") {
     const float clear[] = {1, 0, 0, 0, 0, 0, 1, 0, 0, 0}, flat[CLASSES] = {2, 2, 2, 2, 2};
     const float huge[CLASSES] = {1e30f, 0, 0, 0, 0};
     const uint8_t right[] = {0, 1}, wrong[] = {1, 0};
     double got = fit_temperature(clear, right, 2, CLASSES);
-    CHECK(within(got, 0.01, 1e-4), "always right: as cold as may be, got %g", got);
+    CHECK(within(got, 0.01, 1e-4), "always right: expected the coldest, 0.01, got %g", got);
     got = fit_temperature(clear, wrong, 2, CLASSES);
-    CHECK(within(got, 100, 1e-4), "always wrong: as warm as may be, got %g", got);
-    CHECK(fit_temperature(flat, right, 1, CLASSES) == 1, "all logits alike");
+    CHECK(within(got, 100, 1e-4), "always wrong: expected the warmest, 100, got %g", got);
+    CHECK(fit_temperature(flat, right, 1, CLASSES) == 1, "equal logits");
     CHECK(fit_temperature(clear, (uint8_t[]){0, 0}, 2, 1) == 1, "one class");
-    CHECK(fit_temperature(huge, right, 1, CLASSES) == 1, "surer than a double can tell");
+    CHECK(fit_temperature(huge, right, 1, CLASSES) == 1, "a probability that a double rounds to 1");
 }
 
 /* ---- The calibration error ---------------------------------------------- */
@@ -99,7 +99,7 @@ static double error_of(const struct answer *answers, size_t n) {
     return calibration_error(&reliability);
 }
 
-TEST("the calibration error is what one reckons by hand") {
+TEST("the calibration error is the one computed by hand") {
     /* In (14/15, 1]: 2 of 3 right at 0.96 on average; in (7/15, 8/15]: 1 of 1 at 0.5. */
     const struct answer four[] = {{0.95, true}, {0.97, false}, {0.96, true}, {0.5, true}};
     double want = 3.0 / 4 * fabs(2.0 / 3 - 0.96) + 1.0 / 4 * 0.5, got = error_of(four, 4);
@@ -110,14 +110,14 @@ TEST("the calibration error is what one reckons by hand") {
     CHECK(within(error_of(honest, 5), 0, 1e-12), "four of five at 0.8");
 }
 
-TEST("a bin holds its upper end and not its lower, and 0 and 1 have a bin") {
-    for (int i = 1; i <= CALIBRATION_BINS; i++) { /* a little within either end */
+TEST("a bin of the calibration error includes its upper end only, and 0 and 1 have a bin") {
+    for (int i = 1; i <= CALIBRATION_BINS; i++) { /* a little inside each end of the bin */
         struct reliability r = {0};
         reliability_add(&r, (double)i / CALIBRATION_BINS - 1e-9, true);
         reliability_add(&r, (i - 1.0) / CALIBRATION_BINS + 1e-9, true);
         CHECK(r.count[i - 1] == 2 && r.correct[i - 1] == 2, "bin %d has %zu", i, r.count[i - 1]);
     }
-    for (int i = 1; i < 5; i++) { /* 0.2, 0.4, 0.6, 0.8, whose products with 15 are exact */
+    for (int i = 1; i < 5; i++) { /* 0.2, 0.4, 0.6, 0.8: their products with 15 are exact */
         struct reliability r = {0};
         reliability_add(&r, i / 5.0, true);
         CHECK(r.count[3 * i - 1] == 1, "%g is not in bin %d", i / 5.0, 3 * i - 1);
@@ -125,12 +125,12 @@ TEST("a bin holds its upper end and not its lower, and 0 and 1 have a bin") {
     struct reliability r = {0};
     reliability_add(&r, 0, false);
     reliability_add(&r, 1, true);
-    reliability_add(&r, 1.0000001, true); /* as rounding may have it */
+    reliability_add(&r, 1.0000001, true); /* rounding may give this */
     CHECK(r.count[0] == 1 && r.count[CALIBRATION_BINS - 1] == 2, "the ends");
-    CHECK(r.correct[0] == 0 && r.correct[CALIBRATION_BINS - 1] == 2, "what is right there");
+    CHECK(r.correct[0] == 0 && r.correct[CALIBRATION_BINS - 1] == 2, "right answers at the ends");
 }
 
-TEST("parts of a set merged are the whole set") {
+TEST("the reliability of a set is that of its parts merged") {
     uint64_t seed = 2;
     struct reliability whole = {0}, parts[3] = {{{0}, {0}, {0}}}, merged = {0};
     for (size_t i = 0; i < 1000; i++) {
@@ -144,7 +144,7 @@ TEST("parts of a set merged are the whole set") {
     CHECK(want > 0.1 && within(got, want, 1e-12), "%g, not %g", got, want);
 }
 
-TEST("labels drawn from the probabilities have a small error, at another temperature a large one") {
+TEST("the calibration error is small only at the temperature at which the labels were drawn") {
     enum { COUNT = 20000 };
     float *logits = floats(COUNT * CLASSES), p[CLASSES];
     uint8_t *labels = malloc(COUNT);
@@ -166,7 +166,7 @@ TEST("labels drawn from the probabilities have a small error, at another tempera
 
 /* ---- The threshold ------------------------------------------------------ */
 
-TEST("the threshold lets the share pass that it is asked to, and no lower one is needed") {
+TEST("the threshold is the highest that lets the given share of answers pass") {
     static const double ACCEPT[] = {0, 0.1, 0.5, 0.7, 0.9, 0.99, 0.992, 1};
     static const size_t COUNTS[] = {1, 2, 10, 100, 1000, 4972};
     uint64_t seed = 4;
@@ -189,11 +189,11 @@ TEST("the threshold lets the share pass that it is asked to, and no lower one is
         }
 }
 
-TEST("the threshold is the one expected of a set known by heart") {
+TEST("the thresholds of small sets are those counted by hand") {
     float ten[] = {0.95f, 0.35f, 0.65f, 0.15f, 0.85f, 0.05f, 0.45f, 0.75f, 0.25f, 0.55f};
     CHECK(within(passing_threshold(ten, 10, 0.9), 0.15, 1e-4), "all but the last");
     CHECK(within(passing_threshold(ten, 10, 0.7), 0.35, 1e-4), "all but three");
     CHECK(within(passing_threshold(ten, 10, 1), 0.05, 1e-4), "all");
     float sure[] = {1, 1, 1};
-    CHECK(passing_threshold(sure, 3, 0.992) == 1, "all quite sure");
+    CHECK(passing_threshold(sure, 3, 0.992) == 1, "all at 1");
 }

@@ -1,4 +1,4 @@
-/* What training reads and how it is varied: IDX files, recipes, augmentation. */
+/* The input of training and its variation: IDX files, recipes, augmentation. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -42,13 +42,13 @@ static void expect_refused(const struct idx_pair *pair, const char *what, const 
     struct data_set data;
     vit_error why = {""};
     vit_status status = open_pair(&data, pair, &why);
-    CHECK(status != VIT_OK, "%s was taken", what);
+    CHECK(status != VIT_OK, "%s was accepted", what);
     CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", what, words,
           why.text);
     data_close(&data);
 }
 
-TEST("a plain IDX pair is read as it stands, a gzipped one alike") {
+TEST("a pair of IDX files is read, plain or gzipped, and refused if the gzip is damaged") {
     struct idx_pair pair = good_pair();
     struct data_set data;
     vit_error why = {""};
@@ -81,7 +81,7 @@ TEST("a plain IDX pair is read as it stands, a gzipped one alike") {
               "a gzip file cut at %zu of %zu was taken", cut, size);
         data_close(&data);
     }
-    bytes[size - 6] ^= 1; /* its checksum */
+    bytes[size - 6] ^= 1; /* the checksum */
     put_file(zipped, bytes, size);
     CHECK(data_open(&data, zipped, labels, &recipe.config, &why) != VIT_OK, "a wrong checksum");
     data_close(&data);
@@ -104,12 +104,12 @@ TEST("a broken IDX file is refused with a message that says why") {
     expect_refused(&pair, "floats", "type 13");
     pair = good_pair();
     pair.images[3] = 1;
-    expect_refused(&pair, "labels for images", "rank 3");
+    expect_refused(&pair, "labels in place of images", "rank 3");
     pair = good_pair();
     memset(pair.images + 4, 0xff, 12);
     expect_refused(&pair, "a data set of 2^96 bytes", "sizes");
     pair = good_pair();
-    pair.images[4] = 0x40; /* 2^30 images: 64 GiB promised, 256 bytes there */
+    pair.images[4] = 0x40; /* the header promises 2^30 images, 64 GiB; 256 bytes are there */
     expect_refused(&pair, "a huge promise", "got 256");
     pair = good_pair();
     memset(pair.images + 4, 0, 4);
@@ -129,7 +129,7 @@ TEST("a broken IDX file is refused with a message that says why") {
 
 /* ---- Bombs -------------------------------------------------------------- */
 
-/* `times` copies of a text behind `head`, gzipped. */
+/* Writes `head` and `times` copies of a text, gzipped. */
 static void put_gzip(const char *name, const void *head, size_t head_size, const char *text,
                      size_t size, size_t times) {
     gzFile file = gzopen(scratch_path(name), "wb9");
@@ -184,14 +184,14 @@ TEST("a data set is read from files, not from devices or folders") {
     CHECK(drawings_open(&drawings, scratch_path(""), 3, &why) == VIT_BAD_FILE &&
               strstr(why.text, "got a directory"),
           "%s", why.text);
-    mkfifo(scratch_path("train-images-idx3-ubyte"), 0600); /* opening it would wait for ever */
+    mkfifo(scratch_path("train-images-idx3-ubyte"), 0600); /* opening it would block forever */
     CHECK(data_open_directory(&data, scratch_path(""), &recipe.config, &why) == VIT_BAD_FILE &&
               strstr(why.text, "expected train-images"),
           "%s", why.text);
     recipe_close(&recipe);
 }
 
-TEST("drawings that inflate to nothing but room are refused while they are few") {
+TEST("a gzip of drawings that inflates to an implausible size is refused early") {
     static const char ONE[] = "{\"label\":1,\"strokes\":[[[0,0],[1,1]]]}\n";
     static char text[1 << 16], lines[1 << 16], zeros[1 << 16];
     struct drawings drawings;
@@ -215,7 +215,7 @@ TEST("drawings that inflate to nothing but room are refused while they are few")
     }
     put_file(scratch_path("label.jsonl"), "{\"label\":300,\"strokes\":[[[0,0]]]}\n", 34);
     CHECK(drawings_open(&drawings, scratch_path("label.jsonl"), 1000, &why) == VIT_BAD_FILE,
-          "a label past a byte is taken");
+          "a label too large for a byte is accepted");
     drawings_close(&drawings);
 }
 
@@ -228,7 +228,7 @@ static void expect_recipe_refused(const char *from, const char *to, const char *
     snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
     struct recipe recipe;
     vit_error why = {""};
-    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG, "%s was taken", to);
+    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG, "%s was accepted", to);
     CHECK(strstr(why.text, words), "%s: the message does not say \"%s\": %s", to, words, why.text);
     recipe_close(&recipe);
 }
@@ -256,7 +256,7 @@ TEST("a recipe's unknown keys and values out of range are named") {
     expect_recipe_refused("\"epochs\": 6", "\"epochs\": NaN", "not a JSON object");
 }
 
-TEST("a recipe printed and read again is the same recipe") {
+TEST("a recipe that is printed and read again is the same recipe") {
     struct recipe first = recipe_of(RECIPE);
     char *training = recipe_training_json(&first);
     char json[4096];
@@ -277,7 +277,7 @@ TEST("a recipe printed and read again is the same recipe") {
     recipe_close(&first);
 }
 
-TEST("a photo model's images are what vit_prepare_image makes of the same bytes") {
+TEST("training prepares a photo model's images as vit_prepare_image does") {
     static const char JSON[] =
         "{\"image_size\":[8,8],\"patch_size\":[4,4],\"channels\":1,\"width\":4,\"depth\":1,"
         "\"heads\":1,\"mlp_width\":4,\"classes\":2,\"prepare\":{\"kind\":\"photo\",\"resize\":8,"
@@ -313,7 +313,7 @@ static void draw_ring(uint8_t *image, size_t side) {
 
 enum { EPOCHS = 10 };
 
-/* Every second image of a test has no hole to lose. */
+/* In the tests every second image counts as an image without a hole. */
 #define SOLID(index) ((index) % 2 == 1)
 
 static void augment_once(float *image, const uint8_t *source, const struct augment *how,
@@ -330,7 +330,7 @@ static void augment_once(float *image, const uint8_t *source, const struct augme
 
 static const struct augment ALL = {1, 2, 15, 0.15, 12, 1, 4, 0.4, 2, 4, 0};
 
-TEST("augmentation is a function of seed, epoch and image alone") {
+TEST("augmentation depends on seed, epoch and image alone") {
     uint8_t source[784];
     float one[784], two[784];
     draw_ring(source, 28);
@@ -344,7 +344,7 @@ TEST("augmentation is a function of seed, epoch and image alone") {
     }
 }
 
-TEST("augmentation stays in 0..1 whatever its strength, and without any is the identity") {
+TEST("augmentation of any strength stays in 0..1, and of none is the identity") {
     uint8_t source[784];
     float image[784], plain[784];
     draw_ring(source, 28);
@@ -364,7 +364,7 @@ TEST("augmentation stays in 0..1 whatever its strength, and without any is the i
     }
 }
 
-TEST("over the last epochs fewer and fewer images are changed, in the last none") {
+TEST("augmentation changes ever fewer images in the last epochs, and none in the last") {
     static const double SHARES[EPOCHS] = {1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25, 0};
     uint8_t source[784];
     float image[784], plain[784], unsettled[784];
@@ -388,7 +388,7 @@ TEST("over the last epochs fewer and fewer images are changed, in the last none"
     }
 }
 
-TEST("shifts reach as far as they say, and thickness changes the ink") {
+TEST("augmentation shifts as far as the recipe says, and thickness changes the amount of ink") {
     uint8_t source[784];
     float image[784];
     draw_ring(source, 28);
@@ -413,7 +413,7 @@ TEST("shifts reach as far as they say, and thickness changes the ink") {
     CHECK(most > 1.3 * least, "ink between %g and %g", least, most);
 }
 
-TEST("what has no hole is made bold by up to so many pixels, half of the time, all else never") {
+TEST("bold thickens half of the images without a hole, up to its pixels, and no others") {
     uint8_t source[784] = {0};
     float image[784];
     size_t bold = 0, solids = 0;
@@ -433,7 +433,7 @@ TEST("what has no hole is made bold by up to so many pixels, half of the time, a
     CHECK(fattest > 0.9 * 5 * 24 && fattest < 5 * 24.001, "%g pixels of ink", fattest);
 }
 
-TEST("erasing puts one square back to paper, anywhere on the image") {
+TEST("erasing turns one square anywhere on the image into paper") {
     enum { ERASE = 5 };
     uint8_t source[784];
     float image[784];

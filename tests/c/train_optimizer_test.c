@@ -1,4 +1,4 @@
-/* The optimisers' steps against what the papers say. */
+/* The optimisers' steps, compared with the papers' formulas. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -6,8 +6,8 @@
 
 /* ---- AdamW and its schedule --------------------------------------------- */
 
-/* Loshchilov & Hutter, arXiv:1711.05101, algorithm 2, as printed, in double; and plain Adam
- * with the decay in the gradient, its line 6 without the last term. */
+/* AdamW in double, as printed in Loshchilov & Hutter, arXiv:1711.05101, algorithm 2. Plain Adam
+ * puts the decay into the gradient and leaves out the last term of the update. */
 static void naive_adam(double *p, double *m, double *v, double g, int t, bool decoupled,
                        double rate, double decay) {
     const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
@@ -61,8 +61,8 @@ static void naive_product(double *y, const double *a, const double *b, bool tran
         }
 }
 
-/* X (rows,columns) ← the odd polynomial of it, five times, in double: Jordan's listing. It does
- * not turn tall matrices around: aX + b(XXᵀ)X + c(XXᵀ)²X is the same either way. */
+/* X (rows,columns) ← an odd polynomial of X, five times, in double, as in Jordan's listing. Tall
+ * matrices are not transposed, because aX + b(XXᵀ)X + c(XXᵀ)²X is the same either way. */
 static void naive_newton_schulz(double *X, size_t rows, size_t columns) {
     double norm = 0, S[MOST * MOST], Y[MOST * MOST], Z[MOST * MOST];
     for (size_t i = 0; i < rows * columns; i++) norm += X[i] * X[i];
@@ -103,8 +103,8 @@ TEST("Muon follows the paper's formulas for thirty steps, for wide and tall matr
                 aa[i] = 0.9 * aa[i] + 0.1 * pp[i];
             }
         }
-        /* Five iterations multiply a rounding by at most 3.4445 each (the slope at 0), 486 in
-         * all; steps are a hundredth of that. */
+        /* Each of five iterations multiplies a rounding by at most 3.4445, the slope at 0: 486 in
+         * all. A step is a hundredth of the result. */
         for (size_t i = 0; i < n; i++) {
             CHECK(within((double)p[i], pp[i], 16 * STEPS * FLT_EPSILON), "p[%zu]: %g, want %g", i,
                   (double)p[i], pp[i]);
@@ -114,8 +114,8 @@ TEST("Muon follows the paper's formulas for thirty steps, for wide and tall matr
     }
 }
 
-TEST("a step of Muon turns every direction of the gradient to nearly the same length") {
-    /* A gradient UΣVᵀ of two directions, one a fiftieth of the other: p moves by them alike. */
+TEST("a step of Muon moves along every direction of the gradient by nearly the same length") {
+    /* A gradient UΣVᵀ of two directions. One is a fiftieth of the other in length. */
     enum { ROWS = 4, COLUMNS = 6 };
     const float u[2][ROWS] = {{0.5f, 0.5f, 0.5f, 0.5f}, {0.5f, -0.5f, 0.5f, -0.5f}};
     const float v[2][COLUMNS] = {{0.6f, 0, 0.8f}, {0, 1}}, sigma[2] = {50, 1};
@@ -135,7 +135,7 @@ TEST("a step of Muon turns every direction of the gradient to nearly the same le
     }
 }
 
-TEST("Muon takes the matrices but the head's, and q, k, v apart") {
+TEST("Muon takes all matrices except the head's, and q, k and v separately") {
     const struct {
         vit_kind kind;
         size_t shape[4], count;
@@ -155,7 +155,7 @@ TEST("Muon takes the matrices but the head's, and q, k, v apart") {
     }
 }
 
-TEST("the learning rate rises in a line, then falls in half a cosine") {
+TEST("the learning rate rises linearly, then falls along half a cosine") {
     struct recipe r = {.epochs = 12,
                        .learning_rate = 2e-3,
                        .min_learning_rate = 1e-5,

@@ -1,4 +1,4 @@
-/* What vit train says while an epoch lasts, at times that the tests make up. */
+/* The output of vit train during an epoch, at times that the tests choose. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -6,7 +6,8 @@
 
 static char told[1 << 16];
 
-/* Tells every second's progress of epochs of `seconds` each, 600 images a second, into `told`. */
+/* Reports progress once a second, in epochs of `seconds` seconds with 600 images a second. `told`
+ * holds the output. */
 static void run(size_t epochs, size_t seconds, bool terminal) {
     FILE *out = tmpfile();
     if (!out) exit(EXIT_FAILURE);
@@ -28,7 +29,7 @@ static void run(size_t epochs, size_t seconds, bool terminal) {
     fclose(out);
 }
 
-TEST("where there is no terminal a long epoch tells a line every half minute") {
+TEST("without a terminal, vit train prints a line every half minute of a long epoch") {
     static const char want[] =
         "epoch 1/2  18000/60000 images  loss 0.0333  600 images/s  left 1:10 of the epoch, 2:50 of "
         "the run\n"
@@ -46,14 +47,14 @@ TEST("where there is no terminal a long epoch tells a line every half minute") {
     CHECK(!strcmp(told, want), "told:\n%s", told);
 }
 
-TEST("where there is no terminal an epoch of less than half a minute tells nothing but its end") {
+TEST("without a terminal, vit train prints no progress in an epoch of less than half a minute") {
     run(5, 29, false);
     CHECK(!told[0], "told:\n%s", told);
-    run(2, 30, false); /* the end, which the epoch's own line tells, is no news */
+    run(2, 30, false); /* the epoch's own line reports its end */
     CHECK(!told[0], "told:\n%s", told);
 }
 
-TEST("a line every half minute follows a step that is longer than the whole epoch before") {
+TEST("vit train prints a line every half minute, also after a step longer than an earlier epoch") {
     FILE *out = tmpfile();
     REQUIRE(out, "no file");
     struct progress progress = progress_open(out);
@@ -67,7 +68,7 @@ TEST("a line every half minute follows a step that is longer than the whole epoc
     CHECK(strstr(told, "epoch 1/2") && strstr(told, "epoch 2/2"), "told:\n%s", told);
 }
 
-TEST("on a terminal one line is drawn anew to the end of each epoch") {
+TEST("on a terminal, vit train redraws one line until the end of each epoch") {
     run(2, 3, true);
     size_t drawn = 0;
     for (const char *at = told; (at = strchr(at, '\r')); at++) drawn++;

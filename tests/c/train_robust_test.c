@@ -1,5 +1,5 @@
-/* The shipped models on drawings of writers they never saw, drawn in many ways: each way changes at
- * most one answer in a hundred. And on drawings of no digit, of which they are not sure. */
+/* The shipped models on drawings by writers that they never saw. Each way of drawing changes at
+ * most one answer in a hundred. The models are unsure of drawings that are no digit. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -93,7 +93,7 @@ static void reader_close(struct reader *r) {
     vit_close(r->model);
 }
 
-/* False where there are no drawings. */
+/* False if there are no drawings. */
 static bool each_model(void (*check)(const struct reader *r, const char *model)) {
     for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
         struct reader reader;
@@ -134,7 +134,7 @@ static struct told answer(const struct reader *r, size_t drawing, const struct w
     return read_plane(r, plane, way->what);
 }
 
-/* The drawing after `drawing` by a writer held out; SIZE_MAX when there is none. */
+/* The next drawing after `drawing` by a held-out writer; SIZE_MAX if there is none. */
 static size_t next_held_out(const struct reader *r, size_t drawing) {
     while (++drawing < r->drawings.count)
         if (writers_part(r->drawings.list[drawing].writer) == WRITERS_HELD_OUT) return drawing;
@@ -165,13 +165,13 @@ static void check_ways(const struct reader *r, const char *model) {
     CHECK(100 * fine >= 99 * held_out, "%s: %zu of %zu right", model, fine, held_out);
 }
 
-TEST("where, how large, how thick, how slanted and on what a digit is drawn changes little") {
+TEST("a digit's place, size, pen, slant and paper change at most one answer in a hundred") {
     if (!each_model(check_ways)) SKIP(NO_DRAWINGS);
 }
 
 /* ---- No digits ---------------------------------------------------------- */
 
-/* Letters and signs as points on a grid of 0…9 that the brush rounds off. */
+/* Letters and signs as points on a grid of 0…9. The brush rounds their corners. */
 static const char *const SIGNS[] = {
     /* A */ "09 13 30 41 63 79,15 45 65",
     /* E */ "71 40 11 13 34 54,34 15 17 39 69 78",
@@ -261,6 +261,6 @@ static void check_doubts(const struct reader *r, const char *model) {
     CHECK(100 * doubted <= good, "%s: uncertain of %zu of %zu good digits", model, doubted, good);
 }
 
-TEST("of letters, signs, knots and pairs nine in ten are uncertain, of good digits one in 100") {
+TEST("nine in ten letters, signs, knots and pairs are uncertain, but at most 1 % of good digits") {
     if (!each_model(check_doubts)) SKIP(NO_DRAWINGS);
 }

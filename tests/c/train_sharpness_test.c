@@ -7,8 +7,8 @@
 enum { SAMPLES = 24 };
 static const double RATE = 0.01, DISTANCE = 0.5;
 
-/* One step on all samples at once, as they are. Adam's ε of 1 makes its step follow the length of
- * the gradient, too, and not only its sign. */
+/* One step on all samples at once, without augmentation. With an ε of 1 Adam's step follows the
+ * gradient's length too, and not only its sign. */
 static struct recipe one_step(double sharpness, size_t part) {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 1, recipe.batch = SAMPLES, recipe.validation = 0;
@@ -37,8 +37,8 @@ static double adam_step(float gradient) {
     return RATE * (double)gradient / (fabs((double)gradient) + 1);
 }
 
-/* sum += what the samples from `first` give to the whole set's gradient, at the parameters that
- * the model has. */
+/* sum += the share of `n` samples from `first` on in the whole set's gradient, at the model's
+ * parameters. */
 static void add_gradient(float *sum, vit_model *model, const struct recipe *recipe,
                          const struct data_set *data, size_t first, size_t n) {
     static float images[SAMPLES * PIXELS];
@@ -57,7 +57,8 @@ static void add_gradient(float *sum, vit_model *model, const struct recipe *reci
     free(memory);
 }
 
-/* Parts of the samples, in their order, each `distance` up its own hill. */
+/* The gradient of the samples in parts, in order. Each part's gradient is taken `distance` uphill
+ * of that part's loss. */
 static float *gradient_uphill(vit_model *model, const struct recipe *recipe,
                               const struct data_set *data, size_t part, double distance) {
     size_t count;
@@ -115,7 +116,7 @@ static vit_model *trained(const struct recipe *recipe, const struct data_set *da
     return model;
 }
 
-/* An epoch shuffles the samples, so parts of several are tried on samples all alike. */
+/* An epoch shuffles the samples, so parts of several samples are tested with equal samples. */
 static const struct run {
     size_t threads, part;
     double distance;
@@ -126,7 +127,7 @@ static const struct run {
     {2, 5, DISTANCE, true},  {2, SAMPLES + 1, DISTANCE, false}, {2, 5, 0, false},
 };
 
-TEST("a step follows the gradients of points that lie `sharpness` uphill of the batch's parts") {
+TEST("a sharpness-aware step follows the gradients at points uphill of the batch's parts") {
     for (size_t k = 0; k < sizeof RUNS / sizeof *RUNS; k++) {
         const struct run *run = &RUNS[k];
         struct data_set data = noise(run->alike);
@@ -143,12 +144,12 @@ TEST("a step follows the gradients of points that lie `sharpness` uphill of the 
             double step = adam_step(uphill[i]);
             from_plain = fmax(from_plain, fabs(step - adam_step(plain[i])));
             from_whole = fmax(from_whole, fabs(step - adam_step(whole[i])));
-            /* Gradients of a few tenths from sums of 24 samples' hundred roundings; parameters of
-             * up to 1 are rounded once. */
+            /* Gradients are a few tenths, with some hundred roundings for each of 24 samples;
+             * parameters of up to 1 are rounded once. */
             CHECK(within((double)after[i], (double)before[i] - step, 1e-6),
                   "run %zu, %zu: %g, want %g", k, i, (double)after[i], (double)before[i] - step);
         }
-        /* What the check above could tell apart. */
+        /* The check above could tell these gradients apart. */
         CHECK(run->distance > 0 ? from_plain > 1e-3 : from_plain < 1e-6, "run %zu: %g", k,
               from_plain);
         if (run->part == 1) CHECK(from_whole > 1e-3, "run %zu: %g", k, from_whole);
@@ -159,7 +160,7 @@ TEST("a step follows the gradients of points that lie `sharpness` uphill of the 
     }
 }
 
-TEST("a distance that leaves the numbers is an error, and no model is written") {
+TEST("a sharpness so large that numbers overflow is an error, and no model is written") {
     struct data_set data = noise(false);
     struct recipe recipe = one_step(1e30, 5);
     vit_error why = {""};

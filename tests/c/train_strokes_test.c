@@ -1,4 +1,4 @@
-/* Pen drawings: the file, the writers' parts, the pens, and what an epoch makes of them. */
+/* Pen drawings: the file, the parts of the writers, the pens, and the samples of an epoch. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -24,11 +24,11 @@ static void check_two(const struct drawings *d) {
     CHECK(d->list[1].label == 0 && d->list[1].writer == 0 && d->list[1].points == 3, "the second");
     CHECK(d->list[1].first_stroke == 2 && d->list[1].first_point == 3, "where the second begins");
     CHECK(d->lengths[0] == 2 && d->lengths[1] == 1 && d->lengths[2] == 3, "lengths");
-    CHECK(d->points[1][0] == 0 && d->points[1][1] == -100.5f, "y is not turned down");
+    CHECK(d->points[1][0] == 0 && d->points[1][1] == -100.5f, "y does not point down");
     CHECK(d->most_points == 3, "most points: %zu", d->most_points);
 }
 
-TEST("drawings are read a line each, gzipped alike") {
+TEST("drawings are read one from each line, plain or gzipped") {
     struct drawings drawings;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, TWO, &why), "%s", why.text);
@@ -43,7 +43,7 @@ TEST("drawings are read a line each, gzipped alike") {
     drawings_close(&drawings);
 }
 
-TEST("a broken file of drawings is refused by line and reason") {
+TEST("a broken file of drawings is refused with the line and the reason") {
     static const struct {
         const char *text, *words;
     } bad[] = {
@@ -73,11 +73,12 @@ TEST("a broken file of drawings is refused by line and reason") {
         vit_error why = {""};
         CHECK(open_text(&drawings, bad[i].text, &why), "taken: %s", bad[i].text);
         CHECK(strstr(why.text, bad[i].words), "%s: %s", bad[i].text, why.text);
-        CHECK(!drawings.list && !drawings.points && !drawings.lengths, "something is left over");
+        CHECK(!drawings.list && !drawings.points && !drawings.lengths,
+              "the drawings are not empty");
     }
 }
 
-TEST("a file that is not there, cut short or of one endless line is refused") {
+TEST("a file of drawings that is missing, cut short or one endless line is refused") {
     struct drawings drawings;
     vit_error why = {""};
     CHECK(drawings_open(&drawings, "/nowhere/at/all", 3, &why), "opened nothing");
@@ -91,7 +92,7 @@ TEST("a file that is not there, cut short or of one endless line is refused") {
     REQUIRE(!read_file(&bytes, &size, path, SIZE_MAX / 2, &why), "%s", why.text);
     for (size_t cut = size / 3; cut < size; cut += size / 3) {
         put_file(path, bytes, cut);
-        CHECK(drawings_open(&drawings, path, 3, &why), "taken when cut to %zu bytes", cut);
+        CHECK(drawings_open(&drawings, path, 3, &why), "accepted when cut to %zu bytes", cut);
     }
     free(bytes);
     size_t endless = 3 << 20;
@@ -102,7 +103,7 @@ TEST("a file that is not there, cut short or of one endless line is refused") {
     CHECK(drawings_open(&drawings, path, 3, &why) && strstr(why.text, "mebibyte"), "%s", why.text);
 }
 
-TEST("a fifth of the writers is held out, a tenth is to choose by") {
+TEST("a fifth of the writers is held out, and a tenth is for validation") {
     size_t counts[8] = {0};
     for (size_t writer = 1; writer <= 30; writer++) counts[writers_part(writer)]++;
     CHECK(counts[WRITERS_HELD_OUT] == 6 && counts[WRITERS_VALIDATION] == 3 &&
@@ -132,7 +133,7 @@ static struct extent extent_of(const uint8_t *ink) {
     return e;
 }
 
-TEST("a pen draws to its size, about its place, and leans to the right as the slant grows") {
+TEST("a pen's drawing has its size, place and slant") {
     static const char L[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 0], [0, 0], [25, 0]]]}";
     struct drawings drawings;
     vit_error why = {""};
@@ -157,7 +158,7 @@ TEST("a pen draws to its size, about its place, and leans to the right as the sl
     drawings_close(&drawings);
 }
 
-TEST("a bare line is as long and wide as its pen says, and leans as drawings do") {
+TEST("pen_draw_line draws a line of the pen's length, width and slant") {
     uint8_t ink[PAD * PAD] = {0};
     struct pen pen = {.width = 10, .size = 60, .stretch = 1, .x = 50, .y = 40};
     pen_draw_line(ink, PAD, PAD, &pen);
@@ -171,7 +172,7 @@ TEST("a bare line is as long and wide as its pen says, and leans as drawings do"
     CHECK(ink[15 * PAD + 75] && !ink[15 * PAD + 25], "the top does not lean to the right");
 }
 
-TEST("a hand bends the strokes, presses unevenly and widens the foot") {
+TEST("a free hand bends strokes, presses unevenly and widens the foot") {
     static const char LADDER[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 25], [0, 0]],"
                                  " [[50, 50], [50, 25], [50, 0]]]}";
     struct drawings drawings;
@@ -185,7 +186,7 @@ TEST("a hand bends the strokes, presses unevenly and widens the foot") {
     CHECK(scratch[0].x == 27.5f && scratch[1].x == 20 && scratch[2].x == 12.5f, "%g %g %g",
           (double)scratch[0].x, (double)scratch[1].x, (double)scratch[2].x);
     pen.perspective = 0;
-    pen.bend[0] = (struct wave){0.1f, 3.1415927f, 1.5707963f}; /* a cosine over the height */
+    pen.bend[0] = (struct wave){0.1f, 3.1415927f, 1.5707963f}; /* a cosine along the height */
     drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
     CHECK(within(scratch[0].x, 20, 1e-4) && within(scratch[1].x, 26, 1e-4), "%g %g",
           (double)scratch[0].x, (double)scratch[1].x);
@@ -196,7 +197,7 @@ TEST("a hand bends the strokes, presses unevenly and widens the foot") {
     drawings_close(&drawings);
 }
 
-TEST("drawings to evaluate with are prepared digits of the writers asked for") {
+TEST("drawings for evaluation are prepared digits of the chosen writers") {
     char text[4096] = "";
     for (int writer = 1; writer <= 10; writer++)
         sprintf(text + strlen(text),
@@ -238,7 +239,8 @@ struct world {
     struct sample_room room;
 };
 
-/* Images have their number in a corner; drawings by writers not to train on are of class 2. */
+/* Each image has its number in a corner. Drawings by writers that training leaves out have class
+ * 2. */
 static bool world_open(struct world *w, size_t validation) {
     char text[4096] = "";
     vit_error why = {""};
@@ -272,7 +274,7 @@ static void world_close(struct world *w) {
     recipe_close(&w->recipe);
 }
 
-TEST("an epoch is the images, each drawing to train on thrice, and half as many of no digit") {
+TEST("an epoch is the images, three of each training drawing, and half as many negatives") {
     struct world w;
     float image[ROWS * ROWS];
     if (!world_open(&w, 10)) return;
@@ -288,7 +290,7 @@ TEST("an epoch is the images, each drawing to train on thrice, and half as many 
     world_close(&w);
 }
 
-TEST("without validation, its writers are trained on; the held-out ones never") {
+TEST("without validation, training uses its writers too, but never the held-out ones") {
     struct world w;
     float image[ROWS * ROWS];
     size_t counts[256] = {0};
@@ -299,7 +301,7 @@ TEST("without validation, its writers are trained on; the held-out ones never") 
     world_close(&w);
 }
 
-/* The ink's variance along its shorter axis over that along its longer. */
+/* The ink's variance along its shorter axis divided by that along its longer axis. */
 static double roundness(const float *image) {
     double m[6] = {0}; /* 1, x, y, xx, xy, yy */
     for (size_t i = 0; i < ROWS * ROWS; i++) {
@@ -313,7 +315,7 @@ static double roundness(const float *image) {
     return (half - apart) / (half + apart);
 }
 
-TEST("of the ones that a free hand draws many are bare lines, of an exact one's none") {
+TEST("a free hand draws many a one as a bare line, and an exact hand none") {
     enum { EPOCHS = 20 };
     struct world w;
     float image[ROWS * ROWS];
@@ -332,7 +334,7 @@ TEST("of the ones that a free hand draws many are bare lines, of an exact one's 
     world_close(&w);
 }
 
-TEST("drawings of no digit leave a label for themselves") {
+TEST("a recipe with negatives must leave a label free for them") {
     struct world w;
     struct samples samples;
     vit_error why = {""};
@@ -341,13 +343,13 @@ TEST("drawings of no digit leave a label for themselves") {
     CHECK(!samples_open(&samples, &w.recipe, &w.data, NULL, &why), "255 classes: %s", why.text);
     samples_close(&samples);
     w.recipe.config.classes = NO_CLASS + 1;
-    CHECK(samples_open(&samples, &w.recipe, &w.data, NULL, &why), "256 classes are taken");
+    CHECK(samples_open(&samples, &w.recipe, &w.data, NULL, &why), "256 classes are accepted");
     CHECK(strstr(why.text, "negatives"), "%s", why.text);
     samples_close(&samples);
     world_close(&w);
 }
 
-TEST("a sample is a function of seed, epoch and index alone") {
+TEST("a sample depends on seed, epoch and index alone") {
     struct world w, other;
     float one[ROWS * ROWS], two[ROWS * ROWS];
     if (!world_open(&w, 10)) return;
@@ -364,15 +366,15 @@ TEST("a sample is a function of seed, epoch and index alone") {
         other.recipe.seed--;
         same_seed += memcmp(one, two, sizeof one) == 0;
     }
-    CHECK(same_epoch == 0, "%zu samples are as in another epoch", same_epoch);
-    CHECK(same_seed == 0, "%zu samples are as with another seed", same_seed);
+    CHECK(same_epoch == 0, "%zu samples are the same in another epoch", same_epoch);
+    CHECK(same_seed == 0, "%zu samples are the same with another seed", same_seed);
     world_close(&other);
     world_close(&w);
 }
 
 /* ---- Learning from them ------------------------------------------------- */
 
-TEST("a label of no class asks for all classes alike, whatever the smoothing") {
+TEST("the loss for a label of no class is the mean over all classes, whatever the smoothing") {
     enum { K = 5 };
     const float logits[K] = {1, -2, 0.5f, 3, 0};
     const uint8_t none = NO_CLASS;
@@ -398,7 +400,7 @@ static void keep_last(void *context, size_t epoch, size_t epochs, const struct e
     *(struct epoch_record *)context = *r;
 }
 
-TEST("a run on drawings learns them, by writers it never saw, and logs it") {
+TEST("a run on drawings learns to read writers that it never saw, and logs the accuracy") {
     char text[8192] = "";
     for (int writer = 1; writer <= 30; writer++)
         sprintf(text + strlen(text),
@@ -421,10 +423,11 @@ TEST("a run on drawings learns them, by writers it never saw, and logs it") {
                             .threads = 2,
                             .watch = {.context = &last, .epoch = keep_last}};
     CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
-    CHECK(last.drawings_accuracy == 1, "of lines up and across it knows %g",
+    CHECK(last.drawings_accuracy == 1, "accuracy of lines up and across: %g",
           last.drawings_accuracy);
     job.drawings = NULL;
-    CHECK(train_run(&job, &finished, &why) && strstr(why.text, "drawings"), "taken without a file");
+    CHECK(train_run(&job, &finished, &why) && strstr(why.text, "drawings"),
+          "accepted without a file");
     drawings_close(&drawings);
     data_close(&data);
     recipe_close(&recipe);

@@ -1,4 +1,4 @@
-/* Whole runs in small. */
+/* Small but whole runs of training. */
 #define _GNU_SOURCE
 #include "train_support.h"
 
@@ -14,7 +14,7 @@ static void mark(void *context, size_t thread, size_t threads) {
     for (size_t i = range.begin; i < range.end; i++) ((int *)context)[i]++;
 }
 
-TEST("a pool's parts cover everything once, with any number of threads, round after round") {
+TEST("a pool's parts cover every index once a round, with any number of threads") {
     for (size_t threads = 1; threads <= 5; threads++) {
         int marks[1000] = {0};
         struct pool *pool;
@@ -121,12 +121,12 @@ TEST("Muon learns a small task too, alone and in threads") {
     recipe_close(&recipe);
 }
 
-TEST("bfloat16 learns a small task too, to the same bits again") {
+TEST("a run in bfloat16 learns a small task too, and gives the same bits again") {
     char json[sizeof RECIPE];
     strcpy(json, RECIPE);
     char *width = strstr(json, "\"width\": 16");
     REQUIRE(width, "no width to change");
-    memcpy(width, "\"width\": 64", 11); /* else all products are too small for it */
+    memcpy(width, "\"width\": 64", 11); /* else all products are too small for bfloat16 */
     struct recipe recipe = recipe_of(json);
     recipe.epochs = 20;
     for (size_t i = 0; i < 2; i++) {
@@ -150,7 +150,7 @@ TEST("bfloat16 learns a small task too, to the same bits again") {
     recipe_close(&recipe);
 }
 
-TEST("a small task is learnt, the file opens, and evaluation agrees with the log") {
+TEST("a run learns a small task, its file opens, and evaluation agrees with the log") {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 30;
     struct watcher watcher = {0};
@@ -187,7 +187,7 @@ TEST("a small task is learnt, the file opens, and evaluation agrees with the log
     recipe_close(&recipe);
 }
 
-TEST("the same seed and threads give the same bits, another seed others") {
+TEST("a run gives the same bits with the same seed and threads, and others with another seed") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {0};
     size_t sizes[3];
@@ -196,14 +196,15 @@ TEST("the same seed and threads give the same bits, another seed others") {
     check_same(one, sizes[0], two, sizes[1], "same seed");
     recipe.seed++;
     uint8_t *other = trained(&recipe, "other", 3, &sizes[2], &watcher);
-    CHECK(other && (sizes[2] != sizes[0] || memcmp(one, other, sizes[0])), "the seed does nothing");
+    CHECK(other && (sizes[2] != sizes[0] || memcmp(one, other, sizes[0])),
+          "the seed has no effect");
     free(one);
     free(two);
     free(other);
     recipe_close(&recipe);
 }
 
-TEST("a run stopped in the middle of an epoch and resumed ends with an uninterrupted one's bits") {
+TEST("a run stopped in the middle of an epoch and resumed gives the bits of a run without a stop") {
     struct recipe recipe = recipe_of(RECIPE);
     for (size_t i = 0; i < 2; i++) {
         recipe.optimizer = OPTIMIZERS[i];
@@ -215,7 +216,7 @@ TEST("a run stopped in the middle of an epoch and resumed ends with an uninterru
         uint8_t *whole = trained(&recipe, "whole", 2, &sizes[0], &watcher);
         unlink(scratch_path("parts"));
         REQUIRE(!run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why), "%s", why.text);
-        CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "it was not stopped");
+        CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "the run was not stopped");
         struct watcher resumed = {0};
         uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
         CHECK(resumed.resumed == 3, "resumed after epoch %zu", resumed.resumed);
@@ -235,7 +236,7 @@ static void expect_other_run(const struct recipe *recipe, size_t threads, const 
     CHECK(strstr(why.text, words), "the message does not say \"%s\": %s", words, why.text);
 }
 
-TEST("a checkpoint of another run, or a damaged one, is refused; --fresh starts anew") {
+TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh starts anew") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
@@ -271,7 +272,7 @@ TEST("a checkpoint of another run, or a damaged one, is refused; --fresh starts 
     recipe_close(&recipe);
 }
 
-TEST("a checkpoint with numbers that no run has, or that is no file, is refused") {
+TEST("a checkpoint with impossible numbers, or that is no file, is refused") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
@@ -303,14 +304,14 @@ TEST("a checkpoint with numbers that no run has, or that is no file, is refused"
     put_file(path, bytes, size + 1);
     expect_other_run(&recipe, 2, "damaged");
     unlink(path);
-    REQUIRE(!mkfifo(path, 0600), "no pipe"); /* opening it would wait for ever */
+    REQUIRE(!mkfifo(path, 0600), "no pipe"); /* opening it would block forever */
     expect_other_run(&recipe, 2, "damaged");
     unlink(path);
     free(bytes);
     recipe_close(&recipe);
 }
 
-TEST("fine-tuning starts from the given parameters, with a new head where the classes differ") {
+TEST("fine-tuning starts from the given parameters, with a new head if the classes differ") {
     struct recipe recipe = recipe_of(RECIPE);
     vit_model *models[3];
     vit_error why = {""};
@@ -339,7 +340,7 @@ TEST("fine-tuning starts from the given parameters, with a new head where the cl
     recipe_close(&recipe);
 }
 
-TEST("a student learns from its teacher what the labels hide") {
+TEST("a student learns from its teacher a task that its labels hide") {
     struct recipe recipe = recipe_of(RECIPE);
     recipe.epochs = 30;
     struct watcher watcher = {0};
@@ -357,7 +358,7 @@ TEST("a student learns from its teacher what the labels hide") {
     job.data = &hidden;
     job.watch = (struct train_watch){&watcher, watch_step, watch_epoch, watch_resumed};
     CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "distillation"),
-          "a teacher unheard: %s", why.text);
+          "a teacher without distillation: %s", why.text);
     recipe.distillation = 1;
     CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
     CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
@@ -367,7 +368,8 @@ TEST("a student learns from its teacher what the labels hide") {
           "no teacher: %s", why.text);
     recipe.distillation = 0;
     CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
-    CHECK(watcher.last.validation_accuracy < 0.7, "%g without: the labels hid nothing",
+    CHECK(watcher.last.validation_accuracy < 0.7,
+          "accuracy %g without a teacher: the labels hid nothing",
           watcher.last.validation_accuracy);
     vit_config other = recipe.config;
     other.classes = 2;
@@ -389,12 +391,12 @@ TEST("a directory as the output is refused before anything is trained") {
     bool finished;
     vit_error why = {""};
     CHECK(run(&recipe, "", 1, true, NULL, &watcher, &finished, &why) == VIT_BAD_ARGUMENT,
-          "a directory was taken");
+          "a directory was accepted");
     CHECK(strstr(why.text, "got a directory"), "%s", why.text);
     recipe_close(&recipe);
 }
 
-TEST("a file that cannot take its name leaves nothing beside it") {
+TEST("a file that cannot be renamed into place leaves no .part file") {
     vit_error why;
     char folder[256], part[300];
     strcpy(folder, scratch_path("folder"));
@@ -422,7 +424,7 @@ TEST("training on all images works without a validation part") {
     struct watcher none = {0};
     bool finished;
     CHECK(run(&recipe, "none", 2, false, NULL, &none, &finished, &why) == VIT_BAD_ARGUMENT,
-          "nothing to train on was taken");
+          "no images to train on were accepted");
     recipe_close(&recipe);
     data_close(&bars);
 }
