@@ -17,8 +17,7 @@ static vit_config photo(size_t resize, size_t crop, size_t channels, vit_filter 
         .photo = {.resize = resize, .crop = {crop, crop}, .std = {1, 1, 1, 1}, .filter = filter}};
 }
 
-/* Prepares with exactly the scratch memory that is asked for. Returns the guarded image, or NULL.
- */
+/* Prepares with exactly the scratch memory that is asked for. Gives the guarded image, or NULL. */
 static float *prepared(const vit_config *config, const uint8_t *data, size_t rows, size_t columns,
                        size_t channels) {
     size_t n = config->image_size[0] * config->image_size[1] * config->channels;
