@@ -1,5 +1,5 @@
-/* Any text as a config: what vit_config_read takes has sizes that are counted without wrapping,
- * or said not to fit. The true ones are added up here in doubles, from tensors.c. */
+/* Any text as a config. If vit_config_read accepts it, its sizes are counted without wrapping, or
+ * reported as too large. The true sizes are added up here in doubles, from tensors.c. */
 #include <stdlib.h>
 
 #include "harness.h"
@@ -53,7 +53,7 @@ static double least_floats(const vit_config *c) {
     return floats;
 }
 
-/* x, queries, keys and values, what the MLP hides, patches. */
+/* The floats of x, the queries, keys and values, the MLP's hidden layer and the patches. */
 static double least_state(const vit_config *c) {
     double T = (double)vit_tokens(c), D = (double)c->width, M = (double)c->mlp_width;
     double A = (double)c->heads * (c->head_width ? (double)c->head_width : D / (double)c->heads);
@@ -73,12 +73,12 @@ static void check_sizes(const vit_config *c, const struct vit_kernels *k, size_t
     vit_error why = {""};
     if (said > SIZE_MAX / sizeof(float))
         EXPECT(model_new(&created, c, "{}", 2, k, &why) == VIT_NO_MEMORY,
-               "no memory for %.0f floats at least", floats);
+               "a model of at least %.0f floats was created", floats);
     if ((double)said * 4 > 8e6 || k->packed) return;
     meter_start();
     vit_status status = vit_create(&created, c, "{}", 2, k, &why);
     expect_cheap(meter_stop(), (uint64_t)floats * 4, "an empty model");
-    EXPECT(status == VIT_OK || why.text[0], "a message");
+    EXPECT(status == VIT_OK || why.text[0], "a failure without a message");
     vit_close(created);
 }
 
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct made *made = calloc(1, sizeof *made);
     vit_config config;
     vit_error why = {""};
-    if (choice & 1) { /* raw */
+    if (choice & 1) { /* raw text */
         made->json_size = (size_t)(tape.end - tape.at);
         if (made->json_size > sizeof made->json) made->json_size = sizeof made->json;
         memcpy(made->json, tape.at, made->json_size);
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     meter_start();
     vit_status status = vit_config_read(&config, exact, made->json_size, &why);
     expect_cheap(meter_stop(), made->json_size, "reading a config");
-    EXPECT(status == VIT_OK || why.text[0], "a message");
+    EXPECT(status == VIT_OK || why.text[0], "a failure without a message");
     if (status == VIT_OK) check_sizes(&config, k, (size_t)1 << tape_below(&tape, 32));
     free(exact);
     free(made);

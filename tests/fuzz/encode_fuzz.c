@@ -1,11 +1,11 @@
-/* What opens can be encoded and opens again: with the same logits as floats, and in int8 with the
- * same by every table. */
+/* A model that opens can be encoded and opens again. As floats it gives the same logits; in int8
+ * every table gives about the same. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "harness.h"
 
-/* The encoded file on the heap; a buffer one too small is not written past. */
+/* The encoded file on the heap. Also checks that a buffer one byte too small is not overrun. */
 static uint8_t *encode(size_t *size, vit_model *model, bool int8, struct tape *t) {
     size_t json_size, count;
     const char *json = vit_model_json(model, &json_size);
@@ -24,7 +24,8 @@ static uint8_t *encode(size_t *size, vit_model *model, bool int8, struct tape *t
     return bytes;
 }
 
-/* Of two models' logits, NaN being NaN. `bound`: of their largest; 0: to the bit. */
+/* Compares two models' logits; NaN equals NaN. bound: a share of the largest logit; 0: to the bit.
+ */
 static void compare(const vit_model *a, const vit_model *b, float bound, const char *what) {
     const vit_config *c = vit_model_config(a);
     uint64_t seed = 1;
@@ -46,14 +47,14 @@ static vit_model *reopen(const uint8_t *bytes, size_t size, const struct vit_ker
     vit_model *model;
     vit_error why = {""};
     vit_status status = vit_open(&model, bytes, size, k, &why);
-    EXPECT(status == VIT_OK, "what was encoded to open: %s", why.text);
+    EXPECT(status == VIT_OK, "an encoded file does not open: %s", why.text);
     return model;
 }
 
 static void check(vit_model *model, const struct vit_kernels *k, bool wild, struct tape *t) {
     size_t size;
     uint8_t *bytes = encode(&size, model, false, t);
-    EXPECT(bytes, "a file of floats");
+    EXPECT(bytes, "a model does not encode as floats");
     vit_model *again = reopen(bytes, size, vit_model_kernels(model));
     expect_same_models(model, again, "encoded and opened");
     compare(model, again, 0, "encoded and opened");

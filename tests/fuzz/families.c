@@ -1,12 +1,12 @@
-/* timm's names → those of other code, tensors cut and turned as that code has them. The tables are
- * read off the state_dicts of the code itself: tests/golden/families.py. */
+/* timm's names → the names of other code. Tensors are cut and transposed as that code has them. The
+ * tables are taken from the state_dicts of the code itself: tests/golden/families.py. */
 #include "generator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The start of a name, * for a block's number, → theirs. Of theirs, {a,b,c} are three tensors that
- * hold a third of the rows each. The first line that fits counts. */
+/* The start of timm's name → the start of theirs, * for a block's number. {a,b,c} in theirs are
+ * three tensors, each with a third of the rows. The first line that fits is used. */
 struct alias {
     const char *ours, *theirs;
 };
@@ -158,8 +158,8 @@ static const struct alias OPEN_CLIP_NAMES[] = {
     {0}};
 static const struct alias TIMM_NAMES[] = {{0}};
 
-/* prefix: of what is not outside, whose names begin so, in theirs; extra: a tensor that we do not
- * need. */
+/* All in their names. prefixes: put before every name, except names that begin as `outside` lists;
+ * extra: a tensor that we do not need. */
 static const struct family_row {
     const struct alias *names;
     const char *prefixes[3], *outside[6], *extra;
@@ -197,7 +197,7 @@ static const struct family_row {
                    NULL},
 };
 
-/* Where `name` goes on behind a pattern; NULL: it begins otherwise. */
+/* The rest of `name` after a pattern; NULL: the name does not begin like the pattern. */
 static const char *behind(const char *pattern, const char *name, size_t *number) {
     for (; *pattern; pattern++) {
         if (*pattern != '*') {
@@ -211,7 +211,7 @@ static const char *behind(const char *pattern, const char *name, size_t *number)
     return *name == '\0' || *name == '.' || pattern[-1] == '.' ? name : NULL;
 }
 
-/* Theirs with the number, of {a,b,c} the alternative `which`. */
+/* Writes their name with the number, and of {a,b,c} the part `which`. */
 static void write_theirs(char out[NAME_ROOM], const char *theirs, size_t number, size_t which,
                          const char *rest) {
     size_t n = 0;
@@ -255,8 +255,8 @@ static bool is_outside(const struct family_row *row, const char *name) {
     return false;
 }
 
-/* Shapes: no leading ones in the towers; patches channel by channel in vit-pytorch's Linear; a
- * projection (D,K). */
+/* Shapes in other code: towers have no leading dimensions of 1, vit-pytorch's Linear has patches of
+ * rank 2, and open_clip's projection is (D,K). */
 static void reshape(struct tensor *t, enum author family) {
     bool tower = family == CLIP || family == SIGLIP || family == OPEN_CLIP;
     bool linear = family == VIT_PYTORCH || family == VIT_PYTORCH_OLD;

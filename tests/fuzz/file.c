@@ -46,7 +46,7 @@ void file_types(struct tensors *all, struct plan *p, struct tape *tape, uint64_t
     }
 }
 
-/* Scales outside of the blocks lie before what they scale. */
+/* Outside the blocks, scales lie before the tensors that they scale. */
 static bool is_first(const struct tensor *t) {
     return t->role == SCALE && !t->in_block;
 }
@@ -88,7 +88,7 @@ static uint32_t bits_of(float x) {
     return bits;
 }
 
-/* A number's bits in its type; halves are any of a size near 1. */
+/* A number's bits in its type. Halves are random numbers of a size near 1. */
 static uint64_t bits_in_type(const struct tensor *t, bool last, uint64_t *seed) {
     uint64_t any = random_next(seed);
     bool half = t->type == F16;
@@ -209,7 +209,7 @@ void file_write(struct made *made, struct tape *tape) {
 enum stage { LIE, CONFIG, TENSORS, TEXT, BYTES, STAGES };
 
 static struct made *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
-    static struct made only; /* large: to make it anew each time would cost more than to fill it */
+    static struct made only; /* static, because it is large and allocating it costs time */
     struct made *made = &only;
     made->wild = stages[TEXT] + stages[BYTES] > 0;
     plan_draw(&made->plan, tape);

@@ -2,12 +2,12 @@
  *
  *   plan.c      what the model is: a config that makes sense, and who wrote the file
  *   tensors.c   its tensors by timm's names
- *   families.c  the same by other code's names
+ *   families.c  the same tensors with the names of other code
  *   file.c      types, order and numbers of the tensors → the file's bytes
- *   mutate.c    what a stranger may change of all that
+ *   mutate.c    a stranger's changes to all of that
  *
- * Names, shapes and the config's keys are written down here once more, from the code that writes
- * such files: what src/ says of them is what is tested. */
+ * Names, shapes and config keys are written down here a second time, taken from the code that
+ * writes such files. They are not taken from src/, because src/ is tested. */
 #ifndef FUZZ_GENERATOR_H
 #define FUZZ_GENERATOR_H
 
@@ -40,7 +40,8 @@ enum pooling_kind {
     POOL_PRR,
     POOLS
 };
-/* Where the config is: in the file; apart and whole; apart, of what no tensor tells; nowhere. */
+/* Where the config is: in the file; whole, apart from it; apart, with only the keys that no tensor
+ * tells; nowhere. */
 enum given { IN_FILE, APART, PARTS, NOWHERE };
 
 struct plan {
@@ -52,11 +53,11 @@ struct plan {
     size_t class_tokens, distillation, registers, prepare;
     size_t stem_layers, stem[6][2];
     bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist, joined_pool;
-    size_t position_rows; /* in the file; 0: none are there */
+    size_t position_rows; /* in the file; 0: no positions are there */
     bool resized, variant, extras;
     size_t dtype, prefix;
     bool int8, int8_outside;
-    /* It need not open, for a reason that `why` says. */
+    /* The reason why the file need not open; NULL: it must open. */
     const char *may_fail;
 };
 
@@ -75,15 +76,15 @@ enum { NAME_ROOM = 160, TENSORS_MOST = 320, JSON_ROOM = 16384 };
 
 struct tensor {
     char name[NAME_ROOM];
-    size_t repeat; /* the name comes so many times more, for long names */
+    size_t repeat; /* how many times more the name is repeated, for long names */
     uint64_t shape[4];
     size_t rank;
     enum dtype type;
     enum role role;
     enum fill fill;
     bool in_block;
-    int64_t begin_shift, end_shift; /* what its offsets say too much */
-    uint64_t begin, bytes;          /* of the data, before those are added */
+    int64_t begin_shift, end_shift; /* added to the offsets in the header, which lie then */
+    uint64_t begin, bytes;          /* of the data, without these shifts */
 };
 
 struct tensors {
@@ -102,20 +103,20 @@ struct made {
     struct tensors tensors;
     char json[JSON_ROOM]; /* the config, apart or in the file */
     size_t json_size;
-    bool json_apart; /* false: NULL is what is given */
-    /* The file, on the heap. One that says more than it holds, as a mutation may, is announced as
-     * whole. */
+    bool json_apart; /* false: NULL is passed in place of a config */
+    /* The file, on the heap. `announced` is its announced size, which a mutation may make larger
+     * than `size`. */
     uint8_t *bytes;
     size_t size, header_size;
     uint64_t announced;
     size_t mutations;
-    bool wild; /* its numbers may be huge, or none at all */
+    bool wild; /* numbers may be huge, or NaN */
     uint64_t seed;
 };
 
-/* A model by the tape and, if `mutable`, some mutations; made_free it before the next. */
+/* A model made from the tape, with some mutations if `mutable`. Call made_free before the next. */
 struct made *made_new(struct tape *tape, bool mutable);
-/* One that nothing is changed in, its matrices and vectors filled so. */
+/* A model without mutations. `fill` says how its matrices and vectors are filled. */
 struct made *made_filled(struct tape *tape, enum fill fill);
 void made_free(struct made *made);
 
@@ -123,7 +124,7 @@ void made_free(struct made *made);
 void file_types(struct tensors *tensors, struct plan *plan, struct tape *tape, uint64_t *seed);
 void file_write(struct made *made, struct tape *tape);
 
-/* mutate.c, in the order in which a file is made. */
+/* mutate.c, in the order in which a file is made: */
 void mutate_plan(struct made *made, struct tape *tape);
 void mutate_tensors(struct made *made, struct tape *tape);
 void mutate_json(struct made *made, struct tape *tape);

@@ -18,8 +18,8 @@ void fuzz_fail(const char *file, int line, const char *condition, const char *fo
     abort();
 }
 
-/* More than 256 MiB at once is refused, as a machine may. What is freed is kept from use for a
- * while, but not for long, since memory is what is measured. */
+/* malloc refuses more than 256 MiB at once, as on a small machine. The quarantine of freed memory
+ * is small, because memory is measured. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "allocator_may_return_null=1:max_allocation_size_mb=256:quarantine_size_mb=16:"
@@ -66,7 +66,7 @@ size_t meter_stop(void) {
 
 void expect_cheap(size_t bytes, uint64_t justified, const char *what) {
     double most = 50e6 + 16 * (double)justified;
-    EXPECT((double)bytes <= most, "%s took %zu bytes for %llu", what, bytes,
+    EXPECT((double)bytes <= most, "%s took %zu bytes for a size of %llu", what, bytes,
            (unsigned long long)justified);
 }
 
@@ -103,8 +103,8 @@ void expect_same_models(const vit_model *a, const vit_model *b, const char *what
         EXPECT(same_bits(a->floats + i, b->floats + i, 1), "%s: number %zu: %.9g, got %.9g", what,
                i, (double)a->floats[i], (double)b->floats[i]);
     EXPECT(a->json_size == b->json_size && !memcmp(a->json, b->json, a->json_size),
-           "%s: the same config", what);
-    EXPECT(a->config.int8 == b->config.int8, "%s", what);
+           "%s: the configs differ", what);
+    EXPECT(a->config.int8 == b->config.int8, "%s: only one model is int8", what);
 }
 
 void expect_planned(const struct made *made, const vit_model *model) {
@@ -159,7 +159,7 @@ bool affordable(const vit_model *model, size_t batch) {
 float *images_new(const vit_config *c, size_t batch, bool wild, uint64_t *seed) {
     size_t n = batch * image_floats(c);
     float *images = malloc(n * sizeof *images);
-    EXPECT(images, "memory for images");
+    EXPECT(images, "no memory for images");
     for (size_t i = 0; i < n; i++) images[i] = random_share(seed) * (wild ? 3e38f : 1);
     return images;
 }
@@ -168,12 +168,12 @@ float *run_logits(const vit_model *model, const float *images, size_t batch, siz
                   vit_team *team) {
     const vit_config *c = vit_model_config(model);
     size_t size = vit_state_size(model, state_batch, team);
-    EXPECT(size > 0, "a state of a model that can be run");
+    EXPECT(size > 0, "no state for a model that can be run");
     void *memory = malloc(size);
     float *logits = malloc(batch * c->classes * sizeof *logits + 1);
     vit_state *state;
-    EXPECT(memory && logits, "memory for a state of %zu bytes", size);
-    EXPECT(vit_state_init(&state, memory, size, model, state_batch, team) == VIT_OK, "a state");
+    EXPECT(memory && logits, "no memory for a state of %zu bytes", size);
+    EXPECT(vit_state_init(&state, memory, size, model, state_batch, team) == VIT_OK, "no state");
     vit_status status = vit_run(model, state, images, batch, logits, NULL);
     EXPECT(status == VIT_OK || status == VIT_BAD_IMAGE, "a run: %s", vit_status_name(status));
     free(memory);
@@ -199,8 +199,8 @@ void open_and_run(const struct source *s, const struct vit_kernels *kernels) {
     meter_start();
     vit_status status = open_whole(&model, s, kernels, &why);
     expect_cheap(meter_stop(), s->size + s->json_size, "opening");
-    EXPECT(status == VIT_OK || why.text[0], "a message for %s", vit_status_name(status));
-    EXPECT((status == VIT_OK) == (model != NULL), "a model just where it opened");
+    EXPECT(status == VIT_OK || why.text[0], "%s without a message", vit_status_name(status));
+    EXPECT((status == VIT_OK) == (model != NULL), "a model after a failure, or none after success");
     if (status) return;
     if (affordable(model, 1)) {
         float *images = images_new(vit_model_config(model), 1, false, &seed);

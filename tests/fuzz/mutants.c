@@ -1,8 +1,11 @@
-/* fuzz_mutants SEED COUNT: so many hostile models and what this build makes of them, for the same
- * in wasm (wasm-mutants.mjs). For each, in little endian: bytes of the file (u32) and they; bytes
- * of the config given apart, ~0 for none (u32), and they; the status (u8); numbers that follow, ~0
- * if it was not run (u32), and they: the logits of a picture in which float i is
- * (37·i mod 101 - 50)/50, or NaN where huge numbers may cancel, so that only the run counts. */
+/* fuzz_mutants SEED COUNT writes COUNT hostile models and this build's results, which
+ * wasm-mutants.mjs compares with those of wasm. For each model, in little endian:
+ *   u32, bytes    the size of the file, and the file
+ *   u32, bytes    the size of the config passed apart, ~0 for none, and the config
+ *   u8            the status
+ *   u32, floats   the number of logits, ~0 if the model was not run, and the logits
+ * The logits are of an image in which float i is (37·i mod 101 - 50)/50. They are NaN if huge
+ * numbers may cancel; then only the run itself counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

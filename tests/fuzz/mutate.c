@@ -1,4 +1,4 @@
-/* What a stranger may change: of the config, of the tensors, of the text, of the bytes. */
+/* A stranger's changes: to the config, the tensors, the text and the bytes. */
 #include "generator.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static const uint64_t EDGES[] = {0,
                                  0xffffffffffffffff};
 enum { EDGES_COUNT = sizeof EDGES / sizeof *EDGES, EDGES_32 = EDGES_COUNT - 5 };
 
-/* Another number in a number's place. */
+/* Another number in place of n. */
 static uint64_t other(uint64_t n, struct tape *t) {
     switch (tape_below(t, 8)) {
     case 0: return n + 1;
@@ -90,7 +90,7 @@ static const struct {
              {AT(prepare), 4}};
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* So that what is made of it can be written down at all. */
+/* Keeps the plan so small that the generator can write it down, with no 0 to divide by. */
 static void keep_small(struct plan *p) {
     if (p->depth > 6) p->depth = 6;
     if (p->class_tokens > 9) p->class_tokens = 9;
@@ -134,11 +134,11 @@ static void mutate_shape(struct tensor *tensor, struct tape *t) {
     uint64_t n = tensor->shape[i];
     switch (tape_below(t, 5)) {
     case 0: tensor->shape[i] = other(n, t); break;
-    case 1: /* turned */ tensor->shape[i] = tensor->shape[j], tensor->shape[j] = n; break;
-    case 2: /* a dimension of 1 more, or one with the next */
+    case 1: /* transposed */ tensor->shape[i] = tensor->shape[j], tensor->shape[j] = n; break;
+    case 2: /* another dimension of 1 */
         if (tensor->rank < 4) tensor->shape[tensor->rank++] = 1;
         break;
-    case 3:
+    case 3: /* the last two dimensions become one */
         if (tensor->rank < 2 || tensor->rank > 4) break;
         tensor->shape[tensor->rank - 2] *= tensor->shape[tensor->rank - 1];
         tensor->rank--;
@@ -186,7 +186,7 @@ static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t
     case 2: memcpy(tensor->name, any_tensor(made, t)->name, NAME_ROOM); break;
     case 3: snprintf(tensor->name, NAME_ROOM, "%s", piece); break;
     case 4: tensor->repeat = (size_t)EDGES[tape_below(t, 22)]; break;
-    default: { /* all of them behind a prefix */
+    default: { /* a prefix before all names */
         for (size_t i = 0; i < made->tensors.count; i++) {
             struct tensor *one = &made->tensors.list[i];
             memcpy(old, one->name, sizeof old);
@@ -196,7 +196,7 @@ static void mutate_name(struct made *made, struct tensor *tensor, struct tape *t
     }
 }
 
-/* Rows cut in two or three, named as of other code. */
+/* Cuts the rows into two or three tensors, named as in other code. */
 static void cut(struct made *made, struct tensor *tensor, struct tape *t) {
     static const char *const PARTS_OF[][3] = {
         {"query", "key", "value"}, {"q_proj", "k_proj", "v_proj"}, {"q", "kv", NULL}};
@@ -235,10 +235,10 @@ void mutate_tensors(struct made *made, struct tape *t) {
         tensor->type = (enum dtype)tape_below(t, DTYPES);
         made->wild = true;
         break;
-    case 4: /* gone */
+    case 4: /* the tensor is removed */
         if (all->count > 1) *tensor = all->list[--all->count];
         break;
-    case 5: { /* there twice */
+    case 5: { /* the tensor is there twice */
         struct tensor copy = *tensor, *twin = tensors_add(all, copy.role, "", 0, NULL);
         *twin = copy;
         mutate_name(made, twin, t);
@@ -246,7 +246,7 @@ void mutate_tensors(struct made *made, struct tape *t) {
     }
     case 6: mutate_offsets(tensor, t); break;
     case 7: cut(made, tensor, t); break;
-    case 8: { /* in int8 alone */
+    case 8: { /* only this tensor is int8 */
         char name[NAME_ROOM];
         size_t rows = (size_t)tensor->shape[0];
         snprintf(name, sizeof name, "%.150s.scale", tensor->name);
@@ -254,7 +254,7 @@ void mutate_tensors(struct made *made, struct tape *t) {
         if (tape_bool(t)) tensors_add(all, SCALE, name, 1, &rows);
         break;
     }
-    default: { /* all of one kind */
+    default: { /* all tensors of this role get other numbers */
         enum fill fill = (enum fill)tape_below(t, FILLS);
         if (fill >= HUGE_NUMBERS) made->wild = true;
         for (size_t i = 0; i < all->count; i++)
@@ -314,7 +314,7 @@ static const char *const VALUES[] = {
     ",\"norm_eps\":0",
     ",\"temperature\":1e-30"};
 
-/* Puts `piece` in the place of [from, to). */
+/* Puts `piece` in place of [from, to). */
 static void splice(char *text, size_t *size, size_t room, size_t from, size_t to,
                    const char *piece) {
     size_t n = strlen(piece);
@@ -324,7 +324,7 @@ static void splice(char *text, size_t *size, size_t room, size_t from, size_t to
     *size = *size - (to - from) + n;
 }
 
-/* Text that begins at a value: behind a colon, up to what ends it. */
+/* Finds the text of a value: from after a colon to the value's end. */
 static bool find_value(const char *text, size_t size, size_t which, size_t *from, size_t *to) {
     size_t colons = 0, depth = 0;
     for (size_t i = 0; i < size; i++) colons += text[i] == ':';

@@ -1,10 +1,10 @@
-/* Configs that make sense, by the rules of the code that writes such files. */
+/* Configs that make sense by the rules of the code that writes such files. */
 #include "generator.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* What a family's models may have. */
+/* Features that a family's models may have. */
 enum {
     STEM = 1 << 0,
     PER_HEAD = 1 << 1,
@@ -54,7 +54,7 @@ static bool is_vit_pytorch(const struct plan *p) {
     return p->family == VIT_PYTORCH || p->family == VIT_PYTORCH_OLD;
 }
 
-/* Heads that pool are D/h wide. */
+/* Poolings by heads, which are D/h wide. */
 static bool pools_heads(const struct plan *p) {
     return p->pool == POOL_ATTENTION || p->pool == POOL_PRR;
 }
@@ -117,7 +117,7 @@ static void draw_widths(struct plan *p, struct tape *t) {
     static const size_t WIDTHS[] = {4, 1, 2, 3, 5, 7, 8, 9, 12, 16, 17};
     p->heads = 1 + tape_below(t, 4);
     size_t d = WIDTHS[tape_below(t, 11)];
-    if (tape_chance(t, 8)) p->heads = 1, d = 64; /* which tells the number of heads */
+    if (tape_chance(t, 8)) p->heads = 1, d = 64; /* this width tells the number of heads */
     p->width = p->heads * d;
     if (!p->per_head && !pools_heads(p) && may(p, HEAD_WIDTH, t, 4)) {
         p->width = 1 + tape_below(t, 40);
@@ -166,8 +166,8 @@ static void draw_norms(struct plan *p, struct tape *t) {
     if (p->family == SIGLIP) p->classes = 0;
 }
 
-/* Learned positions: for all tokens; for the patches alone; for those and the class, where there
- * are registers; of another square grid. */
+/* Learned positions: for all tokens, or for the patches alone, or for the class and the patches but
+ * not the registers; and some for another, square grid. */
 static void draw_positions(struct plan *p, struct tape *t) {
     size_t N = plan_patches(p), prefix = prefix_of(p), side = 1 + tape_below(t, 5);
     bool written = p->position != LEARNED && p->position != RELATIVE && tape_chance(t, 6);
@@ -198,7 +198,7 @@ static void draw_writing(struct plan *p, struct tape *t) {
     p->int8_outside = (p->family == TIMM || tape_chance(t, 8)) && tape_chance(t, 4);
 }
 
-/* ---- What tensors tell, so that a config need not ------------------------ */
+/* ---- Keys that the tensors tell, so that a config may leave them out ------ */
 
 static bool tells_heads(const struct plan *p) {
     size_t A = p->heads * plan_head_width(p);
@@ -233,7 +233,8 @@ static bool tells_pool(const struct plan *p) {
            p->pool == POOL_ATTENTION;
 }
 
-/* What is asked for in spite of it: how a prefix is pooled by a query; of which code it is. */
+/* Whether Vitrine need not ask for the remaining keys: how a query pools a prefix, and the choices
+ * that depend on the code. */
 static bool tells_words(const struct plan *p) {
     bool prefix = prefix_of(p) > 0;
     if (p->family == TIMM) return prefix && !p->norm_pre && p->pool != POOL_ATTENTION;
@@ -245,16 +246,16 @@ static bool tells_all(const struct plan *p) {
            tells_pool(p) && tells_words(p) && !p->per_head && !p->stem_layers;
 }
 
-/* ---- What Vitrine does not promise to read ------------------------------ */
+/* ---- Files that Vitrine does not promise to read ------------------------ */
 
 static const char *may_fail(const struct plan *p) {
     bool timm = p->family == TIMM, pooled = p->pool == POOL_ATTENTION;
-    if ((p->int8 || p->int8_outside) && !timm) return "int8 is Vitrine's own, by timm's names";
+    if ((p->int8 || p->int8_outside) && !timm) return "int8 with names that are not timm's";
     if (p->int8_outside && pooled && !p->joined_pool) return "int8 in one of several sources";
-    if (p->per_head && !timm) return "heads of their own by names of code that has none";
+    if (p->per_head && !timm) return "per_head with names of code that lacks it";
     if (!p->class_tokens && p->registers && p->position == LEARNED &&
         p->position_rows != plan_tokens(p))
-        return "positions of a class that is not there";
+        return "a position of a class token that is not there";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
     return NULL;
 }
@@ -338,7 +339,7 @@ static void put_prepare(struct json_text *out, const struct plan *p) {
     PUT(out, "}");
 }
 
-/* Keys that must be there: else the rest is not inferred but takes defaults. */
+/* Keys that no tensor tells, or all keys if `whole`. */
 static void put_sizes(struct json_text *out, const struct plan *p, bool whole, bool no_prefix) {
     bool patches = whole || !tells_patches(p);
     if (whole || !tells_image(p, !no_prefix))

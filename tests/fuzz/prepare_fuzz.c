@@ -1,5 +1,5 @@
-/* Pixels and strokes of any sizes and any numbers: prepared in memory of just the size that was
- * asked for, or refused with a message. */
+/* Pixels and strokes of any sizes and numbers. They are prepared in memory of exactly the size that
+ * is asked for, or refused with a message. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static size_t draw_side(struct tape *t) {
     return tape_chance(t, 4) ? SIDES[tape_below(t, 16)] : 1 + tape_below(t, 60);
 }
 
-/* The pixels on the heap, exactly; NULL where they are too many to be tried. */
+/* The pixels, in a heap block of exactly their size; NULL if they are too many to try. */
 static uint8_t *draw_pixels(vit_pixels *pixels, struct tape *t) {
     pixels->rows = draw_side(t), pixels->columns = draw_side(t);
     pixels->channels = tape_chance(t, 8) ? tape_byte(t) : 1 + tape_below(t, 4);
@@ -67,9 +67,10 @@ static void prepare(struct tape *t) {
         void *scratch = malloc(size);
         float *image = malloc(n * sizeof *image);
         vit_status status = vit_prepare_image(image, scratch, &pixels, &config, &why);
-        EXPECT(size || status, "a refusal, as by vit_prepare_size");
-        EXPECT(!size || !status || status == VIT_BLANK_IMAGE, "no refusal: %s", why.text);
-        EXPECT(!status || why.text[0], "a message");
+        EXPECT(size || status, "vit_prepare_size refused, vit_prepare_image did not");
+        EXPECT(!size || !status || status == VIT_BLANK_IMAGE, "only vit_prepare_image refused: %s",
+               why.text);
+        EXPECT(!status || why.text[0], "a failure without a message");
         free(image);
         free(scratch);
     }
@@ -88,9 +89,9 @@ static void prepare_digit(struct tape *t) {
         void *scratch = malloc(size);
         float *image = malloc(rows * columns * sizeof *image);
         vit_status status = vit_prepare_digit(image, scratch, &pixels, rows, columns, &why);
-        EXPECT(!status || why.text[0], "a message");
+        EXPECT(!status || why.text[0], "a failure without a message");
         for (size_t i = 0; !status && i < rows * columns; i++)
-            EXPECT(image[i] >= 0 && image[i] <= 1, "ink of 0…1, got %g", (double)image[i]);
+            EXPECT(image[i] >= 0 && image[i] <= 1, "ink must be in 0…1, got %g", (double)image[i]);
         free(image);
         free(scratch);
     }

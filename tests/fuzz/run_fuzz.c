@@ -1,6 +1,6 @@
-/* A model that nothing was changed in but perhaps its numbers, which may be huge, run in every way:
- * any batch and state, taps of any layers, a team, every table of kernels; and overlays. Results
- * do not depend on batch or team, to the bit, and are finite where weights are plain. */
+/* A model without changes, except that its numbers may be huge, is run in every way: any batch and
+ * state, taps of any layers, a team, every table of kernels, and overlays. Results have the same
+ * bits for every batch and team, and are finite if the weights are plain. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 enum { IMAGES = 3 };
 
-/* Runs its parts on the caller's thread, in another order each time. */
+/* A team that runs its parts on the caller's thread, in another order each time. */
 struct orderly {
     vit_team team;
     uint64_t seed;
@@ -27,10 +27,10 @@ struct outputs {
     float *logits, *attention, *hidden, *tokens, *pooled; /* NULL: not wanted */
 };
 
-/* Room of just the size, or NULL. */
+/* A block of exactly this size, or NULL if it is not wanted. */
 static float *room(size_t count, bool wanted) {
     float *x = wanted ? malloc(count * sizeof *x + (count == 0)) : NULL;
-    EXPECT(!wanted || x, "memory");
+    EXPECT(!wanted || x, "no memory");
     for (size_t i = 0; wanted && i < count; i++) x[i] = NAN;
     return x;
 }
@@ -68,7 +68,7 @@ static void outputs_free(struct outputs *o) {
 struct subject {
     const vit_model *model;
     const float *images;
-    const uint8_t *masks; /* (2,L): of attention, of hidden tokens */
+    const uint8_t *masks; /* (2,L): for attention, for hidden tokens */
     unsigned wants;
     bool plain;
 };
@@ -90,14 +90,14 @@ static struct outputs run(const struct subject *s, size_t first, size_t batch, s
     return o;
 }
 
-/* The same bits, or both no number. */
+/* Expects the same bits, or NaN in both. */
 static void same(const float *a, const float *b, size_t n, const char *what) {
     for (size_t i = 0; a && i < n; i++)
         EXPECT(same_bits(a + i, b + i, 1) || (isnan(a[i]) && isnan(b[i])),
                "%s: %.9g at %zu, got %.9g", what, (double)a[i], i, (double)b[i]);
 }
 
-/* `part`: of images `first` and so on of `whole`. */
+/* Compares `part`, `batch` images, with `whole` from image `first` on. */
 static void compare(const struct outputs *whole, const struct outputs *part, size_t first,
                     size_t batch, size_t all, const char *what) {
     const float *a[] = {whole->logits, whole->attention, whole->hidden, whole->tokens,
@@ -112,11 +112,11 @@ static void compare(const struct outputs *whole, const struct outputs *part, siz
 static void check_plain(const struct outputs *o, size_t T) {
     const float *all[] = {o->logits, o->attention, o->hidden, o->tokens, o->pooled};
     for (size_t i = 0; i < 5; i++)
-        EXPECT(!all[i] || finite_floats(all[i], o->counts[i]), "finite output %zu", i);
+        EXPECT(!all[i] || finite_floats(all[i], o->counts[i]), "output %zu is not finite", i);
     for (size_t row = 0; o->attention && row < o->counts[1] / T; row++) {
         double sum = 0;
         for (size_t i = 0; i < T; i++) sum += (double)o->attention[row * T + i];
-        EXPECT(fabs(sum - 1) < 1e-4, "a row of attention sums to 1, got %g", sum);
+        EXPECT(fabs(sum - 1) < 1e-4, "a row of attention must sum to 1, got %g", sum);
     }
 }
 
@@ -128,10 +128,10 @@ static void check_overlays(const struct subject *s, const struct outputs *o, str
     float *map = room(T - prefix, true), *scratch = room(3 * T, true);
     size_t head = tape_bool(t) ? VIT_MEAN_OF_HEADS : tape_below(t, c->heads);
     vit_overlay_row(map, o->attention, c->heads, T, prefix, head, tape_below(t, T));
-    EXPECT(!s->plain || finite_floats(map, T - prefix), "a finite map");
+    EXPECT(!s->plain || finite_floats(map, T - prefix), "the map is not finite");
     vit_overlay_rollout(map, scratch, o->attention, layers, c->heads, T, prefix,
                         SHARES[tape_below(t, 8)], (vit_fuse)tape_below(t, 3));
-    EXPECT(!s->plain || finite_floats(map, T - prefix), "a finite rollout");
+    EXPECT(!s->plain || finite_floats(map, T - prefix), "the rollout is not finite");
     free(map);
     free(scratch);
 }
@@ -143,7 +143,7 @@ static void check_bad_image(const vit_model *model, struct tape *t) {
     float *images = images_new(c, 2, false, &seed);
     images[tape_below(t, 2 * image_floats(c))] = BAD[tape_below(t, 3)];
     float *logits = run_logits(model, images, 2, 1 + tape_below(t, 2), NULL);
-    EXPECT(!logits, "an image that is not finite is refused");
+    EXPECT(!logits, "an image that is not finite was run");
     free(images);
 }
 
@@ -166,25 +166,27 @@ static void check(const struct subject *s, struct tape *t) {
     outputs_free(&whole);
 }
 
-/* By scalar and by another table: misplaced rows of a matrix show as other answers. */
+/* Runs the model with scalar and with its own table. Misplaced rows of a matrix would give other
+ * answers. */
 static void check_tables(const struct subject *s, const struct source *source) {
     const vit_config *c = vit_model_config(s->model);
     vit_model *other;
     vit_error why;
-    EXPECT(!open_whole(&other, source, &vit_scalar, &why), "it to open by scalar: %s", why.text);
+    EXPECT(!open_whole(&other, source, &vit_scalar, &why),
+           "the model does not open with scalar: %s", why.text);
     float *a = run_logits(s->model, s->images, 1, 1, NULL),
           *b = run_logits(other, s->images, 1, 1, NULL);
     float most = 1;
     for (size_t i = 0; i < c->classes; i++) most = fmaxf(most, fabsf(b[i]));
     for (size_t i = 0; i < c->classes; i++)
-        EXPECT(fabsf(a[i] - b[i]) <= 0.1f * most, "%s gives scalar's %g, got %g",
+        EXPECT(fabsf(a[i] - b[i]) <= 0.1f * most, "%s must give scalar's %g, got %g",
                vit_model_kernels(s->model)->name, (double)b[i], (double)a[i]);
     free(a);
     free(b);
     vit_close(other);
 }
 
-/* Mostly numbers as a trained model has them. */
+/* Mostly numbers like a trained model's. */
 static const enum fill FILL[] = {PLAIN, PLAIN, PLAIN, PLAIN,        PLAIN, PLAIN,
                                  PLAIN, PLAIN, PLAIN, HUGE_NUMBERS, TINY,  ZERO};
 
@@ -201,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     vit_model *model;
     vit_error why = {""};
     vit_status status = open_whole(&model, &source, k, &why);
-    EXPECT(made->plan.may_fail || !status, "a model that nothing was changed in: %s", why.text);
+    EXPECT(made->plan.may_fail || !status, "a model without changes does not open: %s", why.text);
     if (!status && affordable(model, 3 * IMAGES)) {
         uint64_t seed = made->seed;
         if (!made->plan.may_fail) expect_planned(made, model);

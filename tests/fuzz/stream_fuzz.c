@@ -1,5 +1,5 @@
-/* A file that comes in pieces of any sizes gives what it gives whole: the same status and message,
- * or the same model. A file that announces more than there is is fed with zeros for a while. */
+/* A file in pieces of any sizes gives the same result as the whole file: the same status and
+ * message, or the same model. If a file is shorter than announced, zeros are fed for a while. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -14,11 +14,11 @@ struct pieces {
 static size_t next_piece(struct pieces *p, size_t left) {
     static const size_t SIZES[] = {SIZE_MAX, 1, 7, 8, 9, 100, 1000, 4096};
     size_t n = p->kind < 8 ? SIZES[p->kind] : tape_byte(p->tape);
-    if (n == 0 && p->tape->at == p->tape->end) n = left; /* a tape that has ended says 0 for ever */
+    if (n == 0 && p->tape->at == p->tape->end) n = left; /* a tape that has ended gives 0 forever */
     return n < left ? n : left;
 }
 
-/* A piece in a block of its own, so that reading past it is seen. */
+/* Feeds a piece from a block of its own, so that the sanitizer sees a read past it. */
 static vit_status feed_alone(vit_loader *loader, const uint8_t *bytes, size_t n) {
     uint8_t *piece = malloc(n);
     memcpy(piece, bytes, n);
@@ -59,8 +59,8 @@ static vit_status open_in_pieces(vit_model **out, const struct source *s, uint64
         free(zeros);
     }
     vit_status end = vit_open_end(out, loader, why);
-    EXPECT(!status || end == status, "what feed said, %s, got %s", vit_status_name(status),
-           vit_status_name(end));
+    EXPECT(!status || end == status, "vit_open_feed gave %s, vit_open_end %s",
+           vit_status_name(status), vit_status_name(end));
     return end;
 }
 
@@ -71,7 +71,8 @@ static void compare(const struct source *s, const struct vit_kernels *k, vit_sta
     vit_status want = open_whole(&whole, s, k, &other);
     EXPECT(status == want, "%s (%s), got %s (%s)", vit_status_name(want), other.text,
            vit_status_name(status), why->text);
-    EXPECT(!strcmp(why->text, other.text), "\"%s\", got \"%s\"", other.text, why->text);
+    EXPECT(!strcmp(why->text, other.text), "whole: \"%s\", in pieces: \"%s\"", other.text,
+           why->text);
     if (model) expect_same_models(model, whole, "in pieces and whole");
     vit_close(whole);
 }
@@ -88,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     vit_status status = open_in_pieces(&model, &source, made->announced, k, &pieces, &why);
     expect_cheap(meter_stop(), made->announced + made->json_size, "opening in pieces");
     EXPECT(made->mutations || made->plan.may_fail || status == VIT_OK,
-           "a model that nothing was changed in: %s", why.text);
+           "a model without changes does not open: %s", why.text);
     if (made->announced == made->size) compare(&source, k, status, model, &why);
     vit_close(model);
     made_free(made);

@@ -1,6 +1,6 @@
-/* The fuzzer's bytes as a tape of choices. A tape that ended gives zeros, and a zero is always the
- * plainest choice, so that the empty tape makes a plain model and libFuzzer's own mutations of a
- * tape are mutations of what is made by it. */
+/* The fuzzer's bytes as a tape of choices. A tape that has ended gives zeros, and zero is always
+ * the plainest choice, so the empty tape makes a plain model. libFuzzer's mutations of a tape are
+ * mutations of the model. */
 #ifndef FUZZ_TAPE_H
 #define FUZZ_TAPE_H
 
@@ -47,7 +47,7 @@ static inline float tape_float_bits(struct tape *t) {
     return value;
 }
 
-/* For data, of which a tape would need too much. Steele et al., splitmix64. */
+/* For data, because a tape would be too long. Steele et al., splitmix64. */
 static inline uint64_t random_next(uint64_t *seed) {
     uint64_t z = *seed += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-/* A plan's tensors as timm has them. */
+/* A plan's tensors, as timm has them. */
 #include "generator.h"
 
 #include <stdio.h>

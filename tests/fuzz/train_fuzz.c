@@ -1,5 +1,5 @@
 /* The trainer's readers: recipes from memory; IDX files, pen drawings and checkpoints as files in
- * memory, plain or gzipped. What is read is used, what is not has a message. */
+ * memory, plain or gzipped. Input that is read is used, and a refusal has a message. */
 #define _GNU_SOURCE
 #include "train/train.h"
 
@@ -29,7 +29,7 @@ static void put_words(struct text *out, const char *words) {
     put(out, words, strlen(words));
 }
 
-/* Bytes changed, cut off, or all of them the tape's. */
+/* Changes bytes, cuts the text off, or takes all bytes from the tape. */
 static void mutate(struct text *text, struct tape *t) {
     size_t kind = tape_below(t, 6), n = 1 + tape_below(t, 3);
     if (kind == 5) {
@@ -53,7 +53,7 @@ static struct file file_new(const struct text *text, bool gzipped, struct tape *
     static uint8_t packed[ROOM + 1000];
     const uint8_t *bytes = text->bytes;
     size_t size = text->size;
-    EXPECT(file.number >= 0, "a file in memory");
+    EXPECT(file.number >= 0, "no file in memory");
     if (gzipped) {
         z_stream z = {.next_in = (uint8_t *)text->bytes,
                       .avail_in = (unsigned)text->size,
@@ -67,7 +67,8 @@ static struct file file_new(const struct text *text, bool gzipped, struct tape *
         if (size && tape_chance(t, 6)) packed[tape_below(t, size)] ^= tape_byte(t);
         if (tape_chance(t, 6)) size -= tape_below(t, size);
     }
-    EXPECT(write(file.number, bytes, size) == (ssize_t)size, "a file in memory");
+    EXPECT(write(file.number, bytes, size) == (ssize_t)size,
+           "the file in memory cannot be written");
     snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.number);
     return file;
 }
@@ -103,7 +104,7 @@ static void read_data(struct tape *t) {
     meter_start();
     vit_status status = data_open(&data, a.path, b.path, &config, &why);
     expect_cheap(meter_stop(), images.size + labels.size, "a data set");
-    EXPECT(!status || why.text[0], "a message");
+    EXPECT(!status || why.text[0], "a failure without a message");
     float *image = malloc(shape[1] * shape[2] * sizeof *image);
     for (size_t i = 0; !status && i < data.count; i++) data_image(image, &data, i);
     if (!status) data_close(&data);
@@ -158,7 +159,7 @@ static void use_drawings(const struct drawings *drawings, struct tape *t) {
     }
     vit_status status =
         drawings_data(&data, drawings, WRITERS_TRAINING | WRITERS_HELD_OUT, 28, 28, &why);
-    EXPECT(!status || why.text[0], "a message");
+    EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) data_close(&data);
     free(points);
     free(ink);
@@ -175,7 +176,7 @@ static void read_drawings(struct tape *t) {
     meter_start();
     vit_status status = drawings_open(&drawings, file.path, 10, &why);
     expect_cheap(meter_stop(), text.size, "drawings");
-    EXPECT(!status || why.text[0], "a message");
+    EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) use_drawings(&drawings, t);
     if (!status) drawings_close(&drawings);
     close(file.number);
@@ -222,7 +223,7 @@ static void read_recipe(struct tape *t) {
     char *exact = malloc(text.size + 1);
     memcpy(exact, text.bytes, text.size);
     vit_status status = recipe_read(&recipe, exact, text.size, &why);
-    EXPECT(!status || why.text[0], "a message");
+    EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) {
         free(recipe_training_json(&recipe));
         free(recipe_metadata(&recipe, 0.5));
@@ -258,7 +259,7 @@ static void read_checkpoint(struct tape *t) {
     bool found;
     vit_error why = {""};
     vit_status status = checkpoint_load(&c, file.path, &found, &why);
-    EXPECT(found && (!status || why.text[0]), "a message");
+    EXPECT(found && (!status || why.text[0]), "a failure without a message");
     EXPECT(status || c.epoch <= c.epochs, "at most %zu epochs, got %zu", c.epochs, c.epoch);
     close(file.number);
 }

@@ -1,9 +1,9 @@
 // node tests/fuzz/wasm-mutants.mjs SECONDS [SEED]: hostile models through each wasm build.
 //
-// Each mutant of fuzz_mutants is opened in a new instance and run if it opens. Canaries lie before,
-// in the middle of and behind what the loader takes, and at the addresses from 0 up, where a write
-// through NULL lands. A trap, a canary that died, another status or other logits than the native
-// build's are findings.
+// Each mutant of fuzz_mutants is opened in a new instance, and run if it opens. Canaries lie before,
+// between and behind the loader's memory, and at the addresses from 0 up, where a write through NULL
+// would land. Findings are a trap, a changed canary, and a status or logits other than the native
+// build's.
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -55,7 +55,7 @@ class Instance {
   check() {
     if (this.low.some((byte, at) => byte !== this.bytes(0, LOW)[at])) return "the low addresses changed";
     const dead = this.canaries.findIndex((at) => this.bytes(at, CANARY).some((byte) => byte !== 0xa5));
-    return dead < 0 ? undefined : `canary ${dead} is dead`;
+    return dead < 0 ? undefined : `canary ${dead} has changed`;
   }
 
   open(file, json) {
@@ -90,7 +90,7 @@ class Instance {
   }
 }
 
-/** What is wrong with what a build makes of a mutant; undefined: nothing. */
+/** What a build does wrong with a mutant; undefined: nothing. */
 function judge(module, threads, { file, json, status, logits }) {
   const instance = new Instance(module, threads);
   const got = instance.open(file, json);

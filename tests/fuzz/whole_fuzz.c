@@ -1,12 +1,12 @@
-/* A model made, or any bytes, opened at once: what opens runs. Nothing costs more than the file
- * justifies. */
+/* A generated model, or any bytes, opened at once. A file that opens must run. Nothing costs more
+ * memory than the file justifies. */
 #include "harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     uint8_t choice = tape_byte(&tape);
     const struct vit_kernels *k = kernels_pick(choice >> 1);
-    if (choice & 1) { /* raw: a length, the config of that length, the file */
+    if (choice & 1) { /* raw bytes: a length, the config of that length, the file */
         size_t json = tape_byte(&tape) * 8u, left = (size_t)(tape.end - tape.at);
         if (json > left) json = left;
         struct source raw = {tape.at + json, left - json, json ? (const char *)tape.at : NULL,
