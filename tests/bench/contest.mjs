@@ -1,4 +1,4 @@
-// One model against its peers, in turn: the same code times them in Node and in a browser.
+// One model and its peers, timed in turn, by the same code in Node and in a browser.
 import { cosine, largestDifference, median } from "./figures.mjs";
 import { heapOf } from "./heap.mjs";
 import { limit } from "./limit.mjs";
@@ -7,26 +7,26 @@ import { writeSafetensors } from "./safetensors.mjs";
 import { ortSides, oursSide, tfjsSides } from "./sides.mjs";
 import { missing } from "./tfjs.mjs";
 
-// What two sides' logits may differ by: in float32 the largest difference, of the largest logit;
-// in int8 the cosine of each with its own library's float32.
+// How far two sides' logits may differ. In float32: the largest difference, as a share of the
+// largest logit. In int8: the cosine of each side with its own library's float32.
 const TOLERANCE = 1e-4;
 const COSINE = { ours: 0.999, peer: 0.99 };
 
-/** What can be timed of a model in the one precision and in the other. */
+/** The rows that can be timed of a model in each precision. */
 export const contestRows = { f32: ["f32", "maps", "threads"], int8: ["int8", "maps"] };
 
-const LARGE = 1e10; // operations an image, from where a single call takes long
+const LARGE = 1e10; // operations an image: from here on a single call takes long
 const BATCH = 64;
 const THREADS = 2;
 
 /**
- * Times our calls against those of `engines`, { Vit, ort, tf, limits }.
+ * Times our calls and those of the peers in `engines`, { Vit, ort, tf, limits }.
  * @param {{ config, tensors }} model in float32
- * @param {object} plan { precision, rows, rounds, slice, variant }: in each of the rounds, after
- *   one that only warms up, every side runs once and on until `slice` milliseconds are over
+ * @param {object} plan { precision, rows, rounds, slice, variant }: in each round every side runs
+ *   at least once, until `slice` milliseconds are over; a round before the first only warms up
  * @returns {Promise<{ rows: object[], notes: string[], limit: number }>} medians and bests in
- *   milliseconds, memory in megabytes; why a row is missing; GFLOP/s
- * @throws where two sides' answers differ: then there is nothing to compare
+ *   milliseconds, memory in megabytes; notes: why a row is missing; limit: in GFLOP/s
+ * @throws if two sides' answers differ, because then there is nothing to compare
  */
 export async function contest(engines, model, plan) {
   const before = await limit(engines.limits);
@@ -40,7 +40,7 @@ export async function contest(engines, model, plan) {
 }
 
 class Arena {
-  /** Megabytes: the weights, and each side's WebAssembly memory once it has run. */
+  /** In megabytes: the weights, and each side's WebAssembly memory after it has run. */
   heap = {};
   /** Why a row is missing. */
   notes = new Set();
@@ -69,7 +69,7 @@ class Arena {
     return this.Vit.load(file, { variant: this.plan.variant, ...options });
   }
 
-  /** Rows of one batch size, all of whose sides run in turn. */
+  /** The rows of one batch size. All their sides run in turn. */
   async match(batch) {
     const { rows: wanted, precision, slice } = this.plan;
     const images = drawings(batch, this.model.config);
@@ -130,7 +130,7 @@ class Arena {
     return pairs;
   }
 
-  /** The fastest of a peer's forms, with the answers of all in `forms`. */
+  /** The fastest of a peer's forms, with the answers of all forms in `forms`. */
   async fastest(makers) {
     const sides = [];
     for (const make of makers) {
@@ -145,7 +145,7 @@ class Arena {
     return Object.assign(winner, { forms: sides.map(({ form, answer }) => ({ form, answer })) });
   }
 
-  /** The least cosine of any image's logits. */
+  /** The smallest cosine of any image's logits. */
   alike(want, got, least, whose) {
     const { classes } = this.model.config;
     const image = (logits, i) => logits.slice(i * classes, (i + 1) * classes);
@@ -153,7 +153,7 @@ class Arena {
       cosine(image(want, i), image(got, i)));
     const found = Math.min(...cosines);
     if (found >= least) return found;
-    throw new Error(`${whose} and its float32 have logits of cosine ${found}; expected at least ${least}`);
+    throw new Error(`${whose} and its float32: expected logits of cosine ${least} or more, got ${found}`);
   }
 
   async maps(ours, images) {

@@ -21,7 +21,7 @@ const model = randomModel({ ...shapes.digits, depth: 1 });
 const plan = { precision: "f32", rows: ["f32", "maps"], rounds: 1, slice: 0, variant: "auto" };
 const KEYS = ["name", "model", "batch", "threads", "ours_ms", "peer", "peer_ms", "ratio", "gflops"];
 
-test("a contest gives a row a pair and batch, named, with every key the JSON promises", async () => {
+test("a contest gives a named row for each pair and batch, with every key of the JSON", async () => {
   const answer = await contest(engines, model, plan);
   const versions = { "onnxruntime-web": "1.2.3", "tfjs-backend-wasm": "4.5.6" };
   const rows = named("node", "Node 1", [{ title: "small", ...answer, limit: 50 }], versions);
@@ -42,7 +42,7 @@ test("a contest gives a row a pair and batch, named, with every key the JSON pro
   assert.match(text, /weights +MB +our heap MB/);
 });
 
-test("int8 is compared with the peer's int8 and its float32, each near its own float32", async () => {
+test("a contest compares int8 with the peer's int8 and float32, each near its own float32", async () => {
   const { rows } = await contest(engines, model, { ...plan, precision: "int8", rows: ["int8", "maps"] });
   const peers = ["onnxruntime-web int8", "onnxruntime-web f32", "vitrine without maps"];
   assert.deepEqual(rows.map(({ batch, peer }) => [batch, peer]),
@@ -52,14 +52,14 @@ test("int8 is compared with the peer's int8 and its float32, each near its own f
   assert.ok(weights_mb < (await contest(engines, model, plan)).rows[0].weights_mb / 2);
 });
 
-test("two threads against one are timed for a batch, or it is said why not", async () => {
+test("a contest times two threads and one thread for a batch, or notes why not", async () => {
   const { rows, notes } = await contest(engines, model, { ...plan, rows: ["threads"] });
   if (notes.length > 0) return assert.deepEqual([rows, notes], [[], ["no more than 1 thread here"]]);
   assert.deepEqual(rows.map(({ batch, threads, peer }) => [batch, threads, peer]),
     [[64, 2, "vitrine, one thread"]]);
 });
 
-test("a contest without a tfjs form of the model says so and goes on", async () => {
+test("a contest notes that a model has no tfjs form, and goes on", async () => {
   const config = { ...model.config, activation: "relu" };
   const { rows, notes } = await contest(engines, { ...model, config }, { ...plan, rows: ["f32"] });
   assert.deepEqual(rows.map(({ batch, peer }) => [batch, peer]),
@@ -67,7 +67,7 @@ test("a contest without a tfjs form of the model says so and goes on", async () 
   assert.deepEqual(notes, ["no tfjs form of activation relu, only of gelu"]);
 });
 
-test("sides whose answers differ are not compared", async () => {
+test("a contest refuses to compare sides whose answers differ", async () => {
   class Wrong {
     static load = async (...given) => Object.assign(new Wrong(), { vit: await Vit.load(...given) });
     dispose = () => this.vit.dispose();
@@ -81,7 +81,7 @@ test("sides whose answers differ are not compared", async () => {
     /logits of onnxruntime-web \(standard\) differ from ours by 0\.0/);
 });
 
-test("a start-up runs both users' scripts to the same logits", async () => {
+test("a start-up runs the scripts of both sides to the same logits", async () => {
   const folder = mkdtempSync(join(tmpdir(), "start-up-"));
   try {
     const files = { "model.safetensors": writeSafetensors(model), ...onnxFiles(model) };
@@ -106,7 +106,7 @@ test("a start-up runs both users' scripts to the same logits", async () => {
   }
 });
 
-test("a heap is that of the largest memory made, by the script or by an instance", async () => {
+test("heapOf gives the largest memory that a script or an instance makes", async () => {
   const exporting = Uint8Array.of( // a module of one exported memory of 2 pages
     ...[0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 0, 2, 7, 5, 1, 1, 109, 2, 0],
   );

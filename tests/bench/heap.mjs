@@ -1,10 +1,10 @@
-// How much WebAssembly memory somebody's library takes: no library says it of itself, so its
-// memories are caught as they are made.
+// How much WebAssembly memory a library takes. Libraries do not tell, so their memories are caught
+// when they are made.
 
 const caught = []; // WeakRefs, oldest first
 
-/** Calls `make`; resolves to [what it gave, a function: bytes of the largest memory made
- *  meanwhile that is still alive]. */
+/** Calls `make`. Resolves to [its result, a function that gives the bytes of the largest memory
+ *  that was made meanwhile and is still alive]. */
 export async function heapOf(make) {
   watch();
   const before = caught.length;
@@ -33,7 +33,8 @@ function watch() {
   WebAssembly.instantiateStreaming &&= (...call) => instantiateStreaming(...call).then(keepExported);
 }
 
-/** From an instance, or { instance } as instantiate gives it for bytes; returns it. */
+/** Keeps the memories that an instance exports. `made`: the instance, or { instance }, which
+ *  instantiate gives for bytes. Returns `made`. */
 function keepExported(made) {
   const { exports } = made.instance ?? made;
   for (const value of Object.values(exports)) if (value instanceof WebAssembly.Memory) keep(value);

@@ -1,5 +1,5 @@
-// The bench in headless Chromium, on pages of our own server. Each contest and each start has a
-// fresh browser context.
+// The bench in headless Chromium, with pages from our own server. Each contest and each start has a
+// new browser context.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -22,13 +22,13 @@ const args = [
   ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 ];
 
-/** A place to bench in, as inNode gives one, in the Chromium at `executablePath`. */
+/** A place to bench in, like inNode's, in the Chromium at `executablePath`. */
 export async function inChromium(executablePath, limits) {
-  const pages = new Map(); // path → [type, bytes], of what is no file
+  const pages = new Map(); // path → [type, bytes], for paths that are no files
   for (const file of limits) pages.set(`/${basename(file)}`, [types[".wasm"], readFileSync(file)]);
   const limitUrls = [...pages.keys()];
   pages.set("/", ["text/html", "<!doctype html><title>bench</title>"]);
-  const post = {}; // take: who waits for what a page posts
+  const post = {}; // take: the function that gets what a page posts
   const server = await serve(pages, post);
   const origin = `http://localhost:${server.address().port}`;
   const browser = await chromium.launch({ executablePath, args });
@@ -67,7 +67,7 @@ export async function inChromium(executablePath, limits) {
       };
       const run = async (script, options) => {
         pages.set("/start", ["text/html", startPage(script, options)]);
-        // Nothing is asked of the page while it starts: that would take its time.
+        // Ask the page nothing while it starts, because that would take its time.
         const posted = new Promise((resolve) => { post.take = resolve; });
         const { error, ...answer } = await inPage("/start", () => posted);
         if (error) throw new Error(`start-up: ${error}`);
@@ -82,7 +82,7 @@ export async function inChromium(executablePath, limits) {
   };
 }
 
-/** A method's text needs an object around it. */
+/** A page that runs a script. The script is a method, and its text needs an object around it. */
 function startPage(script, options) {
   return `<!doctype html><title>bench</title><script type="module">
 const { ${JSON.stringify(script)}: start } = { ${scripts[script]} };
@@ -91,7 +91,7 @@ await fetch("/answer", { method: "POST", body: JSON.stringify(answer) });
 </script>`;
 }
 
-/** An isolated origin: a browser gives its finest clock, and shared memory, to no other. */
+/** Serves an isolated origin, because a browser gives others no shared memory and no fine clock. */
 async function serve(pages, post) {
   const isolation = {
     "Cross-Origin-Opener-Policy": "same-origin",

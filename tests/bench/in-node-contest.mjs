@@ -1,5 +1,5 @@
-// One contest in a process of its own: node in-node-contest.mjs MODEL PLAN LIMITS, the last two
-// as JSON: contest's plan, and the files of limit.c's builds.
+// One contest in a process of its own: node in-node-contest.mjs MODEL PLAN LIMITS. PLAN, contest's
+// plan, and LIMITS, the files of limit.c's builds, are JSON.
 import tf from "@tensorflow/tfjs-core";
 import "@tensorflow/tfjs-backend-wasm";
 import * as ort from "onnxruntime-web/wasm";

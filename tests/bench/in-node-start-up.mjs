@@ -1,4 +1,4 @@
-// One start in a fresh process: node in-node-start-up.mjs SCRIPT OPTIONS, the options as JSON.
+// One start in a new process: node in-node-start-up.mjs SCRIPT OPTIONS. OPTIONS are JSON.
 import { scripts } from "./start-up.mjs";
 
 const [script, options] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// The bench in Node. Each contest and each start is a process of its own, of any Node.
+// The bench in Node, of any version. Each contest and each start has a process of its own.
 import { execFileSync, fork } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,12 +36,12 @@ export function inNode(execPath, limits) {
 function answerOf(execPath, script, options) {
   return new Promise((resolve, reject) => {
     const path = fileURLToPath(new URL(script, import.meta.url));
-    const stdio = ["ignore", 2, 2, "ipc"]; // the standard output is the table's alone
+    const stdio = ["ignore", 2, 2, "ipc"]; // only the table goes to the standard output
     const child = fork(path, options, { execPath, stdio });
     let answer;
     child.on("message", (message) => {
       answer = message;
-      child.kill(); // tfjs's or our threads need not run out
+      child.kill(); // tfjs's threads and ours need not end on their own
     });
     child.on("error", (error) => reject(new Error(`cannot run ${execPath}: ${error.message}`)));
     child.on("close", (code) => {

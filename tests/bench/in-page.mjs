@@ -1,4 +1,4 @@
-// The bench in a page: what the page of in-chromium.mjs imports.
+// The bench in a page. The page of in-chromium.mjs imports this.
 import * as ort from "/node_modules/onnxruntime-web/dist/ort.wasm.bundle.min.mjs";
 import "/node_modules/@tensorflow/tfjs-core/dist/tf-core.min.js"; // globalThis.tf
 import "/node_modules/@tensorflow/tfjs-backend-wasm/dist/tf-backend-wasm.min.js"; // tf.wasm
@@ -6,7 +6,7 @@ import { Vit } from "/dist/vit.js";
 import { contest } from "./contest.mjs";
 import { modelOf } from "./models.mjs";
 
-/** contest() of the model called `name`, whose file, if it is one, is served at /model. */
+/** contest() of the model `name`. If the name is a file's, the file is served at /model. */
 export async function contestHere(name, plan, limitUrls) {
   const { tf } = globalThis;
   const bytes = async (url) => new Uint8Array(await (await fetch(url)).arrayBuffer());

@@ -1,9 +1,9 @@
-/* The most that one core does in 128-bit SIMD: multiplications and additions on registers alone,
- * fused where this is built with relaxed SIMD. */
+/* The limit of one core in 128-bit SIMD: multiplications and additions on registers alone, fused if
+ * this is built with relaxed SIMD. */
 #include <wasm_simd128.h>
 
-/* Of 16 registers, two hold the operands. Fused operations need 8 chains to hide their latency,
- * and separate ones 6 of each kind: 12 serve both. */
+/* Two of 16 registers hold the operands. Fused operations need 8 chains to hide their latency, and
+ * separate ones 6 of each kind, so 12 are enough for both. */
 enum { CHAINS = 12 };
 
 __attribute__((export_name("operations_a_step"))) int operations_a_step(void) {
@@ -14,7 +14,7 @@ __attribute__((export_name("operations_a_step"))) int operations_a_step(void) {
 #endif
 }
 
-/* Returns the sum of what it made, so that nothing can be left out. */
+/* Returns the sum of all results, so that the compiler cannot leave any out. */
 __attribute__((export_name("run"))) float run(int steps, float factor, float term) {
     const v128_t a = wasm_f32x4_splat(factor), b = wasm_f32x4_splat(term);
     v128_t x[CHAINS];

@@ -1,9 +1,9 @@
-// This core's limit: GFLOP/s of limit.c, built with plain SIMD and with relaxed.
+// This core's limit: the GFLOP/s of limit.c, built with plain and with relaxed SIMD.
 
 const SLICES = 40;
 const STEPS = 2 ** 19; // about a millisecond
 
-/** `modules`: the bytes of each build. The best of many short slices of any of them; a build
+/** The best GFLOP/s of many short slices of any build. `modules`: the bytes of each build. A build
  *  that the engine refuses does not count. */
 export async function limit(modules) {
   let best = 0;
@@ -16,7 +16,7 @@ export async function limit(modules) {
       const seconds = (performance.now() - start) / 1000;
       if (!Number.isFinite(sum)) throw new Error(`limit.c: expected a number, got ${sum}`);
       best = Math.max(best, operations / seconds / 1e9);
-      await new Promise((resolve) => setTimeout(resolve)); // an optimised build may be waiting
+      await new Promise((resolve) => setTimeout(resolve)); // lets the engine swap in optimised code
     }
   }
   return best;

@@ -1,4 +1,4 @@
-// Models to time: a file's, or random weights of a shape worth timing; and what to show them.
+// Models to time, from a file or with random weights of a typical shape, and images for them.
 import { readSafetensors } from "./safetensors.mjs";
 
 const shared = {
@@ -37,13 +37,13 @@ export const shapes = {
 
 const titles = { tiny: "DeiT-Ti/16 224", base: "ViT-B/16 224" };
 
-/** { config, tensors } of `random:SHAPE`, or of a file that `read` gets. */
+/** { config, tensors } of `random:SHAPE`, or of the file that `read` reads. */
 export async function modelOf(name, read) {
   const shape = randomShape(name);
   return shape === undefined ? floatModel(await read()) : randomModel(shapes[shape]);
 }
 
-/** The config alone. */
+/** modelOf's config alone. */
 export async function configOf(name, read) {
   const shape = randomShape(name);
   return shape === undefined ? floatModel(await read()).config : { ...shared, ...shapes[shape] };
@@ -53,7 +53,7 @@ function floatModel(bytes) {
   const model = readSafetensors(bytes);
   for (const [name, { data }] of model.tensors) {
     if (data instanceof Float32Array) continue;
-    throw new Error(`${name}: expected float32, of which int8 is made here; the file holds I8`);
+    throw new Error(`${name}: expected float32, because the bench makes int8 itself; got I8`);
   }
   return model;
 }
@@ -65,15 +65,15 @@ export function randomShape(name) {
   throw new Error(`random: expected one of ${Object.keys(shapes).join(", ")}, got "${shape}"`);
 }
 
-/** What a reader calls the model: `DeiT-Ti/16 224 (random)`, `digits`. */
+/** The model's name for readers: `DeiT-Ti/16 224 (random)`, `digits`. */
 export function titleOf(name) {
   const shape = randomShape(name);
   if (shape !== undefined) return `${titles[shape] ?? shape} (random)`;
   return name.replace(/^.*[\\/]/, "").replace(/\.safetensors$/, "");
 }
 
-/** { config, tensors } of this shape: matrices of standard deviation 1/√columns, so that
- *  activations and logits keep the size a trained model's have. */
+/** { config, tensors } of this shape. Matrices have a standard deviation of 1/√columns, so that
+ *  activations and logits are as large as a trained model's. */
 export function randomModel(shape, seed = 1) {
   const config = { ...shared, ...shape };
   const { width: D, depth, mlp_width: M, classes: K } = config;
@@ -113,8 +113,8 @@ export function randomModel(shape, seed = 1) {
   return { config, tensors };
 }
 
-/** The same model with the linear layers of its blocks in int8: each row q·scale, its largest
- *  number 127. What `vit quantize` writes. */
+/** The same model with its blocks' linear layers in int8, as `vit quantize` writes them. Each row is
+ *  q·scale, and the largest |q| is 127. */
 export function quantized({ config, tensors }) {
   const all = new Map();
   for (const [name, tensor] of tensors) {
@@ -145,8 +145,8 @@ export function weightBytes({ tensors }) {
   return [...tensors.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
 }
 
-/** Floating-point operations for one image: two for every multiply-add of the linear
- *  layers and of attention's two products; nothing else is counted. */
+/** Floating-point operations for one image: two for every multiply-add of the convolutions, the
+ *  linear layers and attention's two products. Nothing else is counted. */
 export function flops(config) {
   const { width: D, depth: L, mlp_width: M, classes: K } = config;
   const N = patchCount(config);
@@ -159,7 +159,8 @@ export function flops(config) {
   return 2 * (convolutions + N * patch * D + blocks + D * K);
 }
 
-/** Channels, and pixels from one position to the next, before and after each convolution. */
+/** The channels, and the pixels from one position to the next, before the stem and after each of its
+ *  convolutions. */
 function stemOf({ channels, stem = [] }) {
   const maps = { channels: [channels], strides: [1] };
   for (const [S, stride = 2] of stem.map((layer) => [layer].flat())) {
@@ -169,14 +170,14 @@ function stemOf({ channels, stem = [] }) {
   return maps;
 }
 
-/** A model that starts in no time, and of which one runs batches. */
+/** Whether a model is so small that it starts in no time and is run in batches. */
 export const isSmall = (config) => flops(config) < 1e9;
 
 function patchCount({ image_size: [rows, columns], patch_size: [patchRows, patchColumns] }) {
   return (rows / patchRows) * (columns / patchColumns);
 }
 
-/** `count` drawn sevens (C,H,W), each a little elsewhere: ink 1 on paper 0. */
+/** `count` images (C,H,W) of a drawn seven, each a little different: ink is 1, paper 0. */
 export function drawings(count, { channels, image_size: [rows, columns] }) {
   return Array.from({ length: count }, (_, i) => {
     const lean = 0.03 * ((i % 7) - 3);
@@ -192,7 +193,7 @@ export function drawings(count, { channels, image_size: [rows, columns] }) {
   });
 }
 
-/** From (x,y) to the segment between two points. */
+/** The distance from (x,y) to the segment between two points. */
 function distance(x, y, [ax, ay], [bx, by]) {
   const [dx, dy] = [bx - ax, by - ay];
   const along = ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy);
@@ -200,8 +201,8 @@ function distance(x, y, [ax, ay], [bx, by]) {
   return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }
 
-/** Normal numbers, picked by a linear congruential generator from a pool that Box and Muller's
- *  transform fills: a logarithm for each of a large model's 86 million would take seconds. */
+/** Normal numbers. A linear congruential generator picks them from a pool that Box and Muller's
+ *  transform fills, because a logarithm for each of 86 million weights would take seconds. */
 function normals(seed) {
   const next = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0);
   const uniform = () => (next() + 0.5) / 2 ** 32;

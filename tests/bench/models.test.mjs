@@ -8,13 +8,13 @@ import { readSafetensors, writeSafetensors } from "./safetensors.mjs";
 
 const small = { ...shapes.digits, depth: 1, width: 12, heads: 2, mlp_width: 9 };
 
-test("a written safetensors file reads back as it was, in float32 and in int8", () => {
+test("a written safetensors file is read back as the same model, in float32 and in int8", () => {
   for (const model of [randomModel(small), quantized(randomModel(small))]) {
     assert.deepEqual(readSafetensors(writeSafetensors(model)), model);
   }
 });
 
-test("int8 weights are the float32 ones within half a step, and use all 127", () => {
+test("int8 weights are within half a step of the float32 ones, and reach 127 in every row", () => {
   const { tensors } = randomModel(small);
   const int8 = quantized({ tensors }).tensors;
   const names = ["attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"].map((name) => `blocks.0.${name}.weight`);
@@ -35,7 +35,7 @@ test("int8 weights are the float32 ones within half a step, and use all 127", ()
   }
 });
 
-test("random weights are the same each time, with the deviation they should have", () => {
+test("random weights are the same each time, and have the expected deviation", () => {
   const [a, b] = [randomModel(small), randomModel(small)];
   assert.deepEqual(a, b);
   const { shape: [, columns], data } = a.tensors.get("blocks.0.attn.qkv.weight");
@@ -51,13 +51,13 @@ test("ViT-B/16 has 86.6 million parameters and 35 billion operations", async () 
   assert.equal(Math.round(parameters / 1e5), 866);
 });
 
-test("a model is called by its file or its shape, and an unknown shape is refused", async () => {
+test("a model is named after its file or its shape, and an unknown shape is refused", async () => {
   assert.equal(titleOf("some/folder/digits.safetensors"), "digits");
   assert.equal(titleOf("random:base"), "ViT-B/16 224 (random)");
   await assert.rejects(modelOf("random:huge"), /expected one of digits, tiny, base, got "huge"/);
 });
 
-test("a file in float32 is taken, one in int8 is refused", async () => {
+test("modelOf accepts a file in float32 and refuses one in int8", async () => {
   const model = randomModel(small);
   const [f32, int8] = [model, quantized(model)].map(writeSafetensors);
   assert.deepEqual(await modelOf("some.safetensors", () => f32), model);
@@ -65,7 +65,7 @@ test("a file in float32 is taken, one in int8 is refused", async () => {
   await assert.rejects(modelOf("some.safetensors", () => int8), /blocks\.0\..*expected float32/);
 });
 
-test("a transposed matrix is transposed, at sizes that are no multiple of the strip", () => {
+test("transpose is right at sizes that are no multiple of its strip", () => {
   for (const [rows, columns] of [[1, 1], [3, 5], [16, 2], [17, 33]]) {
     const data = Float32Array.from({ length: rows * columns }, (_, i) => i);
     const turned = transpose(data, rows, columns);
@@ -73,14 +73,14 @@ test("a transposed matrix is transposed, at sizes that are no multiple of the st
   }
 });
 
-test("a protocol buffer holds nested messages, lists and a number of two bytes", () => {
+test("encode writes nested messages, lists and a number of two bytes as a protocol buffer", () => {
   const value = { name: "w", dims: [2, 300], raw_data: Uint8Array.of(7, 8) };
   const tensor = [66, 1, 119, 8, 2, 8, 172, 2, 74, 2, 7, 8];
   assert.deepEqual([...encode("TensorProto", value)], tensor);
   assert.deepEqual([...encode("GraphProto", { initializer: [value] })], [42, tensor.length, ...tensor]);
 });
 
-test("figures: a median of even and odd counts; a difference that is NaN where a number is", () => {
+test("median takes even and odd counts, and largestDifference is NaN if a number is NaN", () => {
   assert.deepEqual([median([3, 1, 2]), median([4, 1, 2, 3])], [2, 2.5]);
   assert.equal(largestDifference([1, 2], [1, 4]), 0.5);
   assert.ok(Number.isNaN(largestDifference([1, NaN], [1, 2])));

@@ -1,4 +1,4 @@
-// An ONNX graph as it is put together: nodes and constants, then the bytes of the file.
+// Builds an ONNX graph: first nodes and constants, then the bytes of the file.
 import { encode } from "./protobuf.mjs";
 
 export const MICROSOFT = "com.microsoft"; // ONNX Runtime's own operators
@@ -6,7 +6,8 @@ export const MICROSOFT = "com.microsoft"; // ONNX Runtime's own operators
 export const types = { FLOAT: 1, INT8: 3, INT64: 7 }; // TensorProto.DataType
 const typeOf = (data) => (data instanceof Int8Array ? types.INT8 : types.FLOAT);
 
-// An attribute's value decides its type: text, list of integers, float in a Float32Array, integer.
+// The value of an attribute decides its type: text, a list of integers, a float in a Float32Array,
+// an integer.
 const attribute = (name, value) =>
   typeof value === "string"
     ? { name, s: value, type: 3 }
@@ -16,7 +17,7 @@ const attribute = (name, value) =>
       ? { name, f: value[0], type: 1 }
       : { name, i: value, type: 2 };
 
-/** Nodes and constants as they are asked for; every value is named by its number. */
+/** Adds nodes and constants when they are asked for. A value's name is its number. */
 export class Graph {
   #tensors;
   #nodes = [];
@@ -27,7 +28,7 @@ export class Graph {
     this.#tensors = tensors;
   }
 
-  /** Adds a node; returns its output's name, a list of them where `outputs` says how many. */
+  /** Adds a node. Returns its output's name, or a list of names if `outputs` says how many. */
   op(type, input, attributes = {}, { domain = "", output: name, outputs } = {}) {
     const output = Array.from({ length: outputs ?? 1 }, () => name ?? String(this.#count++));
     const list = Object.entries(attributes).map(([key, value]) => attribute(key, value));
@@ -39,7 +40,7 @@ export class Graph {
     return this.#tensors.get(name)?.shape;
   }
 
-  /** Those of the model's tensors that it has. */
+  /** Those of the named tensors that the model has. */
   weights(...names) {
     return names
       .filter((name) => this.#tensors.has(name))
@@ -64,7 +65,7 @@ export class Graph {
     return this.#constant(`float ${value}`, types.FLOAT, [], Float32Array.of(value));
   }
 
-  /** A list of integers, or one as a scalar. */
+  /** A list of integers, or a single one as a scalar. */
   ints(values) {
     const data = BigInt64Array.from([values].flat(), BigInt);
     const shape = Array.isArray(values) ? [data.length] : [];
@@ -104,7 +105,7 @@ export class Graph {
   }
 }
 
-/** (rows,columns) → (columns,rows), a few rows at a time so that both sides stay in the cache. */
+/** (rows,columns) → (columns,rows), a few rows at a time, so that both sides stay in the cache. */
 export function transpose(data, rows, columns) {
   const STRIP = 16;
   const turned = new data.constructor(data.length);

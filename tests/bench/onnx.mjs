@@ -1,11 +1,11 @@
 // A model of ours as an ONNX file, so that ONNX Runtime runs the same weights.
 import { Graph, MICROSOFT, types } from "./onnx-graph.mjs";
 
-/** What the graph is written in: `standard` operators only, as exporters and quantize_dynamic
- *  write it, or ONNX Runtime's own fused ones for attention and for int8 products. */
+/** The operators in which the graph is written: `standard` ones only, like those of exporters and
+ *  quantize_dynamic; or ONNX Runtime's own fused ones for attention and int8 products. */
 export const forms = ["standard", "fused"];
 
-// Values of the config that can be exported; a key not named here is exported whatever it says.
+// Values of the config that can be exported. A key that is not listed is exported with any value.
 const exported = {
   norm: ["pre", "post"],
   position: ["none", "learned"],
@@ -21,9 +21,9 @@ const activations = {
   relu: (graph, x) => graph.op("Relu", [x]),
 };
 
-/** A model, as readSafetensors gives it, as the bytes of an ONNX file:
- *  `image` (batch,C,H,W) → `logits` (batch,K), for this batch only. Where a weight is int8, its
- *  input is quantised as the model runs, in 8 bits with one scale a tensor. */
+/** A model from readSafetensors → the bytes of an ONNX file: `image` (batch,C,H,W) → `logits`
+ *  (batch,K), for this batch only. The input of an int8 weight is quantised during the run, in 8
+ *  bits with one scale for the tensor. */
 export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {}) {
   for (const [key, values] of Object.entries(exported)) {
     if (key in config && !values.includes(config[key])) {
@@ -162,12 +162,12 @@ function linear(graph, x, name, form = "standard") {
   return biased(graph.op("Mul", [sums, graph.op("Mul", [scale, ...scales])]));
 }
 
-/** [uint8 values, their scale, what stands for 0] */
+/** [uint8 values, their scale, the value that stands for 0] */
 function quantize(graph, x) {
   return graph.op("DynamicQuantizeLinear", [x], {}, { outputs: 3 });
 }
 
-/** An input that may be missing: ONNX writes that as "". */
+/** An input that may be missing. ONNX writes a missing one as "". */
 function optional(graph, name) {
   return graph.weights(name)[0] ?? "";
 }

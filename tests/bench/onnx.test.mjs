@@ -54,6 +54,6 @@ for (const form of forms) {
   });
 }
 
-test("what has no export says which config key it is", () => {
+test("a model without an ONNX form is refused by its config key", () => {
   assert.throws(() => toOnnx(golden("per_head")), /no ONNX export for position sincos1d/);
 });

@@ -1,4 +1,4 @@
-// The part of protocol buffers that writing an ONNX file takes.
+// The part of protocol buffers that is needed to write an ONNX file.
 // Messages and field numbers: onnx.proto; wire format: protobuf.dev/programming-guides/encoding.
 
 const messages = {
@@ -47,7 +47,7 @@ const messages = {
 const utf8 = new TextEncoder();
 const VARINT = 0, LENGTH = 2, FIXED32 = 5; // wire types
 
-/** `value` (an object with the keys above; an array repeats its field) as bytes. */
+/** `value` as bytes. It is an object with the keys above; an array repeats its field. */
 export function encode(message, value) {
   const { parts, size } = measured(message, value);
   const all = new Uint8Array(size);
@@ -59,7 +59,7 @@ export function encode(message, value) {
   return all;
 }
 
-/** The same in parts, so that bytes deep in a message are copied once. */
+/** encode's bytes in parts, so that bytes deep in a message are copied only once. */
 function measured(message, value) {
   const all = { parts: [], size: 0 };
   const add = (parts, size) => {
@@ -93,7 +93,7 @@ function leaf(type, item) {
   return { parts: [bytes], size: bytes.length };
 }
 
-/** Seven bits a byte, lowest first; a negative number is its 64-bit two's complement. */
+/** Seven bits a byte, lowest first. A negative number is written as its 64-bit two's complement. */
 function varint(number) {
   let rest = BigInt.asUintN(64, BigInt(number));
   const bytes = [];

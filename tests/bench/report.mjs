@@ -1,8 +1,8 @@
-// The bench's rows, as its JSON holds them and as its tables show them.
+// The bench's rows, in the form of its JSON and of its tables.
 
 /**
- * Rows of one place, named: `done` holds { title, rows, limit } of each contest and
- * { title, rows } of each start-up; `versions` those of the peers.
+ * The named rows of one place. `done` holds { title, rows, limit } of each contest and
+ * { title, rows } of each start-up, `versions` the peers' versions.
  */
 export function named(place, where, done, versions) {
   const limit = Math.max(...done.map(({ limit }) => limit ?? 0));
@@ -28,7 +28,7 @@ function rounded(row) {
     [key, typeof value === "number" ? Number(value.toPrecision(4)) : value]));
 }
 
-// Title, value, digits of a measured number. What begins with a digit stands to the right.
+// Title, value, digits of a measured number. Columns that begin with a digit are aligned right.
 const speed = [
   ["model", ({ model }) => model],
   ["what", ({ row, precision }) => (row === precision ? row : `${row} ${precision}`)],
@@ -52,7 +52,7 @@ const memory = [
   ["its heap MB", ({ peer_heap_mb }) => peer_heap_mb, 4],
 ];
 
-/** One place's rows as text. */
+/** The rows of one place as text. */
 export function tables(rows) {
   const [{ where }] = rows;
   const limit = rows.find(({ limit_gflops }) => limit_gflops)?.limit_gflops;

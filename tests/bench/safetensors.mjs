@@ -2,8 +2,8 @@
 
 const types = { F32: Float32Array, I8: Int8Array };
 
-/** bytes → { config, tensors: Map of name → { shape, data } }; data is a copy, and config is
- *  undefined where the file has none. */
+/** bytes → { config, tensors: Map of name → { shape, data } }. data is a copy. config is undefined
+ *  if the file has none. */
 export function readSafetensors(bytes) {
   const { buffer, byteOffset } = bytes;
   const start = 8 + Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
@@ -12,14 +12,14 @@ export function readSafetensors(bytes) {
   );
   const tensors = new Map();
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-    if (!(dtype in types)) throw new Error(`${name}: expected F32 or I8, the file holds ${dtype}`);
+    if (!(dtype in types)) throw new Error(`${name}: expected F32 or I8, got ${dtype}`);
     const [from, to] = data_offsets.map((offset) => byteOffset + start + offset);
     tensors.set(name, { shape, data: new types[dtype](buffer.slice(from, to)) });
   }
   return { config: metadata && JSON.parse(metadata.vitrine), tensors };
 }
 
-/** The inverse of readSafetensors. The wider type comes first, so that all of it is aligned. */
+/** The inverse of readSafetensors. The wider type comes first, so that all data is aligned. */
 export function writeSafetensors({ config, tensors }) {
   const header = { __metadata__: { vitrine: JSON.stringify(config) } };
   const placed = [];

@@ -1,9 +1,9 @@
-// The sides of a contest. Each is { form, run, logits, close, times }: `run` is what a user calls,
-// `logits` reads its answer, `times` collects milliseconds.
+// The sides of a contest. Each is { form, run, logits, close, times }: `run` makes the calls of a
+// user, `logits` reads the answer, `times` collects milliseconds.
 import { forms as onnxForms, toOnnx } from "./onnx.mjs";
 import { forms as tfjsForms, tfjsVit } from "./tfjs.mjs";
 
-/** classify of one image, classifyAll of more; `options` are theirs. */
+/** classify for one image, classifyAll for more. `options` are passed to them. */
 export function oursSide(vit, images, options = {}) {
   const one = images.length === 1;
   return {
@@ -16,7 +16,7 @@ export function oursSide(vit, images, options = {}) {
   };
 }
 
-/** onnxruntime-web on the weights as they are, float32 or int8: one side a form. */
+/** onnxruntime-web with the same weights, float32 or int8: one side for each form. */
 export function ortSides(ort, model, images) {
   const batch = images.length;
   return onnxForms.map((form) => async () => {
@@ -36,7 +36,7 @@ export function ortSides(ort, model, images) {
   });
 }
 
-/** tfjs-backend-wasm: one side a form. */
+/** tfjs-backend-wasm: one side for each form. */
 export function tfjsSides(tf, model, images) {
   const { channels, image_size } = model.config;
   return tfjsForms(images.length).map((form) => async () => {

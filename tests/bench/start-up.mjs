@@ -1,12 +1,12 @@
-// From a script's first statement to its first prediction, the library's import included.
+// The time from a script's first statement to its first prediction, including the library's import.
 import { largestDifference, median } from "./figures.mjs";
 import { drawings } from "./models.mjs";
 import { forms, toOnnx } from "./onnx.mjs";
 
-const TOLERANCE = 1e-4; // between the two sides' logits, of the largest
+const TOLERANCE = 1e-4; // of the two sides' logits, as a share of the largest
 
-/** What a user writes; `fs` is there in Node, whose files this peer does not read itself. Each
- *  stands alone, since its text becomes a page's script. */
+/** The scripts that a user would write. Each stands alone, because its text becomes a page's script.
+ *  `fs` is given in Node only, because this peer does not read files there. */
 export const scripts = {
   async vitrine({ library, model, image, variant }) {
     const start = performance.now();
@@ -34,12 +34,12 @@ export function onnxFiles(model) {
 }
 
 /**
- * Starts each side anew, in turn.
+ * Starts the sides in turn, each time from scratch.
  * @param {{ config }} model of `urls`
  * @param {object} urls { vitrine, onnx: the two libraries, model, folder: of the onnxFiles, fs }
- * @param {(script: string, options: object) => Promise<{ ms, logits }>} run a fresh start
+ * @param {(script: string, options: object) => Promise<{ ms, logits }>} run makes a new start
  * @param {object} plan { startUps, variant }
- * @returns {Promise<object>} a row, as contest gives them
+ * @returns {Promise<object>} a row like contest's
  */
 export async function startUp({ config }, urls, run, { startUps, variant }) {
   const [pixels] = drawings(1, config);

@@ -1,10 +1,10 @@
 // A model of ours in tfjs operators, so that TensorFlow.js runs the same weights.
 
-/** How attention's two products are written: for all heads at once, or head by head, which
- *  tfjs-backend-wasm hands to XNNPACK, and which is the faster way for one image. */
+/** How attention's two products are written: for all heads at once, or head by head. Head by head,
+ *  tfjs-backend-wasm hands them to XNNPACK, which is faster for one image. */
 export const forms = (batch) => ["batched", batch === 1 ? "by head" : "image by image"];
 
-// What is written here; a key not named here does not matter.
+// The config that is written here. A key that is not listed may have any value.
 const written = {
   norm: "pre",
   final_norm: true,
@@ -18,7 +18,7 @@ const written = {
   layer_scale: false,
 };
 
-/** Why this config has no tfjs form; undefined where it has one. */
+/** Why this config has no tfjs form; undefined if it has one. */
 export function missing(config) {
   const other = ([key, value]) => key in config && JSON.stringify(config[key]) !== JSON.stringify(value);
   const [[key, value] = []] = Object.entries(written).filter(other);
@@ -117,7 +117,7 @@ class TfjsVit {
     return tf.transpose(tf.reshape(qkv, [batch, -1, 3, heads, width / heads]), [2, 0, 3, 1, 4]);
   }
 
-  /** (B,h,T,d), however it is grouped → (B·T,D) */
+  /** (B,h,T,d), grouped in any way → (B·T,D) */
   joined(x) {
     const { tf, batch, config: { heads, width } } = this;
     const split = tf.reshape(x, [batch, heads, -1, width / heads]);

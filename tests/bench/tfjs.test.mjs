@@ -40,7 +40,7 @@ for (const name of ["pre_gelu_learned", "one_block_one_head", "stem"]) {
   }
 }
 
-test("what has no tfjs form says which config key it is", () => {
+test("a model without a tfjs form is refused by its config key", () => {
   const throws = (name, why) => assert.throws(() => tfjsVit(tf, golden(name)), why);
   throws("post_scale_final", /^Error: no tfjs form of norm post, only of pre$/);
   throws("distillation", /no tfjs form of prefix class,distillation, only of class$/);
