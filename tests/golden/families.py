@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Golden vectors of models under other code's names: tests/golden/families/.
+"""Golden vectors of models with the tensor names of other code: tests/golden/families/.
 
     python3 tests/golden/families.py [FOLDER]    PyTorch and torchvision, from 1.13 and 0.14 on
 
-torchvision's model and torch.nn.TransformerEncoder are their own code. The others are make.py's
-model, its tensors renamed and cut as transformers and vit-pytorch have them. For each two files:
+torchvision's model and torch.nn.TransformerEncoder run their own code. The others are make.py's
+model with tensors renamed and cut as in transformers and vit-pytorch. Each model has two files:
 
-NAME.safetensors         the tensors, and no config
-NAME.golden.safetensors  images (B,C,H,W), logits (B,K) where there is a head,
-                         attention (B·L,h,T,T), hidden (B,L,T,D), tokens (B,T,D), pooled (B,D) of
-                         ours, all F32
+NAME.safetensors         the tensors, without a config
+NAME.golden.safetensors  all F32: images (B,C,H,W), logits (B,K) if there is a head,
+                         attention (B·L,h,T,T), hidden (B,L,T,D), tokens (B,T,D), and
+                         pooled (B,D) of our models
 """
 
 import pathlib
@@ -26,7 +26,7 @@ from others import (Bare, MeanOfAll, Refined, Siglip, VitPytorch, VitPytorchMean
 
 
 def renamed(tensors, table, cut_qkv=None):
-    """table: patterns of our names and theirs; cut_qkv: how queries, keys and values are called."""
+    """table: patterns of our names and theirs; cut_qkv: their names of queries, keys and values."""
     out = {}
     for name, tensor in tensors.items():
         for ours, theirs in table:
@@ -118,7 +118,7 @@ def as_dinov2_classifier(tensors):
 
 
 def as_registers(tensors):
-    """Positions of class and patches alone; the class token's is in the token in ours."""
+    """Positions of the class token and the patches. In our model the class token holds its own."""
     tensors = dict(tensors)
     width = tensors["cls_token"].shape[-1]
     first = torch.linspace(-1, 1, width).reshape(1, 1, -1)
@@ -147,7 +147,7 @@ def as_siglip(tensors):
 
 
 def as_timms_siglip(tensors):
-    """timm keeps the query's matrix and those of keys and values apart."""
+    """timm has one matrix for the query and one for keys and values."""
     out = {}
     for name, tensor in tensors.items():
         if "in_proj" in name:
@@ -189,7 +189,7 @@ VIT_PYTORCH_BEFORE = [
 
 
 def channels_last(tensors):
-    """vit-pytorch's patches are (P,Q,C) in a row, and its projection a Linear."""
+    """In vit-pytorch a patch is a row (P,Q,C), and the projection is a Linear."""
     tensors = dict(tensors)
     weight = tensors["patch_embed.proj.weight"]
     tensors["patch_embed.proj.weight"] = weight.permute(0, 2, 3, 1).flatten(1)
@@ -262,7 +262,7 @@ def as_open_clip_alone(tensors):
 
 
 def as_openai_clip(tensors):
-    """Beside a text tower that is deeper, and whose names differ by the prefix alone."""
+    """The file also has a deeper text tower, whose names differ only by the prefix."""
     alone = as_open_clip_alone(tensors)
     text = {n: torch.ones(2) for n in alone if n.startswith("transformer.resblocks.0.")}
     deeper = {n.replace(".0.", f".{i}.", 1): t for n, t in text.items() for i in range(4)}
@@ -325,13 +325,14 @@ def as_vit_pytorch_mean_before(tensors):
 
 
 def as_averaged(tensors):
-    """What torch.optim.swa_utils.AveragedModel saves, but for its counter's type."""
+    """The file that torch.optim.swa_utils.AveragedModel saves, except for its counter's type."""
     return {**behind("module.", tensors), "n_averaged": torch.ones(())}
 
 
 # ---- The cases -------------------------------------------------------------------------
 
-# Name → make, and its options. Ours: how the tensors are renamed, and what the model is.
+# OTHERS: name → a function that makes the model, its options. OURS: name → a function that
+# renames the tensors, the model's config.
 OTHERS = {
     "torchvision": (of_torchvision, dict(
         image_size=8, patch_size=4, num_layers=2, heads=1, hidden_dim=64, mlp_dim=24,
@@ -370,7 +371,7 @@ OURS = {
 }
 
 
-OURS.update({  # later, as each has the seed of its number
+OURS.update({  # at the end, because a model's number is its seed
     "deit3": (as_deit3, dict(SMALL, layer_scale=True, norm_eps=1e-6, POSITION_ROWS="patches")),
     "dinov2_of_the_hub": (as_hubs_dinov2, dict(
         SMALL, layer_scale=True, norm_eps=1e-6, prefix=["class", "register", "register"],
@@ -437,7 +438,7 @@ def make_other(name, seed):
     random = torch.Generator().manual_seed(seed)
     model, recorded = build(**options)
     draw_weights(model, torch.float32, random)
-    model.train()  # in which nn.TransformerEncoderLayer takes no shortcut past its modules
+    model.train()  # so that nn.TransformerEncoderLayer takes no shortcut past its modules
     size = options.get("image_size", options.get("image"))
     channels = options.get("channels", 3)
     images = torch.randn(BATCH, channels, size, size, generator=random, dtype=torch.float32)
@@ -456,7 +457,7 @@ def make_ours(name, seed):
     draw_weights(model, DTYPES[dtype], random)
     images = torch.randn(BATCH, case["channels"], *case["image_size"], generator=random,
                          dtype=torch.float32)
-    if name == "deit_of_one_head":  # half of the sum of two heads that are alike
+    if name == "deit_of_one_head":  # only the head of the class token is left
         model.head_dist = None
         model.__dict__.pop("head_dist", None)
         del model._modules["head_dist"]

@@ -1,5 +1,6 @@
-// What full.py made, through the API: each build loads it by its path and classifies the same
-// photos. Prints how far its logits are from torchvision's, and what that takes; run by hand:
+// Runs full.py's model through the API: each build loads the model by its path and classifies the
+// same photos. Prints how far the logits are from torchvision's, the times and the memory. Run by
+// hand:
 //
 //     node tests/golden/full.mjs FOLDER
 import { execFileSync } from "node:child_process";
@@ -10,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Vit } from "../../dist/vit.js";
 import { farthest, modelPath } from "../node/golden.mjs";
 
-/** The largest error, of the largest logit. */
+/** The largest error allowed, as a share of the largest logit. */
 const LIMIT = 1e-4;
 const TIMES = 5;
 
@@ -23,7 +24,7 @@ async function measure(folder, variant) {
     const prepare = { kind: "photo", resize: 256, crop: 224, mean, std, interpolation };
     const vit = await Vit.load({ weights, prepare }, { variant });
     result.load_ms.push(performance.now() - start);
-    result.loaded_mb ??= peak(); // before the first is gone for the second
+    result.loaded_mb ??= peak(); // of the first model only, without the second
     for (const { name, width, height, logits } of photos.filter((one) => one.interpolation === interpolation)) {
       const image = { data: readFileSync(join(folder, `${name}.rgb`)), width, height };
       for (let time = 0; time < TIMES; time++) {
@@ -43,23 +44,23 @@ async function measure(folder, variant) {
 const top5 = (logits) => logits.map((logit, index) => [logit, index]).sort(([a], [b]) => b - a)
   .slice(0, 5).map(([, index]) => index);
 
-/** What the process has held at most, Node itself included. */
+/** The peak memory of the process in megabytes, including Node itself. */
 const peak = () => process.resourceUsage().maxRSS / 1024;
 
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 
 const [folder, variant] = process.argv.slice(2);
-if (!folder) throw new Error("node tests/golden/full.mjs FOLDER; full.py fills it");
+if (!folder) throw new Error("expected node tests/golden/full.mjs FOLDER, where full.py fills FOLDER");
 if (variant) {
   console.log(JSON.stringify(await measure(folder, variant)));
 } else {
   for (const build of ["simd128", "relaxed"]) {
     const there = await Vit.load(modelPath("per_head"), { variant: build }).catch(({ code }) => code);
-    if (there === "unsupported") { // Node has it from 22 on
+    if (there === "unsupported") { // Node has relaxed SIMD from 22 on
       console.log(`${build}: skipped, this engine lacks it`);
       continue;
     }
-    // In a process of its own, whose memory is its own.
+    // Each build runs in a process of its own, so that its memory is measured alone.
     const text = execFileSync(process.execPath, [fileURLToPath(import.meta.url), folder, build], {
       stdio: ["ignore", "pipe", "inherit"],
     });

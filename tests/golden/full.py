@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""A ViT-B/16 of full size, by torchvision alone, for full.mjs to compare with; run by hand.
+"""A ViT-B/16 of full size by torchvision alone, with which full.mjs compares. Run by hand.
 
     python3 tests/golden/full.py FOLDER [F32|F16|BF16] [PHOTO.png …]     torchvision from 0.14 on
     node tests/golden/full.mjs FOLDER
 
-The weights are random, from a seed, and far from their usual start, so that no mistake hides behind
-a 0 or a 1. Written to FOLDER, 350 MB in F32:
+The weights are random, from a seed, and far from their usual start, so that a 0 or a 1 hides no
+mistake. Writes to FOLDER, 350 MB in F32:
 
-model.safetensors   torchvision's state_dict, its tensors in the type given
-NAME.rgb            a photo's bytes; by default of those in shared/photos beside the repository
-expected.json       what torchvision makes of each, prepared by its own transforms, in float64
+model.safetensors   torchvision's state_dict, with tensors in the given type
+NAME.rgb            a photo's bytes; by default the photos in shared/photos beside the repository
+expected.json       torchvision's results for each photo, prepared by its transforms, in float64
 """
 
 import json

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Golden vectors: an independent Vision Transformer in plain PyTorch, and what it computes.
+"""Golden vectors: an independent Vision Transformer in plain PyTorch, and its results.
 
     python3 tests/golden/make.py [FOLDER]       any PyTorch from 1.13 on; no other package
 
-The model below is written from src/README.md's config and timm's names alone, in PyTorch's own
-layers, and knows nothing of the C code. Weights are drawn as float32 (or rounded to the
-file's type), the model runs in float64, results are stored as float32. For each of CASES
-two files are written, in the safetensors format:
+The model below knows nothing of the C code. It is written from src/README.md's config and timm's
+names alone, in PyTorch's own layers. Weights are drawn as float32 or rounded to the file's type, the
+model runs in float64, and results are stored as float32. Each of CASES has two files in the
+safetensors format:
 
 NAME.safetensors         the model: timm's tensor names, its config in __metadata__.vitrine
-NAME.golden.safetensors  what it computes for a batch of B images; every tensor is F32:
+NAME.golden.safetensors  its results for a batch of B images; every tensor is F32:
     images     (B,C,H,W)
     labels     (B)           class numbers
     logits     (B,K)
@@ -18,11 +18,11 @@ NAME.golden.safetensors  what it computes for a batch of B images; every tensor 
     tokens     (B,T,D)       after the last block and the final norm
     smoothing  (1)           of the labels in the loss
     loss       (1)           mean cross-entropy over the batch
-    dlogits    (B,K)         its gradient by the logits
-    grad.NAME                its gradient by each tensor of the model, in that tensor's shape
-                             (a pos_embed that is resized: in the shape it is resized to)
+    dlogits    (B,K)         the loss's gradient by the logits
+    grad.NAME                the loss's gradient by each tensor of the model, in that tensor's
+                             shape; by a resized pos_embed, in the shape after resizing
 
-The same PyTorch on the same kind of machine gives the same bytes again.
+The same PyTorch on the same kind of machine gives the same bytes each time.
 """
 
 import json
@@ -42,11 +42,14 @@ DEFAULTS = dict(
     pool="class", qkv_bias=True, qk_norm=False, layer_scale=False, prefix=["class"],
     attention="standard")
 
-# Name → what differs from DEFAULTS. Keys in capitals are no config keys; they shape the file:
-# DTYPE of the tensors, PAD the header to 8 bytes, FC_NORM in place of norm, POSITION_ROWS
-# "patches" for a pos_embed without rows for the prefix, HOLD the fixed positions in the file,
-# GRID the side, or sides, of the grid that pos_embed was made for, to be resized as timm does;
-# families.py's NORM_PRE, PATCH_BIAS and HEAD_BIAS as CLIP has them.
+# Name → the differences from DEFAULTS. Keys in capitals are no config keys. They shape the file:
+# DTYPE       the tensors' type
+# PAD         whether the header is padded to 8 bytes
+# FC_NORM     fc_norm in place of norm
+# POSITION_ROWS "patches": pos_embed has no rows for the prefix
+# HOLD        the file holds the fixed positions
+# GRID        the side, or sides, of the grid that pos_embed was made for; it is resized as in timm
+# NORM_PRE, PATCH_BIAS, HEAD_BIAS (families.py): as in CLIP
 CASES = {
     "pre_gelu_learned": dict(image_size=[12, 12], depth=3),
     "post_relu_sincos1d_mean": dict(
@@ -61,7 +64,7 @@ CASES = {
     "registers_scale_qknorm": dict(
         prefix=["class", "register", "register", "register"], layer_scale=True, qk_norm=True,
         qkv_bias=False, width=20, heads=4, norm_eps=1e-5),
-    "per_head": dict(  # the classic tutorial model's own shape
+    "per_head": dict(  # the shape of the classic tutorial's model
         image_size=[28, 28], width=8, heads=2, mlp_width=32, classes=10, position="sincos1d",
         attention="per_head", final_norm=False, norm_eps=1e-5),
     "per_head_qknorm": dict(
@@ -108,7 +111,7 @@ ACTIVATIONS = {"gelu": F.gelu, "gelu_tanh": gelu_tanh, "quick_gelu": quick_gelu,
 
 
 def sincos1d(tokens, width):
-    """Vaswani et al.: sin on even, cos on odd columns, of position / 10000^(column pair / D)."""
+    """Vaswani et al.: position / 10000^(column pair / D); sin on even columns, cos on odd ones."""
     table = torch.empty(tokens, width)
     for t in range(tokens):
         for column in range(width):
@@ -118,7 +121,7 @@ def sincos1d(tokens, width):
 
 
 def sincos2d(rows, columns, width, prefix):
-    """MoCo v3, MAE: D/2 numbers of the column, then D/2 of the row, each all sin, then all cos."""
+    """MoCo v3, MAE: D/2 numbers for the column, then D/2 for the row; each all sin, then all cos."""
     omega = 10000.0 ** -(torch.arange(width // 4) / (width / 4))
 
     def encode(place):
@@ -133,7 +136,7 @@ def sincos2d(rows, columns, width, prefix):
 
 
 class PerHeadLinear(nn.Module):
-    """q, k and v of every head from that head's own slice of the token."""
+    """Each head's q, k and v from its own slice of the token."""
 
     def __init__(self, width, heads, bias):
         super().__init__()
@@ -151,9 +154,9 @@ class PerHeadLinear(nn.Module):
 
 
 class RelPosBias(nn.Module):
-    """Swin's and BEiT's bias of the scores (T,T), named and ordered as timm does: a row of the
-    table for each offset query - key, sorted by rows, then columns; then prefix to patch, patch
-    to prefix, prefix to prefix."""
+    """Swin's and BEiT's bias of the scores (T,T), with timm's name and order. The table has a row
+    for each offset query - key, sorted by rows, then columns; then one for prefix to patch, one for
+    patch to prefix, and one for prefix to prefix."""
 
     def __init__(self, c):
         super().__init__()
@@ -307,7 +310,7 @@ class VisionTransformer(nn.Module):
             self.head_dist = nn.Linear(D, K)
 
     def positions(self):
-        """pos_embed, its grid resized to the image's; kept, for its gradient."""
+        """pos_embed with its grid resized to the image's. It is kept for its gradient."""
         if getattr(self, "made_for", None) is None:
             return self.pos_embed
         patches = self.made_for[0] * self.made_for[1]
@@ -350,7 +353,7 @@ class VisionTransformer(nn.Module):
         logits = self.head(torch.cat(both, dim=1) if self.pool == "class_mean" else self.pooled)
         if getattr(self, "head_dist", None):
             logits = (logits + self.head_dist(x[:, 1])) / 2
-            self.pooled = (self.pooled + x[:, 1]) / 2  # as timm's, of which each head reads one
+            self.pooled = (self.pooled + x[:, 1]) / 2  # as in timm; each head reads one of the two
         return logits
 
 
@@ -364,7 +367,7 @@ def write_safetensors(path, tensors, metadata=None, pad=True):
         header["__metadata__"] = metadata
     for name, (dtype, tensor) in tensors.items():
         tensor = tensor.detach().to(DTYPES[dtype]).contiguous()
-        if dtype == "BF16":  # which NumPy lacks
+        if dtype == "BF16":  # NumPy lacks this type
             tensor = tensor.view(torch.int16)
         raw = tensor.numpy().tobytes()
         header[name] = dict(
@@ -378,7 +381,7 @@ def write_safetensors(path, tensors, metadata=None, pad=True):
 
 
 def draw_weights(model, dtype, random):
-    """Every tensor far from its usual start, so that no mistake hides behind a 0 or a 1."""
+    """Draws every tensor far from its usual start, so that a 0 or a 1 hides no mistake."""
     for name, p in model.named_parameters():
         noise = torch.randn(p.shape, generator=random, dtype=torch.float32)
         if p.dim() == 1 and name.endswith(("weight", "gamma")):

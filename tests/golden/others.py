@@ -1,4 +1,4 @@
-"""Models for families.py: code that is not ours, and what make.py's model has not."""
+"""Models for families.py: code that is not ours, and features that make.py's model lacks."""
 
 import torch
 from torch import nn
@@ -10,7 +10,7 @@ from make import VisionTransformer
 
 
 class Recorded:
-    """What the blocks of a model give, and the weights of every nn.MultiheadAttention in them."""
+    """The outputs of a model's blocks, and the weights of every nn.MultiheadAttention in them."""
 
     def __init__(self, blocks, norm):
         self.hidden, self.attention, self.tokens = [], [], None
@@ -47,7 +47,7 @@ def of_a_tutorial(**sizes):
 
 
 class Encoder(nn.Module):
-    """What people write around torch.nn.TransformerEncoder."""
+    """A usual model around torch.nn.TransformerEncoder."""
 
     def __init__(self, image, patch, channels, width, heads, mlp, depth, classes, unfold=False,
                  **layer):
@@ -75,11 +75,11 @@ def of_encoder(**options):
     return model, Recorded(model.encoder.layers, model.encoder.norm)
 
 
-# ---- Models that make.py has not -------------------------------------------------------
+# ---- Models that make.py lacks ---------------------------------------------------------
 
 
 class Pooling(nn.Module):
-    """SigLIP's head, its parts named as in transformers."""
+    """SigLIP's head, with parts named as in transformers."""
 
     def __init__(self, c):
         super().__init__()
@@ -114,7 +114,7 @@ class Siglip(VisionTransformer):
 
 
 class WideAttention(make.Attention):
-    """Heads whose width is chosen freely."""
+    """Attention whose heads may have any width."""
 
     def __init__(self, c):
         super().__init__(c)
@@ -141,7 +141,7 @@ class VitPytorch(VisionTransformer):
 
 
 class Bare(VitPytorch):
-    """One head as wide as the token: nothing comes behind it."""
+    """One head as wide as the token, without a projection after it."""
 
     def __init__(self, c):
         super().__init__(c)
@@ -161,13 +161,13 @@ class NormedPatches(nn.Module):
         B, C, H, W = images.shape
         P, Q = self.patch
         x = images.reshape(B, C, H // P, P, W // Q, Q).permute(0, 2, 4, 3, 5, 1).flatten(3)
-        x = self.norm_in(x.flatten(1, 2))  # of (P,Q,C)
+        x = self.norm_in(x.flatten(1, 2))  # patches in the order (P,Q,C)
         return self.norm(nn.functional.linear(
             x, self.proj.weight.permute(0, 2, 3, 1).flatten(1), self.proj.bias))
 
 
 class Refined(VisionTransformer):
-    """timm's PRR: the tokens attend to each other once more, without any weights."""
+    """timm's PRR: the tokens attend to each other once more, without weights."""
 
     def forward(self, images):
         self.pool = "class"
@@ -182,7 +182,7 @@ class Refined(VisionTransformer):
 
 
 class MeanOfAll(VisionTransformer):
-    """A mean that the prefix is in."""
+    """A mean over the prefix too."""
 
     def forward(self, images):
         super().forward(images)
@@ -191,7 +191,7 @@ class MeanOfAll(VisionTransformer):
 
 
 class VitPytorchMean(VitPytorch):
-    """The mean of vit-pytorch before 1.0, normed behind it."""
+    """The mean of vit-pytorch before 1.0, with a norm after it."""
 
     def forward(self, images):
         super().forward(images)

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""What Pillow makes of real photos: tests/golden/photos.txt, for tests/c/photos_test.c.
+"""Real photos prepared by Pillow: tests/golden/photos.txt, for tests/c/photos_test.c.
 
     python3 tests/golden/photos.py PHOTOS [FILE]        Pillow from 9.1 on, and no other package
 
-PHOTOS is a folder with the photos below. Grey pixels are a photo's green ones.
-Transparent ones get alpha(x, y), lie on white, and are resized then; whatever is to be grey is
-converted first. A line a case, its words:
+PHOTOS is a folder with the photos below. Grey pixels are a photo's green channel. Transparent pixels
+get alpha(x, y) and are laid on white before the photo is resized. A photo for a grey model is
+converted to grey first. Each case is a line of these words:
 
-file, channels of the pixels and of the model, filter, the length that the shorter side gets or 0,
-rows and columns that the photo is resized to or 0, how (see `fitted`), rows and columns of the crop,
-how half of an odd margin is rounded, the grey that lies round a photo or -1, step, FNV-1a of all
-bytes of the crop, and of those every step-th row's every step-th pixel in hexadecimal.
+file, channels of the pixels, channels of the model, filter, new length of the shorter side or 0,
+rows and columns after resizing or 0, the way of resizing (see `fitted`), rows and columns of the
+crop, how half of an odd margin is rounded, the grey around a photo or -1, step, FNV-1a of all bytes
+of the crop, and every step-th pixel of every step-th row in hexadecimal.
 """
 
 import pathlib
@@ -26,24 +26,24 @@ def square(shorter, rows, columns, crop, step, middle="even"):
     return (shorter, rows, columns, "stretch", crop, crop, middle, -1, step)
 
 
-# The shorter side or 0, rows and columns or 0, how, rows and columns of the crop, middle, grey, step.
+# Shorter side or 0, rows and columns or 0, way, rows and columns of the crop, middle, grey, step.
 SIZES = [
-    square(256, 0, 0, 224, 20),  # as most models are given them
+    square(256, 0, 0, 224, 20),  # as for most models
     square(24, 0, 0, 24, 2),  # much smaller, no crop
     square(231, 0, 0, 224, 20),  # a crop whose margin is odd
     square(900, 0, 0, 640, 60),  # larger
     square(0, 224, 224, 224, 20),  # stretched
-    square(0, 700, 90, 77, 7),  # longer and narrower at once
+    square(0, 700, 90, 77, 7),  # more rows and fewer columns
 ]
 SHAPES = [
-    square(231, 0, 0, 224, 20, "floor"),  # an odd margin as transformers rounds it
-    (75, 0, 0, "stretch", 50, 72, "even", -1, 9),  # a crop that is no square
+    square(231, 0, 0, 224, 20, "floor"),  # an odd margin, rounded as in transformers
+    (75, 0, 0, "stretch", 50, 72, "even", -1, 9),  # a crop that is not square
     (0, 64, 96, "stretch", 64, 96, "even", -1, 9),
     (0, 71, 106, "cover", 64, 96, "even", -1, 9),
     (0, 106, 71, "cover", 96, 64, "even", -1, 9),
-    (0, 101, 101, "contain", 101, 101, "even", 124, 9),  # beside a margin that is odd
+    (0, 101, 101, "contain", 101, 101, "even", 124, 9),  # with an odd margin
     (0, 71, 106, "contain", 64, 96, "even", 7, 9),
-    (0, 0, 0, "stretch", 200, 301, "floor", -1, 29),  # as it is
+    (0, 0, 0, "stretch", 200, 301, "floor", -1, 29),  # not resized
 ]
 # Channels of the pixels and of the model.
 KINDS = [(3, 1), (1, 1), (1, 3), (2, 1), (2, 3), (4, 1), (4, 3)]
@@ -54,7 +54,7 @@ def alpha(x, y):
 
 
 def pixels(photo, channels, to):
-    """A photo as so many channels, opaque, then as those of the model."""
+    """A photo with `channels` channels, laid on white, then with the model's `to` channels."""
     if channels < 3:
         photo = Image.merge("RGB", [photo.getchannel("G")] * 3)
     mode = {1: "L", 3: "RGB"}[to]
@@ -69,7 +69,7 @@ def pixels(photo, channels, to):
 
 
 def fitted(size, shorter, rows, columns, fit):
-    """What columns and rows become: as torchvision's Resize, or as timm's ResizeKeepRatio."""
+    """Columns and rows after resizing, as torchvision's Resize or timm's ResizeKeepRatio does it."""
     if shorter:
         return [int(shorter * n / min(size)) for n in size]
     if not rows:
@@ -81,7 +81,8 @@ def fitted(size, shorter, rows, columns, fit):
 
 
 def start(have, want, middle):
-    """As torchvision's CenterCrop, or as transformers'; below 0 where the photo lacks some."""
+    """Where the crop begins, as in torchvision's or transformers' CenterCrop; below 0 if the photo
+    is smaller than the crop."""
     if have < want:
         return -((want - have) // 2)
     return (have - want) // 2 if middle == "floor" else int(round((have - want) / 2.0))

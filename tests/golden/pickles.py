@@ -1,18 +1,18 @@
 #!/usr/bin/python3
-"""Models of this folder as PyTorch's own files: tests/golden/pickle/.
+"""Models of this folder in PyTorch's own file formats: tests/golden/pickle/.
 
     python3 tests/golden/pickles.py [FOLDER]    PyTorch from 1.13 on, and numpy
 
-Each holds the tensors of a NAME.safetensors of this folder, bit for bit, and torch.save wrote it:
+Each file holds the tensors of a NAME.safetensors of this folder, bit for bit. torch.save wrote it:
 
-zip.pt        as it saves today, with a module's _metadata and parameters
-legacy.pt     as before PyTorch 1.6
+zip.pt        in today's format, with a module's _metadata and parameters
+legacy.pt     in the format before PyTorch 1.6
 protocol4.pth, protocol5.pth  with newer opcodes
-half.bin, bfloat.bin          16 bits a number; the second in the legacy form
+half.bin, bfloat.bin          16 bits a number; the second in the legacy format
 double.pt     64 bits a number
-views.pt      all in one storage: transposed, with strides, behind an offset, repeated
-nested.pt     what a training run saves: "model" beside an optimizer, arguments, counters
-pytorch_model.bin.index.json  and its two files
+views.pt      all tensors in one storage: transposed, with strides, at an offset, repeated
+nested.pt     a training run's file: "model" beside an optimizer, arguments, counters
+pytorch_model.bin.index.json  an index and its two files
 """
 
 import argparse
@@ -30,7 +30,7 @@ SMALL = "one_block_one_head"
 
 
 def read_safetensors(path):
-    """Its tensors, by name."""
+    """The file's tensors, by name."""
     data = path.read_bytes()
     size = struct.unpack_from("<Q", data)[0]
     header = json.loads(data[8:8 + size])
@@ -46,7 +46,7 @@ def state_of(name):
 
 
 def module_like(state):
-    """As nn.Module.state_dict() gives it, some of it parameters."""
+    """The state as nn.Module.state_dict() gives it, with some tensors as parameters."""
     module = collections.OrderedDict(
         (name, torch.nn.Parameter(one) if one.dim() > 1 else one) for name, one in state.items())
     module._metadata = collections.OrderedDict([("", {"version": 1}), ("blocks", {"version": 1})])
@@ -54,7 +54,7 @@ def module_like(state):
 
 
 def views(state):
-    """The same numbers, none of them where they usually are."""
+    """The same numbers as views, none of them at its usual place."""
     flat = torch.zeros(3 + sum(2 * one.numel() for one in state.values()))
     at, seen = 3, collections.OrderedDict()
     for index, (name, one) in enumerate(state.items()):
