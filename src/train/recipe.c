@@ -48,6 +48,8 @@ static const struct key TRAINING[] = {
     {"distillation", REAL, AT(distillation), 0, 1, 0, NULL},
     {"drawings", COUNT, AT(drawings), 0, 1000, 0, NULL},
     {"hand", REAL, AT(hand), 0, 1, 0, NULL},
+    {"habits", REAL, AT(habits), 0, 1, 0, NULL},
+    {"unfinished", REAL, AT(unfinished), 0, 1, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
     {"precision", NAME, AT(precision), 0, 0, PRECISION_FLOAT32, PRECISIONS},
 };

@@ -1,6 +1,7 @@
 /* What an epoch consists of: each image of the data set, each drawing by the writers to train on
  * several times, and drawings of no digit; each changed by the chances of (seed, epoch, index). */
 #include "base/error.h"
+#include "habits.h"
 #include "negatives.h"
 #include "rng.h"
 #include "train.h"
@@ -41,21 +42,22 @@ void samples_close(struct samples *s) {
 }
 
 bool sample_room_open(struct sample_room *room, const struct samples *s) {
-    size_t points = s->drawings ? s->drawings->most_points : 0, others = negative_points();
     vit_config digit = {.prepare = VIT_PREPARE_DIGIT,
                         .image_size = {s->data->rows, s->data->columns},
                         .channels = 1};
     room->ink = malloc(SIDE * SIDE);
-    room->points = malloc((points > others ? points : others) * sizeof *room->points);
+    room->points = malloc(negative_points() * sizeof *room->points);
+    bool sketched = sketch_open(&room->sketch, s->drawings, HABIT_POINTS, HABIT_STROKES);
     room->prepare = malloc(vit_prepare_size(&digit, SIDE, SIDE, 1));
     room->bytes = malloc(s->data->rows * s->data->columns);
     room->augment = malloc(augmenter_scratch(s->augmenter) * sizeof *room->augment);
-    return room->ink && room->points && room->prepare && room->bytes && room->augment;
+    return sketched && room->ink && room->points && room->prepare && room->bytes && room->augment;
 }
 
 void sample_room_close(struct sample_room *room) {
     free(room->ink);
     free(room->points);
+    sketch_close(&room->sketch);
     free(room->prepare);
     free(room->bytes);
     free(room->augment);
@@ -97,9 +99,15 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
         pen_draw_line(room->ink, SIDE, SIDE, &pen);
         return;
     }
-    float narrowness = drawings_narrowness(room->points, s->drawings, drawing, pen.stretch);
+    struct sketch *sketch = &room->sketch;
+    sketch_take(sketch, s->drawings, drawing);
+    if (s->recipe->habits > 0)
+        habits_apply(sketch, s->drawings->list[drawing].label, s->recipe->habits, rng);
+    if (s->recipe->unfinished > 0 && rng_unit(rng) < s->recipe->unfinished)
+        habit_stop_early(sketch, rng);
+    float narrowness = sketch_narrowness(sketch, pen.stretch);
     pen.width = fminf(pen.width, size * thickest_pen(narrowness) / (1 + pen.pressure.height));
-    drawings_draw(room->ink, SIDE, SIDE, room->points, s->drawings, drawing, &pen);
+    sketch_draw(room->ink, SIDE, SIDE, sketch, &pen);
 }
 
 static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *side, size_t index,

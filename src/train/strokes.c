@@ -105,6 +105,7 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
     if (drawing.strokes == 0) return complain(r, "a stroke or more");
     if (!grow((void **)&to->list, &r->list_room, to->count, sizeof *to->list)) return no_memory(r);
     if (drawing.points > to->most_points) to->most_points = drawing.points;
+    if (drawing.strokes > to->most_strokes) to->most_strokes = drawing.strokes;
     to->list[to->count++] = drawing;
     return VIT_OK;
 }
@@ -198,15 +199,35 @@ static vit_point put_point(const struct pen *pen, float x, float y, float time) 
     };
 }
 
-/* The points as the pen's stretch and slant have them, in the file's unit. */
-static struct box stretch_points(vit_point *scratch, const struct drawings *drawings,
-                                 const struct drawing *drawing, const struct pen *pen) {
+bool sketch_open(struct sketch *s, const struct drawings *drawings, size_t points, size_t strokes) {
+    *s = (struct sketch){0};
+    s->most_points = points + (drawings ? drawings->most_points : 0);
+    s->most_strokes = strokes + (drawings ? drawings->most_strokes : 0);
+    s->point = malloc(s->most_points * sizeof *s->point);
+    s->length = malloc(s->most_strokes * sizeof *s->length);
+    return s->point && s->length;
+}
+
+void sketch_close(struct sketch *s) {
+    free(s->point);
+    free(s->length);
+    *s = (struct sketch){0};
+}
+
+void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index) {
+    const struct drawing *drawing = &drawings->list[index];
     float(*from)[2] = drawings->points + drawing->first_point;
-    for (size_t i = 0; i < drawing->points; i++) {
-        float x = from[i][0] * pen->stretch - from[i][1] * pen->slant;
-        scratch[i] = (vit_point){x, from[i][1], pen->width};
-    }
-    return find_box(scratch, drawing->points);
+    s->points = drawing->points;
+    s->strokes = drawing->strokes;
+    for (size_t i = 0; i < s->points; i++) s->point[i] = (vit_point){from[i][0], from[i][1], 0};
+    memcpy(s->length, drawings->lengths + drawing->first_stroke, s->strokes * sizeof *s->length);
+}
+
+/* The points as the pen's stretch and slant have them. */
+static struct box stretch_points(struct sketch *s, const struct pen *pen) {
+    for (size_t i = 0; i < s->points; i++)
+        s->point[i].x = s->point[i].x * pen->stretch - s->point[i].y * pen->slant;
+    return find_box(s->point, s->points);
 }
 
 void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen) {
@@ -219,31 +240,26 @@ void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *
     vit_draw_stroke(ink, rows, columns, line, POINTS);
 }
 
-float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
-                          float stretch) {
-    const struct pen upright = {.stretch = stretch};
-    struct box box = stretch_points(scratch, drawings, &drawings->list[index], &upright);
-    float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
+float sketch_narrowness(const struct sketch *s, float stretch) {
+    struct box box = find_box(s->point, s->points);
+    float wide = stretch * box.high[0] - stretch * box.low[0], high = box.high[1] - box.low[1];
     float longer = fmaxf(wide, high);
     return longer > 0 ? fminf(wide, high) / longer : 1;
 }
 
-void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
-                   const struct drawings *drawings, size_t index, const struct pen *pen) {
-    const struct drawing *drawing = &drawings->list[index];
-    struct box box = stretch_points(scratch, drawings, drawing, pen);
+void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *s,
+                 const struct pen *pen) {
+    struct box box = stretch_points(s, pen);
     float wide = box.high[0] - box.low[0], high = box.high[1] - box.low[1];
     float longer = fmaxf(wide, high), scale = longer > 0 ? 1 / longer : 0;
-    for (size_t i = 0; i < drawing->points; i++) {
-        float x = scale * (scratch[i].x - box.low[0] - wide / 2);
-        float y = scale * (scratch[i].y - box.low[1] - high / 2);
-        scratch[i] = put_point(pen, x, y, (float)i / (float)drawing->points);
+    for (size_t i = 0; i < s->points; i++) {
+        float x = scale * (s->point[i].x - box.low[0] - wide / 2);
+        float y = scale * (s->point[i].y - box.low[1] - high / 2);
+        s->point[i] = put_point(pen, x, y, (float)i / (float)s->points);
     }
-    for (size_t i = 0; i < drawing->strokes; i++) {
-        size_t points = drawings->lengths[drawing->first_stroke + i];
-        vit_draw_stroke(ink, rows, columns, scratch, points);
-        scratch += points;
-    }
+    const vit_point *at = s->point;
+    for (size_t i = 0; i < s->strokes; at += s->length[i++])
+        vit_draw_stroke(ink, rows, columns, at, s->length[i]);
 }
 
 /* The page's pad and pen, and a digit of the size that most people draw. */
@@ -257,16 +273,18 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
         count += (writers & writers_part(drawings->list[i].writer)) != 0;
     vit_config digit = {.prepare = VIT_PREPARE_DIGIT, .image_size = {rows, columns}, .channels = 1};
     uint8_t *ink = malloc(PAD * PAD), *scratch = malloc(vit_prepare_size(&digit, PAD, PAD, 1));
-    vit_point *points = malloc(drawings->most_points * sizeof *points);
+    struct sketch sketch;
+    bool sketched = sketch_open(&sketch, drawings, 0, 0);
     float *image = malloc(pixels * sizeof *image);
     *data = (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, rows, columns};
     vit_status status = VIT_OK;
-    if (!ink || !scratch || !points || !image || !data->images || !data->labels)
+    if (!ink || !scratch || !sketched || !image || !data->images || !data->labels)
         status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
     for (size_t i = 0, n = 0; i < drawings->count && !status; i++) {
         if (!(writers & writers_part(drawings->list[i].writer))) continue;
         memset(ink, 0, PAD * PAD);
-        drawings_draw(ink, PAD, PAD, points, drawings, i, &PAGE_PEN);
+        sketch_take(&sketch, drawings, i);
+        sketch_draw(ink, PAD, PAD, &sketch, &PAGE_PEN);
         status =
             vit_prepare_digit(image, scratch, &(vit_pixels){ink, PAD, PAD, 1}, rows, columns, why);
         for (size_t j = 0; j < pixels && !status; j++)
@@ -274,7 +292,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
         data->labels[n++] = drawings->list[i].label;
     }
     free(image);
-    free(points);
+    sketch_close(&sketch);
     free(scratch);
     free(ink);
     if (status) data_close(data);

@@ -4,6 +4,7 @@
  *   recipe.c    what to train and how, as JSON
  *   augment.c   one warp per image: affine, elastic, stroke thickness
  *   strokes.c   drawings of pens, and pens to draw them with
+ *   habits.c    strokes changed to what other hands write
  *   negatives.c drawings of no digit
  *   samples.c   what an epoch consists of
  *   teacher.c   distillation
@@ -54,9 +55,9 @@ struct drawings {
         size_t writer;
         size_t first_stroke, strokes, first_point, points;
     } * list;
-    size_t count, most_points; /* most_points: of one drawing */
-    size_t *lengths;           /* (stroke_count): points of each stroke */
-    float (*points)[2];        /* x right, y down, in the file's unit */
+    size_t count, most_points, most_strokes; /* most: of one drawing */
+    size_t *lengths;                         /* (stroke_count): points of each stroke */
+    float (*points)[2];                      /* x right, y down, in the file's unit */
     size_t stroke_count, point_count;
 };
 
@@ -81,14 +82,26 @@ struct pen {
     } bend[2], pressure;             /* x along y, y along x: shares of size; a share of width */
 };
 
-/* A drawing's shorter side as a share of its longer one, stretched. `scratch`: as below. */
-float drawings_narrowness(vit_point *scratch, const struct drawings *drawings, size_t index,
-                          float stretch);
 /* Adds a bare line of the pen's size, as most people draw a 1, to `ink` (rows,columns). */
 void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen);
-/* Adds drawing `index` to `ink` (rows,columns). `scratch`: most_points of them. */
-void drawings_draw(uint8_t *ink, size_t rows, size_t columns, vit_point *scratch,
-                   const struct drawings *drawings, size_t index, const struct pen *pen);
+
+/* A drawing whose strokes may be changed before it is drawn. */
+struct sketch {
+    vit_point *point; /* (points), in the file's unit, y down; a pen sets the widths */
+    size_t *length;   /* (strokes): points of each */
+    size_t points, strokes, most_points, most_strokes;
+};
+
+/* Room for any of the drawings, with so many more points and strokes. `drawings`: may be NULL. */
+bool sketch_open(struct sketch *sketch, const struct drawings *drawings, size_t points,
+                 size_t strokes);
+void sketch_close(struct sketch *sketch);
+void sketch_take(struct sketch *sketch, const struct drawings *drawings, size_t index);
+/* Its shorter side as a share of its longer one, stretched. */
+float sketch_narrowness(const struct sketch *sketch, float stretch);
+/* Adds it to `ink` (rows,columns); its points become those of the ink. */
+void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
+                 const struct pen *pen);
 
 /* The drawings by these `writers`, drawn with the page's pen and prepared as the page does. */
 vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
@@ -127,6 +140,8 @@ struct recipe {
     size_t sharpness_batch;     /* samples that climb together; 0: the whole batch */
     size_t drawings;            /* times that an epoch draws each drawing */
     double hand;                /* bends drawings, presses unevenly, makes half of the 1s lines */
+    double habits;              /* how often a drawing's strokes change to another hand's */
+    double unfinished;          /* share of the drawings that stop early */
     double distillation;        /* share of the targets that is a teacher's answer */
     double negatives;           /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
@@ -175,7 +190,8 @@ struct samples { /* const after opening, shared by threads */
 
 struct sample_room { /* what a thread brings */
     uint8_t *ink, *bytes;
-    vit_point *points;
+    vit_point *points; /* for drawings of no digit */
+    struct sketch sketch;
     void *prepare;
     float *augment;
 };

@@ -46,8 +46,14 @@ struct reader {
     vit_state *state;
     void *memory, *prepare;
     struct drawings drawings;
-    vit_point *points;
 };
+
+static struct sketch sketch; /* room for any drawing */
+
+static void draw(uint8_t *plane, const struct reader *r, size_t drawing, const struct pen *pen) {
+    sketch_take(&sketch, &r->drawings, drawing);
+    sketch_draw(plane, PAD, PAD, &sketch, pen);
+}
 
 static const char *const MODELS[] = {"digits", "digits-large"};
 #define NO_DRAWINGS "no pen drawings in the folder that VITRINE_DATA names, nor beside it"
@@ -81,12 +87,11 @@ static bool reader_open(struct reader *r, const char *model) {
     r->memory = malloc(need);
     vit_state_init(&r->state, r->memory, need, r->model, 1, NULL);
     r->prepare = malloc(vit_prepare_size(config, PAD, PAD, 1));
-    r->points = malloc(r->drawings.most_points * sizeof *r->points);
-    return true;
+    return sketch_open(&sketch, &r->drawings, 0, 0);
 }
 
 static void reader_close(struct reader *r) {
-    free(r->points);
+    sketch_close(&sketch);
     free(r->prepare);
     free(r->memory);
     drawings_close(&r->drawings);
@@ -128,7 +133,7 @@ static struct told read_plane(const struct reader *r, const uint8_t plane[PAD * 
 
 static struct told answer(const struct reader *r, size_t drawing, const struct way *way) {
     uint8_t plane[PAD * PAD] = {0};
-    drawings_draw(plane, PAD, PAD, r->points, &r->drawings, drawing, &way->pen);
+    draw(plane, r, drawing, &way->pen);
     for (size_t i = 0; i < PAD * PAD; i++)
         plane[i] = (uint8_t)(way->paper + (way->ink - way->paper) * plane[i] / 255);
     return read_plane(r, plane, way->what);
@@ -222,9 +227,9 @@ static void draw_knot(uint8_t *plane, size_t i, float width) {
 /* Two drawings of one or more writers, side by side. */
 static void draw_pair(uint8_t *plane, const struct reader *r, size_t drawing, float width) {
     struct pen pen = PEN(width, 100, 0, 85, 140);
-    drawings_draw(plane, PAD, PAD, r->points, &r->drawings, drawing, &pen);
+    draw(plane, r, drawing, &pen);
     pen.x = 195;
-    drawings_draw(plane, PAD, PAD, r->points, &r->drawings, next_held_out(r, drawing), &pen);
+    draw(plane, r, next_held_out(r, drawing), &pen);
 }
 
 static void check_doubts(const struct reader *r, const char *model) {

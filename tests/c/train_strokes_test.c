@@ -133,15 +133,28 @@ static struct extent extent_of(const uint8_t *ink) {
     return e;
 }
 
+static void draw_first(uint8_t *ink, struct sketch *sketch, const struct drawings *drawings,
+                       const struct pen *pen) {
+    sketch_take(sketch, drawings, 0);
+    sketch_draw(ink, PAD, PAD, sketch, pen);
+}
+
+static float narrowness_of_first(struct sketch *sketch, const struct drawings *drawings,
+                                 float stretch) {
+    sketch_take(sketch, drawings, 0);
+    return sketch_narrowness(sketch, stretch);
+}
+
 TEST("a pen's drawing has its size, place and slant") {
     static const char L[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 0], [0, 0], [25, 0]]]}";
     struct drawings drawings;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, L, &why), "%s", why.text);
-    vit_point scratch[4];
+    struct sketch sketch;
+    REQUIRE(sketch_open(&sketch, &drawings, 0, 0), "no memory");
     uint8_t ink[PAD * PAD] = {0};
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0,
-                  &(struct pen){.width = 4, .size = 60, .stretch = 1, .x = 50, .y = 40});
+    draw_first(ink, &sketch, &drawings,
+               &(struct pen){.width = 4, .size = 60, .stretch = 1, .x = 50, .y = 40});
     struct extent e = extent_of(ink);
     CHECK(e.top == 8 && e.bottom == 71, "60 high and a pen of 4 about 40: %zu to %zu", e.top,
           e.bottom);
@@ -149,12 +162,12 @@ TEST("a pen's drawing has its size, place and slant") {
     CHECK(ink[60 * PAD + 34] && !ink[60 * PAD + 60], "the upright is not on the left");
     CHECK(!ink[12 * PAD + 60] && ink[70 * PAD + 60], "the foot is not below");
     memset(ink, 0, sizeof ink);
-    drawings_draw(
-        ink, PAD, PAD, scratch, &drawings, 0,
-        &(struct pen){.width = 4, .size = 60, .stretch = 1, .slant = 1, .x = 50, .y = 50});
+    draw_first(ink, &sketch, &drawings,
+               &(struct pen){.width = 4, .size = 60, .stretch = 1, .slant = 1, .x = 50, .y = 50});
     CHECK(ink[20 * PAD + 79] && !ink[20 * PAD + 20], "the top does not lean to the right");
-    CHECK(drawings_narrowness(scratch, &drawings, 0, 1) == 0.5f, "not half as wide as high");
-    CHECK(drawings_narrowness(scratch, &drawings, 0, 4) == 0.5f, "not half as high as wide");
+    CHECK(narrowness_of_first(&sketch, &drawings, 1) == 0.5f, "not half as wide as high");
+    CHECK(narrowness_of_first(&sketch, &drawings, 4) == 0.5f, "not half as high as wide");
+    sketch_close(&sketch);
     drawings_close(&drawings);
 }
 
@@ -178,22 +191,26 @@ TEST("a free hand bends strokes, presses unevenly and widens the foot") {
     struct drawings drawings;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, LADDER, &why), "%s", why.text);
-    vit_point scratch[6];
+    struct sketch sketch;
+    REQUIRE(sketch_open(&sketch, &drawings, 0, 0), "no memory");
     uint8_t ink[PAD * PAD] = {0};
     struct pen pen = {.width = 4, .size = 60, .stretch = 1, .x = 50, .y = 50};
     pen.perspective = 0.5f;
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
-    CHECK(scratch[0].x == 27.5f && scratch[1].x == 20 && scratch[2].x == 12.5f, "%g %g %g",
-          (double)scratch[0].x, (double)scratch[1].x, (double)scratch[2].x);
+    draw_first(ink, &sketch, &drawings, &pen);
+    CHECK(sketch.point[0].x == 27.5f && sketch.point[1].x == 20 && sketch.point[2].x == 12.5f,
+          "%g %g %g", (double)sketch.point[0].x, (double)sketch.point[1].x,
+          (double)sketch.point[2].x);
     pen.perspective = 0;
     pen.bend[0] = (struct wave){0.1f, 3.1415927f, 1.5707963f}; /* a cosine along the height */
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
-    CHECK(within(scratch[0].x, 20, 1e-4) && within(scratch[1].x, 26, 1e-4), "%g %g",
-          (double)scratch[0].x, (double)scratch[1].x);
+    draw_first(ink, &sketch, &drawings, &pen);
+    CHECK(within(sketch.point[0].x, 20, 1e-4) && within(sketch.point[1].x, 26, 1e-4), "%g %g",
+          (double)sketch.point[0].x, (double)sketch.point[1].x);
     pen.pressure = (struct wave){0.5f, 3, 1.5707963f}; /* a cosine over time */
-    drawings_draw(ink, PAD, PAD, scratch, &drawings, 0, &pen);
-    CHECK(within(scratch[0].width, 6, 1e-4) && within(scratch[3].width, 4 + 2 * cos(1.5), 1e-4),
-          "%g %g", (double)scratch[0].width, (double)scratch[3].width);
+    draw_first(ink, &sketch, &drawings, &pen);
+    CHECK(within(sketch.point[0].width, 6, 1e-4) &&
+              within(sketch.point[3].width, 4 + 2 * cos(1.5), 1e-4),
+          "%g %g", (double)sketch.point[0].width, (double)sketch.point[3].width);
+    sketch_close(&sketch);
     drawings_close(&drawings);
 }
 

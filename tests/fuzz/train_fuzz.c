@@ -1,6 +1,7 @@
 /* The trainer's readers: recipes from memory; IDX files, pen drawings and checkpoints as files in
  * memory, plain or gzipped. Input that is read is used, and a refusal has a message. */
 #define _GNU_SOURCE
+#include "train/habits.h"
 #include "train/train.h"
 
 #include <math.h>
@@ -145,7 +146,9 @@ static void put_drawing(struct text *out, struct tape *t) {
 static void use_drawings(const struct drawings *drawings, struct tape *t) {
     enum { ROWS = 20, COLUMNS = 24 };
     uint8_t *ink = calloc(ROWS * COLUMNS, 1);
-    vit_point *points = malloc(drawings->most_points * sizeof *points);
+    struct sketch sketch;
+    bool sketched = sketch_open(&sketch, drawings, HABIT_POINTS, HABIT_STROKES);
+    struct rng rng = {tape_below(t, 1 << 16)};
     struct data_set data;
     vit_error why = {""};
     for (size_t i = 0; i < drawings->count; i++) {
@@ -154,14 +157,18 @@ static void use_drawings(const struct drawings *drawings, struct tape *t) {
                           .stretch = 1,
                           .x = 10,
                           .y = 10};
-        drawings_narrowness(points, drawings, i, 1);
-        drawings_draw(ink, ROWS, COLUMNS, points, drawings, i, &pen);
+        if (!sketched) break;
+        sketch_take(&sketch, drawings, i);
+        habits_apply(&sketch, (uint8_t)tape_below(t, 10), 1, &rng);
+        if (tape_below(t, 2)) habit_stop_early(&sketch, &rng);
+        sketch_narrowness(&sketch, 1);
+        sketch_draw(ink, ROWS, COLUMNS, &sketch, &pen);
     }
     vit_status status =
         drawings_data(&data, drawings, WRITERS_TRAINING | WRITERS_HELD_OUT, 28, 28, &why);
     EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) data_close(&data);
-    free(points);
+    sketch_close(&sketch);
     free(ink);
 }
 

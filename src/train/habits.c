@@ -1,0 +1,244 @@
+/* Digits as other hands write them: a zero with a slash, a seven with a bar, a one with flag and
+ * foot, an open or a closed four. The strokes change, not the pixels. All of it is made here from
+ * random numbers; nothing is taken from a data set. */
+#include "habits.h"
+
+#include <string.h>
+
+/* Digits on a grid of 0…9, x then y from the upper left, a stroke after each comma. The brush
+ * rounds a corner; one that is written twice stays sharp. */
+static const struct form {
+    uint8_t digit;
+    const char *corners;
+} FORMS[] = {
+    {1, "33 50 50 59"},                      /* a flag */
+    {1, "15 50 50 59"},                      /* a long flag */
+    {1, "07 60 60 69"},                      /* a flag down to the foot */
+    {1, "32 50 50 59,29 79"},                /* a flag and a foot */
+    {1, "24 50 50 59,09 99"},                /* a flag and a wide foot */
+    {1, "40 49,29 69"},                      /* a foot alone */
+    {2, "12 30 60 72 54 09 09 89"},          /* a corner at the foot */
+    {2, "12 30 60 72 54 29 09 07 27 49 89"}, /* a loop at the foot */
+    {2, "13 20 60 73 46 19 06 26 58 99"},    /* a wide loop */
+    {2, "11 20 60 61 61 09 09 79"},          /* a straight back */
+    {3, "00 00 80 80 44 44 75 78 49 08"},    /* a flat top */
+    {4, "20 06 06 76,60 69"},                /* open */
+    {4, "10 06 06 76,70 79"},                /* open, arms alike */
+    {4, "30 15 15 65,53 59"},                /* open, a short stem */
+    {4, "20 14 26 75,70 72 69"},             /* open and round */
+    {4, "10 05 05 55,40 49"},                /* open and tall */
+    {4, "60 06 06 86,60 69"},                /* closed */
+    {4, "50 05 05 85,53 59"},                /* closed, a short stem */
+    {5, "10 10 04 04 43 75 78 49 08,10 80"}, /* its roof apart */
+    {5, "80 10 10 04 04 53 86 69 08"},       /* in one stroke */
+    {6, "70 30 04 08 39 68 75 43 06"},       /* a round back */
+    {6, "60 60 05 07 39 78 56 25 07"},       /* a straight back */
+    {6, "50 12 07 49 68 56 17"},             /* a small loop */
+    {7, "00 00 80 80 39"},                   /* without a bar */
+    {7, "02 00 00 80 80 29"},                /* with a serif */
+    {8, "70 30 12 44 77 49 17 44 72 60"},    /* in one stroke */
+    {8, "40 12 44 72 40,44 17 49 87 44"},    /* of two circles */
+    {9, "72 40 12 35 64 72 72 79"},          /* a straight leg */
+    {9, "72 40 02 35 64 72 78 49 17"},       /* a hook */
+};
+enum { FORM_COUNT = sizeof FORMS / sizeof *FORMS };
+
+struct box {
+    float x, y, wide, high;
+};
+
+static struct box box_of(const struct sketch *s) {
+    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (size_t i = 0; i < s->points; i++) {
+        const float at[2] = {s->point[i].x, s->point[i].y};
+        for (size_t k = 0; k < 2; k++) {
+            low[k] = fminf(low[k], at[k]);
+            high[k] = fmaxf(high[k], at[k]);
+        }
+    }
+    return (struct box){(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, high[0] - low[0],
+                        high[1] - low[1]};
+}
+
+static float size_of(const struct sketch *s) {
+    struct box box = box_of(s);
+    return fmaxf(box.wide, box.high);
+}
+
+static float any(struct rng *rng, double least, double most) {
+    return (float)(least + (most - least) * rng_unit(rng));
+}
+
+static void begin_stroke(struct sketch *s) {
+    if (s->strokes < s->most_strokes) s->length[s->strokes++] = 0;
+}
+
+static void add_point(struct sketch *s, float x, float y) {
+    if (s->points == s->most_points) return;
+    s->point[s->points++] = (vit_point){x, y, 0};
+    s->length[s->strokes - 1]++;
+}
+
+/* ---- Of single digits --------------------------------------------------------- */
+
+static void add_line(struct sketch *s, float x, float y, float angle, float length) {
+    float dx = cosf(angle) * length / 2, dy = sinf(angle) * length / 2;
+    begin_stroke(s);
+    add_point(s, x - dx, y + dy);
+    add_point(s, x, y);
+    add_point(s, x + dx, y - dy);
+}
+
+/* A zero's: within its rim or beyond it, mostly from lower left to upper right; or a dot. */
+static void add_slash(struct sketch *s, struct rng *rng) {
+    struct box box = box_of(s);
+    float x = box.x + box.wide * any(rng, -0.1, 0.1), y = box.y + box.high * any(rng, -0.1, 0.1);
+    float usual = atan2f(box.high, box.wide), angle = usual + (float)rng_within(rng, 0.5);
+    double kind = rng_unit(rng);
+    if (kind < 0.15) { /* a dot */
+        add_line(s, x, y, 0, 0.12f * box.wide * any(rng, 0, 1));
+        return;
+    }
+    if (kind < 0.35) angle = (float)rng_within(rng, 3.1416);
+    if (kind > 0.9) angle = -angle;
+    float reach =
+        fminf(box.wide / (fabsf(cosf(angle)) + 1e-3f), box.high / (fabsf(sinf(angle)) + 1e-3f));
+    add_line(s, x, y, angle, reach * any(rng, 0.45, 1.35));
+}
+
+/* Where the strokes cross height y: the last time, as a seven's stem does. */
+static bool crossing(float *x, const struct sketch *s, float y) {
+    bool found = false;
+    const vit_point *p = s->point;
+    for (size_t stroke = 0; stroke < s->strokes; p += s->length[stroke++])
+        for (size_t i = 1; i < s->length[stroke]; i++) {
+            vit_point a = p[i - 1], b = p[i];
+            if ((a.y < y) == (b.y < y)) continue;
+            *x = a.x + (y - a.y) / (b.y - a.y) * (b.x - a.x);
+            found = true;
+        }
+    return found;
+}
+
+/* A seven's, where it has none: at any height of the stem. */
+static void add_bar(struct sketch *s, struct rng *rng) {
+    struct box box = box_of(s);
+    float x, y = box.y + box.high * any(rng, -0.2, 0.25);
+    if (s->strokes > 1 || !crossing(&x, s, y)) return;
+    float length = box.wide * any(rng, 0.35, 0.95);
+    add_line(s, x + length * any(rng, -0.2, 0.2), y, (float)rng_within(rng, 0.45), length);
+}
+
+/* Another form of the digit, where the table has one. */
+static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
+    size_t of[FORM_COUNT], count = 0;
+    for (size_t i = 0; i < FORM_COUNT; i++)
+        if (FORMS[i].digit == label) of[count++] = i;
+    if (count == 0) return;
+    s->points = s->strokes = 0;
+    begin_stroke(s);
+    float x = 0, y = 0;
+    const char *before = NULL;
+    for (const char *at = FORMS[of[rng_below(rng, count)]].corners;; at += 3) {
+        bool again = before && before[0] == at[0] && before[1] == at[1];
+        if (!again) {
+            x = (float)(at[0] - '0' + rng_within(rng, 0.7));
+            y = (float)(at[1] - '0' + rng_within(rng, 0.7));
+        }
+        add_point(s, x, y);
+        if (!at[2]) return;
+        before = at;
+        if (at[2] == ' ') continue;
+        before = NULL;
+        begin_stroke(s);
+    }
+}
+
+/* ---- Of any digit --------------------------------------------------------------- */
+
+/* Keeps some of each stroke's points, evenly, and its last: a tablet that samples rarely. */
+static void sample_coarsely(struct sketch *s, struct rng *rng) {
+    size_t left = 8 + rng_below(rng, 9), from = 0, to = 0;
+    for (size_t stroke = 0; stroke < s->strokes; stroke++) {
+        size_t length = s->length[stroke], step = length / left, first = to;
+        for (size_t i = 0; i + 1 < length; i += step ? step : 1)
+            s->point[to++] = s->point[from + i];
+        if (length) s->point[to++] = s->point[from + length - 1];
+        s->length[stroke] = to - first;
+        from += length;
+    }
+    s->points = to;
+}
+
+static void tremble(struct sketch *s, struct rng *rng) {
+    float size = size_of(s) * any(rng, 0.004, 0.02), x = 0, y = 0;
+    for (size_t i = 0; i < s->points; i++) {
+        x = 0.5f * x + size * (float)rng_normal(rng);
+        y = 0.5f * y + size * (float)rng_normal(rng);
+        s->point[i].x += x, s->point[i].y += y;
+    }
+}
+
+/* Puts a point before point `at`, as one of `stroke`. */
+static void insert_point(struct sketch *s, size_t stroke, size_t at, vit_point point) {
+    if (s->points == s->most_points) return;
+    memmove(s->point + at + 1, s->point + at, (s->points - at) * sizeof *s->point);
+    s->point[at] = point;
+    s->points++;
+    s->length[stroke]++;
+}
+
+/* What a pen leaves where it lands or lifts. */
+static void hook(struct sketch *s, struct rng *rng) {
+    size_t stroke = rng_below(rng, s->strokes), first = 0;
+    bool lands = rng_unit(rng) < 0.5;
+    for (size_t i = 0; i < stroke; i++) first += s->length[i];
+    size_t at = lands ? first : first + s->length[stroke];
+    vit_point end = s->point[lands ? at : at - 1];
+    float angle = (float)rng_within(rng, 3.1416), length = size_of(s) * any(rng, 0.03, 0.13);
+    vit_point tip = {end.x + length * cosf(angle), end.y + length * sinf(angle), 0};
+    insert_point(s, stroke, at, tip);
+}
+
+/* The pen lifts inside a stroke, and leaves out a little. */
+static void lift(struct sketch *s, struct rng *rng) {
+    size_t stroke = rng_below(rng, s->strokes), length = s->length[stroke];
+    if (length < 6 || s->strokes == s->most_strokes) return;
+    size_t cut = 2 + rng_below(rng, length - 4);
+    for (size_t i = s->strokes++; i > stroke; i--) s->length[i] = s->length[i - 1];
+    s->length[stroke] = cut;
+    s->length[stroke + 1] = length - cut;
+}
+
+enum { ANY_DIGIT = 255 };
+
+/* In this order, so that a form too may tremble. */
+static const struct habit {
+    uint8_t digit;
+    double chance;
+    void (*apply)(struct sketch *s, struct rng *rng);
+} HABITS[] = {
+    {0, 0.3, add_slash},        {7, 0.35, add_bar},     {ANY_DIGIT, 0.15, sample_coarsely},
+    {ANY_DIGIT, 0.15, tremble}, {ANY_DIGIT, 0.2, hook}, {ANY_DIGIT, 0.1, lift},
+};
+static const double FORM_CHANCE = 0.25;
+
+void habits_apply(struct sketch *s, uint8_t label, double share, struct rng *rng) {
+    if (rng_unit(rng) < FORM_CHANCE * share) take_form(s, label, rng);
+    for (size_t i = 0; i < sizeof HABITS / sizeof *HABITS; i++) {
+        const struct habit *habit = &HABITS[i];
+        bool its = habit->digit == label || habit->digit == ANY_DIGIT;
+        if (its && rng_unit(rng) < habit->chance * share) habit->apply(s, rng);
+    }
+}
+
+void habit_stop_early(struct sketch *s, struct rng *rng) {
+    size_t left = (size_t)((double)s->points * (0.3 + 0.6 * rng_unit(rng))), told = 0;
+    s->points = left ? left : 1;
+    for (size_t i = 0; i < s->strokes; i++) {
+        told += s->length[i];
+        if (told < s->points) continue;
+        s->length[i] -= told - s->points;
+        s->strokes = i + 1;
+    }
+}

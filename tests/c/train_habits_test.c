@@ -1,0 +1,194 @@
+/* Habits of other hands: what they change, and that what they write is still the digit. */
+#define _GNU_SOURCE
+#include "train/habits.h"
+#include "train_support.h"
+
+enum { PAD = 100, TRIES = 2000 };
+
+/* A digit in a file of one drawing, with room for habits. */
+struct one {
+    struct drawings drawings;
+    struct sketch sketch;
+};
+
+static bool one_open(struct one *one, const char *strokes) {
+    char line[4096];
+    vit_error why = {""};
+    const char *path = scratch_path("one.jsonl");
+    snprintf(line, sizeof line, "{\"label\": 0, \"strokes\": %s}", strokes);
+    put_file(path, line, strlen(line));
+    vit_status status = drawings_open(&one->drawings, path, 10, &why);
+    CHECK(!status, "%s", why.text);
+    return !status && sketch_open(&one->sketch, &one->drawings, HABIT_POINTS, HABIT_STROKES);
+}
+
+static void one_close(struct one *one) {
+    sketch_close(&one->sketch);
+    drawings_close(&one->drawings);
+}
+
+/* Changes it by the habits of `label` and number `i` of the random streams. */
+static void change(struct one *one, uint8_t label, double share, size_t i) {
+    struct rng rng = rng_stream(3, RNG_DRAW, label, i);
+    sketch_take(&one->sketch, &one->drawings, 0);
+    habits_apply(&one->sketch, label, share, &rng);
+}
+
+static void draw_habit(uint8_t *ink, struct one *one, uint8_t label, double share, size_t i) {
+    const struct pen pen = {.width = 4, .size = 80, .stretch = 1, .x = 50, .y = 50};
+    change(one, label, share, i);
+    memset(ink, 0, PAD * PAD);
+    sketch_draw(ink, PAD, PAD, &one->sketch, &pen);
+}
+
+/* Whether a form took its place: forms are no larger than their grid of ten. */
+static bool is_form(const struct one *one) {
+    for (size_t i = 0; i < one->sketch.points; i++)
+        if (one->sketch.point[i].x > 20) return false;
+    return true;
+}
+
+/* Ink in the middle, where a zero has none. */
+static bool is_crossed(const uint8_t *ink) {
+    for (size_t y = 44; y < 56; y++)
+        for (size_t x = 44; x < 56; x++)
+            if (ink[y * PAD + x] > 128) return true;
+    return false;
+}
+
+static const char CIRCLE[] = "[[[30, 0], [21, 21], [0, 30], [-21, 21], [-30, 0], [-21, -21],"
+                             " [0, -30], [21, -21], [30, 0]]]";
+static const char SEVEN[] = "[[[0, 90], [60, 90], [40, 45], [20, 0]]]";
+static const char BARRED_SEVEN[] = "[[[0, 90], [60, 90], [20, 0]], [[10, 45], [70, 45]]]";
+
+TEST("three zeros in ten get a slash or a dot, and no digit without the habit does") {
+    struct one one;
+    uint8_t ink[PAD * PAD];
+    if (!one_open(&one, CIRCLE)) return;
+    size_t crossed = 0, others = 0;
+    for (size_t i = 0; i < TRIES; i++) {
+        draw_habit(ink, &one, 0, 1, i);
+        crossed += is_crossed(ink);
+        draw_habit(ink, &one, 11, 1, i); /* no digit, so that no form takes the circle's place */
+        others += is_crossed(ink);
+    }
+    CHECK(within((double)crossed / TRIES, 0.3, 0.04), "%zu of %d zeros", crossed, TRIES);
+    CHECK(others == 0, "%zu of other drawings", others);
+    one_close(&one);
+}
+
+TEST("a seven without a bar often gets one, and a seven with a bar never a second") {
+    struct one plain, barred;
+    if (!one_open(&plain, SEVEN) || !one_open(&barred, BARRED_SEVEN)) return;
+    size_t bars = 0, second = 0, own = 0;
+    for (size_t i = 0; i < TRIES; i++) {
+        change(&plain, 7, 1, i);
+        bars += !is_form(&plain) && plain.sketch.strokes > 1;
+        change(&barred, 7, 1, i);
+        own += !is_form(&barred);
+        second += !is_form(&barred) && barred.sketch.strokes > 2;
+    }
+    CHECK(within((double)own / TRIES, 0.75, 0.04), "%zu of %d are no other form", own, TRIES);
+    CHECK(within((double)bars / (double)own, 0.35, 0.04), "%zu of %zu get a bar", bars, own);
+    CHECK(second == 0, "%zu of %zu have two", second, own);
+    one_close(&barred);
+    one_close(&plain);
+}
+
+TEST("with a share of no habits a drawing stays as it is") {
+    struct one one;
+    uint8_t ink[PAD * PAD], same[PAD * PAD] = {0};
+    if (!one_open(&one, SEVEN)) return;
+    const struct pen pen = {.width = 4, .size = 80, .stretch = 1, .x = 50, .y = 50};
+    sketch_take(&one.sketch, &one.drawings, 0);
+    sketch_draw(same, PAD, PAD, &one.sketch, &pen);
+    for (size_t i = 0; i < 100; i++) {
+        draw_habit(ink, &one, 7, 0, i);
+        CHECK(!memcmp(ink, same, sizeof ink), "try %zu differs", i);
+    }
+    one_close(&one);
+}
+
+TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9 of its points") {
+    struct one one;
+    if (!one_open(&one, "[[[0, 0], [1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]],"
+                        " [[7, 7], [8, 8], [9, 9]]]"))
+        return;
+    size_t least = 10, most = 0;
+    for (size_t i = 0; i < TRIES; i++) {
+        struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
+        sketch_take(&one.sketch, &one.drawings, 0);
+        habit_stop_early(&one.sketch, &rng);
+        size_t points = one.sketch.points, sum = 0;
+        for (size_t k = 0; k < one.sketch.strokes; k++) sum += one.sketch.length[k];
+        CHECK(sum == points, "%zu points in strokes of %zu", points, sum);
+        for (size_t k = 0; k < points; k++)
+            CHECK(one.sketch.point[k].x == (float)k, "point %zu is another", k);
+        least = points < least ? points : least;
+        most = points > most ? points : most;
+    }
+    CHECK(least == 3 && most == 8, "%zu to %zu of ten points", least, most);
+    one_close(&one);
+}
+
+/* ---- Still the digit, by a model that learnt without habits ------------------------ */
+
+struct judge {
+    vit_model *model;
+    vit_state *state;
+    void *bytes, *memory, *prepare;
+};
+
+static bool judge_open(struct judge *judge) {
+    size_t size;
+    vit_error why = {""};
+    *judge = (struct judge){0};
+    vit_status status =
+        read_file((uint8_t **)&judge->bytes, &size,
+                  GOLDEN_DIR "/../../weights/digits-large.safetensors", SIZE_MAX / 2, &why);
+    if (!status) status = vit_open(&judge->model, judge->bytes, size, NULL, &why);
+    CHECK(!status, "%s", why.text);
+    if (status) return false;
+    size_t need = vit_state_size(judge->model, 1, NULL);
+    judge->memory = malloc(need);
+    judge->prepare = malloc(vit_prepare_size(vit_model_config(judge->model), PAD, PAD, 1));
+    return vit_state_init(&judge->state, judge->memory, need, judge->model, 1, NULL) == VIT_OK;
+}
+
+static void judge_close(struct judge *judge) {
+    vit_close(judge->model);
+    free(judge->prepare);
+    free(judge->memory);
+    free(judge->bytes);
+}
+
+static size_t judge_read(const struct judge *judge, const uint8_t *ink) {
+    float image[28 * 28], logits[10];
+    vit_pixels pixels = {ink, PAD, PAD, 1};
+    vit_error why = {""};
+    vit_status status =
+        vit_prepare_image(image, judge->prepare, &pixels, vit_model_config(judge->model), &why);
+    if (!status) status = vit_run(judge->model, judge->state, image, 1, logits, NULL);
+    CHECK(!status, "%s", why.text);
+    return status ? 10 : largest_logit(logits, 10);
+}
+
+TEST("digits-large reads nine in ten of each digit's other forms as that digit") {
+    enum { EACH = 60 };
+    struct judge judge;
+    struct one one;
+    uint8_t ink[PAD * PAD];
+    if (!one_open(&one, "[[[0, 0]]]") || !judge_open(&judge)) return;
+    for (uint8_t label = 1; label < 10; label++) {
+        size_t right = 0, forms = 0;
+        for (size_t i = 0; forms < EACH; i++) {
+            draw_habit(ink, &one, label, 1, i);
+            if (one.sketch.points < 4) continue; /* the dot itself, hooked or not */
+            forms++;
+            right += judge_read(&judge, ink) == label;
+        }
+        CHECK(10 * right >= 9 * forms, "%d: %zu of %zu", label, right, forms);
+    }
+    judge_close(&judge);
+    one_close(&one);
+}
