@@ -76,6 +76,7 @@ const TYPESCRIPT_FLOORS = [
   ["run"],
   ["attention.ts", "load/pickle", "load/translate", "load/refusal.ts"],
   ["load"],
+  ["calls.ts"],
   ["vit.ts"],
 ];
 

@@ -1,9 +1,8 @@
 /** From a source of weights to a model that runs. Every step starts as soon as it can. */
-import { type Backend, Engine, type Model, type Output } from "../run/engine.js";
+import { type Backend, Engine } from "../run/engine.js";
 import { DEFAULTS } from "../config.js";
 import { reason, VitError } from "../errors.js";
 import type { Opener, ReadOptions, Source } from "./source.js";
-import type { Picture } from "../images.js";
 import { type Incoming, readHeader } from "./incoming.js";
 import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "../base/json.js";
 import { dotInPairs, type Given, hasSimd, loadModule } from "./build.js";
@@ -12,7 +11,7 @@ import { cores, isNode } from "../base/node.js";
 import { Remote } from "../run/remote.js";
 import { Team } from "../run/team.js";
 import { NO_WORKER } from "../run/thread.js";
-import { isThreaded, sharedMemory, type Wants } from "../run/wasm.js";
+import { isThreaded, sharedMemory } from "../run/wasm.js";
 import { openWeights } from "./weights.js";
 
 export interface Plan extends Given {
@@ -27,33 +26,25 @@ export interface Plan extends Given {
   readonly threads: number;
 }
 
-/** An open model, and the helpers that it works with. */
+/** An open model, and the team of threads that helps it. */
 export class Running {
-  readonly #backend: Backend;
+  readonly backend: Backend;
   readonly #team: Team | undefined;
   readonly threads: number;
 
   constructor(backend: Backend, team: Team | undefined, threads: number) {
-    this.#backend = backend;
+    this.backend = backend;
     this.#team = team;
     this.threads = threads;
   }
 
-  get model(): Model {
-    return this.#backend.model;
-  }
-
-  /** False once something trapped, died or was closed: time for another. */
+  /** False once the module trapped, or a thread ended. The next call then starts another model. */
   get alive(): boolean {
-    return this.#backend.alive && this.#team?.alive !== false;
-  }
-
-  run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
-    return this.#backend.run(pictures, wants);
+    return this.backend.alive && this.#team?.alive !== false;
   }
 
   close(): void {
-    this.#backend.close();
+    this.backend.close();
     this.#team?.close();
   }
 }

@@ -1,0 +1,19 @@
+/**
+ * How many images are run together. web/vit.ts splits a call's images by this number and gives them
+ * to the module batch by batch. src/vit.c alone then decides how many of a batch go through the
+ * blocks at once.
+ */
+import type { Shape, Wants } from "./wasm.js";
+
+/** The most memory for a batch's images and results. */
+const MOST_BYTES = 32 * 2 ** 20;
+const MOST_IMAGES = 64;
+
+export function batchSize(shape: Shape, wants: Wants): number {
+  const { channels, rows, columns, classes, heads, tokens, width } = shape;
+  const attention = wants.attention.length * heads * tokens * tokens;
+  const floats =
+    channels * rows * columns + classes + attention + Number(wants.tokens) * tokens * width;
+  const fitting = Math.floor(MOST_BYTES / (floats * Float32Array.BYTES_PER_ELEMENT));
+  return Math.min(Math.max(fitting, 1), MOST_IMAGES);
+}
