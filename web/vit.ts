@@ -5,7 +5,7 @@ import {
 } from "./calls.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
-import { closed, type Model, type Output } from "./run/engine.js";
+import { closed, type Output } from "./run/engine.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, lasting, type Source } from "./load/source.js";
 import { type Folder, isFolder, openFolder, placeOf } from "./load/folder.js";
@@ -14,7 +14,7 @@ import { readConfig, takeConfig, toJson, type WeightsSource } from "./load/given
 import { type Plan, type Running, start } from "./load/start.js";
 import { takeWasm } from "./load/build.js";
 import type { Variant } from "./run/module.js";
-import type { Wants } from "./run/wasm.js";
+import type { Model, Wants } from "./run/wasm.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {

@@ -19,22 +19,22 @@ const read = (path) => readFileSync(new URL(path, root));
 const lines = (path) => read(path).toString().trim().split("\n");
 const run = (file, ...given) => promisify(execFile)(file, given, { cwd: fileURLToPath(root) });
 
-/** The strings of a list in web/run/wasm.ts. */
-function listed(name) {
-  const body = read("web/run/wasm.ts").toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
+/** The strings of a list in a file of web/run. */
+function listed(name, file) {
+  const body = read(`web/run/${file}`).toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
   return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
 }
 
-test("src/wasm/exports and exports.threads, the modules and wasm.ts name the same functions", async () => {
-  const exports = listed("EXPORTS");
+test("src/wasm/exports and exports.threads, the modules and instance.ts name the same functions", async () => {
+  const exports = listed("EXPORTS", "instance.ts");
   const asEmscripten = (names) => names.map((name) => `_${name}`);
   assert.deepEqual(lines("src/wasm/exports"), asEmscripten(exports));
-  assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS")));
+  assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS", "instance.ts")));
   for (const build of [...variants, ...threaded]) {
     if (!here.includes(build.split("-")[0])) continue; // the engine cannot even list it
     const module = await WebAssembly.compile(read(`dist/vit.${build}.wasm`));
     const given = WebAssembly.Module.exports(module).map(({ name }) => name);
-    const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS"), "__stack_pointer"] : ["memory"];
+    const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS", "instance.ts"), "__stack_pointer"] : ["memory"];
     for (const name of [...exports, ...more]) assert.ok(given.includes(name), `${build}: ${name}`);
     const wanted = WebAssembly.Module.imports(module).map(({ name }) => name);
     const memory = threaded.includes(build) ? ["memory"] : [];
@@ -53,7 +53,7 @@ test("wasm.ts reads the words of the C session in their order", () => {
       .map((part) => part.match(/(\w+)\s*$/)?.[1])
       .filter(Boolean),
   );
-  assert.deepEqual(fields, [...listed("SIZES"), ...listed("WORDS")]);
+  assert.deepEqual(fields, [...listed("SIZES", "wasm.ts"), ...listed("WORDS", "wasm.ts")]);
 });
 
 /** The files that npm would pack. */

@@ -11,7 +11,7 @@ import { cores, isNode } from "../base/node.js";
 import { Remote } from "../run/remote.js";
 import { Team } from "../run/team.js";
 import { NO_WORKER } from "../run/thread.js";
-import { isThreaded, sharedMemory } from "../run/wasm.js";
+import { isThreaded, sharedMemory } from "../run/instance.js";
 import { openWeights } from "./weights.js";
 
 export interface Plan extends Given {

@@ -1,49 +1,38 @@
+/** What runs a model, in this thread or in a worker. */
 import { VitError } from "../errors.js";
 import type { Piece } from "../base/bytes.js";
 import type { Picture } from "../images.js";
-import type { Variant } from "./module.js";
-import { type ModelSource, type Result, Session, type Shape, trap, type Wants } from "./wasm.js";
-
-/** What is known of an open model. */
-export interface Model {
-  /** JSON, as the next. */
-  readonly config: string;
-  readonly origin: string;
-  readonly variant: Variant;
-  readonly shape: Shape;
-  /** Bytes, once it is loaded. */
-  readonly memory: number;
-}
+import { type Model, type ModelSource, type Result, Session, type Wants } from "./wasm.js";
 
 export interface Opened {
   readonly model: Model;
-  /** For helpers to work on. */
+  /** The stacks on which helpers work. */
   readonly stacks: readonly number[];
 }
 
-/** `memory`: bytes, after the run. */
+/** `memory`: the module's bytes after the run. */
 export type Output = Result & { readonly milliseconds: number; readonly memory: number };
 
-/** Where a model runs: this thread's Engine, or a Remote one in a worker. */
+/** The place where a model runs: this thread's Engine, or a Remote one in a worker. */
 export interface Backend {
   readonly model: Model;
-  /** False once it trapped, died or was closed: time for another. */
+  /** False once the module trapped, the thread died or the model was closed. */
   readonly alive: boolean;
-  /** The file's bytes, in order. */
+  /** Takes the file's bytes, in order. */
   feed(piece: Piece): void | Promise<void>;
-  /** After all of them; `threads` counts the one it runs in. */
+  /** Opens the model after the last byte. `threads` counts the one that the model runs in, too. */
   end(threads: number): Promise<Opened>;
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]>;
   close(): void;
 }
 
-/** A model open in this thread. */
+/** A model that is open in this thread. Its session lives on, without the engine, for its maps. */
 export class Engine implements Backend {
   model!: Model;
   #session: Session | undefined;
 
-  static begin(source: ModelSource): Promise<Engine> {
-    return trapped(async () => new Engine(await Session.begin(source)));
+  static async begin(source: ModelSource): Promise<Engine> {
+    return new Engine(await Session.begin(source));
   }
 
   private constructor(session: Session) {
@@ -54,36 +43,31 @@ export class Engine implements Backend {
     return this.#session?.trapped === false;
   }
 
-  feed(piece: Piece): Promise<void> {
-    return trapped(() => this.#open().feed(piece));
+  feed(piece: Piece): void {
+    this.#open().feed(piece);
   }
 
-  end(threads: number): Promise<Opened> {
-    return trapped(() => {
-      const session = this.#open();
-      session.end();
-      const { config, origin, variant, shape, memory } = session;
-      this.model = { config, origin, variant, shape, memory };
-      return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
-    });
+  async end(threads: number): Promise<Opened> {
+    const session = this.#open();
+    this.model = session.end();
+    return { model: this.model, stacks: threads > 1 ? session.team(threads) : [] };
   }
 
   async run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
     const session = this.#open();
-    const timed = () => {
+    try {
       const start = performance.now();
       const results = session.run(pictures, wants);
       const milliseconds = (performance.now() - start) / pictures.length;
       const { memory } = session;
       return results.map((result) => ({ ...result, milliseconds, memory }));
-    };
-    return trapped(timed).catch((error: VitError) => {
-      if (error.code === "internal") this.close();
+    } catch (error) {
+      if ((error as VitError).code === "internal") this.close();
       throw error;
-    });
+    }
   }
 
-  /** The module's memory goes with its instance, once nobody holds it or maps in it. */
+  /** The module's memory is freed when nobody holds the session or maps in it any longer. */
   close(): void {
     this.#session?.dismiss();
     this.#session = undefined;
@@ -97,12 +81,4 @@ export class Engine implements Backend {
 
 export function closed(): VitError {
   return new VitError("disposed", "this Vit was disposed; load another");
-}
-
-async function trapped<Value>(work: () => Value | Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (cause) {
-    throw cause instanceof VitError ? cause : trap(cause);
-  }
 }

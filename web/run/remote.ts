@@ -1,9 +1,9 @@
 /** An engine in a worker, with the same face as one in this thread. */
-import { type Backend, closed, type Model, type Opened, type Output } from "./engine.js";
+import { type Backend, closed, type Opened, type Output } from "./engine.js";
 import type { Piece } from "../base/bytes.js";
 import { memoryOf, type Picture } from "../images.js";
 import { Thread } from "./thread.js";
-import type { ModelSource, Wants } from "./wasm.js";
+import type { Model, ModelSource, Wants } from "./wasm.js";
 
 /** So many pieces of the file may be on their way to the worker. */
 const PIECES_UNDERWAY = 64;

@@ -1,35 +1,14 @@
-/** The only file that touches the wasm heap: src/wasm/session.c's exports, as values and copies. */
+/**
+ * The only file that touches the module's heap. It calls the functions of src/wasm/session.c and
+ * gives values and copies.
+ */
 import { VitError, type VitErrorCode } from "../errors.js";
 import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
-import { traced } from "./lines.js";
+import { type Exports, instantiate, noMemory, trap } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
 
-/** Whether this is the build of npm start -- --debug. */
-declare const DEBUG: boolean;
-
-/** What src/wasm/exports lists. */
-export const EXPORTS = [
-  "vitw_alloc",
-  "vitw_free",
-  "vitw_allocations",
-  "vitw_variant",
-  "vitw_session",
-  "vitw_begin",
-  "vitw_feed",
-  "vitw_end",
-  "vitw_reserve",
-  "vitw_pixels",
-  "vitw_ink",
-  "vitw_points",
-  "vitw_stroke",
-  "vitw_prepare",
-  "vitw_run",
-  "vit_status_name",
-  "vit_overlay_rollout",
-] as const;
-
-/** Of the model, by which results are laid out. */
+/** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
   "channels",
   "rows",
@@ -59,46 +38,26 @@ export const WORDS = [
   "origin_size",
 ] as const;
 
-/** Those of them that hold floats. */
+/** The words that are addresses of floats. */
 type Floats = "images" | "logits" | "attention" | "tokens" | "pooled";
 
-/** What builds for threads export besides. */
-const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help", "vitw_dismiss"] as const;
-
-type Functions<Names extends readonly string[]> = Record<
-  Names[number],
-  (...words: number[]) => number
->;
-type Exports = Functions<typeof EXPORTS> &
-  Functions<typeof THREAD_EXPORTS> & {
-    readonly memory: WebAssembly.Memory;
-    readonly __stack_pointer: WebAssembly.Global;
-    readonly _initialize?: () => void;
-  };
-
-/** Its -sINITIAL_MEMORY, and what memory is counted in. */
-const INITIAL_BYTES = 2 ** 20;
-const PAGE_BYTES = 2 ** 16;
 const FLOAT_BYTES = 4;
 
-/** A file goes to the module in pieces of at most this size… */
+/** The largest piece of a file that is copied to the heap at once. */
 const PIECE_BYTES = 2 ** 16;
-/** …and is at most as large as its addresses go. */
+/** The largest number that a word of the module holds. */
 const MAX_FILE_BYTES = 2 ** 32 - 1;
 
-/** What the module may ask of us; a build for threads asks for their memory too. */
-const ENV = { emscripten_notify_memory_growth: () => {} };
-
-/** A model whose file is about to come; it can be sent to a worker. */
+/** The start of a model, before its file. It can be sent to a worker. */
 export interface ModelSource {
   readonly module: CompiledModule;
-  /** For a build for threads. */
+  /** Only for a build for threads. */
   readonly memory: WebAssembly.Memory | undefined;
-  /** Of the file, in bytes. */
+  /** The file's size in bytes. */
   readonly size: number;
-  /** JSON, in place of the file's own. */
+  /** A config as JSON that replaces the file's own. */
   readonly config: string | undefined;
-  /** Take int8 products in two steps, where the module can. */
+  /** Whether int8 products are computed in two steps, if the module can. */
   readonly inPairs: boolean;
 }
 
@@ -116,58 +75,42 @@ export interface Shape {
   readonly classes: number;
 }
 
-/** What a run shall keep besides the logits. */
+/** An open model. */
+export interface Model {
+  /** The config as JSON: `vit_model_json`. */
+  readonly config: string;
+  /** The family of the file and what was guessed, as JSON: `vit_model_origin`. */
+  readonly origin: string;
+  readonly variant: Variant;
+  readonly shape: Shape;
+  /** The bytes of memory after loading. */
+  readonly memory: number;
+}
+
+/** The results of a run that are kept besides the logits. */
 export interface Wants {
-  /** Layers whose attention is kept, ascending. */
+  /** The layers whose attention is kept, ascending. */
   readonly attention: readonly number[];
   /** The tokens after the last block and the final norm. */
   readonly tokens: boolean;
-  /** Copy the attention at once: its session, or the next run, is not to be counted on. */
+  /** Whether the attention is copied at once, because it will be sent or overwritten. */
   readonly copied?: boolean;
 }
 
-/** One image's results: copies, but for attention that is left on the heap. */
+/** One image's results. All are copies except attention that is left on the heap. */
 export interface Result {
-  /** (C, H, W), as it was run */
+  /** (C, H, W): the prepared image */
   readonly input: Float32Array<ArrayBuffer>;
   readonly logits: Float32Array<ArrayBuffer>;
   /** (layers wanted, heads, T, T) */
   readonly attention?: Float32Array<ArrayBuffer> | Maps;
   /** (T, D) */
   readonly tokens?: Float32Array<ArrayBuffer>;
-  /** (D), with the tokens */
+  /** (D): kept together with the tokens */
   readonly pooled?: Float32Array<ArrayBuffer>;
 }
 
-/** Whether a module is a build for threads. */
-export function isThreaded(module: WebAssembly.Module): boolean {
-  return WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
-}
-
-/** Memory that threads share, which may grow to so many bytes; undefined where there is none. */
-export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
-  const initial = INITIAL_BYTES / PAGE_BYTES;
-  const pages = Math.min(Math.ceil(maximum / PAGE_BYTES), 2 ** 16);
-  try {
-    return new WebAssembly.Memory({ initial, maximum: pages, shared: true });
-  } catch {
-    return undefined;
-  }
-}
-
-async function instantiate(
-  module: WebAssembly.Module,
-  memory: WebAssembly.Memory | undefined,
-): Promise<Exports> {
-  const env = memory ? { ...ENV, memory } : ENV;
-  const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
-    throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : cause;
-  });
-  const own = DEBUG ? traced(instance.exports, module) : instance.exports;
-  return { ...own, ...(memory && { memory }) } as unknown as Exports;
-}
-
-/** Another thread's instance, which works for a session's. */
+/** An instance in another thread that works for a session's instance. */
 export class Helper {
   readonly #exports: Exports;
 
@@ -179,105 +122,111 @@ export class Helper {
     this.#exports = exports;
   }
 
-  /** Works on the stack that the session gave, and waits for work, until it is dismissed. */
+  /** Waits for work and does it, until the session dismisses it. The stack is from the session. */
   help(index: number, stack: number): void {
     this.#exports.__stack_pointer.value = stack;
     this.#exports.vitw_help(index);
   }
 }
 
-/** One instance of the module with one model in it: begun, fed, ended, then run. */
+/** One instance of the module with one model in it. The calls are begin, feed…, end, run…. */
 export class Session {
-  readonly variant: Variant;
-  /** The config as JSON, and where the file comes from: vit_model_json and vit_model_origin. */
-  config!: string;
-  origin!: string;
-  shape!: Shape;
   readonly #exports: Exports;
-  /** Where `struct session` lies, which never moves. */
-  readonly #session: number;
+  /** The address of `struct session`, which never moves. */
+  #session = 0;
   #words: Uint32Array | undefined;
-  /** While the file comes: room for a piece of it, and the config in place of its own. */
+  /** Room for a piece of the file, and the given config. Both are freed at the file's end. */
   #piece = 0;
   #json = 0;
+  #shape!: Shape;
   #hasTeam = false;
-  /** How many runs have kept maps: those of the last are on the heap. */
+  /** The number of runs that kept maps. The maps of the last one are on the heap. */
   #mapRuns = 0;
   #trapped = false;
 
-  /** @throws {VitError} code `bad_wasm`, `no_memory`, or what the core says of the config. */
+  /** @throws {VitError} code `bad_wasm`, `no_memory`, or the core's code for a bad config. */
   static async begin(source: ModelSource): Promise<Session> {
-    checkModule(source.module);
     const session = new Session(await instantiate(source.module, source.memory));
-    session.#begin(source);
+    session.#watched(() => session.#begin(source));
     return session;
   }
 
   private constructor(exports: Exports) {
     this.#exports = exports;
-    exports._initialize?.();
-    this.#session = exports.vitw_session() >>> 0;
-    this.variant = this.#text(exports.vitw_variant()) as Variant;
   }
 
   #begin({ size, config, inPairs }: ModelSource): void {
+    const exports = this.#exports;
+    exports._initialize?.();
+    this.#session = exports.vitw_session() >>> 0;
     if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
     this.#piece = this.#alloc(PIECE_BYTES, "the weights");
     const json = new TextEncoder().encode(config);
     if (config !== undefined) this.#json = this.#alloc(json.length, "the config");
     this.#bytes(this.#json, json.length).set(json);
-    this.#check(this.#exports.vitw_begin(size, this.#json, json.length, Number(inPairs)));
+    this.#check(exports.vitw_begin(size, this.#json, json.length, Number(inPairs)));
   }
 
-  /** The next bytes of the file, so that the heap, which never shrinks, never holds it whole. */
+  /** Takes the file's next bytes. The heap, which never shrinks, never holds the whole file. */
   feed(bytes: Uint8Array): void {
     const { vitw_feed, vitw_end } = this.#exports;
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      const part = bytes.subarray(at, at + PIECE_BYTES);
-      this.#bytes(this.#piece, part.length).set(part);
-      if (vitw_feed(this.#piece, part.length) !== 0) this.#check(vitw_end()); // it says why
-    }
+    this.#watched(() => {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        const part = bytes.subarray(at, at + PIECE_BYTES);
+        this.#bytes(this.#piece, part.length).set(part);
+        if (vitw_feed(this.#piece, part.length) !== 0) this.#check(vitw_end()); // it says why
+      }
+    });
   }
 
-  /** After all bytes. */
-  end(): void {
+  /** Opens the model after the file's last byte. */
+  end(): Model {
     const exports = this.#exports;
-    this.#check(exports.vitw_end());
-    exports.vitw_free(this.#piece);
-    exports.vitw_free(this.#json);
-    this.config = this.#text(this.#word("json"), this.#word("json_size"));
-    this.origin = this.#text(this.#word("origin"), this.#word("origin_size"));
-    this.shape = this.#shape();
+    return this.#watched(() => {
+      this.#check(exports.vitw_end());
+      exports.vitw_free(this.#piece);
+      exports.vitw_free(this.#json);
+      this.#shape = this.#readShape();
+      return {
+        config: this.#text(this.#word("json"), this.#word("json_size")),
+        origin: this.#text(this.#word("origin"), this.#word("origin_size")),
+        variant: this.#text(exports.vitw_variant()) as Variant,
+        shape: this.#shape,
+        memory: this.memory,
+      };
+    });
   }
 
-  /** Lets helpers take part: the stacks for them. `threads` counts this one too. */
+  /** Lets helpers take part, and returns a stack for each. `threads` counts this thread, too. */
   team(threads: number): number[] {
     const { vitw_team, vitw_stack } = this.#exports;
-    this.#check(vitw_team(threads, Number(maySleep())));
-    this.#hasTeam = true;
-    return Array.from({ length: threads - 1 }, (_, helper) => vitw_stack(helper + 1) >>> 0);
+    return this.#watched(() => {
+      this.#check(vitw_team(threads, Number(maySleep())));
+      this.#hasTeam = true;
+      return Array.from({ length: threads - 1 }, (_, helper) => vitw_stack(helper + 1) >>> 0);
+    });
   }
 
-  /** Helpers may go: what is still read of maps is worked out in this thread alone. */
+  /** Lets the helpers go. Maps that are read later are computed by this thread alone. */
   dismiss(): void {
     if (this.#hasTeam && !this.#trapped) this.#exports.vitw_dismiss();
     this.#hasTeam = false;
   }
 
-  /** What the module's memory has grown to, in bytes. */
+  /** The size of the module's memory in bytes. */
   get memory(): number {
     return this.#exports.memory.buffer.byteLength;
   }
 
-  /** True once the module trapped, which leaves it unusable. */
+  /** True once the module trapped, and so is unusable. */
   get trapped(): boolean {
     return this.#trapped;
   }
 
   /**
-   * Runs a batch of pictures at once.
+   * Runs a batch of pictures together.
    *
-   * @throws {VitError} code `internal` where the module traps, besides what the core says.
+   * @throws {VitError} code `internal` if the module traps, or the core's code for a bad picture.
    */
   run(pictures: readonly Picture[], wants: Wants): Result[] {
     return this.#watched(() => {
@@ -286,6 +235,7 @@ export class Session {
     });
   }
 
+  /** Does work that calls the module. A trap becomes a VitError, and the session remembers it. */
   #watched<Value>(work: () => Value): Value {
     try {
       return work();
@@ -300,12 +250,12 @@ export class Session {
     const exports = this.#exports;
     const { length: batch } = pictures;
     const layers = wants.attention.length;
-    if (layers > 0) this.#mapRuns++; // even if it fails: the maps may move
+    if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
     this.#check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
-    check(wants.attention.every((layer) => layer >= 0 && layer < this.shape.depth), "layers");
+    check(wants.attention.every((layer) => layer >= 0 && layer < this.#shape.depth), "layers");
     check(new Set(wants.attention).size === layers, "layers");
-    const mask = this.#bytes(this.#word("layers"), this.shape.depth).fill(0);
+    const mask = this.#bytes(this.#word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
@@ -313,7 +263,7 @@ export class Session {
   #fill(index: number, picture: Picture): void {
     if ("values" in picture) {
       const { length } = picture.values;
-      check(length === this.shape.channels * this.shape.rows * this.shape.columns, "values");
+      check(length === this.#shape.channels * this.#shape.rows * this.#shape.columns, "values");
       const images = this.#word("images") + index * length * FLOAT_BYTES;
       this.#floats(images, length).set(picture.values);
       return;
@@ -335,7 +285,7 @@ export class Session {
     this.#bytes(room, pixels.length).set(pixels);
   }
 
-  /** Strokes → the ink that is then prepared. */
+  /** Draws the strokes with ink, as the pixels that are then prepared. */
   #draw({ points, lengths, rows, columns }: Strokes): void {
     const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
     const count = lengths.reduce((sum, length) => sum + length, 0);
@@ -352,7 +302,7 @@ export class Session {
   }
 
   #result(index: number, picture: Picture, wants: Wants): Result {
-    const { channels, rows, columns, classes, tokens: T, width } = this.shape;
+    const { channels, rows, columns, classes, tokens: T, width } = this.#shape;
     const copy = (word: Floats, count: number) => this.#copy(word, index * count, count);
     const image = () => copy("images", channels * rows * columns);
     const size = this.#mapSize(wants);
@@ -365,7 +315,7 @@ export class Session {
     };
   }
 
-  /** The maps of an image of the run just done; nobody else changes `input`, a copy of it. */
+  /** The maps of an image of the last run. `input` is a copy of the image that nobody changes. */
   #left(index: number, input: Float32Array<ArrayBuffer>, wants: Wants): Maps {
     const run = this.#mapRuns;
     const start = index * this.#mapSize(wants);
@@ -377,10 +327,10 @@ export class Session {
   }
 
   /**
-   * All maps of an image that was run before. Kernels give a row the same bits whatever rows are
-   * beside it, so neither its batch then nor the team matters.
+   * Runs an image again and copies all of its maps. They have the same bits as before, because a
+   * kernel's result for a row does not depend on the other rows, nor on the number of threads.
    *
-   * @throws {VitError} code `internal` once the module trapped; `no_memory`.
+   * @throws {VitError} code `internal` if the module trapped before or traps now; `no_memory`.
    */
   #mapsAgain(values: Float32Array<ArrayBuffer>, wants: Wants): Float32Array<ArrayBuffer> {
     if (this.#trapped) {
@@ -396,9 +346,9 @@ export class Session {
     });
   }
 
-  /** Values of one image's maps. */
+  /** The number of values in one image's maps. */
   #mapSize({ attention }: Wants): number {
-    const { heads, tokens: T } = this.shape;
+    const { heads, tokens: T } = this.#shape;
     return attention.length * heads * T * T;
   }
 
@@ -407,7 +357,7 @@ export class Session {
     return this.#floats(address, count).slice();
   }
 
-  #shape(): Shape {
+  #readShape(): Shape {
     const sizes = Object.fromEntries(SIZES.map((name) => [name, this.#word(name)])) as Record<
       (typeof SIZES)[number],
       number
@@ -416,7 +366,7 @@ export class Session {
     return { ...sizes, grid: [grid_rows, grid_columns], tokens: prefix + grid_rows * grid_columns };
   }
 
-  // Memory may grow in any call, which detaches every view: none is used across one.
+  // A call of the module may grow the memory. That detaches every view, so no view is kept.
 
   #bytes(address: number, count: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#exports.memory.buffer, address, count);
@@ -434,15 +384,15 @@ export class Session {
     return this.#words[WORDS.indexOf(name)]!;
   }
 
-  /** UTF-8 of the given size, or up to the first zero. */
+  /** UTF-8 text of the given size, or up to the first zero. */
   #text(address: number, size?: number): string {
     const start = address >>> 0;
     const all = new Uint8Array(this.#exports.memory.buffer);
     const end = size === undefined ? all.indexOf(0, start) : start + size;
-    return new TextDecoder().decode(all.slice(start, end)); // it takes no shared memory
+    return new TextDecoder().decode(all.slice(start, end)); // a copy, because it takes no shared memory
   }
 
-  /** Room on the wasm heap, to be freed. */
+  /** Allocates room on the heap. */
   #alloc(size: number, what: string): number {
     const address = this.#exports.vitw_alloc(size) >>> 0;
     if (address === 0) throw noMemory(size, what);
@@ -456,53 +406,16 @@ export class Session {
   }
 }
 
-/** Numbers that C takes our word for. images.ts has seen to them. */
+/** Checks a number that C does not check. It is wrong only if images.ts has a bug. */
 function check(right: boolean, what: string): void {
   if (!right) throw new VitError("internal", `${what} of another number than was said; please report this`);
 }
 
-/** A trap in the module is our error, not the caller's, and leaves the instance unusable. */
-export function trap(cause: unknown): VitError {
-  return new VitError(
-    "internal",
-    `the WebAssembly module failed (${String(cause)}); the next call starts it anew; ` +
-      "please report this",
-    { cause },
-  );
-}
-
-function noMemory(size: number, what: string): VitError {
-  const wanted = `${(size / 2 ** 20).toFixed(1)} MiB of WebAssembly memory`;
-  return new VitError(
-    "no_memory",
-    `expected ${wanted} for ${what}, got none; use something smaller`,
-  );
-}
-
-/** Whether this thread may sleep: a page's own may not. */
+/** Whether this thread may sleep. A page's main thread may not. */
 function maySleep(): boolean {
   try {
     return Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1) === "not-equal";
   } catch {
     return false;
   }
-}
-
-/** Says what differs where a module is not one of ours, before the engine does it in riddles. */
-function checkModule(module: WebAssembly.Module): void {
-  const threads = isThreaded(module);
-  const known = [...Object.keys(ENV), ...(threads ? ["memory"] : [])];
-  const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
-  const wrong =
-    WebAssembly.Module.imports(module)
-      .filter(({ module: space, name }) => space !== "env" || !known.includes(name))
-      .map(({ module: space, name }) => `it imports ${space}.${name}`)[0] ??
-    [...EXPORTS, ...(threads ? THREAD_EXPORTS : [])]
-      .filter((name) => !exported.has(name))
-      .map((name) => `it does not export ${name}`)[0];
-  if (wrong === undefined) return;
-  throw new VitError(
-    "bad_wasm",
-    `wasm: expected a module of this version of vitrine, but ${wrong}; use the one beside vit.js`,
-  );
 }

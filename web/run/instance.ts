@@ -1,0 +1,116 @@
+/** An instance of the module, with its functions and its memory. */
+import { VitError } from "../errors.js";
+import { traced } from "./lines.js";
+
+/** Whether this is the build of npm start -- --debug. */
+declare const DEBUG: boolean;
+
+/** The functions in src/wasm/exports. */
+export const EXPORTS = [
+  "vitw_alloc",
+  "vitw_free",
+  "vitw_allocations",
+  "vitw_variant",
+  "vitw_session",
+  "vitw_begin",
+  "vitw_feed",
+  "vitw_end",
+  "vitw_reserve",
+  "vitw_pixels",
+  "vitw_ink",
+  "vitw_points",
+  "vitw_stroke",
+  "vitw_prepare",
+  "vitw_run",
+  "vit_status_name",
+  "vit_overlay_rollout",
+] as const;
+
+/** The further functions of builds for threads. */
+export const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help", "vitw_dismiss"] as const;
+
+type Functions<Names extends readonly string[]> = Record<
+  Names[number],
+  (...words: number[]) => number
+>;
+export type Exports = Functions<typeof EXPORTS> &
+  Functions<typeof THREAD_EXPORTS> & {
+    readonly memory: WebAssembly.Memory;
+    readonly __stack_pointer: WebAssembly.Global;
+    readonly _initialize?: () => void;
+  };
+
+/** The module's -sINITIAL_MEMORY. */
+const INITIAL_BYTES = 2 ** 20;
+/** The unit of WebAssembly.Memory's sizes. */
+const PAGE_BYTES = 2 ** 16;
+
+/** The functions that the module may import. A build for threads imports its memory, too. */
+const ENV = { emscripten_notify_memory_growth: () => {} };
+
+/** Whether a module is a build for threads. */
+export function isThreaded(module: WebAssembly.Module): boolean {
+  return WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+}
+
+/** Memory that threads share, of at most `maximum` bytes; undefined if the engine gives none. */
+export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
+  const initial = INITIAL_BYTES / PAGE_BYTES;
+  const pages = Math.min(Math.ceil(maximum / PAGE_BYTES), 2 ** 16);
+  try {
+    return new WebAssembly.Memory({ initial, maximum: pages, shared: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws {VitError} code `bad_wasm`, `no_memory`, or `internal` if the engine refuses the module. */
+export async function instantiate(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory | undefined,
+): Promise<Exports> {
+  checkModule(module);
+  const env = memory ? { ...ENV, memory } : ENV;
+  const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
+    throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : trap(cause);
+  });
+  const own = DEBUG ? traced(instance.exports, module) : instance.exports;
+  return { ...own, ...(memory && { memory }) } as unknown as Exports;
+}
+
+/** Refuses a module that is not one of ours, with a clearer message than the engine gives. */
+function checkModule(module: WebAssembly.Module): void {
+  const threads = isThreaded(module);
+  const known = [...Object.keys(ENV), ...(threads ? ["memory"] : [])];
+  const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
+  const wrong =
+    WebAssembly.Module.imports(module)
+      .filter(({ module: space, name }) => space !== "env" || !known.includes(name))
+      .map(({ module: space, name }) => `it imports ${space}.${name}`)[0] ??
+    [...EXPORTS, ...(threads ? THREAD_EXPORTS : [])]
+      .filter((name) => !exported.has(name))
+      .map((name) => `it does not export ${name}`)[0];
+  if (wrong === undefined) return;
+  throw new VitError(
+    "bad_wasm",
+    `wasm: expected a module of this version of vitrine, but ${wrong}; use the one beside vit.js`,
+  );
+}
+
+/** The error for a trap in the module. It is our fault, and the instance is unusable afterwards. */
+export function trap(cause: unknown): VitError {
+  return new VitError(
+    "internal",
+    `the WebAssembly module failed (${String(cause)}); the next call starts it anew; ` +
+      "please report this",
+    { cause },
+  );
+}
+
+export function noMemory(size: number, what: string): VitError {
+  const wanted = `${(size / 2 ** 20).toFixed(1)} MiB of WebAssembly memory`;
+  return new VitError(
+    "no_memory",
+    `expected ${wanted} for ${what}, got none; use something smaller`,
+  );
+}
