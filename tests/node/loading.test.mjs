@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { Vit, VitError } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
+import { withHeader } from "./hostile.mjs";
 import { file, serve } from "./server.mjs";
 import { during, fresh, instancesOf, load, rejects, variants, wasmBytes, wasmPath } from "./support.mjs";
 
@@ -372,6 +373,37 @@ test("no memory for the module, or for the weights, is told", async () => {
   );
   const greedy = (exports) => ({ ...exports, vitw_alloc: () => 0 });
   await rejects(() => instancesOf(() => Vit.load(weights), greedy), "no_memory", /for the weights/);
+});
+
+test("a trap in any call that load makes of the module is internal", async () => {
+  const trap = () => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  for (const name of ["_initialize", "vitw_session", "vitw_alloc", "vitw_begin", "vitw_feed", "vitw_end", "vitw_variant"]) {
+    const trapping = (exports) => ({ ...exports, [name]: trap });
+    const failed = /^the WebAssembly module failed \(RuntimeError: unreachable\); the next call/;
+    await rejects(() => instancesOf(() => Vit.load(weights), trapping), "internal", failed);
+  }
+  const unlinked = async () => {
+    throw new WebAssembly.LinkError("no such import");
+  };
+  await during(WebAssembly, "instantiate", unlinked, () =>
+    rejects(() => Vit.load(weights), "internal", /^the WebAssembly module failed \(LinkError: no such import\)/),
+  );
+});
+
+test("a header is read as JSON, however it is written: spread over lines or with escapes", async () => {
+  const size = Number(weights.readBigUInt64LE());
+  const header = JSON.parse(weights.subarray(8, 8 + size));
+  const escape = (text) => [...text].map((letter) => `\\u${letter.charCodeAt().toString(16).padStart(4, "0")}`).join("");
+  const spread = JSON.stringify(header, null, 2).replace(/"(dtype|data_offsets|F32)"/g, (_, word) => `"${escape(word)}"`);
+  assert.doesNotMatch(spread, /dtype/);
+  const written = Buffer.concat([withHeader(spread), weights.subarray(8 + size)]);
+  const want = (await (await load(weights)).classify(image)).logits;
+  // Nobody says the size of a Response, so the tensors' offsets do.
+  for (const source of [written, new Response(written), { weights: new Response(written), prepare: { kind: "digit" } }]) {
+    assert.deepEqual((await (await load(source)).classify(image)).logits, want);
+  }
 });
 
 test("unknown options are refused by name", async () => {

@@ -2,8 +2,9 @@
 import { reason, show, VitError } from "../errors.js";
 import { type Opened, Opener, type Source } from "./source.js";
 import type { Piece } from "../base/bytes.js";
-import { type Incoming, readHeader } from "./incoming.js";
-import { isObject, MOST_HEADER_VALUES, parseJson } from "../base/json.js";
+import { type Header, readHeader } from "./header.js";
+import type { Incoming } from "./incoming.js";
+import { isObject } from "../base/json.js";
 import { openWeights } from "./weights.js";
 
 export interface Shard {
@@ -55,9 +56,9 @@ async function join(
   const starts: number[] = [];
   let data = 0;
   for (const [index, file] of files.entries()) {
-    const { text, bytes, size } = await readHeader(file);
+    const header = await readHeader(file);
     const { name } = shards[index]!;
-    const entries = entriesOf(name, text, data);
+    const entries = entriesOf(name, header, data);
     for (const tensor of tensors.get(name)!) {
       if (!entries.has(tensor)) throw bad(tensor, `in "${name}", as the index says, got none`);
     }
@@ -65,8 +66,8 @@ async function join(
       if (all.has(tensor)) throw bad(tensor, `in one file, got it again in "${name}"`);
       all.set(tensor, entry);
     }
-    starts.push(bytes);
-    data += size - bytes;
+    starts.push(header.bytes);
+    data += header.size - header.bytes;
   }
   const header = new TextEncoder().encode(JSON.stringify(Object.fromEntries(all)));
   const length = new Uint8Array(8);
@@ -83,11 +84,8 @@ const bad = (tensor: string, what: string) =>
   new VitError("bad_tensor", `tensor "${show(tensor)}": expected ${what}`);
 
 /** A file's tensors, their places moved by as much data as comes before. */
-function entriesOf(name: string, header: string, before: number): Map<string, object> {
-  const what = `${name}: expected a safetensors file`;
-  const json = parseJson(header, what, { code: "bad_file", most: MOST_HEADER_VALUES });
-  if (!isObject(json)) throw new VitError("bad_file", what);
-  const { __metadata__, ...tensors } = json;
+function entriesOf(name: string, { tensors, why }: Header, before: number): Map<string, object> {
+  if (!tensors) throw new VitError("bad_file", `${name}: expected a safetensors file${why}`);
   return new Map(Object.entries(tensors).map(([tensor, entry]) => {
     const offsets = isObject(entry) ? entry.data_offsets : undefined;
     if (!isObject(entry) || !isPlaces(offsets)) {

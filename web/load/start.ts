@@ -3,8 +3,9 @@ import { type Backend, Engine } from "../run/engine.js";
 import { DEFAULTS } from "../config.js";
 import { reason, VitError } from "../errors.js";
 import type { Opener, ReadOptions, Source } from "./source.js";
-import { type Incoming, readHeader } from "./incoming.js";
-import { isObject, MOST_HEADER_VALUES, parseJson, parseObject } from "../base/json.js";
+import { readHeader } from "./header.js";
+import type { Incoming } from "./incoming.js";
+import { isObject, parseJson, parseObject } from "../base/json.js";
 import { dotInPairs, type Given, hasSimd, loadModule } from "./build.js";
 import type { CompiledModule, Variant } from "../run/module.js";
 import { cores, isNode } from "../base/node.js";
@@ -169,16 +170,9 @@ async function withPrepare(
 
 const NONE = "{}";
 
-/** The file's, `{}` where it has none; undefined where it is no file of safetensors. */
+/** The file's config, or `{}` if it has none; undefined if it is no file of safetensors. */
 async function ownConfig(file: Incoming): Promise<string | undefined> {
-  const { text } = await readHeader(file);
-  let header: unknown;
-  try {
-    header = parseJson(text, "header", { code: "bad_file", most: MOST_HEADER_VALUES });
-  } catch {
-    return undefined;
-  }
-  const metadata = isObject(header) ? header.__metadata__ : undefined;
+  const { tensors, metadata } = await readHeader(file);
   const config = isObject(metadata) ? metadata.vitrine : undefined;
-  return typeof config === "string" ? config : NONE;
+  return tensors && (typeof config === "string" ? config : NONE);
 }

@@ -1,0 +1,68 @@
+/** The header of a safetensors file: a length of 8 bytes, then JSON with an entry for each tensor. */
+import { isObject, type Json, MOST_HEADER_VALUES, parseJson } from "../base/json.js";
+import type { Incoming } from "./incoming.js";
+
+/** The limit of src/file/safetensors.c. */
+const MOST_BYTES = 1e8;
+
+/** What the start of a file says. The core checks it later. */
+export interface Header {
+  /** The entries by their tensors' names, without `__metadata__`; undefined if there is no JSON object. */
+  readonly tensors: Json | undefined;
+  readonly metadata: unknown;
+  /** The end of the message that says why `tensors` is undefined. */
+  readonly why: string;
+  /** The bytes of the length and the JSON. */
+  readonly bytes: number;
+  /** The bytes of the whole file. If no server says how many, the tensors' offsets do. */
+  readonly size: number;
+  readonly hasInt8: boolean;
+  /** Whether the file has tensors of 16 bits a number. */
+  readonly hasHalves: boolean;
+}
+
+const headers = new WeakMap<Incoming, Promise<Header>>();
+
+/** Reads a file's header. A second call gives the header of the first. */
+export function readHeader(file: Incoming): Promise<Header> {
+  const header = headers.get(file) ?? newHeader(file);
+  headers.set(file, header);
+  return header;
+}
+
+async function newHeader(file: Incoming): Promise<Header> {
+  const first = await file.peek(8);
+  const { buffer, byteOffset } = first;
+  const length = first.length < 8 ? 0 : Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+  const bytes = length > Math.min(file.size || MOST_BYTES, MOST_BYTES) ? 8 : 8 + length;
+  const start = await file.peek(bytes);
+  const parsed = parse(new TextDecoder().decode(start.subarray(8)));
+  const types = new Set<unknown>();
+  let end = 0;
+  for (const entry of Object.values(parsed.tensors ?? {})) {
+    if (!isObject(entry)) continue;
+    types.add(entry.dtype);
+    const offsets = entry.data_offsets;
+    if (Array.isArray(offsets) && Number.isInteger(offsets[1])) end = Math.max(end, offsets[1] as number);
+  }
+  return {
+    ...parsed,
+    bytes,
+    size: file.size || start.length + end,
+    hasInt8: types.has("I8"),
+    hasHalves: types.has("F16") || types.has("BF16"),
+  };
+}
+
+function parse(text: string): Pick<Header, "tensors" | "metadata" | "why"> {
+  const none = { tensors: undefined, metadata: undefined };
+  try {
+    const json = parseJson(text, "", { code: "bad_file", most: MOST_HEADER_VALUES });
+    if (!isObject(json)) return { ...none, why: "" };
+    const { __metadata__: metadata } = json;
+    delete (json as { __metadata__?: unknown }).__metadata__; // a copy without it might be large
+    return { tensors: json, metadata, why: "" };
+  } catch (error) {
+    return { ...none, why: (error as Error).message };
+  }
+}
