@@ -113,7 +113,7 @@ describe("src/README.md", () => {
     const [file, name] = place.split(":");
     const quoted = name.replace(/[#$]/g, "\\$&");
     const start = file.endsWith(".ts")
-      ? `^( *)(?:(?:export |static |async |function )*)${quoted}\\([^]*?`
+      ? `^( *)(?:(?:export |static |async |function )*)${quoted}\\((?!.*;$)[^]*?` // not an interface's line
       : `^()[a-z][\\w *]*\\b${quoted}\\([^;{]*\\) \\{\n[^]*?`;
     return text(file).match(new RegExp(`${start}^\\1\\}`, "m"))?.[0];
   }
