@@ -53,12 +53,8 @@ struct vit_state {
  * to use the packed weights well, few enough to stay in the cache. */
 enum { ROWS_AT_ONCE = 256 };
 
-/* Where there are enough, each thread takes whole images. */
-static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
-    size_t images = ROWS_AT_ONCE / vit_tokens(&m->config) * threads;
-    if (images == 0) images = threads;
-    return images < batch ? images : batch;
-}
+/* The most bytes of a state for several images at once. */
+#define STATE_LIMIT ((size_t)64 << 20)
 
 static void state_lay_out(vit_state *state, struct arena *arena, const vit_model *m, size_t batch,
                           size_t threads) {
@@ -99,14 +95,29 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }
 
-size_t vit_state_size(const vit_model *m, size_t batch, const vit_team *team) {
+/* 0 if so many bytes cannot be counted. */
+static size_t state_bytes(const vit_model *m, size_t batch, size_t threads) {
     struct arena arena = {0};
     vit_state state;
-    size_t threads = team_size(team);
     arena_floats(&arena, sizeof state); /* at least its bytes */
-    if (batch == 0 || threads == 0) return 0;
-    state_lay_out(&state, &arena, m, images_at_once(m, batch, threads), threads);
+    state_lay_out(&state, &arena, m, batch, threads);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
+}
+
+/* How many images of a batch go through the blocks together. If there are enough images, each
+ * thread takes whole ones. */
+static size_t images_at_once(const vit_model *m, size_t batch, size_t threads) {
+    size_t images = ROWS_AT_ONCE / vit_tokens(&m->config) * threads;
+    if (images == 0) images = threads;
+    if (images > batch) images = batch;
+    while (images > 1 && state_bytes(m, images, threads) - 1 >= STATE_LIMIT) images /= 2;
+    return images;
+}
+
+size_t vit_state_size(const vit_model *m, size_t batch, const vit_team *team) {
+    size_t threads = team_size(team);
+    if (batch == 0 || threads == 0) return 0;
+    return state_bytes(m, images_at_once(m, batch, threads), threads);
 }
 
 vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_model *m,

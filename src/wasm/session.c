@@ -19,9 +19,6 @@ extern vit_team wasm_team; /* wasm/team.c */
 #define TEAM NULL
 #endif
 
-/* A state for more images at once is not worth more memory than this. */
-#define STATE_LIMIT ((size_t)64 << 20)
-
 /* Words that web/run/wasm.ts reads by position. */
 static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
@@ -108,7 +105,6 @@ static bool hold_floats(struct buffer *buffer, const size_t shape[5]) {
 }
 
 static bool hold_state(size_t batch) {
-    while (batch > 1 && vit_state_size(model, batch, TEAM) - 1 >= STATE_LIMIT) batch /= 2;
     if (batch <= state_batch && state_threads == team_size(TEAM)) return true;
     size_t size = vit_state_size(model, batch, TEAM);
     state_batch = 0;

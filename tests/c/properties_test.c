@@ -401,6 +401,40 @@ TEST("a batch of no images runs and writes nothing") {
     each_scene(check_nothing);
 }
 
+/* One patch, but so wide an MLP that 64 MiB hold fewer images than 256 rows do. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const vit_config WIDE_MLP = {TINY,
+                                    .patch_size = {6, 9},
+                                    .width = 2,
+                                    .heads = 1,
+                                    .depth = 1,
+                                    .mlp_width = 131072,
+                                    .activation = VIT_RELU};
+#pragma GCC diagnostic pop
+
+TEST("a state for many images takes at most 64 MiB, and each image keeps its own logits") {
+    enum { MANY = 65 };
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    struct scene s = {.name = "wide MLP", .kernels = unpacked_kernels()};
+    uint64_t seed = 5;
+    s.model = random_model(&WIDE_MLP, s.kernels, seed);
+    REQUIRE(s.model, "no model");
+    size_t image = image_floats(&WIDE_MLP), classes = WIDE_MLP.classes;
+    CHECK(vit_state_size(s.model, MANY, NULL) <= (size_t)64 << 20, "a state of %zu bytes",
+          vit_state_size(s.model, MANY, NULL));
+    float *images = random_floats(MANY * image, 1, &seed);
+    struct outputs all = run_model(s.model, images, MANY, MANY);
+    for (size_t i = 0; i < MANY; i += 16) {
+        struct outputs one = run_model(s.model, images + i * image, 1, 1);
+        same(&s, all.logits + i * classes, one.logits, classes, "logits of an image among many");
+        outputs_free(&one);
+    }
+    outputs_free(&all);
+    free(images);
+    vit_close(s.model);
+}
+
 TEST("vit_close takes NULL, and every status has a name of its own") {
     vit_close(NULL);
     for (int a = 0; a < VIT_STATUS_COUNT; a++)
