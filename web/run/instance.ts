@@ -64,7 +64,7 @@ export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
   }
 }
 
-/** @throws {VitError} code `bad_wasm`, `no_memory`, or `internal` if the engine refuses the module. */
+/** @throws {VitError} code `bad_wasm`, `no_memory`; `internal` if the engine refuses the module. */
 export async function instantiate(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory | undefined,

@@ -1,23 +1,23 @@
 /**
- * In a debug build a trap names C's functions and lines. A release has none of this file: wasm.ts
- * asks for it where DEBUG is true alone.
+ * Makes a trap of a debug build name C's functions and lines. A release contains nothing of this
+ * file, because instance.ts uses it only if DEBUG is true.
  */
 import type { CompiledModule } from "./module.js";
 
-/** web/scripts/debug.mjs adds this section to a module. It holds a table as JSON. */
+/** The section with the table, as JSON. web/scripts/debug.mjs adds it to a module. */
 const SECTION = "vitrine.lines";
 
 interface Table {
-  /** As `gelu (src/stages/mlp.c:42)`. */
+  /** Functions with their lines, such as `gelu (src/stages/mlp.c:42)`. */
   readonly places: readonly string[];
-  /** From this byte of the module on: what runs there, then the callers that it is inlined into. */
+  /** The module's bytes from an address on: their function, then the callers it is inlined into. */
   readonly rows: readonly (readonly [address: number, ...places: number[]])[];
 }
 
-/** Chromium's, Node's and Firefox's frames name a byte of the module. */
+/** A stack frame in the module, as Chromium, Node and Firefox write it. It names a byte. */
 const FRAME = /^\s*(?:at )?([^\s(@]*).*wasm-function\[\d+\]:0x([0-9a-f]+)/;
 
-/** The exports, which rewrite the stack of a trap and say it to the console. */
+/** Wraps the exports so that they rewrite the stack of a trap and print it to the console. */
 export function traced(exports: WebAssembly.Exports, module: CompiledModule): WebAssembly.Exports {
   const own = Object.entries(exports).map(([name, value]) => {
     if (typeof value !== "function") return [name, value] as const;
@@ -51,7 +51,7 @@ function explain(error: Error, module: CompiledModule): void {
   console.error(error);
 }
 
-/** Undefined in code without lines, as the C library's. */
+/** The functions at an address; undefined in code without lines, such as the C library's. */
 function placesAt({ places, rows }: Table, address: number): string[] | undefined {
   const after = rows.findIndex(([start]) => start > address);
   const [, ...indices] = rows.at(after - 1) ?? [];

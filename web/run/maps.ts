@@ -1,25 +1,25 @@
-/** Attention maps that are copied when, and as far as, they are read. */
+/** Attention maps of which only the values that are read are copied. */
 
-/** Where maps are read from: (kept layers, heads, tokens, tokens). */
+/** One image's maps: (kept layers, heads, tokens, tokens). */
 export interface Maps {
-  /** A copy of the values `first` to `first + count - 1`. */
+  /** Copies the values from `first` to `first + count - 1`. */
   read(first: number, count: number): Float32Array;
 }
 
-/** Maps that are there already. */
+/** Maps that are already copied. */
 export function inMemory(values: Float32Array): Maps {
   return { read: (first, count) => values.slice(first, first + count) };
 }
 
-/** The run that one image's maps come from. */
+/** The run that wrote one image's maps. */
 export interface Origin {
-  /** Reads what the run left; undefined once another run has overwritten it. */
+  /** Copies from the maps of the run; undefined if another run has overwritten them. */
   left(first: number, count: number): Float32Array | undefined;
-  /** Runs the image again: all of its maps. */
+  /** Runs the image again and copies all of its maps. */
   again(): Float32Array;
 }
 
-/** One image's maps, left where the run wrote them; made again once another run overwrote them. */
+/** One image's maps on the heap. If another run has overwritten them, the image is run again. */
 export class HeapMaps implements Maps {
   #origin: Origin | undefined;
   #again: Maps | undefined;
@@ -33,7 +33,7 @@ export class HeapMaps implements Maps {
       const left = this.#origin.left(first, count);
       if (left) return left;
       this.#again = inMemory(this.#origin.again());
-      this.#origin = undefined; // and with it the session
+      this.#origin = undefined; // so that the session can be freed
     }
     return this.#again!.read(first, count);
   }

@@ -1,9 +1,9 @@
-/** The WebAssembly module that runs. */
+/** The types of the WebAssembly module. */
 
-/** Builds of the core, by the instructions they use. */
+/** The builds of the core, named after the instructions they use. */
 export type Variant = "relaxed" | "simd128" | "scalar";
 
-/** WebAssembly.Module, which TypeScript knows together with the DOM alone. */
+/** WebAssembly.Module. Only programs with DOM types have this type; it is `never` elsewhere. */
 export type CompiledModule = typeof globalThis extends {
   WebAssembly: { Module: { prototype: infer Module } };
 }

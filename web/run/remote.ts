@@ -1,17 +1,17 @@
-/** An engine in a worker, with the same face as one in this thread. */
+/** An engine in a worker, with the same methods as an engine in this thread. */
 import { type Backend, closed, type Opened, type Output } from "./engine.js";
 import type { Piece } from "../base/bytes.js";
 import { memoryOf, type Picture } from "../images.js";
 import { Thread } from "./thread.js";
 import type { Model, ModelSource, Wants } from "./wasm.js";
 
-/** So many pieces of the file may be on their way to the worker. */
+/** The most pieces of the file that are on their way to the worker. */
 const PIECES_UNDERWAY = 64;
 
 export class Remote implements Backend {
   model!: Model;
   readonly #thread: Thread;
-  /** Pieces that the worker has not yet confirmed. */
+  /** The pieces that the worker has not confirmed yet. */
   readonly #underway: Promise<unknown>[] = [];
 
   static async start(address: string | URL | undefined): Promise<Remote> {
@@ -35,7 +35,7 @@ export class Remote implements Backend {
     const whole = piece.length === piece.buffer.byteLength;
     const own = whole ? piece : piece.slice();
     const fed = this.#thread.ask({ feed: own }, [own.buffer]);
-    fed.catch(() => {}); // it is told when its turn comes
+    fed.catch(() => {}); // a later await of the promise throws the error
     this.#underway.push(fed);
     if (this.#underway.length > PIECES_UNDERWAY) await this.#underway.shift();
   }
@@ -49,7 +49,7 @@ export class Remote implements Backend {
 
   run(pictures: readonly Picture[], wants: Wants): Promise<Output[]> {
     const memory = pictures.map((picture) => memoryOf(picture).buffer);
-    const whole = { ...wants, copied: true }; // what is left on the heap cannot be sent
+    const whole = { ...wants, copied: true }; // because maps on the heap cannot be sent
     return this.#thread.ask({ run: { pictures, wants: whole } }, memory);
   }
 

@@ -1,4 +1,4 @@
-/** Helpers: threads that share the memory of a session's module and take their part of its work. */
+/** Helper threads, which share the memory of a session's module and do a part of its work. */
 import { closed } from "./engine.js";
 import type { CompiledModule } from "./module.js";
 import { Thread } from "./thread.js";
@@ -7,7 +7,7 @@ export class Team {
   readonly #threads: Thread[] = [];
   #closed = false;
 
-  /** Rejects where one of the helpers does not start. */
+  /** Starts the helpers. Rejects if one of them does not start. */
   static async gather(
     join: { module: CompiledModule; memory: WebAssembly.Memory },
     count: number,
@@ -18,7 +18,7 @@ export class Team {
       const starts = Array.from({ length: count }, async () => {
         const thread = await Thread.start(address);
         team.#threads.push(thread);
-        if (team.#closed) team.close(); // another failed meanwhile
+        if (team.#closed) team.close(); // another helper failed meanwhile
         await thread.ask({ join });
       });
       await Promise.all(starts);
@@ -29,12 +29,12 @@ export class Team {
     }
   }
 
-  /** False once one was lost: whoever waits for its part would wait for ever. */
+  /** False once a helper died. A run that waits for its part would wait forever. */
   get alive(): boolean {
     return this.#threads.every((thread) => !thread.lost);
   }
 
-  /** Each goes to work on its own stack. */
+  /** Lets each helper work, on its own stack. */
   help(stacks: readonly number[]): void {
     this.#threads.forEach((thread, index) =>
       thread.tell({ help: { index: index + 1, stack: stacks[index]! } }),

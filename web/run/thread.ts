@@ -1,4 +1,4 @@
-/** A thread that runs worker.js, a browser's Worker or one of Node's, and is asked by messages. */
+/** A thread that runs worker.js, as a browser's or Node's Worker, and answers messages. */
 import { beside, BESIDE } from "../base/beside.js";
 import { reason, VitError, type VitErrorCode } from "../errors.js";
 import type { Piece } from "../base/bytes.js";
@@ -7,7 +7,7 @@ import type { CompiledModule } from "./module.js";
 import { isNode, workerThreads } from "../base/node.js";
 import type { ModelSource, Wants } from "./wasm.js";
 
-/** What a thread can be asked, one after the other. */
+/** The messages to a thread. It answers them one after the other. */
 export type Question =
   | { readonly begin: ModelSource }
   | { readonly feed: Piece }
@@ -38,8 +38,8 @@ export class Thread {
   #nextId = 0;
 
   /**
-   * @param address of worker.js, where it is not beside this code.
-   * @throws {VitError} code `worker_lost`; a thread that fails later rejects what it is asked.
+   * @param address the address of worker.js, if it is not beside this code.
+   * @throws {VitError} code `worker_lost`. If the thread fails later, its questions reject.
    */
   static async start(address: string | URL | undefined): Promise<Thread> {
     const thread = new Thread();
@@ -78,12 +78,12 @@ export class Thread {
     });
   }
 
-  /** Asks for what is never answered. */
+  /** Sends a message that gets no answer. */
   tell(question: Question): void {
     this.#channel?.post({ id: this.#nextId++, ...question }, []);
   }
 
-  /** Ends the thread; who waits for it gets the error. */
+  /** Ends the thread. Questions that wait for an answer reject with the error. */
   end(error: VitError): void {
     if (this.#lost) return;
     this.#lost = error;
@@ -103,7 +103,7 @@ export class Thread {
   }
 }
 
-/** Where there is none, neither a worker nor helpers run. */
+/** Why neither a worker nor helpers can run in an engine without Worker. */
 export const NO_WORKER = "this engine has no Worker";
 
 type Start = (
@@ -132,8 +132,8 @@ const browserChannel: Start = (given, onReply, onLost) => {
 };
 
 /**
- * Bundlers look for these very words, take the file along and put its address there as it will be.
- * The address alone is wanted, so a class that keeps it stands for Worker.
+ * The address of worker.js. Bundlers look for exactly the expression below, include the file and
+ * insert its final address. Only the address is needed, so a class that keeps it replaces Worker.
  */
 function ownAddress(): URL {
   class Address {
@@ -148,10 +148,10 @@ function ownAddress(): URL {
 
 const baseAddress = () => globalThis.document?.baseURI ?? location.href;
 
-/** By what they import; they last as long as the page. */
+/** The blob: addresses of scripts that import a script, by that script's address. Never revoked. */
 const importers = new Map<string, string>();
 
-/** Of another origin no script may be a worker; but one of this page's own may import it. */
+/** A script of another origin may not be a worker, but a script of this page may import it. */
 function runnable({ origin, href }: URL): string {
   if (origin === globalThis.origin) return href;
   const code = new Blob([`import ${JSON.stringify(href)};`], { type: "text/javascript" });
@@ -166,7 +166,10 @@ interface Policy {
 
 let policy: Policy | undefined;
 
-/** What Trusted Types let pass, as the policy `vitrine`; where it may not be made, the page's default decides. */
+/**
+ * The address as the Trusted Types policy `vitrine` gives it. If that policy may not be made, the
+ * page's default policy decides.
+ */
 function trusted(address: string): string {
   const { trustedTypes } = globalThis as {
     trustedTypes?: { createPolicy(name: string, policy: Policy): Policy };
@@ -174,14 +177,14 @@ function trusted(address: string): string {
   try {
     policy ??= trustedTypes?.createPolicy("vitrine", { createScriptURL: (ours) => ours });
   } catch {
-    // new Worker says why
+    // then new Worker throws, with the reason
   }
   return policy?.createScriptURL(address) ?? address;
 }
 
 const nodeChannel: Start = async (given, onReply, onLost) => {
   const { Worker: NodeThread } = await workerThreads();
-  const here = import.meta.url; // apart from the URL, or bundlers take this for a browser's worker
+  const here = import.meta.url; // apart from new URL, or bundlers think that this is a browser's worker
   const isUrl = /^file:/.test(String(given));
   const address = isUrl ? new URL(given!) : given ?? beside(() => new URL("./worker.js", here));
   const worker = new NodeThread(address, { execArgv: [] });

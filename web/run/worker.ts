@@ -1,4 +1,4 @@
-/** What a thread of thread.ts runs: an engine, or a helper of one elsewhere. */
+/** The script of the threads in thread.ts. It runs an engine, or helps an engine elsewhere. */
 import { Engine } from "./engine.js";
 import { VitError } from "../errors.js";
 import { isNode, type NodePort, workerThreads } from "../base/node.js";
@@ -14,11 +14,11 @@ async function answer(request: Request): Promise<unknown> {
   else if ("end" in request) return engine.end(request.end);
   else if ("run" in request) return engine.run(request.run.pictures, request.run.wants);
   else if ("join" in request) helper = await Helper.join(request.join.module, request.join.memory);
-  else helper.help(request.help.index, request.help.stack); // until it is dismissed
+  else helper.help(request.help.index, request.help.stack); // it returns when it is dismissed
   return undefined;
 }
 
-/** Results are handed over, not copied again. */
+/** The memory of the results. It is transferred, not copied. */
 function memory(request: Request, value: unknown): Transferable[] {
   if (!("run" in request)) return [];
   return (value as Awaited<ReturnType<Engine["run"]>>)
