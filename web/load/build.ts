@@ -1,4 +1,4 @@
-/** From a choice of variant, or bytes of one's own, to a compiled WebAssembly.Module. */
+/** Finds the WebAssembly module that runs, and compiles it. */
 import { beside, BESIDE } from "../base/beside.js";
 import { reason, show, takeOptions, VitError } from "../errors.js";
 import { open, type Source, steady } from "./source.js";
@@ -8,13 +8,13 @@ import { isNode } from "../base/node.js";
 import type { CompiledModule, Variant } from "../run/module.js";
 import { Probe, tinyModule } from "./probe.js";
 
-/** A module of one's own: where it is, its bytes, or compiled. */
+/** A caller's own module: its address, its bytes, or a compiled module. */
 export type WasmSource = Source | CompiledModule;
 
-/** The modules: of each variant, and of those with SIMD one for threads. */
+/** The names of the modules. Each variant with SIMD has a second module, for threads. */
 type Build = Variant | "relaxed-threads" | "simd128-threads";
 
-/** Each spelt out, so that bundlers find the file and take it along. */
+/** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
 const HERE: Readonly<Record<Build, () => URL>> = {
   relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
   simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
@@ -25,21 +25,22 @@ const HERE: Readonly<Record<Build, () => URL>> = {
 const BUILDS = Object.keys(HERE) as Build[];
 
 /**
- * Where each of the package's files lies. Where a module is named no others run; where none is,
- * those beside this code do. So does its `worker.js`, unless another is named.
+ * The addresses of the package's files. If any module is named, only the named ones are used; if
+ * none is named, those beside this code are. Without `worker`, the `worker.js` beside this code is
+ * used.
  */
 export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
   readonly worker?: string | URL;
 };
 
-/** @internal What `wasm` says: one module, or files. */
+/** @internal The option `wasm`: one module, or several files. */
 export interface Given {
-  /** In place of a file of ours. */
+  /** A module to run instead of one of our files. */
   readonly wasm: WasmSource | undefined;
   readonly files: WasmFiles;
 }
 
-/** @internal As it is now. An address that ends with a slash is the files' folder. */
+/** @internal Copies the option `wasm`. An address with a slash at its end is the files' folder. */
 export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
   const base = typeof wasm === "string" || wasm instanceof URL ? String(wasm) : "";
   if (base.endsWith("/")) {
@@ -56,19 +57,19 @@ export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
   return { wasm: undefined, files: Object.fromEntries(files) as WasmFiles };
 }
 
-/** A module of ours has a thousandth of it. */
+/** The most bytes of a module. Our own are about a thousand times smaller. */
 const MOST_BYTES = 2 ** 26;
 
 /** @internal */
 export interface Choice extends Given {
   readonly variant: Variant | "auto";
-  /** A build whose memory threads can share. */
+  /** Whether a build is wanted whose memory threads can share. */
   readonly threads: boolean;
-  /** Whether the model's weights are int8; asked for where it matters. */
+  /** Whether the model has int8 weights. It is called only if the answer matters. */
   int8(): Promise<boolean>;
 }
 
-/** A module whose f() is lane 3 of splat(6) · splat(7). To validate it is not yet to compute. */
+/** A module whose f() is lane 3 of splat(6) · splat(7). That shows more than validation does. */
 const SIMD_PROBE = Uint8Array.of(
   ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 127, 3, 2, 1, 0],
   ...[7, 5, 1, 1, 102, 0, 0, 10, 18, 1, 16, 0],
@@ -91,8 +92,8 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   if (typeof WebAssembly !== "object") {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
-  if (wasm instanceof WebAssembly.Module) return wasm; // where bytes may not be compiled, it can run
-  const simd = hasSimd(); // or no bytes may be compiled, whosever they are
+  if (wasm instanceof WebAssembly.Module) return wasm; // it needs no permission to compile
+  const simd = hasSimd(); // throws if the page may not compile bytes
   if (variant === "simd128" && !simd) {
     throw new VitError("no_simd", 'this engine has no WebAssembly SIMD; use variant "auto"');
   }
@@ -106,7 +107,7 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   return firstOf(variant === "auto" ? await ranked(choice) : [variant], choice);
 }
 
-/** Builds that run here, the best first. The next is for where it does not arrive. */
+/** The variants that run here, the fastest first. A later one is used if an earlier is missing. */
 async function ranked(choice: Choice): Promise<readonly Variant[]> {
   const probe = relaxedSimd();
   if (!probe) return hasSimd() ? ["simd128", "scalar"] : ["scalar"];
@@ -114,7 +115,7 @@ async function ranked(choice: Choice): Promise<readonly Variant[]> {
   const plain: Variant[] = ["simd128", "relaxed", "scalar"];
   faster ??= probe.fused ? recall() : false;
   if (faster === false) return (await choice.int8()) ? relaxed : plain;
-  // The likely choice arrives, and the engine optimises the probe, while the weights begin.
+  // While the weights begin to arrive, load the likely build and let the engine optimise the probe.
   const likely = firstOf(["relaxed"], choice).catch(() => {});
   probe.warm();
   await likely;
@@ -125,7 +126,7 @@ async function ranked(choice: Choice): Promise<readonly Variant[]> {
   return int8 || faster ? relaxed : plain;
 }
 
-/** The first of these builds that arrives. */
+/** Loads the first of these builds that can be had. */
 async function firstOf(variants: readonly Variant[], { files, threads }: Choice): Promise<CompiledModule> {
   const named = BUILDS.some((build) => build in files);
   let lost: unknown;
@@ -147,28 +148,31 @@ async function firstOf(variants: readonly Variant[], { files, threads }: Choice)
     : lost;
 }
 
-/** Opened once, measured once. */
+/** The probe is opened once, and each of its measurements is made once. null: not opened yet. */
 let opened: Probe | undefined | null = null;
 let faster: boolean | undefined;
 let inPairs: boolean | undefined;
 
-/** Undefined where there is no relaxed SIMD that computes right. */
+/** The probe; undefined if the engine has no relaxed SIMD or computes wrong values with it. */
 function relaxedSimd(): Probe | undefined {
   if (opened === null) opened = Probe.open();
   return opened?.right ? opened : undefined;
 }
 
-/** @internal Whether a relaxed build had better take int8 products in two steps. */
+/** @internal Whether int8 products in two steps are faster in a relaxed build. */
 export function dotInPairs(): boolean {
   try {
     inPairs ??= relaxedSimd()?.inPairs() ?? false;
   } catch {
-    inPairs = false; // no bytes may be compiled here
+    inPairs = false; // the page may not compile bytes
   }
   return inPairs;
 }
 
-/** An earlier page's measurement: a cache has the build that it chose. Another engine's says nothing. */
+/**
+ * The key of an earlier page's measurement, whose build is probably in the browser's cache. The
+ * value names the browser, because a measurement holds only for the browser that made it.
+ */
 const KEPT_AS = "vitrine.relaxed";
 const note = (isFaster: boolean) => `${isFaster} ${navigator.userAgent}`;
 
@@ -177,7 +181,7 @@ function recall(): boolean | undefined {
     const kept = isNode ? undefined : localStorage.getItem(KEPT_AS);
     return [true, false].find((isFaster) => kept === note(isFaster));
   } catch {
-    return undefined; // a page without storage, or a worker
+    return undefined; // the page has no storage, or this is a worker
   }
 }
 
@@ -185,7 +189,7 @@ function keep(isFaster: boolean): boolean {
   try {
     if (!isNode) localStorage.setItem(KEPT_AS, note(isFaster));
   } catch {
-    // it is measured again then
+    // the next page measures again
   }
   return isFaster;
 }
@@ -196,11 +200,11 @@ export function hasSimd(): boolean {
   return exports?.f() === 42;
 }
 
-/** Compiled modules by address, and by what else they were given as. */
+/** The compiled modules, by their address or by the object that was given. */
 const byAddress = new Map<unknown, Promise<CompiledModule>>();
 const bySource = new WeakMap<WeakKey, Promise<CompiledModule>>();
 
-/** A failed one is forgotten, so that it can be tried again. */
+/** Compiles a module once. A failure is not kept, so that the next call tries again. */
 function compiled(from: WasmSource): Promise<CompiledModule> {
   const key = from instanceof URL ? from.href : from;
   const modules: Pick<typeof byAddress, "get" | "set" | "delete"> =
@@ -221,7 +225,7 @@ async function compile(source: WasmSource): Promise<CompiledModule> {
     if (opened.response && isWasm(opened.response)) {
       return await WebAssembly.compileStreaming(opened.response);
     }
-    // A server that names another type is forgiven; one that sends another file is not.
+    // The server's type may be wrong, so the bytes are compiled. A wrong file is refused.
     return await WebAssembly.compile(await bytesOf(await Incoming.from(opened), MOST_BYTES));
   } catch (cause) {
     if (cause instanceof VitError) throw cause;

@@ -1,4 +1,4 @@
-/** What only some models need lies in bundles beside vit.js, and is loaded when it is needed. */
+/** Bundles beside vit.js, which are loaded only when a model needs them. */
 import { reason, VitError, type VitErrorCode } from "../errors.js";
 
 const lost = (name: string) => (cause: unknown) => {
@@ -6,18 +6,18 @@ const lost = (name: string) => (cause: unknown) => {
   throw new VitError("network", what, { cause });
 };
 
-/** What reads PyTorch's files. */
+/** Reads PyTorch's files. */
 export const pickleBundle = () => import("./pickle/pickle.js").catch(lost("pickle.js"));
 
-/** What reads other code's configs. */
+/** Translates other code's configs. */
 export const translateBundle = () => import("./translate/translate.js").catch(lost("translate.js"));
 
-/** What tells other files from those that are read here. Without it they are refused all the same. */
+/** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = () => import("./impostors.js").catch(() => undefined);
 
 export const isRefusal = (cause: unknown) => cause instanceof Error && cause.name === "Refusal";
 
-/** @param code of a refusal; what else is thrown is `internal`. */
+/** @param code the code for a refusal. All other errors become `internal`. */
 export const asVitError = (cause: unknown, code: VitErrorCode): VitError =>
   cause instanceof VitError
     ? cause

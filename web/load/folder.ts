@@ -1,6 +1,6 @@
 /**
- * A checkpoint as people have it: a folder with `config.json`, `preprocessor_config.json` and
- * weights in one file of safetensors or PyTorch, or in several and their index; or open_clip's.
+ * A checkpoint's folder. It has `config.json`, `preprocessor_config.json`, and the weights in one
+ * file of safetensors or PyTorch, or in several files with an index. open_clip's folders work, too.
  */
 import { reason, show, VitError } from "../errors.js";
 import { open, type Opened, Opener, type Source, steady } from "./source.js";
@@ -10,25 +10,26 @@ import { isDirectory, isNode } from "../base/node.js";
 import { joined, type WeightMap } from "./shards.js";
 
 /**
- * A checkpoint's folder with `config.json`, `preprocessor_config.json` and `model.safetensors`, or
- * several files and `model.safetensors.index.json`, or else `pytorch_model.bin` likewise: its
- * address or path, which ends with a slash, or its files, as a file picker gives them.
+ * A checkpoint's folder, as an address or a path with a slash at its end, or as the list of files
+ * that a file picker gives. It holds `config.json`, `preprocessor_config.json` and
+ * `model.safetensors`, or several files and `model.safetensors.index.json`. `pytorch_model.bin`
+ * and its index are read if there is no safetensors.
  */
 export type Folder = string | URL | readonly File[];
 
-/** What is in a folder, by name; undefined where it surely has no such file. */
+/** Finds a folder's file by its name; undefined if it is certain that there is no such file. */
 type Get = (name: string) => Source | undefined;
 
 /** @internal */
 export interface Checkpoint {
   readonly weights: Source | Opener;
-  /** In anybody's words; undefined where there is none. open_clip's is known with its weights. */
+  /** The config as it is; undefined if there is none. open_clip's is found after its weights. */
   readonly config: Json | undefined | Promise<Json | undefined>;
-  /** What is done to a photo, in transformers' words. */
+  /** transformers' description of how a photo is prepared. */
   readonly processor: Json | undefined;
 }
 
-/** What weights may be called, by falling preference. Any file of a list may be the only one. */
+/** The names of weights. `any`: a list's only file with such an ending is taken, too. */
 const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
 const PYTORCH = { file: "pytorch_model.bin", ending: ".bin", any: /\.(bin|pth?)$/ };
 type Kind = typeof SAFETENSORS;
@@ -41,7 +42,7 @@ interface Named {
   readonly file: File;
 }
 
-/** @internal Where a folder may be: a copy, for what is given may change. */
+/** @internal The place of a folder or a file. It is a copy, because the caller's may change. */
 export type Place = string | URL | readonly Named[];
 
 /** @internal */
@@ -50,7 +51,7 @@ export function placeOf(source: unknown): Place | undefined {
   return typeof source === "string" || source instanceof URL ? (steady(source) as Place) : undefined;
 }
 
-/** @internal A list of files is one, and so is an address that ends with a slash; in Node, a directory. */
+/** @internal Whether it is a list of files, an address with a slash at its end, or a directory. */
 export async function isFolder(source: Place): Promise<boolean> {
   if (typeof source !== "string" && !(source instanceof URL)) return true;
   return /\/($|\?|#)/.test(String(source)) || (isNode && (await isDirectory(local(source))));
@@ -79,14 +80,15 @@ export async function openFolder(source: Place, signal?: AbortSignal): Promise<C
   const weights = new Opener((signal) => openFirst(get, tell, signal));
   const theirs = named.then((name) =>
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
-  theirs.catch(() => {}); // who waits for it tells
+  theirs.catch(() => {}); // a later await throws the error
   return { weights, config: config ?? theirs, processor };
 }
 
 /**
- * Other names are asked for only where the first is not there.
+ * Opens the first file of weights that is there. Later names are asked for only if the earlier ones
+ * are missing.
  *
- * @param tell is told the name of what was opened, or none.
+ * @param tell is called with the name of the opened file, or with "".
  */
 async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
   let missing: unknown;
@@ -110,7 +112,7 @@ async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortS
   throw missing;
 }
 
-/** A list may hold anything: each file's name is asked once. */
+/** Copies a list of files. The list may hold anything, so each file's name is read only once. */
 function filesIn(list: readonly unknown[]): Named[] {
   const files: Named[] = [];
   for (let index = 0, { length } = list; index < length; index++) {
@@ -125,7 +127,8 @@ function filesIn(list: readonly unknown[]): Named[] {
 }
 
 function fromFiles(files: readonly Named[]): Get {
-  const all = new Map([...files].reverse().map(({ name, file }) => [name, file])); // the first of a name
+  // Of equal names the first counts.
+  const all = new Map([...files].reverse().map(({ name, file }) => [name, file]));
   const only = (kind: Kind) => {
     const weights = files.filter(({ name }) => kind.any.test(name));
     return weights.length === 1 ? weights[0]!.file : undefined;
@@ -136,7 +139,7 @@ function fromFiles(files: readonly Named[]): Get {
   };
 }
 
-/** Of names that are one segment of a path: ours, and those that {@link isName} lets pass. */
+/** Makes addresses of names. Each name is one segment of a path: ours, or allowed by isName. */
 function fromAddress(folder: string | URL): Get {
   if (typeof folder === "string" && isNode) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
   const base = baseOf(folder);
@@ -150,7 +153,7 @@ function fromAddress(folder: string | URL): Get {
 function baseOf(folder: string | URL): URL {
   try {
     const base = new URL(folder, globalThis.location?.href);
-    void new URL("./", base); // of data: and the like nothing is beside anything: it throws
+    void new URL("./", base); // throws for data: and the like, beside which nothing can be
     base.hash = "";
     if (!base.pathname.endsWith("/")) base.pathname += "/";
     return base;
@@ -160,7 +163,7 @@ function baseOf(folder: string | URL): URL {
   }
 }
 
-/** A path stays one; what has a scheme becomes a URL. */
+/** Makes a URL of an address with a scheme. A path stays a path. */
 const local = (source: string | URL) =>
   typeof source === "string" && /^[a-z][a-z0-9+.-]+:/i.test(source) ? urlOr(source) : source;
 
@@ -172,7 +175,7 @@ function urlOr(source: string): string | URL {
   }
 }
 
-/** What is not there is undefined: only the weights must be. */
+/** Reads a JSON file; undefined if it is missing, because only the weights are required. */
 async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<Json | undefined> {
   const source = get(name);
   if (!source) return undefined;
@@ -184,7 +187,7 @@ async function readJson(get: Get, name: string, signal?: AbortSignal): Promise<J
   return bytes && parseObject(new TextDecoder().decode(bytes), name);
 }
 
-/** Of transformers 5, where a model's processor has several parts, one is that of images. */
+/** Reads the processor of images. In transformers 5 it may be a part of a larger processor. */
 async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | undefined> {
   const own = await readJson(get, "preprocessor_config.json", signal);
   if (own) return own;
@@ -192,22 +195,21 @@ async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | und
   return isObject(all?.image_processor) ? all.image_processor : undefined;
 }
 
-/** A server that answers 404, or with a page of its own; a path that leads nowhere. */
+/** Whether a file is missing: a server answers 404 or an HTML page, or a path does not exist. */
 const isMissing = (error: unknown) =>
   error instanceof VitError &&
   (/got 40[34]|ENOENT/.test(error.message) ||
     (error.code === "bad_file" && /an HTML page/.test(error.message)));
 
 /**
- * A stranger names these files. Such a name is one segment of a path wherever it is opened, by a
- * browser, a server or a system: a list of what it may hold, not of what it may not. Where a server
- * redirects a request is the server's matter.
+ * Whether a name from a stranger's index may be opened. It must be one segment of a path for every
+ * browser, server and system. Therefore only known characters are allowed.
  */
 const isName = (name: string, ending: string) =>
   name.endsWith(ending) &&
   /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}$/u.test(name.slice(0, -ending.length));
 
-/** Each file once, in the order of its name. */
+/** The files that an index names, each once, sorted by name. */
 function shardsOf(map: unknown, get: Get, kind: Kind): Opener {
   const { ending } = kind;
   const index = indexOf(kind);

@@ -1,4 +1,4 @@
-/** A config or a prepare that a call is given: taken at once, read when its turn comes. */
+/** The `config` and `prepare` that a call of load gives. They are copied first and read later. */
 import { asVitError, translateBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
 import { type Source, steady } from "./source.js";
@@ -7,19 +7,19 @@ import { read } from "./incoming.js";
 import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";
 import type { Prepare, VitConfig } from "../config.js";
 
-/** Weights with a config from elsewhere, or with another way to prepare pixels. */
+/** Weights with a separate config, or with another way to prepare pixels. */
 export interface WeightsSource {
   weights: Source | Folder;
   /**
-   * In place of the file's own: an object, JSON text, or where to get it. It may be one of
-   * transformers' or timm's, and leave out what the tensors' shapes tell.
+   * Replaces the file's own config. It is an object, JSON text, or a source. It may be a config of
+   * transformers or timm, and keys may be missing that follow from the tensors' shapes.
    */
   config?: Source | Partial<VitConfig> | Readonly<Record<string, unknown>>;
-  /** In place of the config's own `prepare`. */
+  /** Replaces the config's own `prepare`. */
   prepare?: Prepare;
 }
 
-/** @internal JSON text, or where to get it. */
+/** @internal JSON text, or its source. */
 export interface Text {
   readonly json?: string;
   readonly source?: Source;
@@ -35,10 +35,10 @@ export function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
 const isInline = (json: string) => json.trimStart().startsWith("{");
 
 /**
- * The folder's config, and over it the one given apart: each in anybody's words. What is no object
- * the core refuses.
+ * The folder's config, whose keys the given config overrides. Each may be in other code's words. A
+ * given config that is no object is passed on, and the core refuses it.
  *
- * @param prepared whether a `prepare` is given besides: then others are not asked, nor refused.
+ * @param prepared whether a `prepare` is given. Then the configs' own is neither used nor refused.
  * @internal
  */
 export async function readConfig(
@@ -63,7 +63,7 @@ export async function readConfig(
   }
 }
 
-/** Keys by which a config is known as transformers', timm's or open_clip's. */
+/** A config with one of these keys is transformers', timm's or open_clip's. */
 const FOREIGN = ["model_type", "architecture", "model_cfg"];
 
 const isForeign = (config: Json | undefined) => FOREIGN.some((key) => config?.[key]);
@@ -75,7 +75,7 @@ const textOf = async ({ json, source }: Text, signal: AbortSignal | undefined): 
 export function toJson(name: string, value: unknown): string {
   let json: string | undefined;
   try {
-    json = JSON.stringify(value) as string | undefined; // of a function, nothing
+    json = JSON.stringify(value) as string | undefined; // undefined for a function
   } catch (cause) {
     throw new VitError("bad_config", `${name}: expected what JSON can say: ${reason(cause)}`, { cause });
   }

@@ -5,7 +5,7 @@ import type { Incoming } from "./incoming.js";
 /** The limit of src/file/safetensors.c. */
 const MOST_BYTES = 1e8;
 
-/** What the start of a file says. The core checks it later. */
+/** The parsed header. The core checks the same bytes later. */
 export interface Header {
   /** The entries by their tensors' names, without `__metadata__`; undefined if there is no JSON object. */
   readonly tensors: Json | undefined;

@@ -1,16 +1,16 @@
-/** What often arrives in place of the weights that were meant, by its first bytes. */
+/** Files that often arrive instead of weights, recognised by their first bytes. */
 
-/** How PyTorch writes what is loaded here. */
+/** Advice for people: how Python writes a file that can be loaded here. */
 const SAVE = `save_file(model.state_dict(), "model.safetensors") of safetensors.torch`;
 const FROM_PYTORCH = `load the PyTorch model that it was made of, and write it with ${SAVE}`;
 const TRANSFORMERS = "transformers.AutoModelForImageClassification.from_pretrained";
 const FOLDER = `huggingface_hub.snapshot_download("OWNER/NAME", local_dir="model")`;
 const TIMM = `timm.create_model("vit_base_patch16_224", checkpoint_path="model.npz")`;
 
-/** A zip archive's first name begins at byte 30. */
+/** A zip archive whose first entry has this name. The name begins at byte 30. */
 const zipOf = (name: string) => new RegExp(`^PK\\x03\\x04.{26}${name}`, "s");
 
-/** Patterns of bytes: a character each. */
+/** Patterns of the first bytes, with one character for each byte. */
 const IMPOSTORS: readonly [RegExp, string][] = [
   [/^(\xef\xbb\xbf)?\s*<(!doctype html|!--|html|head|body)/i, "an HTML page; check the address"],
   [/^(\xef\xbb\xbf)?\s*<\?xml/i, "an XML page, perhaps a server's error; check the address"],
@@ -39,7 +39,7 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   [/^\xff\xd8\xff[\xc0-\xfe]/, "a JPEG image; give it to classify, and a model's weights here"],
 ];
 
-/** What a file is that is none of those that are read here, and what to do; undefined where none tells. */
+/** Says what a file is that cannot be read here, and what to do; undefined if nothing matches. */
 export function impostor(start: Uint8Array): string | undefined {
   const text = String.fromCharCode(...start);
   return IMPOSTORS.find(([pattern]) => pattern.test(text))?.[1];

@@ -1,24 +1,24 @@
-/** A file while it arrives, and what the start of it says. */
+/** A file while it arrives. */
 import { impostorsBundle } from "./bundles.js";
 import { isArray } from "../base/bytes.js";
 import { kindOf, VitError } from "../errors.js";
 import { abortable, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
 import type { Piece } from "../base/bytes.js";
 
-/** Reading goes on until so much is here that nobody has taken. */
+/** Reading goes on until so many bytes wait to be taken. */
 const BYTES_AHEAD = 2 ** 22;
-/** A piece that waits takes at least so much, however few its bytes are. */
+/** The least bytes that a waiting piece counts as, because each piece takes memory of its own. */
 const PIECE_COST = 2 ** 12;
-/** So many empty pieces one after the other are no file. */
+/** The most empty pieces one after the other. */
 const MOST_EMPTY = 1000;
-/** So many bytes tell what a file is. */
+/** The bytes at the start that tell what a file is. */
 const TELLING_BYTES = 512;
 const BRACE = 0x7b;
 
 /**
- * At most so many bytes of a source.
+ * Reads a source of at most `most` bytes.
  *
- * @throws {VitError} code `bad_file` where there are more; every failure may be tried again.
+ * @throws {VitError} code `bad_file` if there are more bytes. The call can be repeated.
  */
 export async function read(source: Source, most: number, signal?: AbortSignal): Promise<Piece> {
   return bytesOf(await Incoming.open(source, { signal }), most);
@@ -35,21 +35,21 @@ export async function bytesOf(file: Incoming, most: number): Promise<Piece> {
 }
 
 export interface IncomingOptions extends ReadOptions {
-  /** How many bytes may wait. */
+  /** The most bytes that wait to be taken. */
   ahead?: number;
 }
 
-/** It goes on arriving, up to a limit, while nobody takes any of it. */
+/** A file that goes on arriving, up to a limit, while nobody takes its bytes. */
 export class Incoming {
-  /** 0 while unknown. */
+  /** The file's size in bytes; 0 if it is unknown. */
   readonly size: number;
   readonly #opened: Opened;
   readonly #reader: ReadableStreamDefaultReader<Piece>;
   readonly #options: IncomingOptions;
   readonly #asked: Promise<Piece | undefined>[] = [];
-  /** What was looked at, and nobody has taken. */
+  /** Bytes that peek has read and nobody has taken. */
   readonly #front = new Gathered();
-  /** What the pieces that nobody has taken cost. */
+  /** The cost of the pieces that nobody has taken. */
   #waiting = 0;
   #loaded = 0;
 
@@ -58,7 +58,7 @@ export class Incoming {
     signal?.throwIfAborted();
     const opening = open(source, signal);
     const opened = await abortable(opening, signal).catch((error: unknown) => {
-      opening.then(({ body }) => body.cancel()).catch(() => {}); // one that opens too late
+      opening.then(({ body }) => body.cancel()).catch(() => {}); // it may still open later
       throw error;
     });
     return Incoming.from(opened, options);
@@ -98,7 +98,7 @@ export class Incoming {
     return this.#opened.slice;
   }
 
-  /** The first `count` bytes, or all if there are fewer. They are still to be taken. */
+  /** Reads the first `count` bytes, or all if there are fewer, without taking them. */
   async peek(count: number): Promise<Piece> {
     while (this.#front.length < count) {
       const piece = await this.#shift();
@@ -108,12 +108,12 @@ export class Incoming {
     return this.#front.first(count);
   }
 
-  /** The next piece, or undefined at the end. */
+  /** Takes the next piece; undefined at the end. */
   take(): Promise<Piece | undefined> {
     return this.#front.length > 0 ? Promise.resolve(this.#front.take()) : this.#shift();
   }
 
-  /** Nobody wants the rest. */
+  /** Ends the download. */
   readonly cancel = (): void => {
     this.#options.signal?.removeEventListener("abort", this.cancel);
     void Promise.resolve()
@@ -138,7 +138,7 @@ export class Incoming {
           const more = bytes && this.#waiting < (this.#options.ahead ?? BYTES_AHEAD);
           if (more) this.#ask(this.#asked.length + 1);
         },
-        () => this.cancel(), // whoever takes it hears why
+        () => this.cancel(), // whoever takes the piece gets the error
       );
     }
   }
@@ -160,7 +160,7 @@ export class Incoming {
     return piece;
   }
 
-  /** The stream's next bytes that are some; of a stream of somebody's own, a copy. */
+  /** The stream's next piece that is not empty. A piece of the caller's own stream is copied. */
   async #read(): Promise<Piece | undefined> {
     for (let empty = 0; empty < MOST_EMPTY; empty++) {
       const { done, value } = await this.#reader.read();
@@ -176,7 +176,10 @@ export class Incoming {
   }
 }
 
-/** JSON, WebAssembly, or safetensors: a length below 2^32, which may begin as anything, and JSON. */
+/**
+ * Whether a file is JSON, WebAssembly or safetensors. Safetensors begins with a length below 2^32,
+ * whose bytes may look like the start of another kind of file, and goes on with JSON.
+ */
 const isOurs = (start: Piece) =>
   start[0] === BRACE ||
   (start[0] === 0 && start[1] === 0x61) ||
@@ -184,7 +187,7 @@ const isOurs = (start: Piece) =>
 
 const costOf = (piece: Piece | undefined) => (piece ? Math.max(piece.length, PIECE_COST) : 0);
 
-/** Pieces put together, in memory of at most twice their size. */
+/** Joins pieces, in memory of at most twice their size. */
 class Gathered {
   #room: Piece = new Uint8Array(0);
   length = 0;

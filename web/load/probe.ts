@@ -1,19 +1,19 @@
-/** Whether relaxed SIMD is right here, and faster than plain SIMD: src/wasm/probe.c, asked. */
+/** Tries relaxed SIMD with src/wasm/probe.c: are its values right, and is it faster than SIMD? */
 
 import { reason, VitError } from "../errors.js";
 
-/** Base64 of that module; the build puts it here. */
+/** The probe's module in base64. The build inserts it. */
 declare const PROBE_WASM: string;
 
-/** The measurement takes at most 5 ms: slices to warm up, then pairs of slices. */
+/** The measurement takes at most 5 ms: slices of time to warm up, then pairs of slices. */
 const WARM_MS = 1.2;
 const SLICE_MS = 0.5;
 const PAIRS_MS = 2;
 
-/** A tile a tenth slower is made up for by what else is fused: norms, softmax, activations. */
+/** The fused tile may be a tenth slower, because norms, softmax and activations gain more. */
 const MAKES_UP = 1.1;
 
-/** Calls of a tile at once. */
+/** How often one call repeats a tile. */
 const TIMES = 8;
 
 interface Exports {
@@ -24,14 +24,14 @@ interface Exports {
 
 export class Probe {
   readonly #exports: Exports;
-  /** The least time that the clock can tell: browsers make it coarse. */
+  /** The shortest time that the clock can measure. Browsers make it coarse. */
   #tick = Infinity;
-  /** Whether multiply-add rounds once, as one instruction does; else there is nothing to gain. */
+  /** Whether multiply-add rounds once, as one instruction does. Otherwise it is no faster. */
   readonly fused: boolean;
-  /** Whether all that was computed is right, which code optimised later may change. */
+  /** Whether all values were right so far. The engine's optimised code may change that later. */
   right: boolean;
 
-  /** Undefined where relaxed SIMD is unknown. */
+  /** Undefined if the engine does not know relaxed SIMD. */
   static open(): Probe | undefined {
     const bytes = Uint8Array.from(atob(PROBE_WASM), (letter) => letter.charCodeAt(0));
     const exports = tinyModule<Exports>(bytes);
@@ -45,7 +45,7 @@ export class Probe {
     this.fused = result === 2;
   }
 
-  /** Brings an engine that compiles in steps to begin its best, once; that takes it a while. */
+  /** Makes an engine that compiles in steps start its optimising compiler. Runs only once. */
   warm(): void {
     if (this.#tick < Infinity) return;
     const all = [...this.#tiles(), ...this.#dots(), this.#exports.check];
@@ -53,8 +53,8 @@ export class Probe {
   }
 
   /**
-   * Whether the fused tile, at its best, keeps up with the plain one at its own. So it did in
-   * every engine on x86, and is taken to where the clock can't tell.
+   * Whether the best rate of the fused tile reaches the best rate of the plain one. The answer is
+   * yes if the clock is too coarse, because it was so in every engine on x86.
    */
   faster(): boolean {
     if (!this.#tells()) return true;
@@ -71,8 +71,8 @@ export class Probe {
   }
 
   /**
-   * Whether the int8 dot is faster in two steps than in one, in most of several trials: the
-   * engine's next, better code may come in the midst of one.
+   * Whether the int8 dot is faster in two steps than in one. Most of several trials decide, because
+   * the engine may change to optimised code during a trial.
    */
   inPairs(): boolean {
     if (!this.#tells()) return false;
@@ -86,26 +86,26 @@ export class Probe {
     return wins > 0;
   }
 
-  /** The tile of the relaxed kernels and that of the plain ones. */
+  /** Calls the tile of the relaxed kernels, and the tile of the plain ones. */
   #tiles(): [fused: () => void, plain: () => void] {
     const { tile } = this.#exports;
     return [() => tile(true, TIMES), () => tile(false, TIMES)];
   }
 
-  /** The relaxed kernels' int8 tile in two steps, and in one. */
+  /** Calls the relaxed kernels' int8 tile in two steps, and in one. */
   #dots(): [two: () => void, one: () => void] {
     const { tile_int8 } = this.#exports;
     return [() => tile_int8(true, TIMES), () => tile_int8(false, TIMES)];
   }
 
-  /** Whether the clock is fine enough for a slice. Sees whether all is still right. */
+  /** Whether the clock is fine enough for a slice. Also checks the values again. */
   #tells(): boolean {
     this.warm();
     this.right &&= this.#exports.check() > 0;
     return this.#tick <= SLICE_MS;
   }
 
-  /** Calls a millisecond, of `work` done over and over for a slice of time. */
+  /** Repeats `work` for a slice of time and returns the calls per millisecond. */
   #rate(slice: number, work: () => void): number {
     const start = performance.now();
     let calls = 0;
@@ -121,7 +121,7 @@ export class Probe {
   }
 }
 
-/** A module's exports, compiled on the spot; undefined where the engine does not know it. */
+/** Compiles a small module at once; undefined if the engine does not know its instructions. */
 export function tinyModule<Exports>(bytes: Uint8Array<ArrayBuffer>): Exports | undefined {
   if (!WebAssembly.validate(bytes)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Several files of weights as one: their headers are joined, then their data follow. */
+/** Joins several files of weights into one: one header, then the data of all files. */
 import { reason, show, VitError } from "../errors.js";
 import { type Opened, Opener, type Source } from "./source.js";
 import type { Piece } from "../base/bytes.js";
@@ -12,19 +12,20 @@ export interface Shard {
   readonly source: Source;
 }
 
-/** Which tensor is in the file of which name. */
+/** The names of the files, by the tensors' names. */
 export type WeightMap = Readonly<Record<string, string>>;
 
-/** All are open at once. A model of 4 GB, the most there can be, has some 40 where it has most. */
+/** The most files, which are all open together. The largest model, of 4 GB, has about 40. */
 const MOST_FILES = 256;
-/** Together they arrive as far ahead as one file would, and each at least so far. */
+/** All files together wait with as many bytes as one file would. */
 const BYTES_AHEAD = 2 ** 22;
+/** Each file may wait with at least so many bytes. */
 const LEAST_AHEAD = 2 ** 16;
 
 /**
- * All headers are read first; of each file's data no more than its download runs ahead.
+ * Reads all headers first. Meanwhile each file's data arrive up to a limit.
  *
- * @throws {VitError} code `bad_file`; opening it also `bad_tensor`.
+ * @throws {VitError} code `bad_file`. Opening it also throws code `bad_tensor`.
  */
 export function joined(shards: readonly Shard[], map: WeightMap): Opener {
   if (shards.length === 0) {
@@ -83,7 +84,7 @@ async function join(
 const bad = (tensor: string, what: string) =>
   new VitError("bad_tensor", `tensor "${show(tensor)}": expected ${what}`);
 
-/** A file's tensors, their places moved by as much data as comes before. */
+/** A file's tensors, with their offsets moved by the `before` bytes of the earlier files. */
 function entriesOf(name: string, { tensors, why }: Header, before: number): Map<string, object> {
   if (!tensors) throw new VitError("bad_file", `${name}: expected a safetensors file${why}`);
   return new Map(Object.entries(tensors).map(([tensor, entry]) => {
@@ -112,7 +113,7 @@ async function* pieces(
   }
 }
 
-/** Of all files as one; none stays open when it ends, whichever way. */
+/** The bytes of all files as one stream. No file stays open after its end or its failure. */
 function stream(all: AsyncGenerator<Piece>, files: readonly Incoming[]): ReadableStream<Piece> {
   const cancel = () => files.forEach((file) => file.cancel());
   return new ReadableStream<Piece>({

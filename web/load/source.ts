@@ -1,34 +1,34 @@
-/** Where bytes come from, opened. */
+/** Opens the sources of bytes. */
 import { type Piece, viewOf } from "../base/bytes.js";
 import { reason, show, VitError } from "../errors.js";
 import { isNode, openFile, readPart } from "../base/node.js";
 
-/** Where bytes come from. In Node a string may also be a path, and a URL a `file:` one. */
+/** A source of bytes. In Node, a string may also be a path, and a URL may be `file:`. */
 export type Source =
   string | URL | Request | Response | Blob | ArrayBuffer | (ArrayBufferView & { readonly buffer: ArrayBuffer });
 
 /** @internal */
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
-  /** `total` is 0 while unknown. */
+  /** `total` is 0 while it is unknown. */
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
 
-/** @internal A source that was opened, to be read once. */
+/** @internal An opened source. It can be read once. */
 export interface Opened {
-  /** 0 while unknown. */
+  /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
   readonly body: ReadableStream<Piece>;
   readonly response?: Response;
-  /** Some of its bytes, where they can be had without those before them. */
+  /** Reads some of the bytes. Only sources that need not be read in order have it. */
   readonly slice?: (begin: number, end: number) => Promise<Piece>;
-  /** Its pieces are the engine's and nobody else's. Others are copied as they come. */
+  /** Whether nobody else can change the pieces. Other pieces are copied. */
   readonly ours: boolean;
-  /** What to say when reading fails after so many bytes. */
+  /** The error for a reading that fails after `loaded` bytes. */
   lost(cause: unknown, loaded: number): VitError;
 }
 
-/** Pieces of memory are of this size, as browsers cut a download. */
+/** The size of pieces of memory. Browsers cut downloads into such pieces. */
 const PIECE_BYTES = 2 ** 16;
 
 /** @internal Rejects with the signal's reason as soon as it aborts, whatever `promise` does. */
@@ -45,7 +45,7 @@ export function abortable<Value>(
   });
 }
 
-/** @internal What opens itself, as often as it is asked to: several files as one. */
+/** @internal A source that can be opened again and again, such as several files as one. */
 export class Opener {
   readonly open: (signal?: AbortSignal) => Promise<Opened>;
 
@@ -84,19 +84,19 @@ export async function open(source: Source | Opener, signal?: AbortSignal): Promi
   }
 }
 
-/** @internal What stays as it is now: bytes and URLs may change. */
+/** @internal Copies a source if the caller can change it: bytes and URLs. */
 export function steady<Other>(source: Source | Other): Source | Other {
   if (isBytes(source)) return readable(() => new Uint8Array(viewOf(source)));
-  // Some bundlers' URLs are a path alone, such as /_next/static/a.wasm.
+  // Some bundlers make URLs that are only a path, such as /_next/static/a.wasm.
   return source instanceof URL ? new URL(source, globalThis.location?.href) : source;
 }
 
-/** @internal What can be opened again later: a Response can be read once. */
+/** @internal A copy that can be opened again later. A Response alone can be read only once. */
 export function lasting(source: Source | Opener): Source | Opener {
   return source instanceof Response ? kept(source) : steady(source);
 }
 
-/** Again from its address; one without an address is kept while it is read. */
+/** Opens a Response again from its address. Without an address, its bytes are kept. */
 function kept(response: Response): Opener {
   const { url } = response;
   const parts: Blob[] = [];
@@ -137,7 +137,7 @@ function fromResponse(response: Response): Opened {
     size,
     body,
     response,
-    ours: response.type !== "default", // which it is when a program made it
+    ours: response.type !== "default", // the type of a Response that a program made
     lost: (cause, loaded) =>
       new VitError(
         "network",
@@ -147,10 +147,10 @@ function fromResponse(response: Response): Opened {
   };
 }
 
-/** A header says anything: what is no number of bytes says nothing. */
+/** The size in a server's header; 0 if the header is no number of bytes. */
 const sizeIn = (header: string | null) => (/^\d{1,15}$/.test(header ?? "") ? Number(header) : 0);
 
-/** One may stand for a file that has changed or gone since. */
+/** A Blob may stand for a file that was changed or deleted since. */
 function fromBlob(blob: Blob): Opened {
   const size = Number.isSafeInteger(blob.size) && blob.size > 0 ? blob.size : 0;
   const lost = unreadable(size);
@@ -193,7 +193,7 @@ async function fromFile(path: string | URL): Promise<Opened> {
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView<ArrayBuffer> =>
   source instanceof ArrayBuffer || ArrayBuffer.isView(source);
 
-/** Not by way of a Blob: a browser may have no room for one of some hundred megabytes. */
+/** Reads bytes without a Blob, because a browser may lack room for a large Blob. */
 function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Opened {
   const view = readable(() => viewOf(source));
   let at = 0;
@@ -207,7 +207,7 @@ function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Opened {
   return { size: view.length, body, ours: true, slice, lost: unreadable(view.length) };
 }
 
-/** Memory may be gone to another thread, or be too much to copy. */
+/** Copies memory. It may have moved to another thread, or be too large to copy. */
 function readable(bytes: () => Piece): Piece {
   try {
     return bytes();
@@ -217,7 +217,7 @@ function readable(bytes: () => Piece): Piece {
   }
 }
 
-/** A `file:` URL or a path; undefined for what fetch can get. */
+/** A `file:` URL or a path; undefined if fetch can get the source. */
 function localFile(source: string | URL): string | URL | undefined {
   if (typeof source === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
   const url = new URL(source);

@@ -1,4 +1,4 @@
-/** From a source of weights to a model that runs. Every step starts as soon as it can. */
+/** Starts a model from a source of weights. Every step begins as soon as possible. */
 import { type Backend, Engine } from "../run/engine.js";
 import { DEFAULTS } from "../config.js";
 import { reason, VitError } from "../errors.js";
@@ -16,11 +16,11 @@ import { isThreaded, sharedMemory } from "../run/instance.js";
 import { openWeights } from "./weights.js";
 
 export interface Plan extends Given {
-  /** Can be opened again: a model that is lost is loaded anew. */
+  /** A source that can be opened again, because a model is loaded anew after a failure. */
   readonly weights: Source | Opener;
-  /** JSON, in place of the file's own. */
+  /** A config as JSON that replaces the file's own. */
   readonly config: Promise<string | undefined>;
-  /** In place of the config's own, as JSON too. */
+  /** JSON that replaces the config's own `prepare`. */
   readonly prepare: string | undefined;
   readonly variant: Variant | "auto";
   readonly worker: boolean;
@@ -88,21 +88,21 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
   }
 }
 
-// ---- The build, and its memory ----------------------------------------------
+// ---- The build and its memory -----------------------------------------------
 
-/** As src/wasm/team.c has it. */
+/** The limit of src/wasm/team.c. */
 const MOST_THREADS = 64;
 
 interface Build {
   readonly module: CompiledModule;
-  /** Where the module is one for threads. */
+  /** Only for a module for threads. */
   readonly memory: WebAssembly.Memory | undefined;
   readonly threads: number;
   /** See {@link dotInPairs}. */
   readonly inPairs: boolean;
 }
 
-/** A build for threads where they are wanted and can be had, else one for one thread. */
+/** Chooses a build for threads if they are wanted and possible, else one for a single thread. */
 async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
   const int8 = async () => (await readHeader(await opening)).hasInt8;
   const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
@@ -144,10 +144,10 @@ function warn({ threads }: Plan, why: string): void {
   console.warn(`vitrine: one thread in place of ${threads}: ${why}`);
 }
 
-/** Phones refuse a large maximum: no more than the model takes, and what images may. */
+/** Memory for the model and its images. The maximum is small, because phones refuse a large one. */
 async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined> {
   const { hasHalves, size } = await readHeader(file);
-  const weights = size * (hasHalves ? 2 : 1) * 1.2; // halves become floats
+  const weights = size * (hasHalves ? 2 : 1) * 1.2; // because halves become floats
   for (const room of [2 ** 28, 2 ** 27, 2 ** 26]) {
     const memory = sharedMemory(weights + room);
     if (memory) return memory;
@@ -155,7 +155,7 @@ async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined
   return undefined;
 }
 
-/** The config with another `prepare`. Where a file has no good header, the core will say so. */
+/** The config with another `prepare`. If the file has no good header, the core will refuse it. */
 async function withPrepare(
   prepare: string,
   given: string | undefined,
@@ -164,7 +164,7 @@ async function withPrepare(
   const own = given === undefined ? await ownConfig(file) : undefined;
   const config = given ?? own;
   if (config === undefined) return given;
-  const defaults = own === undefined || own === NONE ? {} : DEFAULTS; // of our own files, not of others'
+  const defaults = own === undefined || own === NONE ? {} : DEFAULTS; // only for our own files
   return JSON.stringify({ ...defaults, ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
 }
 

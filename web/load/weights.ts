@@ -1,20 +1,20 @@
-/** A file of weights, whoever wrote it: safetensors as it is, PyTorch's own made into such. */
+/** Opens a file of weights. PyTorch's own files are translated into safetensors. */
 import { asVitError, isRefusal, pickleBundle } from "./bundles.js";
 import type { Opener, Source } from "./source.js";
 import { Incoming, type IncomingOptions } from "./incoming.js";
 
-/** The number 0x1950a86a20f9469cfc6c as a pickle holds it, with which files before PyTorch 1.6 begin. */
+/** The pickled number 0x1950a86a20f9469cfc6c, at the start of files from before PyTorch 1.6. */
 const MAGIC = "\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.";
-/** In a newer pickle a frame's size stands before it. */
+/** A newer pickle has a frame's size before the number, so more bytes are searched. */
 const START_BYTES = 32;
 
-/** By what a file holds, never by its name. */
+/** Whether a file is PyTorch's, judged by its bytes and never by its name. */
 async function isPyTorch(file: Incoming): Promise<boolean> {
   const start = String.fromCharCode(...(await file.peek(START_BYTES)));
   return start.startsWith("PK\x03\x04") || (start.startsWith("\x80") && start.includes(MAGIC));
 }
 
-/** @throws {VitError} as Incoming.open; code `bad_file` also for a file of PyTorch that is none. */
+/** @throws {VitError} as Incoming.open, and code `bad_file` for a bad file of PyTorch. */
 export async function openWeights(
   source: Source | Opener,
   options: IncomingOptions = {},
@@ -32,7 +32,8 @@ export async function openWeights(
     const { translate } = await pickleBundle();
     const { size, body } = await translate(file);
     const opened = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
-    const again = through && onProgress // of what is read in any order, what is passed on is told
+    // If the file was read in any order, progress counts the bytes that are passed on.
+    const again = through && onProgress
       ? (loaded: number, total: number) => onProgress(Math.min(total, Math.max(loaded, told)), total)
       : undefined;
     return await Incoming.from(opened, { ...options, onProgress: again });

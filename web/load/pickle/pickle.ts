@@ -1,7 +1,7 @@
 /**
- * PyTorch's own files, `.pt`, `.pth` and `.bin`, as the bytes of a file of safetensors: a header,
- * then the tensors in the order in which they lie in the file. A bundle of its own, which only
- * such a file makes load.
+ * Translates PyTorch's own files, `.pt`, `.pth` and `.bin`, into safetensors: a header, then the
+ * tensors in their order in the file. This is a bundle of its own, which is loaded only for such a
+ * file.
  */
 import type { Piece } from "../../base/bytes.js";
 import { Dict, type Storage, Tensor, type Value } from "./pickled.js";
@@ -11,9 +11,9 @@ import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js"
 
 /** A file that arrives. */
 export interface Arriving {
-  /** 0 while unknown. */
+  /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
-  /** Any part of it, where it can be had at once. */
+  /** Reads any part; undefined if the file can only be read in order. */
   readonly slice: ((begin: number, end: number) => Promise<Piece>) | undefined;
   take(): Promise<Piece | undefined>;
   cancel(): void;
@@ -24,23 +24,23 @@ export interface Translated {
   readonly body: ReadableStream<Piece>;
 }
 
-/** A model has at most 4 GB; a training run adds its weights' mean and Adam's two moments. */
+/** A model has at most 4 GB. A training run adds averaged weights and Adam's two moments. */
 const MOST_BYTES = 2 ** 34;
-/** A download is kept until its end, where the zip's directory is. */
+/** The most bytes of a download. It is kept whole, because the zip's directory is at its end. */
 const MOST_KEPT = 2 ** 32;
 const MOST_KEPT_UNTOLD = 2 ** 30;
 const MOST_PICKLE = 2 ** 24;
 const MOST_TENSORS = 100_000;
-/** Tensors that share a storage are each written out; that may add so many bytes to the file's. */
+/** The most bytes that the output has more than the file, because shared storages are repeated. */
 const MOST_MORE = 2 ** 24;
-/** A strided tensor is read from its first number to its last; all may read the file so often. */
+/** How often strided tensors may read the file. Each is read from its first number to its last. */
 const MOST_SPANS = 8;
 
 const PIECE_BYTES = 2 ** 20;
 const WINDOW_BYTES = 2 ** 18;
 const SMALL = 2 ** 16;
 
-/** @throws {Refusal} and whatever reading the file throws. */
+/** @throws {Refusal} Errors of reading the file are passed on. */
 export async function translate(file: Arriving): Promise<Translated> {
   const parts = windowed(await partsOf(file));
   const start = await parts.read(0, Math.min(4, parts.size));
@@ -81,7 +81,7 @@ async function partsOf(file: Arriving): Promise<Parts> {
   return { size, read: async (begin, end) => new Uint8Array(await all.slice(begin, end).arrayBuffer()) };
 }
 
-/** Small parts, one soon after the other, are read together. */
+/** Reads small parts that are near each other together. */
 function windowed({ size, read }: Parts): Parts {
   let from = 0;
   let window: Piece = new Uint8Array(0);
@@ -104,11 +104,11 @@ function windowed({ size, read }: Parts): Parts {
   };
 }
 
-/** Where a storage's numbers lie. */
+/** The place of a storage's numbers in the file. */
 interface Place {
   readonly begin: number;
   readonly size: number;
-  /** The CRC of all its bytes, where the file has one. */
+  /** The CRC of all its bytes, if the file has one. */
   readonly crc: number | undefined;
 }
 
@@ -167,11 +167,11 @@ const wrongSum = (name: string) =>
       "file damaged?",
   );
 
-/** The first pickle is this number, which no other file begins with. */
+/** The number in the first pickle. No other file begins with it. */
 const MAGIC = 0x1950a86a20f9469cfc6cn;
 const PROTOCOL = 1001;
 
-/** Before PyTorch 1.6: five pickles, then the storages, each behind the number of its numbers. */
+/** Opens a file from before PyTorch 1.6: five pickles, then each storage after its count. */
 async function openLegacy(file: Parts): Promise<Saved> {
   const bytes = await file.read(0, Math.min(file.size, MOST_PICKLE));
   let at = 0;
@@ -223,16 +223,16 @@ async function openLegacy(file: Parts): Promise<Saved> {
 // ---- The tensors --------------------------------------------------------------
 
 /**
- * Where training scripts keep the weights. Of several the first here is taken: averages over the
- * training, as in timm, because those are what was measured.
+ * The keys under which training scripts keep the weights. If there are several, the first one here
+ * is taken. Averages over the training come first, as in timm, because their accuracy was measured.
  */
 const NESTS = [
   "state_dict_ema", "model_ema", "ema", "state_dict", "model", "model_state_dict", "teacher",
 ] as const;
-/** At most so many dicts are searched. */
+/** The most dicts that are searched. */
 const MOST_NESTS = 32;
 
-/** A dict of tensors: the file's own, or one that is nested where scripts put it. */
+/** The dict of tensors: the whole file, or a dict nested under one of these keys. */
 function stateOf(root: Value): Map<string, Tensor> {
   const tensors = stateIn(root, new Set());
   if (tensors) return tensors;
@@ -241,7 +241,7 @@ function stateOf(root: Value): Map<string, Tensor> {
   throw new Refusal(`expected a dict of tensors, or one of those under ${NESTS.join(", ")}; got ${got}`);
 }
 
-/** `seen`: a dict may hold itself. */
+/** `seen` stops the search in a dict that holds itself. */
 function stateIn(value: Value | undefined, seen: Set<Dict>): Map<string, Tensor> | undefined {
   if (!(value instanceof Dict) || seen.has(value) || seen.size > MOST_NESTS) return undefined;
   seen.add(value);
@@ -265,16 +265,16 @@ function tensorsIn(dict: Dict): Map<string, Tensor> {
   return tensors;
 }
 
-/** What is written for a tensor, and from where. */
+/** The output for one tensor, and its place in the file. */
 interface Planned {
   readonly name: string;
   readonly tensor: Tensor;
   readonly place: Place;
-  /** Its own bytes in the file, from the first to behind the last. */
+  /** The tensor's bytes in the file: the first one, and the one after the last. */
   readonly begin: number;
   readonly end: number;
   readonly dtype: string;
-  /** In bytes, as it is written. */
+  /** The bytes of the output. */
   readonly size: number;
   readonly inOrder: boolean;
 }
@@ -319,17 +319,17 @@ function plan(name: string, tensor: Tensor, place: Place): Planned {
   const double = type.dtype === "F64";
   const size = count * (double ? 4 : type.bytes);
   const inOrder = isInOrder(tensor);
-  // A view within the storage, which the pickle's reader has checked, also where it repeats numbers.
+  // The view lies in its storage, also if it repeats numbers: the pickle's reader has checked that.
   const begin = count === 0 ? from : from + offset * type.bytes;
   const end = count === 0 ? from : from + tensor.end * type.bytes;
   return { name, tensor, place, begin, end, dtype: double ? "F32" : type.dtype, size, inOrder };
 }
 
-/** It may be Infinity: numbers can be repeated for ever. */
+/** The count of a shape's numbers. It may be Infinity, because a view may repeat numbers. */
 const countOf = (shape: readonly number[]) =>
   shape.includes(0) ? 0 : shape.reduce((product, size) => product * size, 1);
 
-/** Row-major and without gaps. */
+/** Whether a tensor is row-major and without gaps. */
 function isInOrder({ shape, strides }: Tensor): boolean {
   let expected = 1;
   for (let axis = shape.length; axis-- > 0; ) {
@@ -392,7 +392,7 @@ function* cut(bytes: Piece): Generator<Piece> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.slice(at, at + PIECE_BYTES);
 }
 
-/** Double precision is rounded to single. */
+/** Rounds double precision to single. */
 function floatsOf(bytes: Piece): Piece {
   const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const doubles = new Float64Array(aligned.buffer, aligned.byteOffset, aligned.length / 8);

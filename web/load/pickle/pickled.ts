@@ -1,4 +1,4 @@
-/** What a pickle may hold, and the one table of names that it may use. */
+/** The values that a pickle may hold, and the table of all names that it may use. */
 import type { Piece } from "../../base/bytes.js";
 import { quoted, Refusal, RESCUE } from "../refusal.js";
 
@@ -10,30 +10,30 @@ export class Dict {
   readonly entries = new Map<Value, Value>();
 }
 
-/** What is known to do no harm and is not looked at: options of a training run, numpy's numbers. */
+/** A harmless value that is not read: options of a training run, numpy's numbers. */
 export class Opaque {}
 
-/** What a number of a tensor is. */
+/** The type of a tensor's numbers. */
 export interface Type {
   readonly bytes: number;
-  /** In safetensors, as src/file/safetensors.c knows them; undefined for what has no such type. */
+  /** The type's name in safetensors; undefined if src/file/safetensors.c has no such type. */
   readonly dtype: string | undefined;
 }
 
-/** Numbers that lie in the file, `from` on in what is saved under `key`. */
+/** Numbers in the file: `count` of those saved under `key`, from the number `from` on. */
 export class Storage {
   constructor(
     readonly key: string,
-    /** Undefined for an untyped storage, which counts bytes. */
+    /** Undefined for an untyped storage, whose counts are bytes. */
     readonly type: Type | undefined,
-    /** All that is saved under the key. */
+    /** The count of all numbers saved under the key. */
     readonly total: number,
     readonly from: number,
     readonly count: number,
   ) {}
 }
 
-/** A view of a storage; offset and strides in numbers of its type. */
+/** A view of a storage. Offset and strides count numbers of its type. */
 export class Tensor {
   constructor(
     readonly storage: Storage,
@@ -43,7 +43,7 @@ export class Tensor {
     readonly strides: readonly number[],
   ) {}
 
-  /** One past the last number of the storage that it holds; 0 if it holds none. */
+  /** The index after the tensor's last number in the storage; 0 if it has no numbers. */
   get end(): number {
     const { shape, strides, offset } = this;
     if (shape.includes(0)) return 0;
@@ -51,7 +51,7 @@ export class Tensor {
   }
 }
 
-/** A name that a pickle may use, and what calling it gives. */
+/** A name that a pickle may use, and the value that a call of it makes. */
 export class Global {
   constructor(
     readonly name: string,
@@ -77,7 +77,7 @@ const TYPES: readonly [storage: string, dtype: string, bytes: number, safetensor
   ["ComplexDoubleStorage", "complex128", 16],
 ];
 
-/** Taken for popular checkpoints' sake, and passed over. */
+/** Names that popular checkpoints contain. Their values are skipped. */
 const OPAQUE = [
   "argparse.Namespace",
   "collections.Counter",
@@ -129,7 +129,7 @@ export function named(module: Value, name: Value): Global {
 
 export const odd = (what: string) => new Refusal(`pickle: expected what torch.save writes, got ${what}`);
 
-/** Python 2 gives it a list of pairs, each a list. */
+/** An OrderedDict. Python 2 writes it as a list of pairs, each of them a list. */
 function ordered([pairs = []]: readonly Value[]): Dict {
   const dict = new Dict();
   if (!Array.isArray(pairs)) throw odd("an OrderedDict of no pairs");
@@ -148,7 +148,7 @@ function tensorIn(value: Value | undefined): Tensor {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const areCounts = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length <= MOST_AXES && value.every(isCount);
-/** As PyTorch has it. */
+/** PyTorch's limit. */
 const MOST_AXES = 64;
 
 /** (storage, offset, shape, strides, requires_grad, hooks, dtype in v3, …) */
@@ -162,7 +162,8 @@ function tensor([storage, offset, shape, strides, , , dtype]: readonly Value[]):
         `each of at most ${MOST_AXES} sizes, got offset ${plain(offset)}, sizes ${plain(shape)}, strides ${plain(strides)}`,
     );
   }
-  const made = new Tensor(storage, type, offset, [...shape], [...strides]); // lists may grow
+  // Copies, because the pickle may append to its lists later.
+  const made = new Tensor(storage, type, offset, [...shape], [...strides]);
   const holds = storage.type ? storage.count : Math.floor(storage.count / type.bytes);
   if (made.end <= holds) return made;
   throw new Refusal(
@@ -177,7 +178,7 @@ const plain = (value: Value | undefined): string => {
   return `[${value.slice(0, 8).map(one)}${value.length > 8 ? ",…" : ""}]`;
 };
 
-/** ("storage", its type, key, where it was, how many numbers, and in the old form a view or None) */
+/** ("storage", its type, key, device, count of numbers, and in the old form a view or None) */
 export function storageOf(id: Value): Storage {
   const [kind, type, key, , count, view = null] = Array.isArray(id) ? id : [];
   const known = type instanceof Global && (type.type !== undefined || type.name.endsWith("UntypedStorage"));

@@ -1,15 +1,15 @@
 /**
- * Python's pickles, read as data: dicts, lists, tuples, numbers, texts and PyTorch's tensors. What
- * a pickle asks to be called is looked up in the table of pickled.ts; nothing is run.
+ * Reads Python's pickles as data: dicts, lists, tuples, numbers, texts and PyTorch's tensors. If a
+ * pickle asks for a call, its name must be in the table of pickled.ts. No code of the file runs.
  */
 import type { Piece } from "../../base/bytes.js";
 import { Dict, Global, named, odd, Opaque, type Storage, storageOf, type Value } from "./pickled.js";
 import { Refusal, RESCUE } from "../refusal.js";
 
-/** A pickle may cost so many bytes, by the prices below. */
+/** The most bytes that a pickle may cost, by the prices below. */
 const MOST_SPENT = 2 ** 25;
 const COST = { step: 16, memo: 48, dict: 256, list: 128, tuple: 64, item: 16, entry: 64, object: 96 };
-/** Nobody needs a longer number, in bytes. */
+/** The most bytes of a number. */
 const LONGEST_NUMBER = 255;
 const NEWEST_PROTOCOL = 5;
 
@@ -22,8 +22,8 @@ const latin = (bytes: Piece) => {
 };
 
 /**
- * @param onStorage told of each storage that the pickle refers to.
- * @returns what the pickle that begins at `start` holds, and where it ends.
+ * @param onStorage is called with each storage that the pickle refers to.
+ * @returns the value of the pickle that begins at `start`, and the index of its end.
  * @throws {Refusal}
  */
 export function unpickle(
@@ -41,7 +41,7 @@ class Machine {
   readonly #bytes: Piece;
   readonly #view: DataView;
   readonly #stack: Value[] = [];
-  /** How high the stack was at each mark. */
+  /** The height of the stack at each mark. */
   readonly #marks: number[] = [];
   readonly #memo = new Map<number, Value>();
   #spent = 0;
@@ -70,7 +70,7 @@ class Machine {
     return value;
   }
 
-  // What the file holds next.
+  // Reading the next bytes.
 
   #byte(): number {
     return this.take(1)[0]!;
@@ -81,7 +81,7 @@ class Machine {
     return this.#bytes.subarray(this.at, (this.at += count));
   }
 
-  /** A whole number of so many bytes, without a sign. */
+  /** A whole number of `size` bytes without a sign. */
   unsigned(size: 1 | 2 | 4 | 8): number {
     const at = this.at;
     this.take(size);
@@ -165,14 +165,14 @@ class Machine {
     this.#marks.push(this.#stack.length);
   }
 
-  /** All above the last mark, which goes too. */
+  /** Removes the last mark and returns all values above it. */
   marked(): Value[] {
     const mark = this.#marks.pop();
     if (mark === undefined) throw odd("a stack without a mark");
     return this.#stack.splice(mark);
   }
 
-  /** The topmost value, or else the topmost mark. */
+  /** Removes the topmost value or mark. */
   drop(): void {
     const mark = this.#marks[this.#marks.length - 1];
     if (mark !== undefined && mark === this.#stack.length) this.#marks.pop();
@@ -233,7 +233,7 @@ class Machine {
     this.push(callee.make(args), COST.dict + COST.entry * items);
   }
 
-  /** A state: of what is made here no more is known than its entries. */
+  /** Drops the state of a value. Only the entries of a value are used here. */
   build(): void {
     this.pop();
     const made = this.top();
@@ -249,7 +249,10 @@ class Machine {
 
 const STOP = 0x2e;
 
-/** By opcode, as Python's pickletools lists them; those that call classes or ask elsewhere are left out. */
+/**
+ * The steps by opcode, as Python's pickletools lists them. Opcodes that make objects of classes in
+ * other ways, or that refer to other files, are left out.
+ */
 const STEPS: Readonly<Record<number, (machine: Machine) => void>> = {
   0x28: (m) => m.mark(), // (
   0x29: (m) => m.tuple([]), // )
@@ -305,7 +308,7 @@ const STEPS: Readonly<Record<number, (machine: Machine) => void>> = {
   0x95: (m) => {
     const size = m.unsigned(8);
     const { at } = m;
-    m.take(size); // as much must be here
+    m.take(size); // throws if the frame is not whole
     m.at = at;
   },
 };

@@ -1,22 +1,22 @@
-/** Zip archives as PyTorch writes them: nothing compressed, each entry where the directory says. */
+/** Reads zip archives as PyTorch writes them, without compression. */
 import type { Piece } from "../../base/bytes.js";
 import { quoted, Refusal, RESCUE } from "../refusal.js";
 
-/** A file of which any part can be had. */
+/** A file of which any part can be read. */
 export interface Parts {
   readonly size: number;
-  /** All of these bytes. */
+  /** Reads all bytes from `begin` to before `end`. */
   read(begin: number, end: number): Promise<Piece>;
 }
 
 export interface Entry {
   readonly name: string;
-  /** Where its own header begins. */
+  /** The first byte of the entry's own header. */
   readonly at: number;
   readonly size: number;
   readonly crc: number;
   readonly flags: number;
-  /** Where the next entry or the directory begins. */
+  /** The first byte of the next entry, or of the directory. */
   readonly limit: number;
 }
 
@@ -32,12 +32,12 @@ const LISTED_BYTES = 46;
 const LOCAL = 0x04034b50;
 const LOCAL_BYTES = 30;
 
-/** Some 100,000 tensors, as many as src/file/safetensors.c takes. */
+/** Enough for 100,000 tensors, the limit of src/file/safetensors.c. */
 const MOST_DIRECTORY = 2 ** 24;
 const MOST_ENTRIES = 110_000;
 
 const ENCRYPTED = 0x2041;
-/** The flag of an entry whose sizes and CRC stand behind its data too. */
+/** The flag of an entry whose sizes and CRC are repeated after its data. */
 const DESCRIBED = 8;
 const FULL = 0xffffffff;
 
@@ -50,7 +50,7 @@ const long = (view: DataView, at: number) => {
 };
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Every entry by its name. */
+/** All entries by their names. */
 export async function readDirectory(file: Parts): Promise<Map<string, Entry>> {
   const { begin, end, count } = await findDirectory(file);
   if (end - begin > MOST_DIRECTORY || count > MOST_ENTRIES) {
@@ -112,7 +112,7 @@ interface End {
   readonly begin: number;
 }
 
-/** Zip64's end record, which the short one must agree with where it says anything. */
+/** Reads zip64's end record. All sizes that the short end record gives must agree with it. */
 async function findLarge(
   file: Parts,
   short: End,
@@ -177,7 +177,7 @@ function nameIn(bytes: Piece): string {
   }
 }
 
-/** A size of 0xffffffff stands in zip64's extra field; those are in this order. */
+/** Replaces each size of 0xffffffff by zip64's extra field, which has them in the same order. */
 function widened<Sizes extends Readonly<Record<string, number>>>(
   sizes: Sizes,
   extra: Piece,
@@ -198,7 +198,7 @@ function widened<Sizes extends Readonly<Record<string, number>>>(
   throw bad(`the entry ${quoted(name)} says neither here nor in zip64's field how large it is`);
 }
 
-/** Where an entry's data begin: its own header must say what the directory says. */
+/** The first byte of an entry's data. The entry's own header must agree with the directory. */
 export async function placeOf(file: Parts, entry: Entry): Promise<number> {
   const { name, at, size, crc, flags, limit } = entry;
   const view = viewOf(await file.read(at, at + LOCAL_BYTES));
@@ -224,7 +224,7 @@ export async function placeOf(file: Parts, entry: Entry): Promise<number> {
 
 // ---- Sums ---------------------------------------------------------------------
 
-/** Eight tables: the sum of a byte that so many others follow. */
+/** Eight tables: in the n-th, the sum of a byte that n zero bytes follow. */
 const TABLES = new Uint32Array(8 * 256);
 for (let byte = 0; byte < 256; byte++) {
   let sum = byte;
@@ -236,7 +236,7 @@ for (let index = 256; index < TABLES.length; index++) {
   TABLES[index] = (before >>> 8) ^ TABLES[before & 255]!;
 }
 
-/** CRC-32 of what gave `sum` and of these bytes behind it. */
+/** CRC-32 of these bytes after earlier bytes, whose CRC is `sum`. */
 export function crc32(bytes: Piece, sum = 0): number {
   let crc = ~sum;
   let at = 0;

@@ -1,7 +1,7 @@
 /**
- * What other code writes beside its weights, in our words: `config.json` of transformers and of
- * timm, open_clip_config.json. What the tensors' shapes tell, src/file/complete.c finds out; what becomes of
- * pixels, processor.ts.
+ * Translates `config.json` of transformers and timm, and open_clip_config.json, into our config.
+ * src/file/complete.c infers keys from the tensors' shapes. processor.ts translates how pixels are
+ * prepared.
  */
 import type { VitConfig } from "../../config.js";
 import { show } from "../../errors.js";
@@ -14,9 +14,9 @@ import { meaning, objectOr, wordOf } from "./words.js";
 type Config = Partial<VitConfig>;
 
 /**
- * A config in anybody's words → in ours, which may be one in part.
+ * Translates any config into ours. Keys may be missing.
  *
- * @param asks whether its `prepare` is wanted; else none is refused.
+ * @param asks whether its `prepare` is wanted. Otherwise a bad one is not refused.
  */
 export function ourConfig(config: Json, asks = true): Json {
   expectFamily(config, Object.keys(TYPES));
@@ -40,8 +40,8 @@ const ACTIVATIONS = {
 } as const;
 
 /**
- * Their layer_norm_eps and hidden_act where a config leaves them out, their prefix, and whether
- * branches are scaled: tensors that say otherwise are another model's.
+ * For each type: the default of layer_norm_eps, the default of hidden_act, the prefix, and whether
+ * branches are scaled. Tensors that disagree are another model's.
  */
 const CLASS = ["class"] as const;
 const TYPES = {
@@ -55,7 +55,7 @@ const TYPES = {
   siglip: [1e-6, "gelu_pytorch_tanh", [], false],
 } as const;
 
-/** Of a DINOv2 with registers, if its config leaves them out. */
+/** The registers of a DINOv2 with registers whose config does not say how many. */
 const REGISTERS = 4;
 const MOST_REGISTERS = 1024;
 
@@ -98,7 +98,7 @@ function registersOf({ num_register_tokens: count = REGISTERS }: Json): "registe
   throw new Refusal(`config: num_register_tokens: ${what}`);
 }
 
-/** Before 4.52 the mean beside a DINOv2's class token was of its registers too. */
+/** Before 4.52, the mean beside a DINOv2's class token included its registers. */
 const poolsRegisters = (version: unknown) => (versionOf(version) ? isBefore(version, 52) : undefined);
 
 const versionOf = (version: unknown) => /^(\d+)\.(\d+)/.exec(wordOf(version));
@@ -109,10 +109,10 @@ function isBefore(version: unknown, minor: number): boolean {
   return major === "4" && Number(got) < minor;
 }
 
-/** Those of a classifier: every config has some, if only LABEL_0 and LABEL_1. */
+/** A classifier's labels. Every config has some, so those of other models are not used. */
 function labelsOf({ architectures, id2label }: Json): string[] | undefined {
   if (!wordOf(architectures).includes("Classif") || !id2label) return undefined;
-  // whole numbers as keys come in their order
+  // Keys that are whole numbers come in ascending order.
   const labels = isObject(id2label) ? Object.values(id2label) : [id2label];
   return labels.map((label) => {
     if (typeof label === "string" || typeof label === "number") return String(label);
@@ -123,12 +123,12 @@ function labelsOf({ architectures, id2label }: Json): string[] | undefined {
 
 // ---- timm --------------------------------------------------------------------
 
-/** What timm's pooling is here. */
+/** Our values for timm's `global_pool`. */
 const POOLS = {
   token: "class", avg: "mean", map: "attention", max: "max", avgmax: "mean_max", prr: "prr",
 } as const;
 
-/** timm's `act_layer`, a word or a class. */
+/** Our values for timm's `act_layer`, which is a word or a class. */
 const TIMM_ACTIVATIONS = {
   gelu: "gelu",
   gelu_tanh: "gelu_tanh",
@@ -137,7 +137,7 @@ const TIMM_ACTIVATIONS = {
   relu: "relu",
 } as const;
 
-/** Those of `model_args` that change what is computed and that no tensor tells, and their known words. */
+/** Keys of `model_args` that change the results but no tensor, and their known words. */
 const LAYERS: Readonly<Record<string, RegExp>> = {
   norm_layer: /^layernorm(fp32)?$/i,
   attn_layer: /^attn$/,
@@ -146,7 +146,7 @@ const LAYERS: Readonly<Record<string, RegExp>> = {
   embed_layer: /^patchembed$/i,
 };
 
-/** Before timm 0.8 all of `pretrained_cfg` stood beside the architecture. */
+/** Before timm 0.8, the keys of `pretrained_cfg` stood beside `architecture`. */
 function ofTimm(config: Json, asks: boolean): Config {
   const { architecture, global_pool, pretrained_cfg, model_args, num_features, num_classes } = config;
   const name = wordOf(architecture);
@@ -175,12 +175,12 @@ function ofTimm(config: Json, asks: boolean): Config {
 }
 
 /**
- * Before 1.0.16 the query of `map` saw the prefix too. A licence is written since 1.0.21: without
- * one nothing tells, and src/file/complete.c asks where it matters.
+ * Before timm 1.0.16, the query of `map` attended to the prefix, too. A config with a licence is of
+ * 1.0.21 or newer. Without one the version is unknown, and src/file/complete.c asks if it matters.
  */
 const poolsPatches = ({ license }: Json) => (license ? false : undefined);
 
-/** Labels as a list, or by number, which may leave some out. */
+/** Labels as a list. They may be given by their numbers, of which some may be missing. */
 function listOf(labels: unknown, count: unknown): unknown {
   if (!isObject(labels)) return labels ?? undefined;
   const numbers = Object.keys(labels).map(Number);
@@ -191,10 +191,10 @@ function listOf(labels: unknown, count: unknown): unknown {
   return Array.from({ length }, (_, at) => labels[at] ?? String(at));
 }
 
-/** As src/file/config.c has it. */
+/** The limit of src/file/config.c. */
 const MOST_LABELS = 1_000_000;
 
-/** The few SigLIPs of timm's vision_transformer.py whose gelu is tanh's; in the others it is exact. */
+/** timm's SigLIPs that use gelu_tanh. Its other SigLIPs use the exact gelu. */
 const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so400m|giantopt)_patch16_siglip/;
 
 const actOf = (name: string) =>
@@ -202,11 +202,11 @@ const actOf = (name: string) =>
 
 // ---- open_clip ---------------------------------------------------------------
 
-/** Those of `vision_cfg` that change what is computed, and that no tensor tells. */
+/** Keys of `vision_cfg` that change the results but no tensor. */
 const UNKNOWN_VISION = ["attentional_pool", "final_ln_after_pool", "scaled_cosine_attn", "block_type"];
 const OPEN_CLIP_POOLS = { tok: "class", avg: "mean" } as const;
 
-/** open_clip_config.json. A tower of timm's has timm's ways. */
+/** Translates open_clip_config.json. A timm model inside it is translated as timm's. */
 function ofOpenClip({ model_cfg, preprocess_cfg }: Json, asks: boolean): Config {
   const model = objectOr(model_cfg, {});
   const c = objectOr(model.vision_cfg, {});
@@ -233,7 +233,7 @@ function ofOpenClip({ model_cfg, preprocess_cfg }: Json, asks: boolean): Config 
 
 export const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);
 
-/** The members that are there. */
+/** The members that are not undefined. */
 function known(members: Json): Config {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Config;
 }

@@ -1,14 +1,14 @@
-/** Which models are plain ViTs, by their names: another is refused before its weights are read. */
+/** Knows plain ViTs by their names. Other models are refused before their weights are read. */
 import { hasOwn, show } from "../../errors.js";
 import type { Json } from "../../base/json.js";
 import { Refusal } from "../refusal.js";
 import { wordOf } from "./words.js";
 
-/** Of timm's architectures, those of its VisionTransformer… */
+/** timm's architectures of its class VisionTransformer. */
 const TIMMS = /^(vit|deit3?|flexivit|test_vit\d?)(_|$)|^eva_large_patch14_/;
 const TIMMS_NAMES = "timm's vit_*, deit_*, deit3_*, flexivit_* and eva_large_patch14_*";
 
-/** …and of other classes, or with parts that no plain ViT has, in spite of the name. */
+/** Architectures with such a name that are of other classes or have parts that no plain ViT has. */
 const OTHERS: readonly [RegExp, string][] = [
   [/^vit_s?relpos_/, "it has relative positions"],
   [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
@@ -36,7 +36,7 @@ export function expectFamily({ model_type, architecture }: Json, types: readonly
   if (why !== undefined) throw unknown("architecture", name, TIMMS_NAMES, why);
 }
 
-/** What timm's names call sizes, or their whole name: width and heads as published. */
+/** The published width and heads, by a part of timm's name, or by the whole name. */
 const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
   test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
   tiny: [192, 3], wee: [256, 4], xsmall: [256, 4], little: [320, 5], small: [384, 6], medium: [512, 8],
@@ -45,7 +45,7 @@ const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
   giantopt: [1536, 16], gigantic: [1664, 16],
 };
 
-/** The heads of one of timm's architectures, unless it has another width than published. */
+/** The heads of timm's architecture; undefined if its width is not the published one. */
 export function headsOf(architecture: string, width: unknown): number | undefined {
   const word = [architecture, ...architecture.split("_")].find((part) => hasOwn(PUBLISHED, part));
   const [published, heads] = PUBLISHED[word ?? ""] ?? [];
@@ -53,6 +53,6 @@ export function headsOf(architecture: string, width: unknown): number | undefine
 }
 
 function unknown(key: string, name: string, known: string, why = ""): Refusal {
-  const because = why && `, for ${why}`;
+  const because = why && `, because ${why}`;
   return new Refusal(`config: ${key}: ${show(name)} is not known here${because}; known are ${known}`);
 }

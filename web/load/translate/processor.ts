@@ -1,7 +1,7 @@
 /**
- * What other code does to a photo before its model sees it, in our words: the processors of
- * transformers (`preprocessor_config.json`) and timm's `pretrained_cfg` → `prepare`. Each is done
- * as its own code does it, or refused by the name of the key.
+ * Translates how other code prepares photos into our `prepare`: the processors of transformers
+ * (`preprocessor_config.json`), timm's `pretrained_cfg` and open_clip's `preprocess_cfg`. Pixels
+ * come out as in the other code. A key that cannot be translated is refused by its name.
  */
 import type { Prepare } from "../../config.js";
 import { hasOwn, show } from "../../errors.js";
@@ -15,17 +15,17 @@ type Pair = readonly [number, number];
 const HALF = [0.5, 0.5, 0.5];
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 
-/** As the core takes it: a number where both are the same. */
+/** A size as the core takes it: one number if both are equal. */
 const side = ([rows, columns]: Pair) => (rows === columns ? rows : [rows, columns] as const);
 
 // ---- transformers ------------------------------------------------------------
 
-/** What a class of processors does where its file says nothing. */
+/** The defaults of a class of processors, for keys that its file lacks. */
 interface Processor {
   readonly size: unknown;
-  /** Whether a size of one number is of a square, and not of the shorter side. */
+  /** Whether a size of one number means a square. Otherwise it means the shorter side. */
   readonly square: boolean;
-  /** Cut from the middle, unless the file says no. */
+  /** The size that is cut from the middle, unless the file switches that off. */
   readonly crop?: number;
   readonly resample: number;
   readonly mean: readonly number[];
@@ -44,7 +44,7 @@ const VIT: Processor = { size: 224, square: true, resample: 2, mean: HALF, std: 
 const DEIT: Processor = { size: 256, square: true, crop: 224, resample: 3, mean: HALF, std: HALF };
 const CONVNEXT: Processor = { size: 384, square: false, resample: 3, mean: HALF, std: HALF };
 
-/** By what stands before FeatureExtractor or ImageProcessor. */
+/** The processors by the part of their name before FeatureExtractor or ImageProcessor. */
 const PROCESSORS = {
   ViT: VIT,
   DeiT: DEIT,
@@ -55,7 +55,7 @@ const PROCESSORS = {
   ConvNext: CONVNEXT,
 } as const;
 
-/** Those of the models known here, which a file without its class's name means. */
+/** The processors of the models known here, for a file that does not name its class. */
 const OF_MODEL = {
   vit: "ViT",
   vit_mae: "ViT",
@@ -69,15 +69,15 @@ const OF_MODEL = {
   siglip_vision_model: "Siglip",
 } as const;
 
-/** As Pillow numbers them. */
+/** Our filters by Pillow's numbers. */
 const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as const;
 
-/** What changes no pixel of an image for a classifier. */
+/** Keys that change no pixel of a classifier's image. */
 const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_label"]);
 const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
 const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
 
-/** `preprocessor_config.json` → `prepare`; the model's config tells the class where it does not. */
+/** Translates `preprocessor_config.json`. If it names no class, the model's config does. */
 export function prepareOf(p: Json, config: Json = {}): Photo {
   for (const [key, value] of Object.entries(p)) {
     const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key);
@@ -97,7 +97,7 @@ export function prepareOf(p: Json, config: Json = {}): Photo {
   return { kind: "photo", ...sizes, ...lightOf(p, processor, config), interpolation };
 }
 
-/** As AutoImageProcessor finds a class; undefined where nothing tells it. */
+/** The class, found as by AutoImageProcessor; undefined if neither file names it. */
 function className(p: Json, config: Json): string | undefined {
   const type = p.image_processor_type ?? p.feature_extractor_type ?? config.image_processor_type;
   const model = wordOf(config.model_type);
@@ -124,7 +124,7 @@ function sizesOf(p: Json, processor: Processor): Sizes {
   return { resize, crop: side(crop), crop_at: "floor" };
 }
 
-/** Below 384 the middle is cut, of which crop_pct says how much it is. */
+/** Below a size of 384, the middle is cut out. crop_pct is its share of the resized photo. */
 function convNextSizes(p: Json, processor: Processor): Sizes {
   const size = sizeOf("size", p.size ?? processor.size, false);
   if (typeof size !== "number") throw refusal("size", "expected a shortest_edge, got a height and a width");
@@ -134,7 +134,7 @@ function convNextSizes(p: Json, processor: Processor): Sizes {
   return { resize: Math.floor(size / share("preprocessor", p.crop_pct ?? 0.875)), crop: size, crop_at: "floor" };
 }
 
-/** A number: of the shorter side. Two: rows and columns. */
+/** One number is the shorter side. Two numbers are rows and columns. */
 function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
   const told = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
   const { shortest_edge, height, width } = Object.fromEntries(told) as Json;
@@ -153,7 +153,7 @@ function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
 
 const isLength = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 
-/** The mean and the deviation of bytes / 255, whatever the bytes are multiplied by. */
+/** The mean and the deviation for bytes / 255, whatever factor the processor uses. */
 function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean" | "std"> {
   const vision = objectOr(config.vision_config, config);
   const channels = isLength(vision.num_channels) && vision.num_channels <= 4 ? vision.num_channels : 3;
@@ -191,7 +191,7 @@ const TIMMS_FILTERS = {
   nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",
 } as const;
 
-/** As timm's transform for evaluation, by its `pretrained_cfg`, for images of this size. */
+/** timm's transform for evaluation, from its `pretrained_cfg`, for images of this size. */
 export function ofTimmsPixels(p: Json, size: Pair): Photo {
   const lengths = size.map((length) => Math.floor(length / share("config", p.crop_pct || 0.875)));
   const resize = [lengths[0]!, lengths[1]!] as const;
@@ -211,7 +211,7 @@ export function ofTimmsPixels(p: Json, size: Pair): Photo {
   };
 }
 
-/** As open_clip's transform for evaluation, by its `preprocess_cfg`. */
+/** open_clip's transform for evaluation, from its `preprocess_cfg`. */
 export function ofOpenClipsPixels(p: Json, size: Pair): Photo {
   const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit">>> = {
     shortest: size[0] === size[1] ? { resize: size[0] } : { resize: size, fit: "cover" },
@@ -227,7 +227,7 @@ export function ofOpenClipsPixels(p: Json, size: Pair): Photo {
   };
 }
 
-/** The mean in bytes: a half is rounded to the even number, as Python does. */
+/** The mean in bytes. A half is rounded to the even number, as in Python. */
 function greyOf(mean: unknown): number[] {
   const bytes = Array.isArray(mean) ? mean.map((value) => 255 * Number(value)) : [];
   return bytes.map((value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value)));

@@ -1,9 +1,9 @@
-/** Words of other code's configs, and what they stand for here. */
+/** Looks up words of other code's configs. */
 import { hasOwn, show } from "../../errors.js";
 import { isObject, type Json } from "../../base/json.js";
 import { Refusal } from "../refusal.js";
 
-/** What a key's value stands for. */
+/** Our value for the word that a key has. */
 export function meaning<Value>(
   key: string,
   value: unknown,
@@ -17,7 +17,7 @@ export function meaning<Value>(
   throw new Refusal(`${where}: ${key}: expected one of ${words}, got "${show(word)}"`);
 }
 
-/** A value of JSON as a word: an object's own toString may be anything. */
+/** A JSON value as a word. An object's own toString is not called, because it may do anything. */
 export const wordOf = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value) ?? "nothing";
 
