@@ -1,10 +1,10 @@
 import { hasOwn, show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./run/maps.js";
 
-/** What a head's index may be: one head, or the mean of all. */
+/** A head's index, or the mean of all heads. */
 export type Head = number | "mean";
 
-/** How a run's attention is laid out. */
+/** The sizes of a run's attention maps. */
 export interface AttentionShape {
   readonly layers: number;
   readonly heads: number;
@@ -14,9 +14,9 @@ export interface AttentionShape {
 }
 
 export interface RolloutOptions {
-  /** The share of each row's smallest values that is dropped, 0 to 1. 0 by default. */
+  /** Drops this share of each row, its smallest values: 0 to 1. 0 by default. */
   discard?: number;
-  /** How the heads of a layer become one. `"mean"` by default, as in the paper. */
+  /** Merges the heads of a layer. `"mean"` by default, as in the paper. */
   fuse?: "mean" | "max" | "min";
 }
 
@@ -29,22 +29,22 @@ const FUSE: Readonly<Record<string, (a: number, b: number) => number>> = {
 };
 
 /**
- * Who looked at whom in one run: every method returns a copy. A heat map is
+ * Which token attended to which in one run. Every method returns a copy. A heat map is
  * (grid rows, grid columns), row by row.
  *
- * What is not read is not copied. Without a worker the maps of a model's last run that kept any
- * stay in its memory; to read older ones is to run their image again, once, which gives the same
- * bits. A copy of the image is kept for that, and the model's memory too, even after `dispose()`:
- * both go with the Attention.
+ * Maps are copied only when they are read. Without a worker, the model's memory holds the maps of
+ * one run: the last one that kept maps. Reading an older run's maps runs its image again, once,
+ * and gives the same bits. For this an Attention keeps a copy of its image and the model's memory,
+ * even after `dispose()`. Both are freed when the Attention is collected.
  *
  * @example
  * const { attention } = await vit.classify(image, { attention: true });
- * attention.fromClass();          // what the class token saw in the last layer
- * attention.fromPatch(3, 3, 0);   // what the patch in row 3, column 3 saw in the first
- * attention.rollout();            // what reached the class token through all layers
+ * attention.fromClass();          // the class token's view of the patches, last layer
+ * attention.fromPatch(3, 3, 0);   // the view of the patch in row 3, column 3, first layer
+ * attention.rollout();            // how much of each patch reached the class token
  */
 export class Attention {
-  /** L: the model's layers, kept or not. */
+  /** L: all layers of the model, also those whose maps were not kept. */
   readonly layers: number;
   readonly heads: number;
   /** T: prefix tokens, then patches row by row. */
@@ -67,15 +67,15 @@ export class Attention {
     this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
     this.kept = [...kept];
     this.#maps = "read" in maps ? maps : inMemory(maps);
-    // What is read of the heap goes by these.
+    // These decide where the maps are read in the heap.
     for (const fixed of [this, this.grid, this.kept]) Object.freeze(fixed);
   }
 
   /**
-   * One head's whole map (T,T): row i says where token i looked. Rows sum to 1.
+   * One head's whole map (T,T). Row i is token i's attention to all tokens; it sums to 1.
    *
-   * @throws {VitError} code `bad_argument`: no such head, or a layer that was not kept; as every
-   *   method, `internal` or `no_memory` where the image must be run again and cannot.
+   * @throws {VitError} code `bad_argument`: no such head, or a layer that was not kept. Every
+   *   method can throw `internal` or `no_memory` when running the image again fails.
    */
   at(layer: number, head: Head): Float32Array {
     const size = this.tokens * this.tokens;
@@ -95,10 +95,10 @@ export class Attention {
   }
 
   /**
-   * What the class token attends to among the patches; in a model without prefix tokens,
-   * the mean over all patches.
+   * The class token's attention to the patches. A model without prefix tokens gives the mean
+   * over all patches.
    *
-   * @param layer by default the last that was kept.
+   * @param layer by default the last layer that was kept.
    * @throws {VitError} code `bad_argument`.
    */
   fromClass(layer = this.kept[this.kept.length - 1]!, head: Head = "mean"): Float32Array {
@@ -106,7 +106,7 @@ export class Attention {
   }
 
   /**
-   * What one patch attends to among the patches.
+   * One patch's attention to the patches.
    *
    * @throws {VitError} code `bad_argument`.
    */
@@ -123,7 +123,8 @@ export class Attention {
 
   /**
    * Attention rollout (Abnar & Zuidema, arXiv:2005.00928, section 3): how much of each patch
-   * reaches the class token through all layers; without prefix tokens, the mean over patches.
+   * reaches the class token through all layers. A model without prefix tokens gives the mean over
+   * all patches.
    *
    * @throws {VitError} code `bad_argument`: not every layer was kept, or a value out of range;
    *   `bad_option`.
@@ -165,8 +166,8 @@ export class Attention {
   }
 
   /**
-   * What token i mixes in a layer of `maps` (heads, T, T), itself included. Steps and rounding are
-   * overlay.c's.
+   * The share of every token in what token i becomes in a layer of `maps` (heads, T, T). Steps and
+   * rounding are those of overlay.c.
    */
   #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
     const { tokens: T, heads } = this;
@@ -216,7 +217,7 @@ function within(name: string, index: number, count: number): number {
   throw new VitError("bad_argument", `${name}: expected 0 to ${count - 1}, got ${show(index)}`);
 }
 
-/** A sum in single precision, as C has it. */
+/** A sum in single precision, as overlay.c computes it. */
 function total(values: Float32Array): number {
   return values.reduce((sum, value) => fround(sum + value), 0);
 }

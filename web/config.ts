@@ -5,18 +5,18 @@ export type Prepare =
   | { readonly kind: "digit" }
   | {
       readonly kind: "photo";
-      /** The shorter side becomes this many pixels; two: rows and columns; null: it stays as it is. */
+      /** One number: the shorter side's pixels. Two: rows and columns. null: no resizing. */
       readonly resize: number | readonly [number, number] | null;
       /**
-       * What two numbers mean: the photo is stretched to them (by default), or it keeps its shape
-       * and no side is less, or none is more.
+       * How two numbers in `resize` are used. `stretch` (the default) makes exactly this size.
+       * `cover` and `contain` keep the photo's shape: no side is shorter, or no side is longer.
        */
       readonly fit?: "stretch" | "cover" | "contain";
-      /** Then a square of this side, or rows and columns, are cut from the middle; `resize` by default. */
+      /** Then cut from the middle: a square's side, or rows and columns. Default: `resize`. */
       readonly crop?: number | readonly [number, number];
-      /** Half of an odd margin is rounded to the even number (by default), or down. */
+      /** Rounding of half an odd margin: to the even number (the default), or down. */
       readonly crop_at?: "even" | "floor";
-      /** What lies round a photo that is smaller than the crop: 0 to 255, one number a channel. */
+      /** The colour around a photo smaller than the crop: 0 to 255, one number a channel. */
       readonly fill?: readonly number[] | null;
       /** One number a channel: `(value / 255 - mean) / std`. */
       readonly mean: readonly number[];
@@ -25,40 +25,40 @@ export type Prepare =
     };
 
 /**
- * The model's shape and ways, as in the file's `__metadata__.vitrine`. What the file leaves
- * out is filled in; what it says besides (recipe, seed, accuracy) is kept.
+ * The model's shape and options, as in the file's `__metadata__.vitrine`. Missing keys are filled
+ * in. Further keys of the file (recipe, seed, accuracy) are kept.
  */
 export interface VitConfig {
   /** Rows and columns, in pixels. */
   readonly image_size: readonly [number, number];
   readonly patch_size: readonly [number, number];
   readonly channels: number;
-  /** The 3×3 convolutions before the patches: channels, with stride 2, or channels and stride. */
+  /** The 3×3 convolutions before the patches: `channels` (stride 2) or `[channels, stride]`. */
   readonly stem: readonly (number | readonly [number, number])[];
   readonly width: number;
   readonly depth: number;
   readonly heads: number;
-  /** Of a head's queries, keys and values; width / heads by default. */
+  /** The width of a head's queries, keys and values; width / heads by default. */
   readonly head_width?: number;
   readonly mlp_width: number;
-  /** 0: a model without a head. */
+  /** 0 in a model without a head. */
   readonly classes: number;
   readonly norm: "pre" | "post";
   readonly norm_eps: number;
   readonly final_norm: boolean;
   readonly activation: "gelu" | "gelu_tanh" | "quick_gelu" | "relu";
   readonly position: "none" | "learned" | "sincos1d" | "sincos2d" | "relative";
-  /** Of the images that learned positions are for, where they are resized; `image_size` by default. */
+  /** The image size that the learned positions fit; `image_size` by default. */
   readonly position_size?: readonly [number, number];
-  /** How they are resized: as timm, transformers, facebook's DINO or torchvision do it. */
+  /** How learned positions are resized: as timm, transformers, DINO or torchvision does it. */
   readonly position_resize?: "by_family" | "antialias" | "plain" | "offset" | "align_corners";
   readonly pool: "class" | "mean" | "attention" | "max" | "mean_max" | "class_mean" | "prr";
   /** Pool over the prefix tokens too, not over the patches alone; false by default. */
   readonly pool_prefix?: boolean;
-  /** Of a file whose patches' projection is a matrix: whose pixels are (C,P,Q), or (P,Q,C). */
+  /** The order of a patch's pixels where its projection is a matrix: (C,P,Q) or (P,Q,C). */
   readonly patch_order?: "channels_first" | "channels_last";
   readonly qkv_bias: boolean;
-  /** False of CLIP's, whose patches and whose projection have no bias; true by default. */
+  /** False in CLIP's models, where the patches' projection has no bias; true by default. */
   readonly patch_bias?: boolean;
   readonly head_bias?: boolean;
   readonly qk_norm: boolean;
@@ -66,17 +66,17 @@ export interface VitConfig {
   /** The tokens before the patches. */
   readonly prefix: readonly ("class" | "distillation" | "register")[];
   readonly attention: "standard" | "per_head";
-  /** One name a class; the class's number where the file has none. */
+  /** One name a class; the class's number where the file has no name. */
   readonly labels: readonly string[];
   readonly prepare?: Prepare | null;
-  /** The logits are divided by it to make probabilities; above 0. `vit calibrate` finds it. */
+  /** Divides the logits before the softmax; above 0. `vit calibrate` finds it. */
   readonly temperature: number;
-  /** An answer whose probability is less is `uncertain`; from 0, never, to 1. */
+  /** An answer whose probability is below this is `uncertain`: 0 (never) to 1. */
   readonly uncertain_below: number;
   readonly [extra: string]: unknown;
 }
 
-/** @internal What a config may leave out, as in src/file/config.c. */
+/** @internal The values of keys that a config leaves out, as in src/file/config.c. */
 export const DEFAULTS = {
   norm: "pre",
   norm_eps: 1e-6,
@@ -94,14 +94,14 @@ export const DEFAULTS = {
   uncertain_below: 0,
 } as const;
 
-/** @internal JSON text that the module has already checked → the full config. */
+/** @internal The full config of JSON text that the module has already checked. */
 export function fullConfig(json: string): VitConfig {
   const given = parseJson(json, "config") as Pick<VitConfig, "classes">;
   const labels = Array.from({ length: given.classes }, (_, index) => String(index));
   return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
 }
 
-/** @internal Where a model comes from, as the module tells it: vit_model_origin in src/vit.h. */
+/** @internal The JSON of vit_model_origin in src/vit.h: where a model comes from. */
 export interface Origin {
   readonly family: string;
   readonly assumed: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What went wrong, for programs. The message beside it is for people.
+ * The kind of failure, for programs. The message is for people.
  *
  * | code | meaning |
  * |---|---|
@@ -7,7 +7,7 @@
  * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or misfit their config |
  * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or is an empty drawing |
  * | `bad_option` `bad_argument` | a call with an unknown option or a value out of range |
- * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | what the engine, or the given module, cannot do |
+ * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | the engine or the given module cannot do it |
  * | `no_memory` | the model or the image does not fit |
  * | `worker_lost` `internal` | the worker died, or the module trapped: the next call starts anew |
  * | `disposed` | a call after `dispose()` |
@@ -31,7 +31,7 @@ export type VitErrorCode =
   | "disposed";
 
 /**
- * Every failure of this package except an abort, which rejects with the signal's reason.
+ * Every failure of this package except an abort. An abort rejects with the signal's reason.
  * The message says what was expected, what came instead and what to do.
  *
  * @example
@@ -52,12 +52,12 @@ export class VitError extends Error {
   }
 }
 
-/** A message says no more of a value than this: one from a stranger may be a whole file. */
+/** A message shows at most this many characters of a value, because one may be a whole file. */
 const MOST_SHOWN = 400;
 
 const cut = (text: string) => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
 
-/** @internal What a value is, as Object.prototype.toString says it; a Proxy may refuse to say. */
+/** @internal A value's class by Object.prototype.toString, or its type when a Proxy refuses. */
 export function kindOf(value: unknown): string {
   try {
     return cut(Object.prototype.toString.call(value).slice(8, -1));
@@ -66,7 +66,7 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** @internal Object.hasOwn, which Chrome has since 93. */
+/** @internal Object.hasOwn, which Chrome lacks before version 93. */
 export const hasOwn = (object: object, key: PropertyKey): boolean =>
   Object.prototype.hasOwnProperty.call(object, key);
 
@@ -79,7 +79,7 @@ export function show(value: unknown): string {
   }
 }
 
-/** @internal The text of something thrown, whatever it is. */
+/** @internal The message of anything that can be thrown. */
 export function reason(thrown: unknown): string {
   try {
     return show(thrown instanceof Error ? thrown.message : thrown);
@@ -88,7 +88,7 @@ export function reason(thrown: unknown): string {
   }
 }
 
-/** Whether fetch and our own code may rely on it: anything may call itself a signal. */
+/** Whether a value is a true AbortSignal: an object may only look like one. */
 function isSignal(value: unknown): boolean {
   try {
     Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!.call(value);
@@ -99,8 +99,8 @@ function isSignal(value: unknown): boolean {
 }
 
 /**
- * A copy of a call's options, each read once: a getter may answer differently the next time. Names
- * that do not exist are refused, because a misspelt one would otherwise do nothing.
+ * A copy of a call's options. Each is read once, because a getter may answer differently the next
+ * time. Unknown names are refused, because a misspelt option would otherwise do nothing.
  * @internal
  */
 export function takeOptions<Options extends object>(
@@ -135,8 +135,8 @@ export function takeOptions<Options extends object>(
 }
 
 /**
- * Runs a call of the public API. What it throws is a VitError, or something of the caller's own:
- * the signal's reason, or what `isTheirs` knows.
+ * Runs a call of the public API. It throws a VitError, or an error of the caller's own, which
+ * `isTheirs` recognises: the signal's reason, for example.
  * @internal
  */
 export async function guarded<Value>(
@@ -158,7 +158,7 @@ export async function guarded<Value>(
   }
 }
 
-/** An error out of a worker or the queue has its caller's frames too, which end its stack. */
+/** Adds the caller's frames to the stack of an error that comes out of a worker or the queue. */
 function withFrames(error: VitError, { stack = "" }: Error): VitError {
   const own = error.stack ?? "";
   const more = stack.split("\n").slice(1).filter((frame) => !own.includes(frame));
@@ -166,6 +166,6 @@ function withFrames(error: VitError, { stack = "" }: Error): VitError {
   return error;
 }
 
-/** @internal Whether an error is what a signal was aborted with. */
+/** @internal Whether an error is the reason that a signal was aborted with. */
 export const isReasonOf = (signal: AbortSignal | undefined) => (error: unknown) =>
   signal?.aborted === true && Object.is(error, signal.reason);

@@ -1,7 +1,7 @@
 import { type Arrays, countOf, isArray } from "./base/bytes.js";
 import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
 
-/** A DOM class where the program's types have it, else nothing: Node needs no DOM types. */
+/** A DOM class, or `never` where the program has no DOM types, as in Node. */
 type Dom<Name extends string> =
   typeof globalThis extends Record<Name, { prototype: infer Type }> ? Type : never;
 
@@ -10,11 +10,11 @@ export interface Pixels {
   readonly data: Uint8Array | Uint8ClampedArray | Float32Array;
   readonly width: number;
   readonly height: number;
-  /** 1 to 4; by default what the length of `data` says. */
+  /** 1 to 4; found from the length of `data` by default. */
   readonly channels?: number;
 }
 
-/** Where a pen was, in pixels from the upper left corner, and how wide it was there. */
+/** A pen's place in pixels from the upper left corner, and its width there. */
 export interface PenPoint {
   readonly x: number;
   readonly y: number;
@@ -22,8 +22,8 @@ export interface PenPoint {
 }
 
 /**
- * What a pen drew on a pad of so many pixels. The brush is the demo's: curves through the midpoints
- * of the points, which it rounds off; one point is a dot.
+ * A pen's strokes on a pad of `width` × `height` pixels. A stroke is drawn as smooth curves through
+ * the midpoints between its points, as on the demo page. A stroke of one point is a dot.
  */
 export interface Drawing {
   readonly strokes: readonly (readonly PenPoint[])[];
@@ -33,8 +33,8 @@ export interface Drawing {
 
 /**
  * Anything that shows an image. A Float32Array, alone or as `data`, holds (C,H,W) values
- * prepared for this model and is used as it is; everything else is prepared as the config's
- * `prepare` says. The image is taken when the call is made: later changes do not matter.
+ * prepared for this model and is used as it is. All other images are prepared as the config's
+ * `prepare` says. The image is copied when the call is made: later changes do not matter.
  */
 export type ImageInput =
   | Float32Array
@@ -49,9 +49,9 @@ export type ImageInput =
   | Dom<"HTMLVideoElement">
   | Dom<"VideoFrame">;
 
-/** @internal An image on its way to the module: owned memory, no DOM. */
+/** @internal An image ready for the module: in memory that nobody else has, without the DOM. */
 export type Picture = {
-  /** What messages call it: "image", or "image 3" among many. */
+  /** The picture's name in messages: "image", or "image 3" in a batch. */
   readonly name: string;
 } & (
   | { readonly values: Float32Array<ArrayBuffer> }
@@ -64,29 +64,29 @@ export type Picture = {
   | Strokes
 );
 
-/** @internal A {@link Drawing} as src/vit.h has it. */
+/** @internal A {@link Drawing} in the form that src/vit.h takes. */
 export interface Strokes {
   /** (points, 3): x, y, width */
   readonly points: Float32Array<ArrayBuffer>;
-  /** Points of each stroke. */
+  /** The number of points of each stroke. */
   readonly lengths: readonly number[];
   readonly rows: number;
   readonly columns: number;
 }
 
-/** @internal Of a `vit_point`. */
+/** @internal The floats of one `vit_point`. */
 export const POINT_FLOATS = 3;
 
-/** @internal What a picture holds, to be handed over. */
+/** @internal The array that holds a picture, which can be transferred to a worker. */
 export function memoryOf(picture: Picture): Float32Array<ArrayBuffer> | Uint8Array<ArrayBuffer> {
   if ("values" in picture) return picture.values;
   return "points" in picture ? picture.points : picture.pixels;
 }
 
-/** @internal (C,H,W) of the model. */
+/** @internal The (C,H,W) of the model's image. */
 export type ImageShape = readonly [channels: number, rows: number, columns: number];
 
-/** How to wait for a DOM source and ask its size, by its class's name in any realm. */
+/** A DOM source's size, once it has loaded. The key is its class's name, equal in all realms. */
 const DRAWABLES: Readonly<Record<string, (source: never) => Promise<Size> | Size>> = {
   HTMLCanvasElement: ({ width, height }: HTMLCanvasElement) => ({ width, height }),
   OffscreenCanvas: ({ width, height }: OffscreenCanvas) => ({ width, height }),
@@ -110,7 +110,7 @@ const imageSize = ({ naturalWidth, naturalHeight }: HTMLImageElement): Size => (
   height: naturalHeight,
 });
 
-/** @internal Any image source → a picture that nobody else can change. */
+/** @internal Makes a picture that nobody else can change from any image source. */
 export async function toPicture(
   image: ImageInput,
   shape: ImageShape,
@@ -148,8 +148,8 @@ export function noImage(name: string, image: unknown): VitError {
   );
 }
 
-// Arrays are counted twice: before they are copied, which may take much memory for nothing, and
-// after, when nobody else can change what was counted.
+// Arrays are counted twice. The count before the copy saves the memory of a useless copy. The count
+// after it is of memory that nobody else can change.
 
 function fromValues(values: Float32Array, shape: ImageShape, name: string): Picture {
   const [channels, rows, columns] = shape;
@@ -172,7 +172,7 @@ function fromValues(values: Float32Array, shape: ImageShape, name: string): Pict
   return { name, values: copy };
 }
 
-/** What src/image/pixels.c takes: refused here, so that the wasm heap does not grow for nothing. */
+/** The limits of src/image/pixels.c. They are checked here before the wasm heap grows. */
 const MAX_SIDE = 32768;
 const MAX_PIXELS = 2 ** 28;
 
@@ -213,7 +213,7 @@ function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
   return { name, pixels, rows: height, columns: width, channels: depth };
 }
 
-/** A copy of exactly so many bytes; undefined where there are others. */
+/** A copy of exactly `count` bytes; undefined where `data` has more or fewer. */
 function pixelsOf(
   data: Arrays["Uint8Array" | "Uint8ClampedArray"],
   count: number,
@@ -231,7 +231,7 @@ function checkSize(width: number, height: number, name: string): void {
   );
 }
 
-/** Every point is read once, and counted as it is copied. */
+/** Reads every point once, and counts the points while it copies them. */
 function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture {
   if (!isCount(width) || !isCount(height)) {
     throw new VitError(
@@ -262,11 +262,14 @@ function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture
   return { name, ...strokesOf };
 }
 
-/** How often a drawing may paint over its pixels: some seconds' work, and a millisecond a point. */
+/** The most pixels a drawing may visit: some seconds of work, and about a millisecond a point. */
 const MOST_INK = 2 ** 29;
 const MOST_INK_A_POINT = 2 ** 18;
 
-/** At most so many pixels src/image/brush.c looks at: a curve a point, of up to 64 straight lines. */
+/**
+ * An upper bound of the pixels that src/image/brush.c visits. It draws one curve a point, of up to
+ * 64 straight lines.
+ */
 function inkOf({ points, lengths, rows, columns }: Strokes): number {
   let ink = 0;
   let first = 0;
@@ -289,7 +292,7 @@ function inkOf({ points, lengths, rows, columns }: Strokes): number {
   return ink;
 }
 
-/** Of an array: holes are undefined, and what it grows by meanwhile is not waited for. */
+/** An array's elements. A hole is undefined; elements added during the loop are left out. */
 function* elements(list: unknown, name: string): Generator<unknown, void> {
   if (!Array.isArray(list)) {
     throw new VitError("bad_image", `${name}: expected strokes, an array of arrays of points`);
@@ -357,13 +360,13 @@ function draw(
     throw new VitError(
       "bad_image",
       `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
-        "wait until it has loaded, and do not close it before",
+        "wait until it has loaded, and close it only after the call",
     );
   }
   checkSize(width, height, name);
   const context = contextOf(width, height);
   if (!context)
-    throw new VitError("no_memory", `${name}: no canvas of ${width}×${height} to be had`);
+    throw new VitError("no_memory", `${name}: expected a canvas of ${width}×${height}, got none`);
   try {
     context.drawImage(source, 0, 0, width, height);
     const { data } = context.getImageData(0, 0, width, height);
@@ -373,14 +376,14 @@ function draw(
   } catch (cause) {
     throw new VitError(
       "bad_image",
-      `${name}: the pixels of the ${kind} are not to be read (${reason(cause)}); ` +
-        "one from another origin must be served with CORS and loaded with crossOrigin",
+      `${name}: the pixels of the ${kind} cannot be read (${reason(cause)}); ` +
+        "an image from another origin must be served with CORS and loaded with crossOrigin",
       { cause },
     );
   }
 }
 
-/** Of an empty canvas; null where there is none to be had. */
+/** The context of an empty canvas, or null where the engine gives none. */
 function contextOf(
   width: number,
   height: number,

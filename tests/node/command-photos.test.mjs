@@ -201,7 +201,7 @@ test("a layer, head or patch that the model has not is a wrong command line", { 
   const here = folder(t);
   const file = here.write("a.png", await raw(picture(12, 12, 3)).png().toBuffer());
   for (const [args, message] of [
-    [["--layer", "2"], /--layer: expected 0 to 1, as this model has it, got 2/],
+    [["--layer", "2"], /--layer: expected 0 to 1 for this model, got 2/],
     [["--map", "patch", "--patch", "0,3"], /--patch: column: expected 0 to 2/],
   ]) {
     const { code, stdout, stderr } = await run(["attention", "--json", "--model", checkpoint(here), ...args, file]);

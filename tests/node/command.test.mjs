@@ -101,7 +101,7 @@ test("what was assumed is told beside the answers", { skip }, async (t) => {
   const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
   const photo = here.write("a.png", await png(picture(8, 8, 3)));
   const told = await run(["embed", "--json", ...args, photo]);
-  assert.equal(told.stderr, "vitrine: assumed heads: 1: nothing told; --config does\n");
+  assert.equal(told.stderr, "vitrine: assumed heads: 1; the files do not say, set it with --config\n");
   assert.equal((await run(["embed", "--json", "--config", '{"heads": 1}', ...args, photo])).stderr, "");
 });
 

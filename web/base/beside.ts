@@ -1,12 +1,12 @@
-/** The package's files beside its code, and what to say where they are not. */
+/** The address of the package's files beside its code, and the advice when they are missing. */
 import { VitError } from "../errors.js";
 
-/** What most often takes them away: a build that left them, a server that answers a page. */
+/** Advice for the usual reasons: a build left the files out, or a server answered with a page. */
 export const BESIDE =
   "its files (vit.*.wasm, worker.js) belong beside its code: copy them along, or in Vite say " +
   'optimizeDeps: { exclude: ["vitrine"] }, or tell their folder as wasm: "/vitrine/"';
 
-/** @throws {VitError} code `bad_option` in a bundle that is no module: it does not know where it is. */
+/** @throws {VitError} code `bad_option` in a bundle that is no module and lacks import.meta.url. */
 export function beside(find: () => URL): URL {
   try {
     return find();

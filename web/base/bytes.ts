@@ -1,6 +1,6 @@
 /**
- * Arrays from outside. Their own `length`, `slice` or species may say anything, so what they hold
- * is asked of the engine, and only a copy is used.
+ * Arrays from outside. Their own `length`, `slice` or species may be false. So these functions ask
+ * the engine's own getters, and callers use only a copy.
  */
 
 /** Some bytes of a file, in order. */
@@ -22,19 +22,19 @@ const members = (from: object) => ({
 const ofTyped = members(typed);
 const ofDataView = members(DataView.prototype);
 
-/** Arrays whose pixels or values are taken. */
+/** The array types that an image's pixels or values may have. */
 export interface Arrays {
   Uint8Array: Uint8Array;
   Uint8ClampedArray: Uint8ClampedArray;
   Float32Array: Float32Array;
 }
 
-/** Whether a value is truly such an array, of whatever realm or subclass. */
+/** Whether a value is truly such an array, of any realm or subclass. */
 export function isArray<Name extends keyof Arrays>(value: unknown, name: Name): value is Arrays[Name] {
   return tagOf(value) === name;
 }
 
-/** How many elements the engine says there are; 0 where the memory is gone. */
+/** The number of elements as the engine knows it; 0 where the memory is detached. */
 export function countOf(array: Arrays[keyof Arrays]): number {
   return lengthOfTyped(array);
 }
@@ -42,7 +42,7 @@ export function countOf(array: Arrays[keyof Arrays]): number {
 /**
  * A view of bytes as a plain Uint8Array.
  *
- * @throws {TypeError} where the memory is gone.
+ * @throws {TypeError} where the memory is detached.
  */
 export function viewOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
   if (!ArrayBuffer.isView(source)) return new Uint8Array(source);

@@ -1,17 +1,17 @@
-/** JSON from strangers, which must not take more memory or a deeper stack than it is worth. */
+/** JSON from strangers. Its memory and its depth are limited. */
 import { reason, VitError, type VitErrorCode } from "../errors.js";
 
-/** What a JSON object is before anything is known of its members. */
+/** A JSON object whose members have not been checked. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A config or an index of more bytes is none. */
+/** A config or an index with more bytes is refused. */
 export const MOST_JSON_BYTES = 2 ** 23;
 
-/** src/file/json.c goes 32 levels deep. */
+/** The most levels of nesting. src/file/json.c takes 32. */
 const MOST_LEVELS = 64;
-/** Values in objects and arrays, which cost some 50 bytes each, however short their text is… */
+/** The most values in objects and arrays. Each takes about 50 bytes, however short its text is. */
 const MOST_VALUES = 2 ** 19;
-/** …and in a header of as many tensors as src/file/safetensors.c takes. */
+/** The most values in a header, enough for the most tensors that src/file/safetensors.c takes. */
 export const MOST_HEADER_VALUES = 2 ** 21;
 
 /** @throws {VitError} `code`, by default `bad_config`. */
@@ -29,7 +29,7 @@ export function parseJson(
   }
 }
 
-/** What is too much about a text, in one pass over it. */
+/** The limit that a text exceeds, as words for a message. Reads the text once. */
 function tooMuch(text: string, most: number): string | undefined {
   let levels = 0;
   let values = 0;
@@ -67,7 +67,7 @@ export function parseObject(text: string, what: string): Json {
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether it is an object as a literal makes one, and nothing that has methods of its own. */
+/** Whether a value is an object as a literal makes it, without a class of its own. */
 export function isPlain(value: unknown): value is Json {
   if (!isObject(value)) return false;
   const plain = Object.getPrototypeOf(value) as unknown;

@@ -1,4 +1,4 @@
-/** What Node offers in place of a browser's fetch of files and its Worker. */
+/** Node's substitutes for a browser's fetch of files and its Worker. */
 
 /** A part of Node's own library. The name is a variable so that no bundler looks for it. */
 function builtin<Module>(name: string): Promise<Module> {
@@ -9,7 +9,7 @@ export const isNode =
   typeof (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node ===
   "string";
 
-/** How many threads run at once. */
+/** The number of threads that can run at once. */
 export async function cores(): Promise<number> {
   if (globalThis.navigator?.hardwareConcurrency) return navigator.hardwareConcurrency;
   const { availableParallelism } = await builtin<{ availableParallelism(): number }>("node:os");
@@ -31,7 +31,7 @@ interface FileHandle {
   close(): Promise<void>;
 }
 
-/** Read with all arguments: Node before 20.12 and Yarn's own `fs` read nothing by `read(piece)`. */
+/** `read` gets all its arguments, because `read(piece)` reads nothing in Node before 20.12. */
 const PIECE_BYTES = 2 ** 16;
 
 export async function openFile(
@@ -61,7 +61,7 @@ export async function openFile(
   return { size, body };
 }
 
-/** These bytes of a file, or fewer where it ends. */
+/** The file's bytes from `begin` to `end`, or fewer where the file ends earlier. */
 export async function readPart(
   path: string | URL,
   begin: number,

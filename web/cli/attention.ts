@@ -9,7 +9,7 @@ import { type Read, withoutName } from "./photos.ts";
 import { complain, printJson, printLine, status } from "./terminal.ts";
 import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
 
-/** One photo's map, as JSON has it; or why there is none. */
+/** One photo's map in the JSON output, or the error that took its place. */
 interface Report extends Partial<View> {
   readonly file: string;
   readonly error?: string;
@@ -71,11 +71,11 @@ async function write(
   await writeWhole(path, await photos.png(overlay(input, vit.config, map)));
 }
 
-/** Where each photo's picture goes: FILE of the only one, or FOLDER/name.attention.png. */
+/** The output of each photo: FILE for a single photo, or FOLDER/name.attention.png. */
 function placesOf(out: string | undefined, files: readonly string[], json: boolean): string[] {
   if (out === undefined) {
     if (json) return [];
-    throw new UsageError("--out: expected a file such as overlay.png, got none; or ask for --json");
+    throw new UsageError("--out: expected a file such as overlay.png, got none; name one or use --json");
   }
   const places = isFolder(out) ? files.map((file) => join(out, pictureOf(file))) : [out];
   if (places.length < files.length) {

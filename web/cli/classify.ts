@@ -11,12 +11,12 @@ type Judged = Pick<Classification, "classes" | "uncertain" | "milliseconds">;
 type Answer = { readonly file: string } & (Judged | { readonly error: string });
 
 export const classify: PhotoCommand = {
-  about: "what each photo shows, a line each: file, label, probability, and `uncertain` where it is",
+  about: "classify photos: one line each with file, label, probability and, if unsure, `uncertain`",
   operand: "PHOTO …",
   options: {
     top: {
       value: "K",
-      help: `the K likeliest classes; ${DEFAULT_LINES} by default, ${DEFAULT_JSON} as JSON`,
+      help: `print the K most likely classes; ${DEFAULT_LINES} by default, ${DEFAULT_JSON} with JSON`,
     },
   },
   plan(values, files) {
@@ -39,7 +39,7 @@ export const classify: PhotoCommand = {
   },
 };
 
-/** The answers of a group: all at once, or one by one where the model refuses a photo. */
+/** Classifies a group in one batch, or photo by photo where the model refuses one of them. */
 async function judge(vit: Vit, group: readonly Read[], topK: number): Promise<Answer[]> {
   const images = group.flatMap((read) => ("photo" in read ? [read.photo] : []));
   const together = await vit.classifyAll(images, { topK }).catch(refusal);
@@ -68,7 +68,7 @@ const tellError = (answer: Answer): void => {
   if ("error" in answer) complain(`${answer.file}: ${answer.error}`);
 };
 
-/** As `vit classify` does. */
+/** Prints an answer in the format of `vit classify`. */
 function tell(answer: Answer): void {
   if ("error" in answer) return tellError(answer);
   answer.classes.forEach(({ label, p }, rank) => {

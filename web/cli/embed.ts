@@ -6,7 +6,7 @@ import { OutputFile } from "./output.ts";
 import { type Photos, withoutName } from "./photos.ts";
 import { printJson, printLine, status } from "./terminal.ts";
 
-/** Of one photo: pooled and cls are (D), patches (N, D). */
+/** The vectors of one photo: pooled and cls are (D), patches (N, D). */
 const KINDS = ["pooled", "cls", "patches"] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -17,7 +17,7 @@ interface Vector {
 }
 
 export const embed: PhotoCommand = {
-  about: "each photo as a vector: what the head would read, or another",
+  about: "turn photos into vectors: the head's input, the class token or the patches",
   operand: "PHOTO …",
   options: {
     out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
@@ -29,7 +29,7 @@ export const embed: PhotoCommand = {
     const lines = values["ndjson"] === true;
     const json = lines || values["json"] === true;
     if (out === undefined && !json) {
-      throw new UsageError("--out: expected a file such as vectors.npy, got none; or ask for --json");
+      throw new UsageError("--out: expected a file such as vectors.npy, got none; name one or use --json");
     }
     if (out !== undefined && !out.endsWith(".npy")) {
       throw new UsageError(`--out: expected a name that ends in .npy, got "${out}"`);
@@ -46,7 +46,7 @@ export const embed: PhotoCommand = {
   },
 };
 
-/** One photo after the other. A row left out would shift those after it: a bad photo ends it all. */
+/** The photos' vectors. A bad photo ends the command, because a missing row would shift the rest. */
 async function* vectorsOf(
   vit: Vit,
   photos: Photos,
@@ -81,7 +81,7 @@ async function printVectors(vectors: AsyncIterable<Vector>, lines: boolean): Pro
   if (!lines) printJson(all);
 }
 
-/** Row by row, so that no more than a few are in memory. Returns the whole's shape. */
+/** Writes row by row, so that only a few rows are in memory. Returns the array's whole shape. */
 async function writeVectors(
   vectors: AsyncIterable<Vector>,
   path: string,

@@ -3,11 +3,11 @@ import type { ModelCommand } from "./command.ts";
 import { UsageError } from "./options.ts";
 import { printJson, printRow } from "./terminal.ts";
 
-/** Names of skipped tensors that are shown; JSON has all. */
+/** The most names that a line shows; JSON has all. */
 const MOST_NAMES = 4;
 
 export const info: ModelCommand = {
-  about: "what a model is: its family, its config, what was assumed and what was skipped",
+  about: "describe a model: its family, its config, assumed keys and skipped tensors",
   operand: "MODEL",
   options: {},
   plan(values, operands) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `vitrine`: what the library does, on image files. */
+/** The command `vitrine`: the library's functions on image files. */
 import { readFileSync } from "node:fs";
 import { Vit } from "vitrine";
 import { reason } from "../errors.ts";
@@ -16,7 +16,7 @@ import { complain, loading, print, status } from "./terminal.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-/** 128 and the signal's number, as a shell has it. */
+/** 128 plus the signal's number, as in a shell. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
 
 const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info };
@@ -25,14 +25,14 @@ const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them,
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
-  const each = "vitrine COMMAND --help tells a command's options, vitrine --version the version";
+  const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
   return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
   `vitrine ${name} [options] ${operand}\n\n${about}\n\n${listOptions(options)}`;
 
-/** Read from dist/cli.js. */
+/** The path is seen from dist/cli.js. */
 function version(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
@@ -72,7 +72,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   });
 }
 
-/** The exit code of what is done with a model, which is let go afterwards. */
+/** Loads a model, runs `work` with it and disposes of it. Returns the exit code. */
 async function withModel(
   { source, options }: ReturnType<typeof modelOptions>,
   work: (vit: Vit) => Promise<boolean>,
@@ -92,7 +92,7 @@ function endAt(code: number): never {
 }
 
 for (const [signal, code] of Object.entries(SIGNALS)) process.once(signal, () => endAt(code));
-process.stdout.on("error", () => endAt(EXIT.failed)); // as of `| head`, which has seen enough
+process.stdout.on("error", () => endAt(EXIT.failed)); // `| head` closes the pipe, for example
 
 main(process.argv.slice(2))
   .catch((error: unknown) => {

@@ -1,10 +1,10 @@
-/** NumPy's own file format, version 1.0: a header of text, then the values as they lie in memory. */
+/** NumPy's file format, version 1.0: a header of text, then the values as they are in memory. */
 
 const MAGIC = "\x93NUMPY\x01\x00";
 const LENGTH_BYTES = 2;
 const ALIGNMENT = 64;
 
-/** What precedes little-endian float32 values of this shape, row-major. */
+/** The header of little-endian float32 values of this shape, row-major. */
 export function npyHeader(shape: readonly number[]): Uint8Array {
   const sides = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const words = `{'descr': '<f4', 'fortran_order': False, 'shape': (${sides}), }`;

@@ -1,34 +1,34 @@
 import { parseArgs } from "node:util";
 import { reason } from "../errors.ts";
 
-/** A command line that asks for what there is not: exit code 2. */
+/** A wrong command line. The exit code is 2. */
 export class UsageError extends Error {}
 
 export interface Option {
-  /** What its value is called; an option without one is a flag. */
+  /** The name of the option's value in the help. An option without it is a flag. */
   readonly value?: string;
   readonly help: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** What a command line gave: a text, or true for a flag. */
+/** The options that a command line gave: a text, or true for a flag. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-/** What every command takes beside its own. */
+/** The options that all commands share. */
 const COMMON: Options = {
   model: {
     value: "MODEL",
-    help: "a .safetensors, .pt, .pth or .bin file, a checkpoint's folder or an address; our digits by default",
+    help: "a .safetensors, .pt, .pth or .bin file, a checkpoint's folder, or an address; the digits by default",
   },
   config: {
     value: "JSON",
-    help: 'what the model leaves open, as text or a file, such as {"heads": 3}; laid over its own',
+    help: 'config keys, as text or a file, such as {"heads": 3}; they override the model\'s own',
   },
-  threads: { value: "N", help: "how many threads share the work; by default 1, for several photos all cores" },
-  variant: { value: "NAME", help: "auto, relaxed, simd128 or scalar: the build that runs" },
+  threads: { value: "N", help: "the number of threads; by default 1, or all cores for several photos" },
+  variant: { value: "NAME", help: "the build that runs: auto, relaxed, simd128 or scalar" },
   json: { help: "print one JSON document" },
-  ndjson: { help: "print JSON a line each, as it comes" },
+  ndjson: { help: "print one JSON line per photo, as soon as it is ready" },
   help: { help: "print this" },
 };
 
@@ -51,12 +51,12 @@ export function readOptions(
     });
     return { values: values as Values, files: positionals };
   } catch (error) {
-    const [what] = reason(error).split(/\.\s/); // what Node adds is of no use here
+    const [what] = reason(error).split(/\.\s/); // without the advice that Node adds
     throw new UsageError(`${what}; see vitrine ${command} --help`);
   }
 }
 
-/** The options, a line each. */
+/** The help of the options, one line each. */
 export function listOptions(own: Options): string {
   const rows = Object.entries({ ...own, ...COMMON }).map(([name, { value, help }]) => {
     const short = SHORT[name] ? `-${SHORT[name]}, ` : "    ";

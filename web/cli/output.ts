@@ -2,18 +2,18 @@ import { constants, rmSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, stat } from "node:fs/promises";
 import { reason } from "../errors.ts";
 
-/** Paths of what is half written. */
+/** Paths of files that are half written. */
 const unfinished = new Set<string>();
 
-/** Takes it away at once: the process is about to end. */
+/** Deletes them without waiting, because the process is about to end. */
 export function dropUnfinished(): void {
   for (const part of unfinished) rmSync(part, { force: true });
 }
 
-/** Where bytes go before they are all there. */
+/** The file that bytes are written to until all are there. */
 interface Place {
   readonly handle: FileHandle;
-  /** To be renamed to `path`; none where there is something that no file can take the place of. */
+  /** Is renamed to `path` at the end. Missing where `path` is a device or a pipe. */
   readonly part?: string;
   readonly path: string;
 }
@@ -21,9 +21,9 @@ interface Place {
 const EXCLUSIVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * A device or a pipe is written to. A link stays, and leads to the new file, which has the mode of
- * the old one. A part that is there already is of a run that was killed, or a link that another has
- * laid: it goes, and what a link leads to stays as it is.
+ * A device or a pipe is written to directly. A link stays and leads to the new file. The new file
+ * has the mode of the old one. An existing part is left from a killed run, or is another's link. It
+ * is deleted; the file that such a link leads to stays as it is.
  */
 async function placeOf(name: string): Promise<Place> {
   const old = await stat(name).catch(() => undefined);
@@ -38,7 +38,7 @@ async function placeOf(name: string): Promise<Place> {
   return { handle, part, path };
 }
 
-/** A file that is there only once it is whole: written beside its place, then renamed. */
+/** A file that appears only when it is whole. It is written beside its place, then renamed. */
 export class OutputFile {
   readonly #name: string;
   readonly #place: Place;
@@ -67,7 +67,7 @@ export class OutputFile {
 
   async drop(): Promise<void> {
     const { handle, part } = this.#place;
-    await handle.close().catch(() => {}); // it may be closed already
+    await handle.close().catch(() => {}); // the file may be closed already
     if (part === undefined) return;
     rmSync(part, { force: true });
     unfinished.delete(part);

@@ -1,12 +1,12 @@
-/** A heat map over the image as the model saw it. */
+/** Draws a heat map over the image that the model saw. */
 import type { VitConfig } from "vitrine";
 import { type Colour, heat, rangeOf, within } from "../demo/heat.ts";
 import type { Photo } from "./photos.ts";
 
-/** Pictures are enlarged by a whole factor until their shorter side has so many pixels. */
+/** Pictures are enlarged by a whole factor until their shorter side has this many pixels. */
 const LEAST_SIDE = 448;
 
-/** How much of a photo's light the glow of the map takes the place of. */
+/** The weight of the map's colour on a photo. */
 const STRENGTH = 0.55;
 
 const OUTLINE = 3;
@@ -14,11 +14,11 @@ const OUTLINE = 3;
 export interface HeatMap {
   readonly values: Float32Array;
   readonly grid: readonly [rows: number, columns: number];
-  /** The patch whose map it is, to be outlined. */
+  /** The patch that the map belongs to. It is outlined. */
   readonly patch?: readonly [row: number, column: number] | undefined;
 }
 
-/** How a map is laid over: on photos it glows, in the page's colours by night; on ink as by day. */
+/** A way to draw a map: with the page's dark colours on photos, with its light ones on ink. */
 interface Paint {
   readonly dark: boolean;
   blend(light: number, colour: number): number;
@@ -36,7 +36,7 @@ const WASH: Paint = {
   outline: [0, 0, 0],
 };
 
-/** @param input (C,H,W), as the config's `prepare` made it */
+/** @param input (C,H,W), prepared as the config's `prepare` says */
 export function overlay(input: Float32Array, config: Readonly<VitConfig>, map: HeatMap): Photo {
   const [rows, columns] = config.image_size;
   const factor = Math.max(1, Math.ceil(LEAST_SIDE / Math.min(rows, columns)));
@@ -61,7 +61,7 @@ export function overlay(input: Float32Array, config: Readonly<VitConfig>, map: H
   return { data: new Uint8Array(data.buffer), width, height, channels: 3 };
 }
 
-/** Undoes the last step of `prepare`: 0 to 255 of red, green or blue; a digit is ink on paper. */
+/** Undoes the last step of `prepare`: red, green or blue, 0 to 255. A digit is dark on white. */
 function lightOf(
   input: Float32Array,
   { image_size: [rows, columns], channels, prepare }: Readonly<VitConfig>,
@@ -76,7 +76,7 @@ function lightOf(
   return (colour, pixel) => Math.min(255, Math.max(0, 255 * value(colour, pixel)));
 }
 
-/** Which patch a pixel of the picture lies in, and whether on the outlined one's edge. */
+/** For a pixel of the picture: its patch, and whether it is on the edge of the outlined patch. */
 function cells({ grid: [rows, columns], patch }: HeatMap, height: number, width: number) {
   const [cellHeight, cellWidth] = [height / rows, width / columns];
   const edge = (at: number, size: number) => Math.min(at % size, size - 1 - (at % size)) < OUTLINE;

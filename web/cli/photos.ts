@@ -1,4 +1,4 @@
-/** Image files ↔ pixels, by sharp: a package of the command's own, which the library never loads. */
+/** Decodes and encodes image files by the package sharp. Only the command loads sharp. */
 import { open, stat } from "node:fs/promises";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { Pixels } from "vitrine";
@@ -10,18 +10,18 @@ type SharpModule = (input: Uint8Array, options?: SharpOptions) => Sharp;
 /** RGB or RGBA bytes. */
 export type Photo = Pixels & { readonly data: Uint8Array };
 
-/** A file, and what it shows or why it shows nothing. */
+/** A file with its photo, or with the error of reading it. */
 export type Read =
   | { readonly file: string; readonly photo: Photo }
   | { readonly file: string; readonly error: string };
 
-/** So many photos are in memory, and as many again that are being decoded meanwhile. */
+/** Photos in a group. Two groups are in memory: one at work, and the next while it is decoded. */
 const GROUP = 8;
 
-/** As web/images.ts and src/image/pixels.c have it. */
+/** The limit of web/images.ts and src/image/pixels.c. */
 const MAX_PIXELS = 2 ** 28;
 
-/** So many pixels always, and so many for each byte of the file, as src/cli/png.c has it. */
+/** A photo may have this many pixels, or this many per byte of its file, as in src/cli/png.c. */
 const ALWAYS_PIXELS = 2 ** 23;
 const PIXELS_A_BYTE = 32;
 
@@ -31,7 +31,7 @@ const MAX_BYTES_OF_PIPE = 2 ** 25;
 export class Photos {
   readonly #sharp: SharpModule;
 
-  /** @throws where sharp is not installed, or does not run here. */
+  /** @throws where sharp is not installed or does not run on this machine. */
   static async load(): Promise<Photos> {
     try {
       return new Photos((await import("sharp")).default);
@@ -50,7 +50,7 @@ export class Photos {
     this.#sharp = sharp;
   }
 
-  /** In the order of the files, group by group; while one is worked on the next is decoded. */
+  /** The photos in the files' order, in groups. The next group is decoded during work on one. */
   async *groups(files: readonly string[]): AsyncGenerator<readonly Read[]> {
     const start = (first: number) =>
       Promise.all(files.slice(first, first + GROUP).map((file) => this.#read(file)));
@@ -75,8 +75,8 @@ export class Photos {
   }
 
   /**
-   * Upright, in 8-bit sRGB by the embedded profile as a browser shows it. Alpha is kept and no
-   * pixel is resampled: that is src/image/pixels.c's part.
+   * A photo, turned as EXIF says, in 8-bit sRGB by its embedded profile, as a browser shows it.
+   * Alpha is kept. No pixel is resampled here, because src/image/pixels.c does it.
    */
   async #decode(file: string): Promise<Photo> {
     const bytes = await readUpTo(file).catch((cause: unknown) => {
@@ -86,7 +86,7 @@ export class Photos {
       const image = this.#sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" });
       checkSize(await image.metadata(), bytes.length);
       const { data, info } = await image
-        .rotate() // as EXIF says
+        .rotate()
         .toColourspace("srgb")
         .raw({ depth: "uchar" })
         .toBuffer({ resolveWithObject: true });
@@ -99,14 +99,14 @@ export class Photos {
   }
 }
 
-/** A small file can announce any size: refused before it is decoded. */
+/** Refuses too many pixels before decoding, because a small file can announce any size. */
 function checkSize({ width, height }: Metadata, bytes: number): void {
   const most = Math.min(MAX_PIXELS, Math.max(ALWAYS_PIXELS, PIXELS_A_BYTE * bytes));
   if (width * height <= most) return;
-  throw new Error(`${width}x${height} pixels, past the pixel limit of a file so small, ${most}`);
+  throw new Error(`${width}x${height} pixels, above the pixel limit of ${most} for this file's size`);
 }
 
-/** A file or a pipe, whole; what has no end is not read to it. */
+/** Reads a file or a pipe whole, up to a limit, because some have no end. */
 async function readUpTo(file: string): Promise<Buffer> {
   if (file === STDIN) return wholeOf(process.stdin, MAX_BYTES_OF_PIPE);
   const kind = await stat(file);
@@ -131,7 +131,7 @@ async function wholeOf(stream: AsyncIterable<Buffer>, most: number): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-/** Why a photo was refused, without the API's word for it: the command names the file. */
+/** An error's text without the API's name of the image, because the command names the file. */
 export const withoutName = (error: unknown): string =>
   reason(error).replace(/^image( \d+)?: /, "");
 

@@ -1,12 +1,12 @@
-/** What a person sees: results on stdout, errors on stderr, and there on a terminal a status line. */
+/** Prints results on stdout and errors on stderr. On a terminal, stderr has a status line too. */
 
-/** Controls, half characters, ends of lines and paragraphs, what turns the direction of text. */
+/** Controls, surrogates, line and paragraph separators, and marks that turn a text's direction. */
 const UNSHOWN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const numbered = (character: string): string =>
   `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`;
 
-/** Text from outside, such as a label or a file's name: it forges no line and steers no terminal. */
+/** Makes text from outside safe: a label can neither forge a line nor control the terminal. */
 const plain = (text: string): string => text.replace(UNSHOWN, numbered);
 
 const CLEAR = "\r\x1b[K";
@@ -19,7 +19,7 @@ function show(line: string): void {
   shown = line;
 }
 
-/** Replaces the status line; an empty one takes it away. Elsewhere than on a terminal: nothing. */
+/** Replaces the status line; an empty one removes it. Without a terminal it does nothing. */
 export const status = (line: string): void => show(line);
 
 function above(write: () => void): void {
@@ -29,31 +29,31 @@ function above(write: () => void): void {
   show(line);
 }
 
-/** Our own words: a line, or several. */
+/** Prints one or more lines of our own words. */
 export const print = (text: string): void => above(() => void process.stdout.write(`${text}\n`));
 
-/** A result, a line: its fields, whatever is in them, with a tab between. */
+/** Prints a result on one line, its fields with tabs between them. The fields may hold anything. */
 export const printRow = (fields: readonly string[]): void => print(fields.map(plain).join("\t"));
 
-/** What JSON may leave as it is, a terminal need not. */
+/** JSON for a terminal, in which more characters are escaped than JSON requires. */
 const jsonOf = (value: unknown): string => plain(JSON.stringify(value));
 
-/** One document; of a list, a line each. */
+/** Prints one JSON document. A list has one line for each element. */
 export function printJson(value: unknown): void {
   if (!Array.isArray(value)) return print(jsonOf(value));
   const lines = value.map(jsonOf).join(",\n");
   print(lines ? `[\n${lines}\n]` : "[]");
 }
 
-/** One of several documents, a line each. */
+/** Prints one of several JSON documents on a line of its own. */
 export const printLine = (value: unknown): void => print(jsonOf(value));
 
-/** An error, a line, told while the work goes on or at its end. */
+/** Prints an error on a line of its own, above the status line. */
 export const complain = (text: string): void =>
   above(() => void process.stderr.write(`vitrine: ${plain(text)}\n`));
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
-/** For Vit.load's onProgress. */
+/** Shows the progress that Vit.load's onProgress tells. */
 export const loading = (loaded: number, total: number): void =>
   status(`model: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ""} MB`);

@@ -1,19 +1,19 @@
-/** Which of a model's attention maps is asked for. */
+/** The attention map that the options ask for. */
 import type { Attention, Head, VitConfig } from "vitrine";
 import { type Options, oneOf, textOf, UsageError, type Values, whole } from "./options.ts";
 
 const MAPS = ["class", "rollout", "patch"] as const;
 
 export const VIEW_OPTIONS: Options = {
-  map: { value: "MAP", help: "class, the default (without class token: all patches' mean), patch or rollout" },
-  patch: { value: "ROW,COLUMN", help: "whose map it is, with --map patch; from 0" },
-  layer: { value: "N", help: "from 0, or last, the default" },
-  head: { value: "N", help: "from 0, or mean, the default" },
+  map: { value: "MAP", help: "class (the default; all patches' mean if no class token), patch or rollout" },
+  patch: { value: "ROW,COLUMN", help: "the patch of --map patch; both count from 0" },
+  layer: { value: "N", help: "counts from 0, or last (the default)" },
+  head: { value: "N", help: "counts from 0, or mean (the default)" },
 };
 
 type Patch = readonly [row: number, column: number];
 
-/** A rollout has neither layer nor head; only the map of a patch has one. */
+/** A rollout has no layer and no head. Only the map of a patch has a patch. */
 export interface View {
   readonly map: (typeof MAPS)[number];
   readonly layer?: number;
@@ -21,7 +21,7 @@ export interface View {
   readonly patch?: Patch;
 }
 
-/** Refuses what no model can have; the rest is checked once the model is known. */
+/** Refuses values that no model has. The returned function checks the rest for one model. */
 export function readView(values: Values): (config: Readonly<VitConfig>) => View {
   const map = oneOf("--map", textOf(values, "map") ?? MAPS[0], MAPS);
   const [layer, head, patch] = ["layer", "head", "patch"].map((name) => textOf(values, name));
@@ -57,14 +57,14 @@ function readPatch(text: string): Patch {
   return [whole("--patch: row", row!, 0), whole("--patch: column", column, 0)];
 }
 
-/** undefined for the word that is also the default. */
+/** undefined where the text is `word`, the default. */
 function numberOr(word: string, name: string, text = word): number | undefined {
   return text === word ? undefined : whole(name, text, 0);
 }
 
 function within(name: string, index: number, count: number): number {
   if (index < count) return index;
-  throw new UsageError(`${name}: expected 0 to ${count - 1}, as this model has it, got ${index}`);
+  throw new UsageError(`${name}: expected 0 to ${count - 1} for this model, got ${index}`);
 }
 
 /** The layers to keep for a view. */
