@@ -105,7 +105,7 @@ describe("attention on the page", { skip }, () => {
       scales.add(high);
     }
     assert.equal(scales.size, 1, "another layer has no other scale");
-    assert.equal(await page.locator("#scale-tick").textContent(), "tick: all alike, 2.0 %");
+    assert.equal(await page.locator("#scale-tick").textContent(), "tick: all equal, 2.0 %");
     assert.ok((await painted(page, "#scale")) > 0);
   });
 

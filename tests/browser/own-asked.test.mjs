@@ -82,7 +82,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     await page.press("#own-config", "Enter");
     await page.locator("#own-status.failed", { hasText: "expected an object of JSON" }).waitFor();
     await heads.selectOption("2");
-    await page.locator("#own-status.failed", { hasText: "The answer is not taken" }).waitFor();
+    await page.locator("#own-status.failed", { hasText: "The answer cannot be used" }).waitFor();
     await page.fill("#own-config", '{"heads": 5}');
     await page.press("#own-config", "Enter");
     await facts(" 5 heads");

@@ -18,7 +18,7 @@ export interface HeatMap {
   readonly patch?: readonly [row: number, column: number] | undefined;
 }
 
-/** A way to draw a map: with the page's dark colours on photos, with its light ones on ink. */
+/** A way to draw a map: with dark colours on photos, with light ones on ink. */
 interface Paint {
   readonly dark: boolean;
   blend(light: number, colour: number): number;

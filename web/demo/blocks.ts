@@ -5,7 +5,7 @@ import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
-/** What every token (a row) takes from every token (a column) in the chosen layer and head. */
+/** Draws every token's (row) attention to every token (column) in the chosen layer and head. */
 export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale | undefined): void {
   const attention = state.reading?.result.attention;
   const prefix = state.model?.config.prefix.length ?? 1;
@@ -14,7 +14,7 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale
   const matrix = attention?.at(state.view.layer, state.view.head);
   const { map, patch } = state.view;
   const marked = map === "patch" ? prefix + patch[0] * gridCols + patch[1] : 0;
-  // Two columns more than the matrix has: the row that is shown gets a mark in the first.
+  // There are two columns more than the matrix has. The first marks the row that the overlay shows.
   paint(canvas, tokens, tokens + 2, (row, x) => {
     if (x === 0 && row === marked && map !== "rollout") return accent(state.dark);
     if (x < 2) return undefined;
@@ -23,13 +23,13 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale
   });
 }
 
-/** What small maps are drawn from. */
+/** The state that the small maps are drawn from. */
 type Shown = Pick<State, "model" | "dark"> & {
   view: Omit<State["view"], "map"> & { map: string };
   reading?: { result: { attention?: Attention } };
 };
 
-/** Builds one small map a layer and head, each a button that chooses it. */
+/** Builds one small map for each layer and head. Each map is a button that chooses it. */
 export function buildMaps(
   parent: HTMLElement,
   layers: number,
@@ -54,7 +54,7 @@ export function buildMaps(
   }
 }
 
-/** Arrow keys go from map to map: one stop of the Tab key for all of them. */
+/** Moves from map to map by the arrow keys, so that all maps are one stop of the Tab key. */
 function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): void {
   const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layers, ArrowDown: layers };
   const step = steps[event.key as keyof typeof steps];
@@ -65,7 +65,7 @@ function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): v
   next.focus();
 }
 
-/** Fills the small maps, on the large one's scale. */
+/** Fills the small maps with colours on the large map's scale. */
 export function drawMaps(parent: HTMLElement, state: Shown, scale: Scale | undefined): void {
   const { view, model, dark, reading } = state;
   if (!model) return;

@@ -1,14 +1,14 @@
-/** The controls of map, layer, head and strength, which both tabs have. */
+/** The controls for map, layer, head and strength. Both tabs have them. */
 import type { VitConfig } from "vitrine";
 import type { View } from "./state.ts";
 
-/** `map` is a name among the options of its own control. */
+/** A view whose `map` is one of the options of its own control. */
 type Chosen<Map> = Omit<View, "map"> & { map: Map };
 type Find = (id: string) => HTMLElement;
 
 const select = (find: Find, id: string) => find(id) as HTMLSelectElement;
 
-/** One option a layer and a head, of which there is the mean too. */
+/** Fills in one option for each layer, one for each head and one for the mean of all heads. */
 export function fillChoices(find: Find, { depth, heads }: Readonly<VitConfig>): void {
   const numbers = (count: number) =>
     Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
@@ -23,7 +23,7 @@ export function showChoices<Map extends string>(find: Find, view: Chosen<Map>, a
   select(find, "head").value = view.head === "mean" ? "mean" : String(view.head + 1);
 }
 
-/** Calls `changed` once the view has what was chosen. */
+/** Puts each choice into the view, then calls `changed`. */
 export function listenToChoices<Map extends string>(
   find: Find,
   view: Chosen<Map>,

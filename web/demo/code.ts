@@ -2,7 +2,7 @@
 import { PEN, SIDE, type Stroke } from "./ink.ts";
 import type { Choice } from "./models.ts";
 
-/** Only the first model is in the package. */
+/** The weights in code. Only the first model is in the package. */
 const weightsOf = ({ id, url }: Choice) =>
   id === "digits"
     ? `import.meta.resolve("vitrine/weights/digits.safetensors")`
@@ -52,7 +52,7 @@ export function listenToCode(dialog: HTMLDialogElement): void {
       word.textContent = "Copied";
     } catch {
       getSelection()?.selectAllChildren(code);
-      word.textContent = "The browser lets no page copy here. The code is selected: copy it by the keyboard.";
+      word.textContent = "The browser does not let the page copy. The code is selected: copy it with the keyboard.";
     }
   });
 }

@@ -6,7 +6,7 @@ export const css = ([r, g, b]: Colour): string =>
 export const cssTint = ([r, g, b, a]: Tint): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)} / ${a.toFixed(3)})`;
 
-/** The tints from 0 to the scale's top, and a tick at uniform. */
+/** Paints the tints from 0 to the scale's top, and a tick at uniform attention. */
 export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined): void {
   const context = canvas.getContext("2d")!;
   const { width, height } = canvas;
@@ -20,12 +20,12 @@ export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined):
   context.fillRect(Math.round(place(scale.uniform, scale) * (width - 2)), 0, 2, height);
 }
 
-/** Ink t of 0..1 on the paper of the theme. */
+/** The colour of ink of strength t (0..1) on the theme's paper. */
 export function tone(t: number, dark: boolean): Colour {
   return dark ? mix([19, 28, 27], [228, 238, 233], t) : mix([252, 253, 252], [22, 40, 43], t);
 }
 
-/** Writes rows × cols colours into a canvas of that very size. */
+/** Paints rows × cols colours, one canvas pixel each. */
 export function paint(
   canvas: HTMLCanvasElement,
   rows: number,
@@ -40,7 +40,7 @@ export function paint(
   for (let row = 0, i = 0; row < rows; row++) {
     for (let col = 0; col < cols; col++, i += 4) {
       const colour = colourAt(row, col);
-      if (!colour) continue; // stays transparent
+      if (!colour) continue; // the pixel stays transparent
       image.data.set(colour.slice(0, 3), i);
       image.data[i + 3] = 255 * (colour[3] ?? 1);
     }

@@ -1,7 +1,7 @@
 import { drawStroke, PEN, SIDE, type Stroke } from "./ink.ts";
 
-/* Our own handwriting: strokes as points in pad units, which the brush rounds off.
- * A point given twice keeps its corner. */
+/* Our own handwriting: strokes as points in pad units. The brush rounds off the points.
+ * A point given twice stays a corner. */
 const DRAWINGS: [label: string, strokes: [x: number, y: number][][]][] = [
   ["2", [
     [[84, 98], [88, 62], [126, 40], [170, 52], [188, 88], [176, 132], [138, 176], [96, 216],
@@ -37,7 +37,7 @@ export const EXAMPLES: { label: string; strokes: Stroke[] }[] = DRAWINGS.map(
   }),
 );
 
-/** One small button a drawing. */
+/** Builds one small button for each drawing. */
 export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
   for (const { label, strokes } of EXAMPLES) {
     const button = document.createElement("button");
@@ -61,7 +61,7 @@ export function drawExamples(parent: HTMLElement): void {
   });
 }
 
-/** Calls `show` with the drawing as it grows under an unseen hand, until `stop` is called. */
+/** Calls `show` with more and more of the drawing. The function it returns stops that. */
 export function writeOut(
   strokes: Stroke[],
   milliseconds: number,

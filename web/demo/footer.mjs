@@ -1,8 +1,8 @@
-/** The page's footer: what is known when it is built. */
+/** Fills the page's footer when the page is built. */
 
 const escape = (text) => text.replace(/[&<>"]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** The page of a package's repository, in npm's forms; undefined where it names none. */
+/** The address of a package's repository, from any of npm's forms; undefined without one. */
 export function sourceOf({ repository }) {
   const named = typeof repository === "string" ? repository : repository?.url;
   const short = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(named ?? "");

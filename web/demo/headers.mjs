@@ -1,4 +1,4 @@
-/** What the page may load and run. It is in the page, for any server, and in our server's answers. */
+/** What the page may load and run. The policy is in the page itself and in our server's answers. */
 export const POLICY = [
   "default-src 'self'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -10,7 +10,7 @@ export const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
-/** Of every answer. The page is isolated from others, as threads and the finest clock want it. */
+/** The headers of every answer. They isolate the page: threads and the finest clock require it. */
 export const HEADERS = {
   "Content-Security-Policy": POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",

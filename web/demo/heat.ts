@@ -1,10 +1,9 @@
-/** Values → colours, without a DOM: the page draws its maps with it, and so does web/cli. */
+/** Turns values into colours. It needs no DOM, because the page and web/cli both use it. */
 
 export type Colour = [red: number, green: number, blue: number];
 
-/* Attention's colours. By day a wash of vermilion on white paper, by night a glow on
- * black glass: the first is multiplied into the drawing, the second screened over it,
- * so zero leaves it as it is. Lightness changes evenly along both. */
+/* The command's colours. Light: vermilion, multiplied into a drawing on white paper. Dark: a glow,
+ * blended over a photo. Lightness changes evenly along both. */
 const DAY: Colour[] = [
   [255, 255, 255],
   [254, 236, 200],
@@ -26,7 +25,7 @@ const NIGHT: Colour[] = [
   [255, 214, 128],
 ];
 
-/** t in 0..1 → the colour of that much attention. */
+/** The colour of attention t (0..1). */
 export function heat(t: number, dark: boolean): Colour {
   const table = dark ? NIGHT : DAY;
   const at = Math.min(1, Math.max(0, t)) * (table.length - 1);
@@ -38,7 +37,7 @@ export function mix(a: Colour, b: Colour, t: number): Colour {
   return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
 }
 
-/* The page's: the same on white paper, black glass and photos, since what is little shows the ground. */
+/* The page's colours. They suit paper, glass and photos, because low values are transparent. */
 const TINTS: Tint[] = [
   [250, 190, 70, 0],
   [250, 176, 60, 0.42],
@@ -49,7 +48,7 @@ const TINTS: Tint[] = [
 
 export type Tint = [red: number, green: number, blue: number, alpha: number];
 
-/** t in 0..1 → the tint of that much attention. */
+/** The tint of attention t (0..1). */
 export function tint(t: number): Tint {
   const at = Math.min(1, Math.max(0, t)) * (TINTS.length - 1);
   const below = Math.min(Math.floor(at), TINTS.length - 2);
@@ -57,14 +56,14 @@ export function tint(t: number): Tint {
   return a.map((value, i) => value + (b[i]! - value) * (at - below)) as Tint;
 }
 
-/** One scale for all maps that are seen together: from 0 to `top`. */
+/** One scale, from 0 to `top`, for all maps that are seen together. */
 export interface Scale {
   readonly top: number;
-  /** What each patch gets where all get the same; 0 where that means nothing. */
+  /** A patch's value where all patches have equal values; 0 where this has no meaning. */
   readonly uniform: number;
 }
 
-/** Uniform attention is never the strongest tint. */
+/** The scale's top is at least this many times uniform attention. */
 const LEAST_TOP = 4;
 
 export function scaleOf(maps: readonly Float32Array[], uniform: number): Scale {
@@ -72,11 +71,11 @@ export function scaleOf(maps: readonly Float32Array[], uniform: number): Scale {
   return { top: Math.max(most, LEAST_TOP * uniform), uniform };
 }
 
-/** value → 0..1: by its root, so that the faint is seen beside the strong. */
+/** The value's place on the scale, 0..1. Its root is used, so that small values stay visible. */
 export const place = (value: number, { top }: Scale): number =>
   top > 0 ? Math.sqrt(Math.min(1, Math.max(0, value / top))) : 0;
 
-/** The least and the greatest of a map, which get the ends of the colour scale. */
+/** The least and the greatest value of a map. They get the ends of the colour scale. */
 export interface Range {
   low: number;
   high: number;
@@ -91,6 +90,6 @@ export function rangeOf(values: Float32Array): Range {
   return { low, high };
 }
 
-/** value → 0..1 within the range; 0 where all are alike. */
+/** The value's place in the range, 0..1; 0 where all values are equal. */
 export const within = (value: number, { low, high }: Range): number =>
   high > low ? (value - low) / (high - low) : 0;

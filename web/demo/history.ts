@@ -5,7 +5,7 @@ export class History {
   #past: Stroke[][] = [];
   #future: Stroke[][] = [];
 
-  /** Call it before a change of `now`: what was undone is then gone. */
+  /** Call it before `now` changes. Drawings that were undone can then no longer be redone. */
   remember(now: Stroke[]): void {
     this.#past.push(now);
     this.#future = [];

@@ -1,7 +1,7 @@
-/** The drawing lives in its own units: a square of SIDE, whatever the screen. */
+/** The side of the pad in the drawing's own units, which do not depend on the screen. */
 export const SIDE = 280;
 export const PEN = 10; // thin enough to leave the holes of a small 8 open
-/** Points are multiples of it, so that a link holds a drawing exactly, and in few bytes. */
+/** Points are multiples of GRAIN, so that a link holds a drawing exactly and in few bytes. */
 export const GRAIN = 1 / 8;
 export const toGrain = (value: number): number => Math.round(value / GRAIN) * GRAIN;
 
@@ -39,7 +39,7 @@ export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): v
   };
   for (let i = 1; i + 1 < stroke.length; i++) segment(stroke[i], middle(stroke[i], stroke[i + 1]));
   const last = stroke[stroke.length - 1];
-  // A curve without length is not drawn: a dot is a line too short to see.
+  // A curve without length is not drawn, so a dot is a very short line.
   segment(last, stroke.length === 1 ? { ...last, x: last.x + 0.01 } : last);
 }
 
@@ -47,7 +47,7 @@ function middle(a: Point, b: Point): Point {
   return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, width: (a.width + b.width) / 2 };
 }
 
-/** A cleared context of a canvas as fine as the screen, one unit being SIDE-th of its side. */
+/** Clears a canvas at the screen's resolution. Returns its context, in pad units. */
 export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const side = Math.round(canvas.clientWidth * devicePixelRatio) || SIDE;
   if (canvas.width !== side) canvas.width = canvas.height = side;
@@ -61,7 +61,7 @@ const paper = document.createElement("canvas");
 paper.width = paper.height = SIDE;
 const pen = paper.getContext("2d", { willReadFrequently: true })!;
 
-/** The drawing much as the model's own brush draws it, to see where its ink is. */
+/** Draws about as the model's own brush does, to find out where the ink is. */
 export function rasterise(strokes: Stroke[]): ImageData {
   pen.fillStyle = "#fff";
   pen.fillRect(0, 0, SIDE, SIDE);
@@ -70,9 +70,9 @@ export function rasterise(strokes: Stroke[]): ImageData {
   return pen.getImageData(0, 0, SIDE, SIDE);
 }
 
-const FAINT = 255 / 16; // what src/image/digit.c leaves out of the box
+const FAINT = 255 / 16; // src/image/digit.c leaves fainter ink out of the box
 
-/** Where the ink is; undefined on blank paper. */
+/** Measures the ink's box and mass. Returns undefined for blank paper. */
 export function measure({ data, width, height }: ImageData): Ink | undefined {
   let left = width,
     top = height,

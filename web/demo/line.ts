@@ -1,23 +1,23 @@
-/** How fast files come, as far as the page can know before it asks for a large one. */
+/** Estimates how long a large file will take, before the page asks for it. */
 
-/** What takes longer than this is worth a stand-in meanwhile. */
+/** A model that takes longer than this gets a stand-in in the meantime. */
 const LONG_SECONDS = 6;
-/** Of smaller files the time is not the line's. */
+/** The time of a smaller file says little about the line's speed. */
 const LEAST_BYTES = 10_000;
 
-/** Of Chromium alone. */
+/** Only Chromium has it. */
 interface Connection {
   saveData?: boolean;
   effectiveType?: string;
 }
 
-/** Whether so many bytes are long in coming; false for what is stored, and where nothing is known. */
+/** Whether a file will take long. False for stored files, and where nothing is known. */
 export async function isLongInComing(url: string, bytes: number): Promise<boolean> {
   if (navigator.onLine && !saysSlow() && bytes / bytesPerSecond() < LONG_SECONDS) return false;
   try {
     return (await caches.match(new URL(url, document.baseURI))) === undefined;
   } catch {
-    return true; // nothing is stored over http:
+    return true; // a page over http: has no stored files
   }
 }
 
@@ -28,7 +28,7 @@ function saysSlow(): boolean {
   return saveData || effectiveType !== "4g";
 }
 
-/** Of the page's own files, some of which came at the same time; infinite where none did. */
+/** The speed at which the page's own files came; infinite where no file counts. */
 function bytesPerSecond(): number {
   const came = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(
     ({ transferSize }) => transferSize > LEAST_BYTES,

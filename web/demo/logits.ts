@@ -1,6 +1,6 @@
 import type { State } from "./state.ts";
 
-/** One row a class: its label, its bar, its share. */
+/** Builds one row for each class: its label, its bar, its share. */
 export function buildBars(list: HTMLElement, columns: HTMLElement, labels: string[]): void {
   list.replaceChildren(
     ...labels.map((label) => {
@@ -28,7 +28,7 @@ export function buildBars(list: HTMLElement, columns: HTMLElement, labels: strin
   );
 }
 
-/** Probabilities as bars. */
+/** Draws probabilities as bars. */
 export function drawBars(list: HTMLElement, { reading }: State): void {
   const share = new Float64Array(list.children.length);
   for (const { index, p } of reading?.result.classes ?? []) share[index] = p;
@@ -42,7 +42,7 @@ export function drawBars(list: HTMLElement, { reading }: State): void {
   });
 }
 
-/** Raw scores as columns up and down from zero. */
+/** Draws the logits as columns up or down from zero. */
 export function drawLogits(columns: HTMLElement, { reading }: State): void {
   const logits = reading?.result.logits;
   const top = logits?.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-6) ?? 1;
@@ -54,7 +54,7 @@ export function drawLogits(columns: HTMLElement, { reading }: State): void {
   });
 }
 
-/** 0.9876 → "98.8 %"; never "100 %" for what is not certain. */
+/** 0.9876 → "98.8 %"; never "100 %", because no answer is certain. */
 export function percent(p: number): string {
   if (p < 0.0005) return "0 %";
   if (p > 0.9995) return "> 99.9 %";

@@ -36,11 +36,11 @@ const prediction = element("prediction");
 
 let loading: AbortController | undefined;
 let busy = false;
-let noticed = false; // the status line keeps a notice until the visitor draws on
-let word = ""; // likewise, and over the end of a load
+let noticed = false; // a notice stays in the status line until the visitor draws on
+let word = ""; // stays there too, even when a load ends
 
 select("model").replaceChildren(...MODELS.map(({ id, title }) => new Option(title, id)));
-void start(choiceIn(location.href)).finally(stayForOffline); // on its way while the page is put together
+void start(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -62,7 +62,7 @@ function draw(): void {
   paintScale(canvas("scale"), scale);
   element("scale-min").textContent = scale ? percent(0) : "–";
   element("scale-max").textContent = scale ? percent(scale.top) : "–";
-  element("scale-tick").textContent = scale ? `tick: all alike, ${percent(scale.uniform)}` : "";
+  element("scale-tick").textContent = scale ? `tick: all equal, ${percent(scale.uniform)}` : "";
   element("explanation").textContent = explain(state);
   canvas("overlay").setAttribute("aria-label", describe(state));
   drawPrediction();
@@ -83,7 +83,7 @@ function drawPrediction(): void {
   const unsure = reading?.result.uncertain ?? false;
   const answer = unsure ? "not sure" : (best?.label ?? "");
   const [word, doubt] = prediction.children;
-  // The opening example is not the visitor's drawing: shown, but no result to rely on.
+  // The opening example is not the visitor's drawing, so its answer is shown but is no result.
   prediction.dataset.label = best && !example ? best.label : "";
   prediction.dataset.p = best && !example ? String(best.p) : "";
   if (unsure && !example) prediction.dataset.uncertain = "true";
@@ -108,7 +108,7 @@ function drawPrediction(): void {
 
 function drawChoices(): void {
   const { view, model, history, strokes, example } = state;
-  // Not `disabled`, which would take the keyboard's focus away from a button just pressed.
+  // Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed.
   undo.ariaDisabled = String(example || !history.canUndo);
   redo.ariaDisabled = String(!history.canRedo);
   clear.ariaDisabled = String(strokes.length === 0);
@@ -119,16 +119,16 @@ function drawChoices(): void {
 // ---- Changing the drawing ---------------------------------------------------
 
 let stopExample = () => {};
-let stroke: Stroke = []; // the one being drawn
+let stroke: Stroke = []; // the stroke under the pen
 let strokeEnded = false;
 
 function changed(): void {
   state.version++;
-  drawPrediction(); // at once: a result must not outlive its drawing by a frame
+  drawPrediction(); // at once, because a result must not stay for a frame after its drawing
   redraw();
 }
 
-/** Puts another drawing on the pad; results still on their way belong to the old one. */
+/** Puts another drawing on the pad. Results that come later for the old drawing are dropped. */
 function replace(strokes: Stroke[]): void {
   stopExample();
   hush();
@@ -169,7 +169,7 @@ const keyPen = listen(pad, {
     changed();
   },
   extend(points) {
-    if (state.strokes.at(-1) !== stroke) return; // taken back or cleared under the pen
+    if (state.strokes.at(-1) !== stroke) return; // undone or cleared while the pen was down
     stroke.push(...points);
     changed();
   },
@@ -188,7 +188,7 @@ const keyPen = listen(pad, {
   moved: redraw,
 });
 
-/** Tells the screen reader the result of a finished stroke, not of every frame. */
+/** Tells the screen reader the result once a stroke is finished, not in every frame. */
 function announce(): void {
   const { reading, version } = state;
   if (!strokeEnded || reading?.version !== version) return;
@@ -200,7 +200,7 @@ function announce(): void {
   element("announce").textContent = most ? `${read}. ${most}` : read;
 }
 
-/** The patch that keys or a tap have chosen, and what it takes. */
+/** Tells the screen reader the patch that keys or a tap chose, and where most of its map is. */
 function sayPatch(): void {
   const [row, col] = state.view.patch;
   const { attention } = state.reading?.result ?? {};
@@ -210,13 +210,13 @@ function sayPatch(): void {
 
 // ---- The model --------------------------------------------------------------
 
-/** Reads the drawing as it is; one reading at a time, and the next frame asks again. */
+/** Reads the current drawing. Only one reading runs at a time; the next frame asks again. */
 async function predict(): Promise<void> {
   const { version, model } = state;
   busy = true;
   try {
     const answer = await read(state);
-    if (model !== state.model) return; // another took its place: the next frame asks that one
+    if (model !== state.model) return; // replaced meanwhile: the next frame asks the new model
     state.answered = version;
     if (version >= state.since) {
       state.reading = answer;
@@ -232,8 +232,8 @@ async function predict(): Promise<void> {
 }
 
 /**
- * Loads a model in place of the one there is, which stays until the other has come. Where that takes
- * long, its light form reads meanwhile.
+ * Loads a model. The old model stays until the new one has loaded. If the load will take long, the
+ * new model's light form reads in the meantime.
  */
 async function start(choice: Choice): Promise<void> {
   loading?.abort();
@@ -242,7 +242,7 @@ async function start(choice: Choice): Promise<void> {
   showProgress(element("status"), 0, 0);
   const { light } = choice;
   if (light && state.choice !== light && (await isLongInComing(choice.url, choice.bytes))) {
-    await fetchInto(light, turn).catch(() => {}); // the whole one may come yet
+    await fetchInto(light, turn).catch(() => {}); // the whole model may still load
   }
   try {
     await fetchInto(choice, turn);
@@ -251,7 +251,7 @@ async function start(choice: Choice): Promise<void> {
   }
 }
 
-/** The model is taken unless another was asked for meanwhile. */
+/** Loads a model and takes it, unless another was asked for meanwhile. */
 async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
   const status = element("status");
   let bytes = 0;
@@ -260,15 +260,15 @@ async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
     if (loading === turn) showProgress(status, loaded, total);
   });
   if (loading === turn) take(model, choice, bytes);
-  else model.dispose(); // overtaken at the last moment
+  else model.dispose(); // another model was asked for at the last moment
 }
 
-/** The drawing stays; what was read of it goes with the model that read it. */
+/** Replaces the model. The drawing stays; the old model's reading of it is dropped. */
 function take(model: Vit, choice: Choice, bytes: number): void {
-  if (MODELS.includes(choice)) loading = undefined; // else the whole one is still to come
+  if (MODELS.includes(choice)) loading = undefined; // a light form: the whole model still loads
   noticed = false;
   state.model?.dispose();
-  strokeEnded = state.model !== undefined && !state.example; // another model's answer is news
+  strokeEnded = state.model !== undefined && !state.example; // announces the new model's answer
   Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
   history.replaceState(null, "", addressOf(choice, location.href));
   fit();
@@ -276,7 +276,7 @@ function take(model: Vit, choice: Choice, bytes: number): void {
   redraw();
 }
 
-/** The model there is, if any, goes on. */
+/** Tells that a model did not load. The old model, if any, stays in use. */
 function refuse(choice: Choice, error: unknown): void {
   const { model, choice: old } = state;
   loading = undefined;
@@ -299,13 +299,13 @@ function showStatus(): void {
   else showReady(element("status"), state);
 }
 
-/** Puts a word into the status line, where no load is under way at once. */
+/** Puts a text into the status line, at once or when the present load ends. */
 function say(text: string): void {
   word = text;
   if (state.model && !loading) showStatus();
 }
 
-/** The visitor goes on: what the status line had to say is old. */
+/** Drops what the status line said, because the visitor draws on. */
 function hush(): void {
   noticed = false;
   word = "";
@@ -315,7 +315,7 @@ function notice(what: string, error: unknown, choice: Choice): void {
   showError(element("status"), `${what}: ${inWords(error)}`, () => void start(choice));
 }
 
-/** Fits the page's choices and words to the model. */
+/** Fits the page's choices and texts to the model. */
 function fit(): void {
   const config = state.model!.config;
   const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
@@ -344,13 +344,13 @@ function fit(): void {
   }
 }
 
-/** How far the probabilities can be believed. */
+/** Says how reliable the probabilities are. */
 function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
-  const scaled = `The scores are first divided by ${temperature.toFixed(2)}, so that of digits`;
+  const scaled = `The scores are first divided by ${temperature.toFixed(2)}. At 90\u00a0%,`;
   const honest =
     temperature === 1
-      ? "Nobody has made them honest: it may be right more or less often than they say."
-      : `${scaled} like those it learnt from, read at 90\u00a0%, about nine in ten are right.`;
+      ? "They were never calibrated: the model may be right more or less often than they say."
+      : `${scaled} about nine in ten answers are right, on digits like those it learnt from.`;
   const limit = `An answer below ${percent(uncertain_below)} counts as not sure.`;
   return uncertain_below > 0 ? `${honest} ${limit}` : honest;
 }
@@ -362,7 +362,7 @@ redo.addEventListener("click", () => step("redo"));
 clear.addEventListener("click", wipe);
 document.addEventListener("keydown", (event) => {
   if (!isOpen("draw") || (event.target as HTMLElement).matches("select, input")) return;
-  if (document.querySelector("dialog[open]")) return; // Escape closes that
+  if (document.querySelector("dialog[open]")) return; // Escape closes the dialog
   const key = event.ctrlKey || event.metaKey ? event.key.toLowerCase() : "";
   if (key === "y" || (key === "z" && event.shiftKey)) step("redo");
   else if (key === "z") step("undo");
@@ -395,7 +395,7 @@ followTheme(element("theme"), (dark) => {
 });
 new ResizeObserver(redraw).observe(pad);
 
-/** Writes an example on the empty pad, for something to see while the model loads. */
+/** Writes an example on the empty pad, so that there is something to see while the model loads. */
 function invite(): void {
   const { strokes } = EXAMPLES[0];
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;

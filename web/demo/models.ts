@@ -7,19 +7,19 @@ declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
 /** A model that the page can run. */
 export interface Choice {
-  /** In the page's address: ?model=… */
+  /** The model's name in the page's address: ?model=… */
   id: string;
   title: string;
   url: string;
-  /** Of the file: a compressed answer has no length, and the progress bar needs one. */
+  /** The file's size. The progress bar needs it, because a compressed answer has no length. */
   bytes: number;
-  /** The same model in a smaller file, to begin with on a slow line. */
+  /** The same model in a smaller file, which a slow line loads first. */
   light?: Choice;
 }
 
 const LIGHT: Choice = { id: "digits", title: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 
-/** The first is what the page begins with. */
+/** The models to choose from. The page begins with the first. */
 export const MODELS: readonly Choice[] = [
   { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
   {
@@ -42,7 +42,7 @@ export function choiceIn(address: string): Choice {
   return MODELS.find(({ id }) => id === wanted) ?? MODELS[0];
 }
 
-/** The address that asks for a model, and for nothing where it is the first anyway. */
+/** The address that asks for a model. The first model needs no `model` in the address. */
 export function addressOf(choice: Choice, address: string): string {
   const url = new URL(address);
   if (choice.id === MODELS[0].id) url.searchParams.delete("model");

@@ -6,7 +6,7 @@ import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
 
-/** Where the model's image lies on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
+/** The place of the model's image on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
 export interface Frame {
   left: number;
   top: number;
@@ -21,7 +21,7 @@ export function heatMap(attention: Attention, { map, layer, head, patch }: View)
   return attention.fromClass(layer, head);
 }
 
-/** Of every small map and the large one: they are seen together. */
+/** One scale for every small map and the large one, because they are seen together. */
 export function scaleOfAll(attention: Attention, view: View): Scale {
   const small = { ...view, map: view.map === "patch" ? "patch" : "class" } as const;
   const maps = attention.kept.flatMap((layer) =>
@@ -30,12 +30,12 @@ export function scaleOfAll(attention: Attention, view: View): Scale {
   return scaleOf([...maps, heatMap(attention, view)], 1 / (rows * columns));
 }
 
-/** The share of the image that the drawing's longer side fills. */
+/** The drawing's longer side fills this share of the image. */
 const FILL = 20 / 28;
 
 /**
- * Undoes src/image/digit.c: the ink's box became 20/28 of the image on its longer side and whole
- * pixels on the other, and both pictures have their centre of mass in the same spot.
+ * Undoes src/image/digit.c. There the ink's box got 20/28 of the image on its longer side and a
+ * whole number of pixels on the other. The centre of mass is the same point in both pictures.
  */
 export function frameOf({ ink, result }: Reading, { rows, cols }: Shape): Frame {
   let [mass, x, y] = [0, 0, 0];
@@ -72,7 +72,7 @@ export function patchAt(state: State, x: number, y: number): [number, number] | 
 export const drawOverlay = (canvas: HTMLCanvasElement, state: State): Scale | undefined =>
   paintOverlay(inPadUnits(canvas), state);
 
-/** Each patch where it was taken from, in a context that is in pad units. */
+/** Paints each patch's colour where the patch lies, in a context in pad units. */
 export function paintOverlay(context: CanvasRenderingContext2D, state: State): Scale | undefined {
   const { reading, view, dark } = state;
   if (!reading?.result.attention) return undefined;
@@ -104,30 +104,30 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): S
   return scale;
 }
 
-/** Where most of a map is: "Most on row 4, column 3: 19 %." */
+/** The patch with most of a map: "Most on row 4, column 3: 19 %." */
 export function mostOf(map: Float32Array, columns: number): string {
   const at = map.reduce((best, value, index) => (value > map[best] ? index : best), 0);
   const [row, column] = [Math.floor(at / columns) + 1, (at % columns) + 1];
   return `Most on row ${row}, column ${column}: ${percent(map[at])}.`;
 }
 
-/** What the overlay shows, for the eye; and where most of it is, for the screen reader. */
+/** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
 export function describe(state: State): string {
   const { attention } = state.reading?.result ?? {};
   const words = explain(state);
   return attention ? `${words} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : words;
 }
 
-/** One sentence on what the overlay shows. */
+/** One sentence that says which map the overlay shows. */
 export function explain({ view, reading }: State): string {
   if (!reading) return "Draw, and each patch takes the colour of the attention it gets.";
   const { layer, head, patch } = view;
   const heads = head === "mean" ? "mean of all heads" : `head ${head + 1}`;
-  const where = `takes from each patch in layer ${layer + 1}, ${heads}.`;
+  const where = `to each patch in layer ${layer + 1}, ${heads}.`;
   return {
-    class: `What the class token ${where}`,
-    patch: `What the patch in row ${patch[0] + 1}, column ${patch[1] + 1} ${where}`,
+    class: `Attention of the class token ${where}`,
+    patch: `Attention of the patch in row ${patch[0] + 1}, column ${patch[1] + 1} ${where}`,
     rollout:
-      "What of each patch reaches the class token through all layers (Abnar & Zuidema, 2020).",
+      "How much of each patch reaches the class token through all layers (Abnar & Zuidema, 2020).",
   }[view.map];
 }

@@ -1,16 +1,16 @@
 /**
- * A drawing as short text. The bytes are: the form's number; for each stroke the number of its
- * points, then x, y and width of each as a difference from the point before; a checksum. Numbers are
- * varints of GRAIN. The width is left out where the whole stroke has that of its first point.
+ * A drawing as short text. The bytes are: the form's number, the strokes, a checksum. A stroke is
+ * the number of its points, then x, y and width of each as a difference from the point before.
+ * Numbers are varints, in units of GRAIN. Later widths are left out where all widths are equal.
  */
 import { GRAIN, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
 
 const FORM = 1;
 const CHECK = 4; // bytes
-/** Of text. It bounds what an address may cost, and what the page stores. */
+/** The most characters of text. It limits the address and the page's storage. */
 const MOST = 16_000;
 
-/** undefined where the drawing is too large. */
+/** The drawing as text; undefined where it is too large. */
 export function pack(strokes: Stroke[]): string | undefined {
   const bytes = [FORM];
   for (const stroke of strokes) packStroke(bytes, stroke);
@@ -18,7 +18,7 @@ export function pack(strokes: Stroke[]): string | undefined {
   return text.length > MOST ? undefined : text;
 }
 
-/** undefined where the text is no drawing, or a damaged one. */
+/** The drawing of a text; undefined where the text is damaged or no drawing. */
 export function unpack(text: string): Stroke[] | undefined {
   if (text.length > MOST || !/^[\w-]+$/.test(text)) return undefined;
   const all = toBytes(text);
@@ -55,7 +55,7 @@ function unpackStrokes(bytes: number[]): Stroke[] | undefined {
       const count = varies || point === 0 ? 3 : 2;
       for (let i = 0; i < count; i++) now[i] += unzigzag(take(reader));
       const [x, y, width] = now.map((value) => value * GRAIN);
-      if (!plausible(x, y, width)) return undefined; // NaN too: the bytes have ended
+      if (!plausible(x, y, width)) return undefined; // also NaN, where the bytes have ended
       stroke.push({ x, y, width });
     }
     strokes.push(stroke);
@@ -63,7 +63,7 @@ function unpackStrokes(bytes: number[]): Stroke[] | undefined {
   return strokes.length > 0 ? strokes : undefined;
 }
 
-/** A captured pointer draws on beyond the pad, though not by much more than a screen. */
+/** A captured pointer can draw beyond the pad, but not much further than a screen. */
 const plausible = (x: number, y: number, width: number) =>
   Math.abs(x) < 40 * SIDE && Math.abs(y) < 40 * SIDE && width > 0 && width <= 4 * PEN;
 
@@ -72,13 +72,13 @@ const plausible = (x: number, y: number, width: number) =>
 const zigzag = (value: number) => (value < 0 ? -2 * value - 1 : 2 * value);
 const unzigzag = (value: number) => (value % 2 ? -(value + 1) / 2 : value / 2);
 
-/** Seven bits a byte, the least first; the eighth says that more follow. */
+/** Seven bits a byte, the lowest first. The eighth bit says that more bytes follow. */
 function put(bytes: number[], value: number): void {
   for (; value > 127; value = Math.floor(value / 128)) bytes.push((value % 128) | 128);
   bytes.push(value);
 }
 
-/** NaN where no number is left. */
+/** The next number; NaN where no bytes are left. */
 function take(reader: { bytes: number[]; at: number }): number {
   let value = 0;
   for (let unit = 1; unit <= 128 ** 3; unit *= 128) {
@@ -96,7 +96,7 @@ function checkOf(bytes: number[]): number[] {
   return [hash & 255, (hash >> 8) & 255, (hash >> 16) & 255, hash >>> 24];
 }
 
-/** As base64 for addresses. */
+/** Bytes as base64 in the alphabet for addresses. */
 const toText = (bytes: number[]) =>
   btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""))
     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

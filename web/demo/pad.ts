@@ -5,12 +5,12 @@ export interface PadEvents {
   extend(points: Point[]): void;
   end(): void;
   hover(x: number, y: number): void;
-  /** Whether a tap there is no dot of ink, but chooses what lies there. */
+  /** Whether a tap there chooses a patch instead of drawing a dot. */
   choosable(x: number, y: number): boolean;
-  moved(): void; // the keyboard's pen, which is drawn with the strokes
+  moved(): void; // the keyboard's pen has changed and must be drawn again
 }
 
-/** The keyboard's pen: where it is and whether it draws. */
+/** The keyboard's pen: its place, and whether it draws. */
 export interface KeyPen {
   x: number;
   y: number;
@@ -18,7 +18,7 @@ export interface KeyPen {
   shown: boolean;
 }
 
-/** A pointer that moves less, in pad units, has tapped. */
+/** A pointer that moves less than this, in pad units, has tapped. */
 const TAP = 8;
 
 /** Turns pointer and key events on the canvas into strokes in pad units. */
@@ -31,7 +31,7 @@ export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
 
 function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
-  let tap: Point | undefined; // where it went down, while that may be a tap that chooses
+  let tap: Point | undefined; // where the pointer went down, while this may still be a tap
 
   const pointAt = (event: PointerEvent): Point => {
     const box = canvas.getBoundingClientRect();
@@ -49,9 +49,9 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     try {
       canvas.setPointerCapture(active);
     } catch {
-      // a pointer that a script made cannot be captured, but it can draw
+      // A pointer made by a script cannot be captured, but it can draw.
     }
-    getSelection()?.removeAllRanges(); // else the browser drags what is selected, and the pen lifts
+    getSelection()?.removeAllRanges(); // otherwise the browser drags a selection and lifts the pen
     if (keyPen.down) events.end();
     keyPen.down = keyPen.shown = false;
     const point = pointAt(event);
@@ -108,7 +108,7 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
       const down = !keyPen.down;
       if (down) events.begin(point());
       else events.end();
-      keyPen.down = down; // after begin: replacing the drawing lifts the pen
+      keyPen.down = down; // after begin(), because replacing the drawing lifts the pen
     } else return;
     event.preventDefault();
     keyPen.shown = true;
@@ -125,7 +125,7 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
   });
 }
 
-/** Draws the strokes, and the keyboard's pen where it is in use, in the canvas's CSS colours. */
+/** Draws the strokes and, if shown, the keyboard's pen, in the canvas's CSS colours. */
 export function drawPad(canvas: HTMLCanvasElement, strokes: Stroke[], keyPen: KeyPen): void {
   const context = inPadUnits(canvas);
   context.strokeStyle = getComputedStyle(canvas).color;

@@ -2,7 +2,7 @@ import { paint, tone } from "./colour.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
-/** The image cut apart: the same pixels with a gap of one between patches. */
+/** Draws the image cut into patches, with a gap of one pixel between them. */
 export function drawPatches(canvas: HTMLCanvasElement, state: State): void {
   const { cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(state.model?.config);
   const input = state.reading?.result.input;
@@ -16,7 +16,7 @@ export function drawPatches(canvas: HTMLCanvasElement, state: State): void {
   });
 }
 
-/** The gap's colour: the accent round the chosen patch, else nothing. */
+/** The gap's colour: the accent around the chosen patch, otherwise none. */
 function ringAt(state: State, y: number, x: number) {
   const { patchRows, patchCols } = shapeOf(state.model?.config);
   const [row, col] = state.view.patch;

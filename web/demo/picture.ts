@@ -1,4 +1,4 @@
-/** The drawing, its map and what was read, as one picture to save. */
+/** Makes one picture of the drawing, its map and the answer, for the visitor to save. */
 import { drawStroke, SIDE } from "./ink.ts";
 import { percent } from "./logits.ts";
 import { explain, paintOverlay } from "./overlay.ts";
@@ -8,7 +8,7 @@ const WIDTH = 1080;
 const MARGIN = 48;
 const CAPTION = 216;
 
-/** What the page's style sheet says. */
+/** The colours and the font of the page's style sheet. */
 export interface Look {
   paper: string;
   ink: string;
@@ -24,7 +24,7 @@ export function lookOf(pad: Element): Look {
   return { paper, ink: style.color, quiet, serif: get("--serif") || "serif" };
 }
 
-/** Paper, map and ink, in a context that is in pad units. */
+/** Draws paper, map and ink, in a context in pad units. */
 export function drawPicture(context: CanvasRenderingContext2D, state: State, { paper, ink }: Look): void {
   context.fillStyle = paper;
   context.fillRect(0, 0, SIDE, SIDE);
@@ -44,7 +44,7 @@ export function pictureOf(state: State, look: Look): HTMLCanvasElement {
   context.scale(WIDTH / SIDE, WIDTH / SIDE);
   context.beginPath();
   context.rect(0, 0, SIDE, SIDE);
-  context.clip(); // a stroke may go on beyond the pad
+  context.clip(); // because a stroke may go beyond the pad
   drawPicture(context, state, look);
   context.restore();
   writeCaption(context, state, look);
@@ -72,7 +72,7 @@ function captionOf({ reading }: State): string {
 /** Lets the browser save the picture under a name. */
 export async function save(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
-  if (!blob) throw new Error("the browser made no PNG of it");
+  if (!blob) throw new Error("the browser could not make a PNG");
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -3,7 +3,7 @@ import { paint, tone } from "./colour.ts";
 import { mix, type Colour } from "./heat.ts";
 import type { State } from "./state.ts";
 
-/** The sizes the figures need. */
+/** The sizes of the model's image, its patches and their grid. */
 export interface Shape {
   rows: number;
   cols: number;
@@ -26,13 +26,13 @@ export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
   };
 }
 
-/** The marker of the chosen patch, in all figures alike, and of no colour that attention has. */
+/** The colour that marks the chosen patch in all figures. Attention never has this colour. */
 export const accent = (dark: boolean): Colour => (dark ? [86, 196, 255] : [0, 104, 190]);
 
 export const isChosen = ({ view }: State, row: number, col: number): boolean =>
   view.map === "patch" && view.patch[0] === row && view.patch[1] === col;
 
-/** The image exactly as the model gets it. */
+/** Draws the image exactly as the model gets it. */
 export function drawPixels(canvas: HTMLCanvasElement, state: State): void {
   const { rows, cols, patchRows, patchCols } = shapeOf(state.model?.config);
   const input = state.reading?.result.input;
@@ -43,7 +43,7 @@ export function drawPixels(canvas: HTMLCanvasElement, state: State): void {
   });
 }
 
-/** Lets pointer and arrow keys choose a patch on a picture whose cells are the grid's. */
+/** Lets pointer and arrow keys choose a patch on a picture that shows the whole grid. */
 export function choosePatch(
   canvas: HTMLCanvasElement,
   state: { model?: State["model"]; view: Pick<State["view"], "patch"> },
@@ -60,7 +60,7 @@ export function choosePatch(
       pressed,
     );
   };
-  // A finger chooses by a tap, for which `click` stands: its swipe scrolls the page.
+  // A finger chooses by a tap, which comes as `click`. A finger's swipe scrolls the page.
   const hover = (event: PointerEvent) => {
     if (event.pointerType !== "touch") point(event, event.buttons > 0);
   };

@@ -3,7 +3,7 @@ import { measure, rasterise, SIDE } from "./ink.ts";
 import type { Choice } from "./models.ts";
 import type { Reading, State } from "./state.ts";
 
-/** In the page's own thread: a digit takes less time than a worker to start. */
+/** Loads a model in the page's own thread, because a worker's start takes longer than a digit. */
 export function loadModel(
   { url, bytes }: Choice,
   signal: AbortSignal,

@@ -1,25 +1,25 @@
-/** The drawing in a link, and over a reload. */
+/** Puts the drawing into a link, and keeps it over a reload. */
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
 
 const MARK = "#d=";
 
-/** The page's address with the drawing in its fragment, which no server is sent. */
+/** The page's address with the drawing in its fragment. Browsers send no fragment to a server. */
 export function linkTo(strokes: Stroke[]): string | undefined {
   const packed = pack(strokes);
   return packed && location.href.replace(/#.*/, "") + MARK + packed;
 }
 
-/** Takes the drawing out of the page's address. "none" without one, "damaged" where it is no use. */
+/** Takes the drawing out of the address: "none" without one, "damaged" if it is unreadable. */
 export function fromLink(): Stroke[] | "none" | "damaged" {
   if (!location.hash.startsWith(MARK)) return "none";
   const strokes = unpack(location.hash.slice(MARK.length));
-  // The next stroke makes it another drawing, so the address does not keep it.
+  // The address does not keep the drawing, because the next stroke changes it.
   history.replaceState(null, "", location.pathname + location.search);
   return strokes ?? "damaged";
 }
 
-/** Hands the link over, and returns what happened in words; none where the visitor gave up. */
+/** Shares or copies the link. Returns a text for the visitor; empty where the visitor gave up. */
 export async function share(strokes: Stroke[]): Promise<string> {
   const link = linkTo(strokes);
   if (!link) return "This drawing is too large for a link: save its picture instead.";
@@ -33,7 +33,7 @@ export async function share(strokes: Stroke[]): Promise<string> {
   } catch (error) {
     if ((error as Error).name === "AbortError") return "";
     history.replaceState(null, "", link);
-    return "The browser lets no page copy here. The address above now holds the drawing: copy that.";
+    return "The browser does not let the page copy. The address above now holds the drawing: copy it.";
   }
 }
 

@@ -3,7 +3,7 @@ import { History } from "./history.ts";
 import type { Ink, Stroke } from "./ink.ts";
 import type { Choice } from "./models.ts";
 
-/** What the model said about one drawing, and the ink it was said about. */
+/** The model's answer to one drawing, and the drawing's ink. */
 export interface Reading {
   result: Classification;
   ink: Ink;
@@ -12,7 +12,7 @@ export interface Reading {
 
 export type MapKind = "class" | "patch" | "rollout";
 
-/** Which attention is shown. Layers and heads count from 0. */
+/** The choice of attention to show. Layers and heads count from 0. */
 export interface View {
   map: MapKind;
   layer: number;
@@ -23,14 +23,14 @@ export interface View {
 
 export interface State {
   model?: Vit;
-  choice?: Choice; // what `model` is
+  choice?: Choice; // the choice that `model` came from
   modelBytes: number;
   strokes: Stroke[];
   history: History;
-  version: number; // of the drawing: grows with every change
+  version: number; // grows with every change of the drawing
   since: number; // the version at which this drawing replaced another
-  example: boolean; // the opening drawing is still the page's own
-  answered: number; // the version that the model last answered for
+  example: boolean; // the page's own opening drawing is still shown
+  answered: number; // the version that the model answered last
   reading?: Reading;
   view: View;
   dark: boolean;

@@ -23,7 +23,7 @@ export function showProgress(parent: HTMLElement, loaded: number, total: number)
       : `Fetching the model: ${size(loaded)}`;
 }
 
-/** The model's last predictions' times; their median is shown, so that the number stands still. */
+/** The times of the model's last predictions. The page shows their median, which hardly moves. */
 let timed: State["model"];
 let times: number[] = [];
 
@@ -47,7 +47,7 @@ export function showReady(parent: HTMLElement, state: State): void {
   parent.textContent = facts.join(" · ");
 }
 
-/** What a button has done, or what was wrong with a link. */
+/** Shows what a button has done, or what was wrong with a link. */
 export function showWord(parent: HTMLElement, word: string): void {
   parent.className = "ready";
   parent.setAttribute("role", "status");

@@ -1,4 +1,4 @@
-/** The page's two tabs: drawing a digit, and one's own ViT, whose code comes when it is opened. */
+/** The page's two tabs. The code of the second one, for one's own ViT, loads when it is opened. */
 import { isolate } from "./offline/isolate.ts";
 import { dropped, type Found } from "./own/files.ts";
 import { REMEDY } from "./remedy.ts";
@@ -17,8 +17,8 @@ let failed = false;
 const hostAnswers = () => fetch(location.href, { cache: "no-store" }).then(({ ok }) => ok, () => false);
 
 /**
- * Its code comes once, and after a failure is asked for again. Firefox keeps a failed import for as
- * long as the page lasts; a reload keeps the drawing and the tab.
+ * Loads the second tab's code once, and tries again after a failure. Firefox repeats a failed
+ * import's error until the page is reloaded. A reload keeps the drawing and the tab.
  */
 async function withOwn(use: (own: Own) => void): Promise<void> {
   const status = element("own-status");
@@ -32,7 +32,7 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
   if (failed && (await hostAnswers())) return location.reload();
   failed = true;
   const retry = () => void withOwn(use);
-  showError(status, `What this tab needs did not come; ${REMEDY}`, retry);
+  showError(status, `This tab’s code did not load; ${REMEDY}`, retry);
 }
 
 export const isOpen = (name: Name): boolean => !element(name).hidden;
@@ -46,7 +46,7 @@ function show(name: Name): void {
   if (name === "draw") void own?.then(({ leave }) => leave(), () => {});
 }
 
-/** The address after its # says which is open, so that Back returns to the other. */
+/** Puts the open tab into the address's fragment, so that Back returns to the other tab. */
 function enter(name: Name): void {
   const address = name === "own" ? "#own" : location.pathname + location.search;
   if ((location.hash === "#own") !== (name === "own")) history.pushState(null, "", address);
@@ -63,7 +63,7 @@ function open(name: Name): void {
   follow();
 }
 
-/** Without a reload, which would lose the files. */
+/** Gives files to the second tab. Opens it without a reload, which would lose the files. */
 async function accept(files: Promise<Found[]>): Promise<void> {
   enter("own");
   show("own");
@@ -82,7 +82,7 @@ NAMES.forEach((name, index) => {
     tab(other).focus();
   });
 });
-// A file dropped anywhere is for the model, not for the browser to open in our place.
+// A file dropped anywhere goes to the model. Otherwise the browser would leave the page and open it.
 document.addEventListener("dragover", (event) => {
   if (hasFiles(event.dataTransfer)) event.preventDefault();
 });

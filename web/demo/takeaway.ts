@@ -1,4 +1,4 @@
-/** The row of buttons by which a visitor takes the drawing along. */
+/** The buttons that share the drawing, save its picture and show its code. */
 import { codeFor, listenToCode, showCode } from "./code.ts";
 import { MODELS } from "./models.ts";
 import { lookOf, pictureOf, save } from "./picture.ts";
@@ -8,7 +8,7 @@ import type { State } from "./state.ts";
 type Find = (id: string) => HTMLElement;
 const BUTTONS = ["share", "save", "code"] as const;
 
-/** `say` gets a word for the status line. */
+/** @param say puts a text into the status line. */
 export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
   const dialog = find("code-dialog") as HTMLDialogElement;
   const actions: Record<(typeof BUTTONS)[number], () => Promise<string> | string> = {
@@ -38,6 +38,6 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
 }
 
 export function showTakeaway(find: Find, { strokes }: State): void {
-  // Not `disabled`, which would take the keyboard's focus away.
+  // Not `disabled`, because a disabled button loses the keyboard's focus.
   for (const id of BUTTONS) find(id).ariaDisabled = String(strokes.length === 0);
 }

@@ -1,6 +1,6 @@
 const wish = matchMedia("(prefers-color-scheme: dark)");
 
-/** Follows the system's light or dark until the button is used; calls `changed` each time. */
+/** Follows the system's theme until the button is used. Each change calls `changed`. */
 export function followTheme(button: HTMLElement, changed: (dark: boolean) => void): void {
   let own = stored();
   const apply = () => {

@@ -3,7 +3,7 @@ import { mix } from "./heat.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 
-/** The sequence the blocks get, one token a row: the class token, then each patch's pixels in a line. */
+/** Draws the tokens, one a row: the prefix, then each patch with its pixels in one line. */
 export function drawTokens(canvas: HTMLCanvasElement, state: State): void {
   const { cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(state.model?.config);
   const input = state.reading?.result.input;

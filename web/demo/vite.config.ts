@@ -8,7 +8,7 @@ import { offline } from "./offline/plugin.ts";
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const bytesOf = (name: string) => statSync(here(`../../weights/${name}.safetensors`)).size;
 
-/** Puts the policy into the page, whoever serves it. */
+/** Puts the policy into the page, so that it holds on every server. */
 const policy = {
   name: "policy",
   transformIndexHtml: () => [
@@ -28,7 +28,7 @@ export default defineConfig({
   base: "./",
   plugins: [policy, footer, offline()],
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
-  // A compressed answer has no length, and the progress bar needs one.
+  // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
     WEIGHTS_BYTES: Object.fromEntries(
       ["digits", "digits-int8", "digits-large", "myvit"].map((name) => [name, bytesOf(name)]),
@@ -40,6 +40,6 @@ export default defineConfig({
     outDir: here("../../build/page"),
     emptyOutDir: true,
     target: "es2022",
-    assetsInlineLimit: 0, // the page's Content-Security-Policy lets nothing in from data: URLs
+    assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

@@ -2,18 +2,18 @@
 
 const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined; // none over http:
 
-/** While this page is open, the files of its build stay stored. */
+/** Holds a lock while this page is open, so that the files of its build stay stored. */
 const build = document.querySelector<HTMLMetaElement>("meta[name=vitrine-build]")?.content;
 if (build && workers) {
   const name = `vitrine ${new URL("./", location.href).href} ${build}`; // as in worker.ts
-  // The listener holds the promise, and so the lock: a promise that nobody holds may be collected.
+  // The listener keeps the promise and so the lock. A promise without references may be collected.
   const whileOpen = new Promise<void>((release) => {
     addEventListener("pagehide", ({ persisted }) => persisted || release());
   });
   void navigator.locks?.request(name, { mode: "shared" }, () => whileOpen);
 }
 
-/** Once the page has what it needs: storing must not slow its own loading down. */
+/** Starts storing. Call it when the page has loaded, because storing would slow the load down. */
 export async function stayForOffline(): Promise<void> {
   if (!build || !workers) return;
   workers.addEventListener("controllerchange", tellLoaded);
@@ -21,7 +21,7 @@ export async function stayForOffline(): Promise<void> {
   try {
     await workers.register(new URL("./sw.js", location.href));
   } catch {
-    return; // forbidden, or the line is down: the page works as it is
+    return; // forbidden, or the line is down: the page works without storing
   }
 }
 

@@ -1,4 +1,4 @@
-/** Adds the service worker to the built page: it has to know every file that was built. */
+/** Adds the service worker after the build, because it must know every built file. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
@@ -32,19 +32,19 @@ export function offline(): Plugin {
   };
 }
 
-/** Of all contents, so that another text on the page is another build too. */
+/** A hash of all contents, so that even another text on the page makes another build. */
 function fingerprint(names: string[]): string {
   const hash = createHash("sha256");
   for (const name of names.toSorted()) hash.update(readFileSync(name));
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The page and its service worker each know which build they are. */
+/** Puts the build into the page. The service worker knows it too. */
 function withBuild(page: string, build: string): string {
   return page.replace("<head>", `<head>\n    <meta name="vitrine-build" content="${build}">`);
 }
 
-/** One classic script: not every browser takes a service worker that imports. */
+/** Writes one classic script, because some browsers refuse a service worker that imports. */
 async function writeWorker(file: string, values: Record<string, unknown>): Promise<void> {
   const define = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]),

@@ -1,11 +1,11 @@
 /**
- * The service worker. What was loaded once works offline, and every answer carries the headers that
- * isolate the page, which a static host does not send and threads need.
+ * The service worker. It makes loaded files work offline. It also adds to every answer the headers
+ * that isolate the page: threads need them, and a static host does not send them.
  */
 import { HEADERS } from "../headers.mjs";
 
 declare const self: ServiceWorkerGlobalScope;
-/** What the build made; see plugin.ts. */
+/** The build's name and files, put in by plugin.ts. */
 declare const BUILD: string;
 declare const FILES: string[];
 
@@ -18,13 +18,13 @@ const ISOLATING = [
   "Cross-Origin-Embedder-Policy",
   "Cross-Origin-Resource-Policy",
 ] as const;
-/** The page is asked of its host for so long before the stored one is taken. */
+/** The host gets this long to answer with the page before the stored page is taken. */
 const PATIENCE_MS = 4000;
 
 const here = (path: string) => new URL(path, SCOPE).href;
 const files = new Set(FILES.map(here));
 const isWeights = (url: string) => url.endsWith(".safetensors");
-/** Such names change with the content, so that one name means one content in every build. */
+/** Hashed names change with the content, so one name means the same content in every build. */
 const isHashed = (url: string) => url.startsWith(here("assets/"));
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
@@ -43,7 +43,7 @@ self.addEventListener("fetch", (event) => {
 
 // ---- Storing ----------------------------------------------------------------
 
-/** All code, and those weights that an older build has stored. Others are stored once loaded. */
+/** Stores all code, and the weights that an older build had stored. Others follow when loaded. */
 async function install(): Promise<void> {
   const cache = await caches.open(OWN);
   const keepFile = async (url: string) => {
@@ -53,7 +53,7 @@ async function install(): Promise<void> {
   await self.skipWaiting();
 }
 
-/** The host may still have an older page; installing is then tried again at the next visit. */
+/** Stores the page. If the host still has an older page, the next visit tries to install again. */
 async function keepPage(cache: Cache): Promise<void> {
   const answer = await fetch(SCOPE, { cache: "reload" });
   const text = await answer.clone().text();
@@ -71,7 +71,7 @@ async function keep(url: string): Promise<void> {
   await cache.put(url, isolated(answer));
 }
 
-/** A page tells what it loaded, part of it before there was a service worker. */
+/** Stores the files that a page has loaded, some of them before there was a service worker. */
 async function keepLoaded({ loaded }: { loaded: string[] }): Promise<void> {
   await removeOlder();
   await Promise.allSettled(loaded.filter((url) => files.has(url)).map(keep));
@@ -83,8 +83,9 @@ async function activate(): Promise<void> {
 }
 
 /**
- * An open page may still ask for a file of its own build, which its host no longer has. While a newer
- * service worker installs, its files are not to be taken for older ones.
+ * Removes the stored files of older builds, except for those of a page that is still open: the page
+ * may ask for files that its host no longer has. While a newer service worker installs, nothing is
+ * removed, because its files would look like older ones.
  */
 async function removeOlder(): Promise<void> {
   const names = await caches.keys();
@@ -99,7 +100,7 @@ async function removeOlder(): Promise<void> {
 
 // ---- Answering --------------------------------------------------------------
 
-/** The host's, because it may be newer; the stored one where the host fails or takes too long. */
+/** Answers with the host's page, which may be newer, or with the stored one if the host fails. */
 async function answerPage(request: Request): Promise<Response> {
   const stored = await (await caches.open(OWN)).match(SCOPE);
   const asked = pageFromHost(request);
@@ -109,7 +110,7 @@ async function answerPage(request: Request): Promise<Response> {
   return answer && answer.status < 500 ? answer : stored;
 }
 
-/** A page that is not ours, such as a network's sign-in, stays as it is. */
+/** The host's page with our headers. A page that is not ours, such as a sign-in, is not changed. */
 async function pageFromHost(request: Request): Promise<Response> {
   const answer = await fetch(request);
   if (!answer.ok) return answer;
@@ -125,7 +126,7 @@ async function answerFile(url: string, event: FetchEvent): Promise<Response> {
   const answer = await fetch(event.request);
   if (!answer.ok || !files.has(url)) return answer;
   const ours = isolated(answer);
-  event.waitUntil(cache.put(url, ours.clone()).catch(() => {})); // broken off, or no room
+  event.waitUntil(cache.put(url, ours.clone()).catch(() => {})); // the line broke, or no room
   return ours;
 }
 

@@ -1,7 +1,7 @@
-/** What a checkpoint leaves open → the fields that ask for it. */
+/** Fields that ask the visitor for config keys that the checkpoint lacks. */
 import { VitError } from "vitrine";
 
-/** A key of the config and what it can be: one of some words, or as many numbers as there are hints. */
+/** A key of the config and its possible values: one of `words`, or one number for each hint. */
 export interface Asked {
   key: string;
   words: string[];
@@ -10,7 +10,7 @@ export interface Asked {
   about: string;
 }
 
-/** As the package asks: "config: heads: tell 2, 3 or 6; nothing in this file does". */
+/** Matches the package's message, "config: heads: tell 2, 3 or 6; …". */
 const ASKS = /\bconfig: (\w+): tell ([^;]+);/;
 
 export function askedBy(error: unknown): Asked | undefined {
@@ -26,10 +26,10 @@ export function askedBy(error: unknown): Asked | undefined {
     : { key, words: [], hints: [what], about };
 }
 
-/** As a person writes a key. */
+/** A key in words for a person. */
 export const plain = (key: string) => key.replaceAll("_", " ");
 
-/** @param tell is called with every full and valid answer. */
+/** @param tell is called with every answer that is complete and valid. */
 export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unknown) => void): HTMLElement {
   const inputs = words.length > 0 ? [choiceOf(words)] : hints.map(numberFor);
   const field = document.createElement(inputs.length === 1 ? "label" : "div");
@@ -62,7 +62,7 @@ function numberFor(hint: string): HTMLInputElement {
 
 const valueOf = (text: string): unknown => (/^(\d+|true|false)$/.test(text) ? JSON.parse(text) : text);
 
-/** What is told by the config's own field is seen in these too. */
+/** Shows the values of the config field in the fields of its keys too. */
 export function showTold(fields: HTMLElement, told: Told): void {
   for (const field of fields.children) {
     const values = [told[(field as HTMLElement).dataset.key!]].flat();
@@ -74,14 +74,14 @@ export function showTold(fields: HTMLElement, told: Told): void {
 
 export type Told = Readonly<Record<string, unknown>>;
 
-/** The config's field; nothing is told where it is empty. */
+/** The keys that the config field holds; none where it is empty. */
 export function toldBy(text: string): Told {
   if (text.trim() === "") return {};
   try {
     const told: unknown = JSON.parse(text);
     if (typeof told === "object" && told !== null && !Array.isArray(told)) return told as Told;
   } catch {
-    // said below
+    // told by the error below
   }
   throw new Error(`config: expected an object of JSON, such as {"heads": 3}, got ${text}`);
 }

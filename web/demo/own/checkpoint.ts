@@ -1,9 +1,9 @@
-/** Files → a model that runs in a worker, on all cores where the page may. */
+/** Loads files as a model that runs in a worker, on several cores if the page is isolated. */
 import { Vit, type Prepare, type VitConfig } from "vitrine";
 import type { Told } from "./asked.ts";
 import { namesOf } from "./names.ts";
 
-/** How pixels become numbers, where a checkpoint does not say. */
+/** Ways to turn pixels into numbers, for checkpoints that do not say. */
 export const PIXELS: Readonly<Record<string, { title: string; mean: number[]; std: number[] }>> = {
   imagenet: {
     title: "ImageNet’s mean and deviation",
@@ -28,18 +28,18 @@ const MOST_THREADS = 8;
 
 export interface Loaded {
   model: Vit;
-  /** Nobody said how pixels become numbers. */
+  /** True if nobody said how pixels become numbers. */
   guessed: boolean;
-  /** Of its classes, where it has none of its own and they are known. */
+  /** Names for the classes, if the model has none but they are known. */
   names: string[] | undefined;
 }
 
-/** Files whose words on pixels go where others are chosen: they may be words that are refused. */
+/** Files that say how pixels become numbers. They are overridden, because they may be refused. */
 const SAYS_MORE = /config\.json$/;
 
 /**
- * @param pixels one of {@link PIXELS}; what the checkpoint says, else ImageNet's, by default.
- * @param told what the checkpoint leaves open.
+ * @param pixels one of {@link PIXELS}, or "" for the checkpoint's own, or ImageNet's if it has none.
+ * @param told config keys that the checkpoint lacks.
  */
 export async function loadCheckpoint(
   files: File[],

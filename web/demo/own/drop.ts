@@ -1,9 +1,9 @@
-/** While files are dragged over the page, `dragging` on its body lights up the drop targets. */
+/** Gives the body the class `dragging` while files are over the page. It lights up the targets. */
 export function lightTargets(): void {
   const light = (on: boolean) => document.body.classList.toggle("dragging", on);
   document.addEventListener("dragover", ({ dataTransfer }) => light(dataTransfer?.types.includes("Files") ?? false));
   document.addEventListener("dragleave", ({ relatedTarget }) => {
-    if (!relatedTarget) light(false); // it has left the page, not one element for another
+    if (!relatedTarget) light(false); // the pointer has left the page, not only one element
   });
   document.addEventListener("drop", () => light(false));
 }

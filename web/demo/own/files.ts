@@ -1,6 +1,6 @@
-/** What people drop, paste or choose → the files of one checkpoint, and a picture. */
+/** Sorts dropped, pasted or chosen files into one checkpoint and a picture. */
 
-/** A file and where it lay, by the names of its folders. */
+/** A file and its path with all folders. */
 export interface Found {
   file: File;
   path: string;
@@ -8,7 +8,7 @@ export interface Found {
 
 const MOST_FILES = 2000;
 
-/** Folders are walked. To be called while the event lasts: its items are gone after it. */
+/** Walks folders. Call it during the event, because the event's items are gone afterwards. */
 export async function dropped({ items, files }: DataTransfer): Promise<Found[]> {
   const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
   if (entries.length === 0) return chosen(files);
@@ -31,7 +31,7 @@ async function walk(entry: FileSystemEntry, found: Found[]): Promise<void> {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     );
-    if (some.length === 0) return; // a reader gives a hundred at a time
+    if (some.length === 0) return; // a reader gives at most a hundred at a time
     for (const one of some) await walk(one, found);
   }
 }
@@ -45,7 +45,7 @@ const depthOf = (one: Found) => folderOf(one).split("/").length;
 
 const PYTORCH = /\.(bin|pth?)$/;
 
-/** The checkpoint is what lies beside the weights nearest the top; its other files do not matter. */
+/** The checkpoint is the files in the folder of the topmost weights. Other folders are ignored. */
 export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | undefined } {
   const named = (pattern: RegExp) => found.filter(({ file }) => pattern.test(file.name));
   const nearest = (pattern: RegExp) => named(pattern).sort((a, b) => depthOf(a) - depthOf(b))[0];
@@ -58,7 +58,7 @@ export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | u
   };
 }
 
-/** Why there was nothing to do with them. */
+/** A message for files that hold neither a checkpoint nor a picture. */
 export function misfit(found: Found[]): string {
   const names = found.map(({ file }) => file.name);
   const got = names.length > 3 ? `${names.length} other files` : names.join(", ") || "none";

@@ -21,12 +21,12 @@ const select = (id: string) => element<HTMLSelectElement>(id);
 const status = element("status");
 const configField = element<HTMLInputElement>("config");
 
-/** A median of so many; the first runs of a module are slower than those that follow. */
+/** The least runs of a median, because a module's first runs are slower. */
 const RUNS = 3;
 const MOST_TIMES = 31;
 
 let loading: AbortController | undefined;
-let files: File[] = []; // of the checkpoint there is, or was to be
+let files: File[] = []; // of the last checkpoint, loaded or not
 let busy = false;
 let camera: { stop(): void } | undefined;
 
@@ -41,7 +41,7 @@ function redraw(): void {
     scheduled = false;
     draw();
     if (wanting()) void look();
-    else if (camera && !busy) redraw(); // no model yet: the picture moves on
+    else if (camera && !busy) redraw(); // without a model the picture still moves
   });
 }
 
@@ -49,7 +49,7 @@ const wanting = () =>
   state.model && state.photo && !busy &&
   (state.reading?.version !== state.version || lacksPatches() || state.times.length < RUNS);
 
-/** Similarity is of vectors, which a classification does not give. */
+/** Similarity needs the patches' vectors, which a classification does not give. */
 const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
 
 function draw(): void {
@@ -71,7 +71,7 @@ function draw(): void {
 
 let mapsLater = 0;
 
-/** With pauses between: of a large model they are megabytes. */
+/** Draws all small maps with pauses between, because a large model's maps are megabytes. */
 function drawAllMaps(): void {
   mapsLater ||= setTimeout(() => {
     mapsLater = 0;
@@ -94,7 +94,7 @@ function drawChoices(): void {
 
 // ---- Looking ----------------------------------------------------------------
 
-/** One photo at a time; the next frame asks again. */
+/** Runs the model on the photo. Only one run at a time; the next frame asks again. */
 async function look(): Promise<void> {
   const { model, photo, version } = state;
   busy = true;
@@ -108,13 +108,13 @@ async function look(): Promise<void> {
     if (lacksPatches()) state.reading.patches = (await model!.embed(photo!.source)).patches;
     if (first && !camera) announce();
   } catch (error) {
-    if (model !== state.model) return; // another took its place
+    if (model !== state.model) return; // another model has replaced it
     refuse("This photo cannot be read", error);
     stopCamera();
     state.photo = undefined;
   } finally {
     busy = false;
-    if (camera) state.version++; // the next frame is another picture
+    if (camera) state.version++; // because the next frame is another picture
     redraw();
   }
 }
@@ -131,7 +131,7 @@ function announce(): void {
 
 // ---- The checkpoint ---------------------------------------------------------
 
-/** Loads one in place of the one there is, which stays until the other has come. */
+/** Loads a checkpoint. The old model stays until the new one has loaded. */
 async function load(wanted: File[], pixels = ""): Promise<void> {
   files = wanted;
   loading?.abort();
@@ -146,7 +146,7 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
     showTold(element("asked"), told);
     const loaded = await loadCheckpoint(wanted, pixels, told, { signal: turn.signal, onProgress });
     if (loading === turn) take(loaded, wanted, pixels, (performance.now() - start) / 1000);
-    else loaded.model.dispose(); // overtaken at the last moment
+    else loaded.model.dispose(); // another one was asked for at the last moment
   } catch (error) {
     if (loading !== turn) return;
     loading = undefined;
@@ -156,7 +156,7 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
   }
 }
 
-/** A field for what the files do not tell; the answer goes into the config. */
+/** Adds a field for a key that the files do not tell. The answer goes into the config field. */
 function ask(asked: Asked): void {
   const { key } = asked;
   const fields = element("asked");
@@ -164,7 +164,7 @@ function ask(asked: Asked): void {
     try {
       configField.value = JSON.stringify({ ...toldBy(configField.value), [key]: value });
     } catch (error) {
-      return refuse("The answer is not taken", error); // the config's own field is no JSON
+      return refuse("The answer cannot be used", error); // the config field is no JSON
     }
     void load(files, select("pixels").value);
   };
@@ -172,11 +172,11 @@ function ask(asked: Asked): void {
   fields.append(fieldFor(asked, answer));
   status.className = "asking";
   status.setAttribute("role", "alert");
-  status.textContent = `Nothing in the files tells this model’s ${plain(key)}: answer below.`;
+  status.textContent = `The files do not tell this model’s ${plain(key)}: answer below.`;
   redraw();
 }
 
-/** What was told of the files before is not of these. */
+/** Loads another checkpoint. Answers that were given for the last one are dropped. */
 function begin(wanted: File[]): void {
   configField.value = "";
   select("pixels").value = "";
@@ -193,7 +193,7 @@ function take({ model, guessed, names }: Loaded, own: File[], pixels: string, se
   status.className = "";
   status.setAttribute("role", "status");
   status.textContent = guessed
-    ? "It does not say how pixels become numbers: ImageNet’s way is taken, choose another above."
+    ? "The files do not say how pixels become numbers. ImageNet’s way is used; choose another above."
     : "";
   select("pixels").value = pixels;
   fit();
@@ -222,14 +222,14 @@ function fit(): void {
   buildMaps(element("maps"), config.depth, config.heads, chooseHead);
 }
 
-/** A chosen one is unchosen: the mean of all. */
+/** Chooses a head. Choosing the same head again returns to the mean of all. */
 function chooseHead(layer: number, head: number): void {
   state.view.head = state.view.layer === layer && state.view.head === head ? "mean" : head;
   if (state.view.map !== "patch") state.view.map = "class";
   chooseLayer(layer);
 }
 
-/** Where one layer alone is kept, another asks for another run. */
+/** Chooses a layer. If a run keeps only one layer, another layer needs another run. */
 function chooseLayer(layer: number): void {
   state.view.layer = layer;
   if (state.model && keptLayers(state) !== true) {
@@ -266,11 +266,11 @@ async function toggleCamera(): Promise<void> {
     camera = opened;
     lookAt(opened.photo);
   } catch (error) {
-    refuse("There is no camera to be had", error);
+    refuse("The camera cannot be opened", error);
   }
 }
 
-/** What it saw last stays. */
+/** Stops the camera. Its last picture stays. */
 function stopCamera(): void {
   if (!camera) return;
   const { photo } = state;
@@ -287,7 +287,7 @@ function stopCamera(): void {
 
 // ---- The page's controls ----------------------------------------------------
 
-/** Whatever was dropped, pasted or chosen. */
+/** Takes files that were dropped, pasted or chosen. */
 export function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
   if (picture) void showFile(picture);
@@ -295,7 +295,7 @@ export function accept(found: Found[]): void {
   else if (!picture) refuse("Nothing to show", misfit(found));
 }
 
-/** Called when the tab is left. */
+/** Must be called when the visitor leaves the tab. */
 export const leave = stopCamera;
 
 for (const name of ["photo", "folder"]) {
@@ -319,7 +319,7 @@ element("example").addEventListener("click", () => {
 });
 element("camera").addEventListener("click", () => void toggleCamera());
 select("pixels").replaceChildren(
-  new Option("as it says, else ImageNet’s", ""),
+  new Option("the files’, or ImageNet’s", ""),
   ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
 );
 configField.addEventListener("change", () => {

@@ -1,4 +1,4 @@
-/** Photos: from files, from the camera, or our own; and the part of one that the model sees. */
+/** Photos from files, from the camera or our own, and the part of a photo that the model sees. */
 import type { Prepare, VitConfig } from "vitrine";
 
 type Photographed = Extract<Prepare, { kind: "photo" }>;
@@ -13,7 +13,7 @@ export function sizeOf({ source }: Photo): [width: number, height: number] {
   return [source.width, source.height];
 }
 
-/** @throws {Error} where the browser reads no such picture. */
+/** @throws {Error} if the browser cannot read the picture. */
 export async function openPhoto(file: Blob, name: string): Promise<Photo> {
   const source = await createImageBitmap(file).catch(() => {
     const what = file.type || "a file of unknown type";
@@ -22,9 +22,9 @@ export async function openPhoto(file: Blob, name: string): Promise<Photo> {
   return { source, name };
 }
 
-/** Turned the right way up by the browser, as the model gets it; camera frames come as they are. */
+/** Opens the camera as a photo that moves. */
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
-  if (!navigator.mediaDevices) throw new Error("it takes a page by https, or of this machine");
+  if (!navigator.mediaDevices) throw new Error("expected a page over https or from localhost, got neither");
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted);
   const video = document.createElement("video");
@@ -50,7 +50,7 @@ export interface Crop {
   height: number;
 }
 
-/** What of a photo is left after src/image/pixels.c's resize and crop. */
+/** The part of a photo that is left after the resize and crop of src/image/pixels.c. */
 export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig>): Crop {
   const [width, height] = sizeOf(photo);
   if (prepare?.kind !== "photo") return { left: 0, top: 0, width, height };
@@ -58,7 +58,7 @@ export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig
   return { left: (width - columns) / 2, top: (height - rows) / 2, width: columns, height: rows };
 }
 
-/** What each of a photo's pixels becomes, down and across. */
+/** The factors by which a photo is resized, down and across. */
 function scalesOf({ resize, fit }: Photographed, height: number, width: number): [number, number] {
   if (resize === null) return [1, 1];
   const [down, across] =
@@ -70,7 +70,7 @@ function scalesOf({ resize, fit }: Photographed, height: number, width: number):
   return [both, both];
 }
 
-/** Something to look at where there is no photo: a boat before hills. */
+/** An example photo that is drawn here: a boat in front of hills. */
 export function examplePhoto(): Photo {
   const source = document.createElement("canvas");
   source.width = 448;

@@ -1,4 +1,4 @@
-/** A checkpoint nobody trained: the page can be tried with it, its answers mean nothing. */
+/** A random checkpoint, to try the page with. Its answers mean nothing. */
 
 const WIDTH = 96;
 const DEPTH = 4;
@@ -30,12 +30,12 @@ const CONFIG = {
   },
 };
 
-/** Standard deviations wide enough that heads differ and look at something. */
+/** Standard deviations. They are large enough to give each head a visible map of its own. */
 const MATRIX = 0.12;
 const PATCHES = 0.03;
 const POSITIONS = 0.3;
 
-/** A tensor's shape, and the spread of its normal numbers; 0: ones, as a norm's weights are. */
+/** A tensor's shape and its numbers' standard deviation; 0 means all ones, as in norm weights. */
 type Tensor = readonly [name: string, shape: number[], spread: number];
 
 function tensors(): Tensor[] {
@@ -67,7 +67,7 @@ function tensors(): Tensor[] {
   ];
 }
 
-/** A safetensors file: the size of the header, the header, the numbers. */
+/** Makes a safetensors file: the size of the header, the header, the numbers. */
 export function randomCheckpoint(seed = 1): File {
   const normal = normals(seed);
   const header: Record<string, unknown> = {
@@ -85,7 +85,7 @@ export function randomCheckpoint(seed = 1): File {
   return new File([size, text, ...values], "random.safetensors");
 }
 
-/** Normal numbers by Box and Muller's method from a linear congruential generator. */
+/** Normal numbers by the Box-Muller method from a linear congruential generator. */
 function normals(seed: number): () => number {
   let word = seed >>> 0;
   const unit = () => {

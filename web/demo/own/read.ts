@@ -1,9 +1,9 @@
-/** One photo through one model. */
+/** Runs a model on a photo. */
 import { shapeOf } from "../pixels.ts";
 import type { Photo } from "./photo.ts";
 import type { OwnState, Reading } from "./state.ts";
 
-/** Attention of all layers, or of the chosen one alone where all of it would be too much to keep. */
+/** The most bytes of attention to keep. If all layers need more, only the chosen layer is kept. */
 const MOST_BYTES = 2 ** 28;
 const TOP = 5;
 
@@ -14,7 +14,7 @@ export function keptLayers({ model, view }: OwnState): true | number[] {
   return bytes <= MOST_BYTES || [view.layer];
 }
 
-/** @returns what was read, and how many milliseconds it took. */
+/** @returns the reading, and its time in milliseconds. */
 export async function read(state: OwnState, photo: Photo): Promise<[Reading, number]> {
   const { version } = state;
   const model = state.model!;
@@ -32,7 +32,7 @@ export async function read(state: OwnState, photo: Photo): Promise<[Reading, num
   return [{ version, classes, input, result: { attention: answer.attention! } }, milliseconds];
 }
 
-/** The cosine of the angle between a patch's vector and every patch's: -1 to 1. */
+/** The cosine between one patch's vector and each patch's vector: -1 to 1. */
 export function similarity(patches: Float32Array, width: number, patch: number): Float32Array {
   const row = (index: number) => patches.subarray(index * width, (index + 1) * width);
   const dot = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, i) => sum + value * b[i], 0);

@@ -9,7 +9,7 @@ import { cropOf, sizeOf } from "./photo.ts";
 import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
 
-/** The canvas's own pixels: as many as the screen shows. */
+/** Gives the canvas as many pixels as the screen shows. */
 function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const { clientWidth, clientHeight } = canvas;
   canvas.width = Math.max(1, Math.round(clientWidth * devicePixelRatio));
@@ -17,7 +17,7 @@ function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   return canvas.getContext("2d")!;
 }
 
-/** The photo as the model sees it: cropped, and not yet made small. */
+/** Draws the part of the photo that the model sees, at the photo's own resolution. */
 export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   const { photo, model, reading } = state;
   const shape = shapeOf(model?.config);
@@ -36,7 +36,7 @@ export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   );
 }
 
-/** What a digit's preparation made of it: ink, found and centred. */
+/** Draws a digit model's prepared image: ink, found and centred. */
 function drawInput(canvas: HTMLCanvasElement, input: Float32Array, shape: Shape, dark: boolean): void {
   paint(canvas, shape.rows, shape.cols, (row, col) => tone(input[row * shape.cols + col], dark));
 }
@@ -57,7 +57,7 @@ function similarTo(
   return similarity(patches, config.width, row * shapeOf(config).gridCols + col);
 }
 
-/** Of cosines, from 0; of attention, from 0 to the most of any map that is seen. */
+/** Cosines: from 0 to 1. Attention: from 0 to the largest value of all maps on the page. */
 export function scaleOfView({ reading, view }: OwnState): Scale | undefined {
   if (view.map === "similarity") return COSINES;
   return reading && scaleOfAll(reading.result.attention, { ...view, map: view.map });
@@ -65,7 +65,7 @@ export function scaleOfView({ reading, view }: OwnState): Scale | undefined {
 
 const COSINES: Scale = { top: 1, uniform: 0 };
 
-/** The map over the photo, which shines through where there is little. */
+/** Draws the map over the photo. The photo shows through where the values are small. */
 export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale | undefined {
   const context = fit(canvas);
   const map = chosenMap(state);
@@ -84,28 +84,28 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
   context.globalAlpha = 1;
   if (view.map === "patch" || view.map === "similarity") {
     const [row, col] = view.patch;
-    context.strokeStyle = css(accent(true)); // as by night: photos are dark
+    context.strokeStyle = css(accent(true)); // the dark theme's, because photos are dark
     context.lineWidth = 2.5 * devicePixelRatio;
     context.strokeRect(col * width, row * height, width, height);
   }
   return scale;
 }
 
-/** What the ends of the scale stand for: a share of the attention, or a cosine. */
+/** The labels of the scale: shares of the attention, or cosines. */
 export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [string, string, string] {
   if (!scale) return ["–", "–", ""];
   if (view.map === "similarity") return ["0.00", "1.00", ""];
-  return [percent(0), percent(scale.top), `tick: all alike, ${percent(scale.uniform)}`];
+  return [percent(0), percent(scale.top), `tick: all equal, ${percent(scale.uniform)}`];
 }
 
-/** The same, and where most of it is. */
+/** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
 export function describe(state: OwnState): string {
   const map = chosenMap(state);
   if (!map) return explain(state);
   return `${explain(state)} ${mostOf(map, shapeOf(state.model?.config).gridCols)}`;
 }
 
-/** What to do where no photo is. */
+/** What a visitor can do when there is no photo. */
 export const invite = ({ model }: OwnState): string =>
   model
     ? "Drop or paste a photo here, or choose one"
@@ -113,22 +113,22 @@ export const invite = ({ model }: OwnState): string =>
 
 export function explain({ model, reading, view, photo }: OwnState): string {
   if (!model) return "Load a checkpoint, and each patch takes the colour of the attention it gets.";
-  if (!photo) return "Give it a photo to look at.";
+  if (!photo) return "Give the model a photo.";
   if (!reading) return "Looking…";
   const [row, col] = view.patch;
   const patch = `the patch in row ${row + 1}, column ${col + 1}`;
   const heads = view.head === "mean" ? "mean of all heads" : `head ${view.head + 1}`;
-  const where = `takes from each patch in layer ${view.layer + 1}, ${heads}.`;
+  const where = `to each patch in layer ${view.layer + 1}, ${heads}.`;
   const reader = model.config.prefix.length > 0 ? "the class token" : "the mean of all patches";
   return {
-    class: `What ${reader} ${where}`,
-    patch: `What ${patch} ${where}`,
-    rollout: `What of each patch reaches ${reader} through all layers (Abnar & Zuidema, 2020).`,
-    similarity: `How like ${patch} each patch is after the last layer: the cosine of their vectors.`,
+    class: `Attention of ${reader} ${where}`,
+    patch: `Attention of ${patch} ${where}`,
+    rollout: `How much of each patch reaches ${reader} through all layers (Abnar & Zuidema, 2020).`,
+    similarity: `Similarity of each patch to ${patch} after the last layer: the cosine of their vectors.`,
   }[view.map];
 }
 
-/** The first classes, or without a head what every patch is like. */
+/** Draws the first classes, or for a model without a head the patches' similarities. */
 export function drawClasses(
   list: HTMLElement,
   canvas: HTMLCanvasElement,
@@ -144,9 +144,9 @@ export function drawClasses(
   caption.textContent = !model
     ? "No checkpoint yet"
     : headless
-      ? "It has no head, so it names nothing. How like the chosen patch every other is:"
+      ? "The model has no head, so it names nothing. Similarity to the chosen patch:"
       : reading
-        ? model.config.untrained ? "It only guesses: it is untrained" : "It sees"
+        ? model.config.untrained ? "The model is untrained: it only guesses" : "The model sees"
         : "Waiting for a photo";
 }
 
@@ -176,7 +176,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
   });
 }
 
-/** Shape, size, memory and speed, a row each. */
+/** Draws shape, size, memory and speed, one row each. */
 export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, times }: OwnState): void {
   if (!model) return list.replaceChildren();
   const { config, family, assumed, skipped } = model;

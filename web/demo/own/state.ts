@@ -2,37 +2,37 @@ import type { Attention, Class, Vit } from "vitrine";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
 
-/** What the model said of one photo. */
+/** The model's answer to one photo. */
 export interface Reading {
-  /** The photo and checkpoint it is about. */
+  /** The version of photo and checkpoint that was read. */
   version: number;
   result: { attention: Attention };
-  /** (C,H,W), prepared. */
+  /** The prepared image, (C,H,W). */
   input: Float32Array;
-  /** The most probable ones; undefined without a head. */
+  /** The most probable classes; undefined without a head. */
   classes?: Class[];
-  /** (patches, width) after the last norm, once asked for. */
+  /** (patches, width) after the last norm; undefined until something needs it. */
   patches?: Float32Array;
 }
 
-/** `similarity` is of the patches' vectors, not of attention. */
+/** `similarity` compares the patches' vectors; the other maps show attention. */
 export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
 export interface OwnState {
   model?: Vit;
-  /** Of its classes, where it has none of its own. */
+  /** Names for the model's classes, if it has none of its own. */
   names?: string[];
   photo?: Photo;
   reading?: Reading;
-  /** Of photo and checkpoint together: grows with every change. */
+  /** Grows with every change of the photo or the checkpoint. */
   version: number;
   view: OwnView;
   dark: boolean;
-  /** What loading took, and how large the files are. */
+  /** The seconds of the load, and the size of the files. */
   seconds: number;
   bytes: number;
-  /** Milliseconds of the last runs. */
+  /** The times of the last runs, in milliseconds. */
   times: number[];
 }
 
