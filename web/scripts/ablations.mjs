@@ -1,6 +1,6 @@
-// node web/scripts/ablations.mjs: what each part of a Vision Transformer is worth on MNIST. Small
-// models that differ from a base in one thing are trained with several seeds each and measured
-// on validation images, never on test images; the table goes into weights/experiments.md.
+// node web/scripts/ablations.mjs: measures how much each part of a Vision Transformer matters on
+// MNIST. Small models differ from a base in one thing. Each is trained with several seeds and
+// measured on validation images, never on test images. The table goes into weights/experiments.md.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const training = {
 
 const each = (values, change) => values.map((value) => ({ value: String(value), change: change(value) }));
 
-/** What is varied, one thing a group: the change of the base's config that each value makes. */
+/** The experiments. A group varies one thing; each value is a change of the base's config. */
 export const groups = {
   position: each(["none", "learned", "sincos1d", "sincos2d", "relative"], (position) => ({ position })),
   pool: each(["class", "mean"], (pool) => (pool === "mean" ? { pool, prefix: [] } : { pool })),
@@ -83,14 +83,14 @@ export function chosenRows(only) {
   return allRows().filter((row) => names.some((name) => matches(row, name)));
 }
 
-/** A run's recipe and the name that it has among the results: the same wherever it is asked for. */
+/** A run's recipe, and its name in the results, which depends on nothing but the recipe. */
 export function runOf(row, seed, epochs, data) {
   const recipe = { model: row.model, training: { epochs, seed, ...training } };
   const key = createHash("sha256").update(JSON.stringify([recipe, data])).digest("hex").slice(0, 16);
   return { key, row, seed, recipe };
 }
 
-/** About the multiplications of an image, to tell how long a run will take. */
+/** About the number of multiplications for an image, to estimate a run's time. */
 function cost({ image_size, patch_size, width, depth, mlp_width, prefix }) {
   const tokens = (image_size[0] / patch_size[0]) * (image_size[1] / patch_size[1]) + prefix.length;
   return depth * tokens * (4 * width * width + 2 * width * mlp_width + 2 * tokens * width);
@@ -115,7 +115,7 @@ function configOf(path) {
   return JSON.parse(header.__metadata__.vitrine);
 }
 
-/** Ctrl-C reaches the trainer too, which keeps its last epoch; we end when it has. */
+/** Ctrl-C reaches the trainer too. It saves its last epoch, and this script ends after it. */
 const stop = { asked: false, child: undefined };
 function catchSignals() {
   process.on("SIGINT", () => (stop.asked = true));
@@ -125,7 +125,7 @@ function catchSignals() {
   });
 }
 
-/** Resolves to whether it finished. Its progress bar is shown, its lines are not. */
+/** Trains a model; resolves to whether it finished. Shows the progress bar, but not the lines. */
 function train(args) {
   return new Promise((done, failed) => {
     const child = spawn(vit, ["train", ...args], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
@@ -139,7 +139,7 @@ function train(args) {
   });
 }
 
-/** One run → { accuracy, parameters, flops, seconds }; undefined where it was interrupted. */
+/** Does one run: { accuracy, parameters, flops, seconds }, or undefined if it was interrupted. */
 async function measure({ key, recipe }, data, threads) {
   const [recipeFile, model] = [join(folder, `${key}.json`), join(folder, `${key}.safetensors`)];
   writeFileSync(recipeFile, JSON.stringify(recipe));
@@ -159,7 +159,7 @@ async function measure({ key, recipe }, data, threads) {
   return result;
 }
 
-/** Seconds for the runs to come, at the pace of those that are done; undefined before the first. */
+/** Seconds for the waiting runs, at the pace of the finished ones; undefined before the first. */
 export function secondsLeft(waiting, done) {
   const total = (runs, of) => runs.reduce((sum, each) => sum + of(each), 0);
   const work = ({ row, recipe }) => cost(row.model) * recipe.training.epochs;
@@ -167,7 +167,7 @@ export function secondsLeft(waiting, done) {
   return spent === 0 ? undefined : total(waiting, work) * (total(done, ({ seconds }) => seconds) / spent);
 }
 
-/** Does what `results` lacks, keeping each at once; resolves to whether all is done. */
+/** Does the runs that `results` lacks and saves each at once; resolves to whether all are done. */
 async function doRuns(runs, results, data, threads) {
   const waiting = runs.filter(({ key }) => !results[key]), done = [];
   if (waiting.length < runs.length) say(`✓ ${runs.length - waiting.length} of ${runs.length} runs: done before`);
@@ -190,7 +190,7 @@ async function doRuns(runs, results, data, threads) {
 
 // ---- The table -----------------------------------------------------------------------
 
-/** Accuracies → "98.12 ± 0.05 (98.06..98.16)": mean, standard deviation, least, most. */
+/** "98.12 ± 0.05 (98.06..98.16)": the accuracies' mean, standard deviation, least and most. */
 export function summary(accuracies) {
   const percent = accuracies.map((accuracy) => 100 * accuracy), n = percent.length;
   const mean = percent.reduce((sum, value) => sum + value, 0) / n;
@@ -201,8 +201,8 @@ export function summary(accuracies) {
 }
 
 /**
- * Markdown of the rows whose runs are all there; a base with nothing to compare it to is left out.
- * runsOf: a row → its runs' keys.
+ * The table in Markdown, with the rows whose runs are all done. A base without a row to compare it
+ * to is left out. `runsOf` gives the keys of a row's runs.
  */
 export function table(rows, runsOf, results) {
   const all = rows.map((row) => ({ ...row, runs: runsOf(row).map((key) => results[key]) }));
@@ -218,7 +218,7 @@ export function table(rows, runsOf, results) {
     "|---|---|---|--:|--:|", ...lines].join("\n");
 }
 
-/** The text with what is between the markers replaced; with both at its end where it has none. */
+/** Replaces the text between the markers. A text without markers gets both at its end. */
 export function withTable(text, content) {
   const [first, last] = markers, begin = text.indexOf(first), end = text.indexOf(last);
   if (begin < 0 && end < 0) return `${text.trimEnd()}\n\n${first}\n${content}\n${last}\n`.trimStart();
@@ -245,7 +245,7 @@ const wholeNumber = (name, text, otherwise) => {
   throw new Trouble(`--${name}: expected a whole number from 1 up, got "${text}"`);
 };
 
-/** Tells another data set's results from these. */
+/** A hash that differs from data set to data set. */
 function digestOf(data) {
   const hash = createHash("sha256");
   for (const name of ["train-images-idx3-ubyte", "train-labels-idx1-ubyte"]) {

@@ -1,4 +1,4 @@
-// The kernels' speed: `vit bench` natively, and compiled to wasm under Node.
+// Measures the kernels' speed by `vit bench`: natively, and compiled to wasm under Node.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { cpus } from "node:os";
@@ -31,7 +31,7 @@ const optionTypes = {
 
 const builds = optionTypes.build.default.split(",");
 
-/** Builds one of them; resolves to the command that runs it, or undefined where Node cannot. */
+/** Builds one bench; resolves to the command that runs it, or undefined if this Node cannot. */
 async function command(name, node) {
   if (name === "native") {
     await setup.native();
@@ -48,7 +48,7 @@ async function command(name, node) {
   return [node, `${program}.cjs`];
 }
 
-/** Runs a command in the repository and hands over each line as it comes. */
+/** Runs a command in the repository and calls `onLine` with each line as it comes. */
 function lines([file, ...given], onLine) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, given, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
@@ -66,7 +66,7 @@ function chosen(text) {
   throw new Trouble(`--build: expected some of ${builds.join(",")}, got "${unknown}"`);
 }
 
-/** The bench of every build in `options.build`, each line handed to `print`. */
+/** Runs the bench of every build in `options.build` and calls `print` with each line. */
 export async function kernels(options, print) {
   const wanted = chosen(options.build);
   const { output } = await run(options.node, ["-p", "process.version + ', V8 ' + process.versions.v8"]);
@@ -93,7 +93,7 @@ if (isMain(import.meta)) {
     const { values: options } = parseArgs({ options: optionTypes });
     const print = console.log;
     if (options.help) return print(help);
-    if (options.json) console.log = console.error; // what the set-up says
+    if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's words
     setup.node();
     await kernels(options, print);
   });

@@ -1,4 +1,4 @@
-// npm run bench: our speed beside our peers', measured in one run, in Node and in Chromium.
+// npm run bench: compares our speed with our peers' in one run, in Node and in Chromium.
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ const optionTypes = {
 const START_UPS = 10;
 const SLICE = 250; // milliseconds
 
-/** What is chosen of `all`, in their order. */
+/** The chosen ones of `all`, in the order of `all`. */
 function chosen(option, text, all) {
   if (text === undefined) return all;
   const wanted = text.split(",");
@@ -68,7 +68,7 @@ function positive(option, text) {
   throw new Trouble(`--${option}: expected a number from 1 to 9999, got "${text}"`);
 }
 
-/** tests/bench/limit.c, built with plain SIMD and with relaxed: resolves to the files. */
+/** Builds tests/bench/limit.c with plain SIMD and with relaxed SIMD; resolves to the files. */
 async function limits(env) {
   const files = [];
   for (const variant of ["simd128", "relaxed"]) {
@@ -88,7 +88,7 @@ async function openPlace(place, { node }, limitFiles) {
   console.error("– Chromium's part is skipped: install Chromium, or name one in $CHROMIUM");
 }
 
-/** A contest a precision, and a start-up: what there is to time of a model, by what it is called. */
+/** The jobs of a model, by name: one contest for each precision, and a start-up. */
 async function jobs(model, rows, plan) {
   const { contestRows } = await import("../../tests/bench/contest.mjs");
   const { configOf, isSmall, titleOf } = await import("../../tests/bench/models.mjs");
@@ -135,7 +135,7 @@ await main(async () => {
   const { values: options } = parseArgs({ options: optionTypes });
   const print = console.log;
   if (options.help) return print(help);
-  if (options.json) console.log = console.error; // what the set-up says
+  if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's words
 
   const places = chosen("only", options.only, PLACES);
   const wanted = chosen("rows", options.rows, ROWS);

@@ -1,4 +1,4 @@
-// npm run build: the wasm modules, the package in dist/, the page in build/page. The other
+// npm run build: builds the wasm modules, the package in dist/ and the page in build/page. Other
 // scripts import these steps.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -10,14 +10,14 @@ import * as setup from "./setup.mjs";
 
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
-/** What is built: as released, or such that a trap names C's functions and lines. */
+/** The kinds of builds. In a debug build a trap names C's functions and lines. */
 export const release = { presets: "wasm", dist: "dist", page: "build/page", debug: false };
 export const debug = { presets: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
 const linked = (name, { presets }) => `build/${presets}/${name}/vit.${name}.wasm`;
 const wasmFile = (name, kind) => (kind.debug ? `build/debug/vit.${name}.wasm` : linked(name, kind));
 const probeFile = "build/wasm/relaxed/probe.wasm";
 
-/** A preset's build folder, as CMakePresets.json has it. */
+/** A preset's build folder, as in CMakePresets.json. */
 export const buildFolder = (preset) => join(root, "build", preset.replace("-", "/"));
 
 const environment = (env) => ({ ...(which("ninja") && { CMAKE_GENERATOR: "Ninja" }), ...env });
@@ -38,8 +38,8 @@ export async function cmake(preset, { target = "all", env = {} } = {}) {
 }
 
 /**
- * The Node that runs the tests of a wasm preset. Of V8 11, in Node 20 and 21, only the optimising
- * compiler computes relaxed SIMD right.
+ * The Node that runs the tests of a wasm preset. In V8 11 (Node 20 and 21) only the optimising
+ * compiler computes relaxed SIMD correctly, so the other one is switched off.
  */
 function emulator(preset) {
   if (!preset.startsWith("wasm-")) return [];
@@ -56,7 +56,7 @@ function isForeign(folder, emscripten = "") {
   return !text.includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}\n`) || !text.includes(emscripten);
 }
 
-/** build/wasm/<name>/vit.<name>.wasm and the probe; resolves to the environment that CMake needs for it. */
+/** Builds vit.<name>.wasm and the probe; resolves to the environment that CMake needs for wasm. */
 export async function wasm(kind = release) {
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
@@ -77,12 +77,12 @@ export async function wasm(kind = release) {
   return env;
 }
 
-/** What vit.js loads only when it is needed (web/load/bundles.ts), and where it lies. */
+/** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
 const later = { pickle: "load/pickle/pickle", translate: "load/translate/translate", impostors: "load/impostors" };
 
 /**
- * dist/: the API in one file; its worker, what is loaded later and the command in others; the API's
- * types, and the wasm modules beside them.
+ * Builds dist/. The API is one file. The worker, the modules that load later and the command are
+ * files of their own. The API's types and the wasm modules lie beside them.
  */
 export async function dist(kind = release) {
   const folder = join(root, kind.dist);
@@ -142,8 +142,8 @@ function keepTypesOf(entry) {
 }
 
 /**
- * A module and all that it imports in one file, which makes one request. It is readable, as are its
- * errors' frames: who serves it minifies it, and bundlers find their own comments in it.
+ * Bundles a module with all its imports, so that it needs one request. The file stays readable,
+ * also in stack traces, and keeps the comments for bundlers. Users minify it themselves.
  */
 async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
   const { rolldown } = await import("rolldown");
@@ -163,17 +163,17 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
     file: join(root, kind.dist, `${name}.js`),
     paths,
     sourcemap: true,
-    comments: { legal: false, annotation: true, jsdoc: false }, // the types have them, and the maps
+    comments: { legal: false, annotation: true, jsdoc: false }, // types and maps have the rest
   });
   for (const { fileName, code, source } of output) {
-    // Users' bundlers look for new URL("…", import.meta.url) and import("…"), not all for other quotes.
+    // Some bundlers find new URL("…", import.meta.url) and import("…") only with these quotes.
     const text = code?.replace(/(new URL\(|\bimport\()`([^`$]+)`/g, '$1"$2"')
       .replace(/\bimport\("[\w./]*\/(\w+\.js)"\)/g, 'import("./$1")') ?? source;
     writeFileSync(join(root, kind.dist, fileName), text);
   }
 }
 
-/** build/page: web/demo with the package and the model, by Vite. */
+/** Builds build/page by Vite: web/demo with the package and the models. */
 export async function page(kind = release) {
   await step(`page in ${kind.page}`, {
     inputs: [
@@ -199,10 +199,10 @@ export async function page(kind = release) {
 
 export const pageFolder = join(root, release.page);
 
-/** Where Vite finds the rest. */
+/** The page's Vite config. */
 export const pageConfig = { configFile: join(root, "web", "demo", "vite.config.ts") };
 
-/** The packages that all the steps but CMake's need. */
+/** Installs the packages that all steps except CMake's need. */
 export async function packages() {
   setup.node();
   await setup.npmPackages();

@@ -1,4 +1,4 @@
-// ctest, and what it reports in JUnit's format.
+// Runs ctest and reads its report in JUnit's format.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const plain = (text) => text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole
   return String.fromCodePoint(decimal ? Number(decimal) : parseInt(hex, 16));
 });
 
-/** Each program of a report: its name, whether ctest calls it failed, and what it printed. */
+/** Each program of a report: its name, whether it failed according to ctest, and its output. */
 function programs(xml) {
   return [...xml.matchAll(/<testcase\b([^>]*)>(.*?)<\/testcase>/gs)].map(([, attributes, body]) => {
     const attribute = (name) => plain(attributes.match(new RegExp(`\\b${name}="([^"]*)"`))[1]);
@@ -19,7 +19,7 @@ function programs(xml) {
   });
 }
 
-/** What a program counted. One that failed but counted no failure, as in a crash, is a failure. */
+/** A program's counts. A failed program that counted no failure, as in a crash, counts as one. */
 function counted({ name, failed, output }) {
   const line = output.match(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/m) ?? [];
   const [passed, failures, skipped] = [1, 2, 3].map((i) => Number(line[i] ?? 0));

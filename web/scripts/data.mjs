@@ -1,6 +1,6 @@
-// The data. MNIST's four files (LeCun, Cortes, Burges), by Yann LeCun's own names: where they are,
-// or from a public mirror into the cache folder, checked against their SHA-256. Pen drawings: where
-// they are.
+// Finds the data. MNIST (LeCun, Cortes, Burges) is four files with Yann LeCun's own names. If they
+// are missing, they are downloaded from a public mirror into the cache folder and checked against
+// their SHA-256. Pen drawings are only looked for.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const mirrors = [
 const cached = join(cacheFolder, "mnist");
 const names = Object.keys(sha256);
 
-/** Whether a gzip file is whole; and if it is IDX, as long as its header announces. */
+/** Whether a gzip file is whole and, if it is IDX, as long as its header says. */
 function isWhole(path) {
   let bytes;
   try {
@@ -36,7 +36,7 @@ function isWhole(path) {
   return bytes.length === 4 + 4 * rank + sizes.reduce((product, size) => product * size, 1);
 }
 
-/** Tells of files that are there, but not whole, as an interrupted download leaves them. */
+/** Whether all files are whole. Names those that are not, as after an interrupted download. */
 function areWhole(folder, files) {
   if (!files.every((name) => existsSync(join(folder, name)))) return false;
   const broken = files.filter((name) => !isWhole(join(folder, name)));
@@ -44,15 +44,15 @@ function areWhole(folder, files) {
   return broken.length === 0;
 }
 
-/** The folder that holds all four files, whole; undefined where none does. Of any data set that
- *  has MNIST's names, as Fashion-MNIST. */
+/** The folder that holds all four files; undefined without one. Other data sets with MNIST's file
+ *  names, such as Fashion-MNIST, are found too. */
 export function findMnist() {
   const data = process.env.VITRINE_DATA;
   const places = [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached];
   return places.filter(Boolean).find((folder) => areWhole(folder, names));
 }
 
-/** A file of pen drawings; undefined where there is none. */
+/** The file of pen drawings; undefined where there is none. */
 export function findStrokes() {
   const data = process.env.VITRINE_DATA;
   const folders = [data, data && join(data, "strokes"), data && join(data, "..", "strokes"),

@@ -1,17 +1,17 @@
-// What a debug build has besides: modules with a table of C's lines, a page with the sources' maps.
-// web/run/lines.ts reads the table where a module traps.
+// A debug build's additions: modules with a table of C's lines, and a page with source maps.
+// web/run/lines.ts reads the table when a module traps.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { Trouble, root, run, which } from "./lib.mjs";
 
-/** As web/run/lines.ts has it. */
+/** The section's name, as in web/run/lines.ts. */
 const SECTION = "vitrine.lines";
 const CODE = 10;
 
 /**
- * `to`: a module with DWARF, and the section that says of each byte of its code in which function
- * and line it is, and into which others that is inlined. `emscripten` is where emcc is.
+ * Writes to `to` a module with DWARF and one section more. The section says in which function and
+ * line each byte of code is, and into which functions this is inlined. `emscripten` holds emcc.
  */
 export async function addLines(from, to, emscripten) {
   const module = readFileSync(join(root, from));
@@ -34,12 +34,12 @@ function indexIn(map, key) {
   return map.get(key);
 }
 
-/** What llvm-symbolizer, of Emscripten's LLVM or another, says of each byte of the code. */
+/** The answers of llvm-symbolizer, from Emscripten's LLVM or another, for each byte of the code. */
 async function symbolized(file, size, emscripten) {
   const { output } = await run(join(emscripten, "em-config"), ["LLVM_ROOT"]);
   const beside = ["-19", ""].map((version) => join(output.trim().split("\n").at(-1), `llvm-symbolizer${version}`));
   const tool = beside.find(existsSync) ?? which("llvm-symbolizer");
-  if (!tool) throw new Trouble("a debug build needs llvm-symbolizer, which is a part of LLVM: install it");
+  if (!tool) throw new Trouble("a debug build needs llvm-symbolizer, got none: install LLVM");
   const input = Array.from({ length: size }, (_, byte) => `0x${byte.toString(16)}\n`).join("");
   const { stdout, stderr } = spawnSync(tool, [`--obj=${join(root, file)}`, "--functions=short"], { input, encoding: "utf8", maxBuffer: 2 ** 30 });
   const answers = stdout?.trimEnd().split("\n\n") ?? [];
@@ -47,7 +47,7 @@ async function symbolized(file, size, emscripten) {
   throw new Trouble(`${tool}: expected ${size} answers for ${file}, got ${answers.length}: ${stderr}`);
 }
 
-/** "gelu\n/…/src/stages/mlp.c:42:7\n…", a pair of lines a frame → ["gelu (src/stages/mlp.c:42)", …] */
+/** "gelu\n/…/src/stages/mlp.c:42:7\n…", two lines a frame → ["gelu (src/stages/mlp.c:42)", …] */
 function framesOf(answer) {
   return [...answer.matchAll(/^(.+)\n(.+):(\d+):\d+$/gm)]
     .filter(([, name]) => name !== "??")
@@ -57,7 +57,7 @@ function framesOf(answer) {
     });
 }
 
-/** Where a module's code section begins and how long it is: DWARF counts from there. */
+/** The start and size of a module's code section. DWARF counts from its start. */
 function codeOf(module, file) {
   for (let at = 8; at < module.length; ) {
     const id = module[at];
@@ -68,7 +68,7 @@ function codeOf(module, file) {
   throw new Trouble(`${file}: expected a wasm module with code`);
 }
 
-/** An unsigned LEB128. */
+/** Reads an unsigned LEB128. */
 function leb(bytes, at) {
   let value = 0;
   for (let shift = 0; ; shift += 7) {
@@ -84,20 +84,20 @@ function lebOf(value) {
   return Buffer.from([...bytes, value]);
 }
 
-/** A custom section. */
+/** Makes a custom section. */
 function section(name, content) {
   const body = Buffer.concat([lebOf(name.length), Buffer.from(name), content]);
   return Buffer.concat([Buffer.from([0]), lebOf(body.length), body]);
 }
 
-/** Rolldown's maps of the package go into those of the page. */
+/** Takes Rolldown's maps of the package into those of the page. */
 const maps = {
   name: "maps",
   load: (id) =>
     existsSync(`${id}.map`) ? { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") } : null,
 };
 
-/** Vite's config of the page, over another build's package: readable, and with maps to TypeScript. */
+/** Vite's config for a readable page with maps to TypeScript, over another build's package. */
 export const pageWithMaps = (config, { dist, page }) => ({
   ...config,
   plugins: [maps],

@@ -1,4 +1,4 @@
-// npm run ecosystem: the package, as npm packs it, in other people's bundlers and engines.
+// npm run ecosystem: tries the packed package in other people's bundlers and engines.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,14 +17,14 @@ recipe for it, runs it in Node or headless Chromium and compares its answer with
 
 ${Object.entries(recipes).map(([name, { title }]) => `  ${name.padEnd(16)}${title}`).join("\n")}`;
 
-/** What npm would publish, as a file. */
+/** Packs the package as npm would publish it. */
 async function pack() {
   mkdirSync(kitchen, { recursive: true });
   const { output } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", kitchen]);
   return join(kitchen, JSON.parse(output.slice(output.indexOf("[")))[0].filename);
 }
 
-/** An empty app with the package and the recipe's tools: its folder, or why they cannot be had. */
+/** Makes an empty app with the package and the recipe's tools: its folder, and what was missing. */
 async function place(name, recipe, tarball) {
   const folder = join(kitchen, name);
   const modules = join(folder, "node_modules");
@@ -40,7 +40,7 @@ async function place(name, recipe, tarball) {
   return { folder, missing: output.match(/npm error (?!code)(.*)/)?.[1] ?? `npm ended with ${code}` };
 }
 
-/** The version that a recipe's first package has, or the engine alone. */
+/** The version of a recipe's first package, or of the engine if there is no package. */
 function versionOf({ packages: [first] = [], page }, folder, browser) {
   if (!first) return page ? `Chromium ${parseInt(browser?.version())}` : process.version;
   const name = first.slice(0, first.lastIndexOf("@"));
@@ -67,7 +67,7 @@ async function row(name, { tarball, browser, own }) {
   }
 }
 
-/** The digit that the package itself sees in the recipes' drawing. */
+/** The package's own answer to the recipes' drawing. */
 async function ownAnswer() {
   const { Vit } = await import(join(root, "dist/vit.js"));
   const vit = await Vit.load(join(root, "weights/digits.safetensors"));

@@ -1,4 +1,4 @@
-// npm run fuzz: hostile files by libFuzzer, for long. npm test does the same for a while.
+// npm run fuzz: tries hostile files by libFuzzer for a long time. npm test does so for a short one.
 import { spawn } from "node:child_process";
 import {
   existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync,
@@ -23,8 +23,8 @@ export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz
   .map((name) => name.slice(0, -"_fuzz.c".length));
 
 /**
- * tests/fuzz/corpus/TARGET.txt, a line a tape, as the folder that libFuzzer wants: unpacked once,
- * because the builds for 64 and for 32 bits read it side by side.
+ * Unpacks tests/fuzz/corpus/TARGET.txt, which has one tape a line, into a folder for libFuzzer.
+ * This happens once, because the builds for 64 and for 32 bits read the folder at the same time.
  */
 function kept(target) {
   const folder = unpacked(target);
@@ -37,7 +37,7 @@ function kept(target) {
   return folder;
 }
 
-/** Of the grown corpus, short tapes that see most, as the kept one. */
+/** Keeps short tapes of the grown corpus that together reach the most code. */
 async function keep(target) {
   const best = join(root, "build", "fuzz", "best");
   rmSync(best, { recursive: true, force: true });
@@ -55,21 +55,21 @@ const KEPT_BYTES = 25000;
 
 const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
 
-/** Builds the targets; resolves to the word lengths that there are. */
+/** Builds the targets; resolves to the word lengths that can be built here. */
 export async function buildAll() {
   const bits = await setup.fuzzers();
   for (const each of bits) await timed(`build of ${presets[each]}`, () => build.cmake(presets[each]));
   return bits;
 }
 
-// An input is a tape of choices, of which 400 bytes make the largest model. A second's work or more
-// than 256 MiB out of that is a finding, and less where the target knows what the file justifies.
+// An input is a tape of choices; 400 bytes make the largest model. A finding is more time or memory
+// than these limits. A target that knows how much a file may cost sets tighter limits itself.
 const limits = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=256"];
 const search = ["-max_len=400", "-len_control=0", "-entropic=0", "-print_final_stats=1"];
 
 const running = new Set();
 
-/** Runs a target; resolves to its output, also where it was told to stop. */
+/** Runs a target; resolves to its output, also if it was told to stop. */
 function fuzz(target, bits, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(program(target, presets[bits]), [...limits, ...args], {
@@ -88,7 +88,7 @@ function fuzz(target, bits, args) {
   });
 }
 
-/** What went wrong, in a line, and the file that replays it; without a report, how the target ended. */
+/** A finding: one line of the report, or how the target ended, and the file that replays it. */
 function findingIn({ code, signal, output }, target, bits) {
   const report = output.match(/^SUMMARY: (?!libFuzzer: deadly).*$/m)?.[0] ??
     output.match(/^.*: expected .*$/m)?.[0] ?? output.match(/^(?:SUMMARY|==\d+== ?ERROR): .*$/m)?.[0];
@@ -102,7 +102,7 @@ export function sayFinding({ target, bits, why, file }) {
   if (file) say(`  replay: ${relative(root, program(target, presets[bits]))} ${relative(root, file)}`);
 }
 
-/** Every input that once was a finding, through its target. */
+/** Runs every input that was once a finding. */
 export async function replay(target, bits) {
   const folder = join(source, "regressions");
   const files = existsSync(folder)
@@ -116,8 +116,8 @@ export async function replay(target, bits) {
 }
 
 /**
- * Searches for so many seconds from `corpora`, the first of which grows; goes on after a finding
- * as long as `findingsMost` are not there. Resolves to { runs, seconds, coverage, features, found }.
+ * Searches from `corpora` for the given seconds; the first corpus grows. Stops after `findingsMost`
+ * findings. Resolves to { runs, seconds, coverage, features, found }.
  */
 export async function searchFor(target, bits, seconds, corpora, { findingsMost = 1, seed = 0 } = {}) {
   const start = Date.now();
@@ -146,7 +146,7 @@ const line = ({ target, bits, runs, seconds, coverage, features, found }) =>
   `${(runs / seconds).toFixed(0).padStart(6)}/s  ${String(coverage).padStart(5)} edges ` +
   `${String(features).padStart(6)} features  ${found.length} findings`;
 
-/** A short search from the kept corpus, which takes the same way each time. */
+/** A short search from the kept corpus. It is the same each time. */
 async function searchOnce(target, bits, seconds) {
   const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
   const result = await searchFor(target, bits, seconds, [scratch, kept(target)], { seed: 1 });
@@ -154,14 +154,14 @@ async function searchOnce(target, bits, seconds) {
   return result;
 }
 
-/** The old findings, then a short search. */
+/** Replays the old findings, then searches for a short time. */
 async function shortlyOne(target, bits, seconds) {
   const found = await replay(target, bits);
   if (found.length) return { target, bits, runs: 0, seconds: 1, coverage: 0, features: 0, found };
   return searchOnce(target, bits, seconds);
 }
 
-/** For npm test: every target, both builds at once. */
+/** For npm test: runs every target, with both builds at once. */
 export async function shortly(seconds, bits) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const target of targets) {
@@ -188,7 +188,7 @@ function stopOnInterrupt() {
   });
 }
 
-/** Each target in turn for its share of the time, in rounds, so that a long night sees all of them. */
+/** Searches each target in turn, in rounds, so that every target gets its share of the time. */
 async function atLength(minutes, wanted, bits) {
   const totals = new Map();
   const share = Math.min(300, Math.max(10, (minutes * 60) / wanted.length));
@@ -223,7 +223,7 @@ function add(totals, result) {
   });
 }
 
-/** What one build found new, the other begins with; what adds nothing is dropped. */
+/** Merges both builds' corpora for the next round, and drops inputs that reach nothing new. */
 async function exchange(target, bits) {
   for (const each of bits) {
     mkdirSync(grown(target), { recursive: true });
@@ -232,7 +232,7 @@ async function exchange(target, bits) {
   }
 }
 
-/** Lines run of each file of src/, over the whole corpus. */
+/** Prints how many lines and branches of each file in src/ the whole corpus runs. */
 async function coverage(wanted) {
   const tool = (name) => which(name) ?? which(`${name}-14`) ?? which(`${name}-19`);
   if (!tool("llvm-cov") || !tool("llvm-profdata")) {

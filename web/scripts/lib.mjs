@@ -1,6 +1,5 @@
-// What every script here shares: speaking, running commands, and steps that are
-// skipped while nothing they read has changed. Node's own modules only: this runs
-// before anything is installed.
+// Shared by all scripts: printing, running commands, and steps that are skipped while their inputs
+// have not changed. It imports only Node's own modules, because nothing may be installed yet.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,10 +18,10 @@ const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s
 
 export const say = (text) => console.log(text);
 
-/** An error whose message is all that its reader needs: no stack is shown. */
+/** An error whose message is enough for its reader, so that no stack is shown. */
 export class Trouble extends Error {}
 
-/** Runs a script's main function; says what went wrong and fails the process. */
+/** Runs a script's main function. On an error, prints it and fails the process. */
 export async function main(body) {
   try {
     await body();
@@ -50,10 +49,10 @@ export function which(name) {
 }
 
 /**
- * Runs a command in the repository and resolves to its exit code and output. The output is
- * kept, and shown only where the command fails; `show` passes it on as it comes; `terminal`
- * gives the command our own terminal, for its progress bar, and keeps nothing. A command that says
- * nothing for `silence` minutes is ended, with all that it started.
+ * Runs a command in the repository and resolves to its exit code and output. The output is printed
+ * only if the command fails. `show` prints it as it comes. `terminal` gives the command our own
+ * terminal, for its progress bar, and keeps no output. A command that prints nothing for `silence`
+ * minutes is ended, with all that it started.
  */
 export function run(command, args, { show, terminal, env, allowFailure, silence } = {}) {
   return new Promise((resolve, reject) => {
@@ -82,7 +81,7 @@ export function run(command, args, { show, terminal, env, allowFailure, silence 
   });
 }
 
-/** Ends a command's process group once it has said nothing for so many minutes, or with us. */
+/** Ends a command's process group after so many minutes without output, or when we are ended. */
 function guardSilence(child, minutes) {
   const end = () => process.kill(-child.pid, "SIGKILL");
   const timer = setTimeout(() => {
@@ -104,7 +103,7 @@ function guardSilence(child, minutes) {
   };
 }
 
-/** Says a step's name, does it, says how long it took. */
+/** Prints a step's name, does the step, prints how long it took. */
 export async function timed(name, body) {
   say(`▸ ${name}`);
   const start = performance.now();
@@ -114,8 +113,8 @@ export async function timed(name, body) {
 }
 
 /**
- * A step that is skipped while its inputs (files and folders, by content; and `key`) are what
- * they were when it last succeeded and its outputs are still there.
+ * A step that is skipped if its outputs exist and its inputs are as they were when it last
+ * succeeded. Inputs are the contents of files and folders, and `key`.
  */
 export async function step(name, { inputs, key = "", outputs }, body) {
   const stamp = join(root, "build", "stamps", name.replaceAll(/\W+/g, "-"));
@@ -124,7 +123,7 @@ export async function step(name, { inputs, key = "", outputs }, body) {
   if (done && existsSync(stamp) && readFileSync(stamp, "utf8") === fresh) {
     return say(`✓ ${name}: up to date`);
   }
-  rmSync(stamp, { force: true }); // half a step is none
+  rmSync(stamp, { force: true }); // a step that is cut off must run again
   await timed(name, body);
   mkdirSync(join(root, "build", "stamps"), { recursive: true });
   writeFileSync(stamp, fresh);
@@ -138,7 +137,7 @@ function fingerprint(inputs, key) {
   return hash.digest("hex");
 }
 
-/** Every file in a folder and the folders in it, in a fixed order; a file is itself. */
+/** Every file in a folder and its subfolders, in a fixed order. For a file: the file itself. */
 function* files(path) {
   if (!existsSync(path)) return;
   if (!statSync(path).isDirectory()) return yield path;

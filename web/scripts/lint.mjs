@@ -1,4 +1,4 @@
-// npm run lint: the layout of C, and rules for C, TypeScript and scripts.
+// npm run lint: checks the layout of C, and rules for C, TypeScript and scripts.
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ Installs what is missing, as npm test does, and checks:
 const filesOf = (folder, ending) => readdirSync(join(root, folder), { recursive: true }).map(String).sort()
   .filter((name) => ending.test(name)).map((name) => join(folder, name));
 
-/** Runs a command, and shows what it said only where it fails; resolves to whether it did not. */
+/** Runs a command and prints its output only if it fails; resolves to whether it succeeded. */
 async function good(command, args) {
   const { code, output } = await run(command, args, { allowFailure: true });
   if (code) say(output.replaceAll(`${root}/`, "").trim());
@@ -33,11 +33,11 @@ function format(program, fix) {
   return good(program, fix ? ["-i", ...files] : ["--dry-run", "-Werror", ...files]);
 }
 
-/** A file by each core at a time. The analyzer follows paths in src alone, or it would take minutes. */
+/** Checks files in parallel, one for each core. The slow analyzer follows paths in src only. */
 async function tidy(program) {
   await setup.native();
   await build.configure("native");
-  const args = ["-p", build.buildFolder("native"), "--quiet", "--extra-arg=-UNDEBUG"]; // asserts tell it much
+  const args = ["-p", build.buildFolder("native"), "--quiet", "--extra-arg=-UNDEBUG"]; // clang-tidy learns from asserts
   const forWasm = /\/(wasm\/\w+|simd128|relaxed)\.c$/;
   const jobs = [
     ...filesOf("src", /\.c$/).filter((file) => !forWasm.test(file)).map((file) => [...args, file]),
@@ -57,7 +57,7 @@ async function biome(fix) {
   return good(program, ["lint", "--error-on-warnings", ...(fix ? ["--write"] : [])]);
 }
 
-/** Resolves to { passed, failed, skipped }, which count tools. */
+/** Runs all tools; resolves to how many { passed, failed, skipped }. */
 export async function lint({ fix = false } = {}) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const check = async (name, body) => {
@@ -70,7 +70,7 @@ export async function lint({ fix = false } = {}) {
     if (program) await check(name, () => body(program, fix));
     else {
       counts.skipped++;
-      say(`– ${name} skipped: version 14 is not here (Debian: ${name}-14), and others judge differently`);
+      say(`– ${name} skipped: needs version 14 (Debian: ${name}-14), because others judge differently`);
     }
   }
   await check("Biome", () => biome(fix));

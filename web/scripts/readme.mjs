@@ -1,6 +1,6 @@
-// Before npm packs: README.md as npm's page can show it, and what package.json does not say yet.
-// After it: README.md as it was. package.json's `repository`, `homepage` and `bugs` are the publisher's
-// to fill in; npm's page resolves no relative link by itself.
+// Before npm packs: makes a README.md for npm's page, which resolves no relative links, and says
+// which keys package.json lacks. The publisher fills in `repository`, `homepage` and `bugs`. After
+// npm has packed: puts the old README.md back.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMain, main, root, say } from "./lib.mjs";
@@ -9,7 +9,7 @@ const readme = join(root, "README.md");
 const original = join(root, "build", "README.original.md");
 const packed = join(root, "build", "README.packed.md");
 
-/** A repository's page, from any form that package.json allows; undefined where none is named. */
+/** The address of a repository's page, from any form in package.json; undefined without one. */
 export function pageOf(repository) {
   const named = typeof repository === "string" ? repository : repository?.url;
   if (!named) return;
@@ -19,7 +19,7 @@ export function pageOf(repository) {
   return host && `https://${host}/${path}`;
 }
 
-/** Markdown whose relative links lead to the repository's page; without one they are plain text. */
+/** Markdown whose relative links lead to the repository's page, or are plain text without one. */
 export function portable(markdown, page) {
   const part = /^```[^]*?^```$|`[^`\n]*`|(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)/gm;
   return markdown.replace(part, (whole, image, text, path) => {
@@ -29,7 +29,7 @@ export function portable(markdown, page) {
   });
 }
 
-/** What an interrupted run left is put back first; what somebody wrote since then stays. */
+/** Puts the old README.md back, unless somebody has changed the new one since. */
 function restore() {
   if (existsSync(original) && readFileSync(readme, "utf8") === readFileSync(packed, "utf8")) {
     writeFileSync(readme, readFileSync(original));
@@ -41,7 +41,7 @@ function prepare() {
   restore();
   const described = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const missing = ["repository", "homepage", "bugs"].filter((key) => !described[key]);
-  if (missing.length) say(`package.json does not say: ${missing.join(", ")}. Before you publish, fill them in.`);
+  if (missing.length) say(`package.json does not say: ${missing.join(", ")}. Fill them in before you publish.`);
   const page = pageOf(described.repository);
   if (!page) say("No repository is named: on npm the README has no picture, and its relative links are text.");
   mkdirSync(join(root, "build"), { recursive: true });

@@ -1,5 +1,5 @@
-// The server of npm start: the files of one folder, to this machine alone. Any program here may talk
-// to it, and any page may make a browser talk to it: what it does not know it refuses.
+// The server of npm start. It serves the files of one folder, to this machine alone. Any program
+// here may talk to it, and any page may make a browser talk to it, so it refuses unknown requests.
 import { once } from "node:events";
 import { open, realpath } from "node:fs/promises";
 import { STATUS_CODES, createServer } from "node:http";
@@ -19,12 +19,12 @@ const TYPES = {
 };
 const MOST_PORTS = 100;
 
-/** Serves a folder at `port`, or with `orNext` at the next that is free; resolves to the server. */
+/** Serves a folder at `port`, or with `orNext` at the next free port; resolves to the server. */
 export async function serve(folder, { port = 0, orNext = false } = {}) {
   const root = await realpath(folder);
   const server = createServer({ requireHostHeader: false }, (request, response) =>
     void answer(root, request, response).catch(() => response.destroy()));
-  // What never becomes a request is answered too, and what is no HTTP.
+  // Input that is no HTTP, or never becomes a request, is answered too.
   const refuse = (code) => (_, from) => {
     const socket = from.socket ?? from;
     socket.on("error", () => {});
@@ -78,7 +78,7 @@ async function answer(root, request, response) {
   }
 }
 
-/** A page of another name may be one of a stranger's, whose name now leads here (DNS rebinding). */
+/** Whether a request names this host. A stranger's own name may lead here too (DNS rebinding). */
 function isHere(host = "") {
   const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
   return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
@@ -95,7 +95,7 @@ function pathOf(url) {
   }
 }
 
-/** An open file of the folder. No name begins with a dot, and none is or goes by way of a link. */
+/** Opens a file of the folder. Refuses links in the path, and names that begin with a dot. */
 async function fileAt(root, path) {
   if (!/^(\/[\w-][\w.@-]*)+$/.test(path)) return undefined;
   const where = join(root, ...path.split("/"));
@@ -105,7 +105,7 @@ async function fileAt(root, path) {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch {
-    // there is none
+    // There is no such file.
   }
   return undefined;
 }

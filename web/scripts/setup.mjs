@@ -1,5 +1,5 @@
-// Puts in place what a fresh clone lacks: npm's packages, Debian's, Emscripten, browsers.
-// Looks first, installs only what is missing, says what it does.
+// Installs what a fresh clone lacks: npm's packages, Debian's packages, Emscripten, browsers.
+// It looks first, installs only what is missing and prints what it does.
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Trouble, cacheFolder, isRoot, root, run, say, timed, which } from "./lib.mjs";
@@ -15,8 +15,8 @@ export function node() {
 }
 
 /**
- * A Node that has WebAssembly as current browsers do, relaxed SIMD without a flag: this one, or npm's
- * in the cache folder; undefined where there is none to be had.
+ * A Node with the WebAssembly of current browsers: relaxed SIMD without a flag. It is this Node, or
+ * npm's in the cache folder; undefined if neither can be used.
  */
 export async function currentNode() {
   if (parseInt(process.versions.node) >= CURRENT_NODE) return process.execPath;
@@ -32,7 +32,7 @@ export async function currentNode() {
   return existsSync(program) ? program : undefined;
 }
 
-/** The packages of package-lock.json, by `npm ci` unless node_modules holds just these. */
+/** Installs the packages of package-lock.json by `npm ci`, unless node_modules has them all. */
 export async function npmPackages() {
   if (packagesInPlace()) return say("✓ npm packages: up to date");
   await timed("npm packages (npm ci)", () => run("npm", ["ci", "--ignore-scripts"]));
@@ -54,7 +54,7 @@ const apt = ["-q", "-y", "-o", "DPkg::Lock::Timeout=600", "-o", "Acquire::Retrie
 const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C.UTF-8" };
 let indexRead = false;
 
-/** Installs Debian packages where we may; resolves to whether they are there. */
+/** Installs Debian packages if this user may; resolves to whether they are there. */
 async function debian(packages) {
   if (!isRoot || !which("apt-get")) return false;
   await timed(`Debian packages: ${packages.join(" ")}`, async () => {
@@ -66,19 +66,19 @@ async function debian(packages) {
   return true;
 }
 
-/** The same for what we can do without: resolves to false where it cannot be installed. */
+/** Installs optional Debian packages; resolves to false if that fails. */
 const wanted = (...names) => debian(names).catch((error) => {
   say(`  ${error.message}`);
   return false;
 });
 
-/** Looked for only where apt could bring it: elsewhere CMake says what it lacks. */
+/** Finds a header, only where apt can install it. Elsewhere CMake says which one is missing. */
 const header = (name) => () =>
   !which("apt-get") || ["", "/x86_64-linux-gnu", "/aarch64-linux-gnu"].some((folder) =>
     existsSync(`/usr/include${folder}/${name}`));
 const program = (...names) => () => names.some((name) => which(name));
 
-/** What is looked for, and the Debian package that brings it. */
+/** The programs and headers to look for, by the Debian package that brings each. */
 const tools = {
   python3: program("python3"),
   cmake: program("cmake"),
@@ -95,11 +95,11 @@ const openblas = ["openblas_config.h", "openblas-pthread/openblas_config.h"].map
 async function need(packages) {
   const missing = Object.keys(packages).filter((name) => !packages[name]());
   if (missing.length === 0 || (await debian(missing))) return;
-  throw new Trouble(`missing on this machine: ${missing.join(", ")} (names of the Debian packages)\n` +
+  throw new Trouble(`missing on this machine: ${missing.join(", ")} (Debian's names)\n` +
     `  as root: apt-get install ${missing.join(" ")}`);
 }
 
-/** What the native command and tests are built with. */
+/** Installs what the native command and tests are built with. */
 export async function native() {
   await need({ ...tools, ...nativeTools });
   if (openblas.some((found) => found()) || (await wanted("libopenblas-pthread-dev"))) return;
@@ -108,7 +108,7 @@ export async function native() {
 
 // ---- Clang, its tools and its fuzzer
 
-/** The path of clang-format or clang-tidy 14; undefined where it is not to be had. */
+/** The path of clang-format or clang-tidy 14; undefined if it cannot be installed. */
 export async function clangTool(name) {
   const find = async () => {
     for (const path of [`${name}-14`, name].map(which).filter(Boolean)) {
@@ -119,7 +119,7 @@ export async function clangTool(name) {
   return (await find()) ?? ((await wanted(`${name}-14`)) && find());
 }
 
-/** A program of all that tests/fuzz is built from, where there is a compiler that can. */
+/** Whether a program with all the libraries of tests/fuzz can be built here. */
 async function fuzzerBuilds(bits) {
   if (!which("clang")) return false;
   const source = join(cacheFolder, "fuzzer.c");
@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
   return code === 0;
 }
 
-/** The word lengths that can be fuzzed here: of 64 and 32. */
+/** The word lengths that can be fuzzed here, out of 64 and 32. */
 export async function fuzzers() {
   await need({ ...tools, ...nativeTools });
   const able = async () => {
@@ -156,7 +156,7 @@ export async function fuzzers() {
 
 // ---- Emscripten
 
-/** The first Emscripten that is new enough of $EMSDK's, the PATH's and ours: { folder, version }. */
+/** The first new enough Emscripten out of $EMSDK's, the PATH's and ours: { folder, version }. */
 export async function emscripten() {
   await need(tools);
   const ours = join(cacheFolder, "emscripten", "emscripten");
@@ -199,7 +199,7 @@ async function installEmscripten(prefix) {
   const debianHere = existsSync("/etc/os-release") &&
     /^ID=debian$/m.test(readFileSync("/etc/os-release", "utf8"));
   if (!debianHere || !isRoot) {
-    throw new Trouble(`Emscripten ${EMSCRIPTEN} or newer is needed, and neither $EMSDK nor the PATH has one.\n` +
+    throw new Trouble(`expected Emscripten ${EMSCRIPTEN} or newer in $EMSDK or on the PATH, got none.\n` +
       "  git clone https://github.com/emscripten-core/emsdk && cd emsdk\n" +
       "  ./emsdk install latest && ./emsdk activate latest && source ./emsdk_env.sh\n" +
       "  then run this again. (On Debian, as root, this script would install one itself.)");
@@ -209,7 +209,7 @@ async function installEmscripten(prefix) {
 
 // ---- Browsers
 
-/** The path of a browser for the tests; undefined where there is none to be had. */
+/** The path of a browser for the tests; undefined if there is none and none can be installed. */
 async function browser(given, programs, debianName) {
   const find = () => given || programs.map(which).find(Boolean);
   if (!find()) await wanted(debianName);
@@ -221,7 +221,7 @@ export const chromium = () => browser(process.env.CHROMIUM,
 
 export const firefox = () => browser(process.env.FIREFOX, ["firefox-esr", "firefox"], "firefox-esr");
 
-/** The path of WebKitGTK's MiniBrowser, where WebKitWebDriver and Xvfb are here to drive it. */
+/** The path of WebKitGTK's MiniBrowser, if WebKitWebDriver and Xvfb are here to drive it. */
 export async function webkit() {
   const libraries = ["/usr/lib", `/usr/lib/${{ x64: "x86_64", arm64: "aarch64" }[process.arch]}-linux-gnu`];
   const find = () => process.env.WEBKIT || libraries

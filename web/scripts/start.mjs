@@ -1,4 +1,4 @@
-// npm start: from a fresh clone to the page in the browser.
+// npm start: builds what a fresh clone lacks and serves the page.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
@@ -22,7 +22,7 @@ function portOf(text) {
   throw new Trouble(`--port: expected a number from 0 to 65535, got "${text}"`);
 }
 
-/** Serves a built page at `port` or not at all; without one at 5173 or the next that is free. */
+/** Serves a built page at `port`, or without one at the first free port from 5173 on. */
 async function servePage(folder, port) {
   const orNext = port === undefined;
   const server = await serve(folder, { port: port ?? 5173, orNext }).catch((error) => {

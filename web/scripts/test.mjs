@@ -1,4 +1,4 @@
-// npm test: every test there is, from the C core to the page in a browser.
+// npm test: runs all tests, from the C core to the page in a browser.
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ import { lint } from "./lint.mjs";
 import * as setup from "./setup.mjs";
 
 const jobs = String(availableParallelism());
-/** How a program of tests is run. The longest test says nothing for about a minute. */
+/** Options for a test program. The longest test prints nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
 
-/** What engines differ in, in two or three minutes: all of tests/browser would take many more. */
+/** The tests in which engines differ. All of tests/browser would take many minutes. */
 const firefoxTests = ["api", "page", "drawing", "slow"].map((name) => `tests/browser/${name}.test.mjs`);
 
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
@@ -49,7 +49,7 @@ const stages = {
     await build.wasm();
     const node = await setup.currentNode();
     const counts = await script("tests/fuzz/wasm-mutants.mjs", ["20"], node);
-    return node ? counts : { ...counts, skipped: 1, why: "no current Node here: mutants ran under this one" };
+    return node ? counts : { ...counts, skipped: 1, why: "no current Node here, so the mutants ran under this one" };
   }],
   node: ["API under Node", async () => {
     await buildPackage();
@@ -117,7 +117,7 @@ async function buildPackage() {
   await build.dist();
 }
 
-/** Every C test is a program that prints "N passed, N failed". */
+/** Runs the C tests. Each is a program that prints "N passed, N failed". */
 async function cTests(preset, env) {
   await timed(`build of ${preset}`, () => build.cmake(preset, { env }));
   const data = findMnist();
@@ -144,13 +144,13 @@ async function nodeTests(folders, env = {}) {
   return { passed, failed: failed + cancelled, skipped };
 }
 
-/** A script of ours that is a test of its own. */
+/** Runs one of our scripts as a test. */
 async function script(path, args, node = process.execPath) {
   const { code } = await run(node, [path, ...args], tests);
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
-/** One command of node_modules that checks the package: a test of its own. */
+/** Runs a command of node_modules that checks the package as a test. */
 async function check(command, args) {
   const { code } = await run(join(root, "node_modules", ".bin", command), args, { ...tests, env: { NO_COLOR: "1" } });
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
@@ -166,7 +166,7 @@ function chosen(only) {
   return wanted;
 }
 
-/** A stage that fails is counted and said; the others still run. */
+/** Runs a stage. A failed stage is printed and counted, and the others still run. */
 async function attempt(name) {
   const [title, body] = stages[name];
   const start = performance.now();

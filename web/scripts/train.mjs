@@ -1,5 +1,5 @@
-// npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it; the
-// default one in int8 too. What follows `--` goes to `vit train`, as --threads 4.
+// npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it. The
+// default model is remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -39,8 +39,8 @@ await main(async () => {
   const pens = training.drawings > 0, strokes = pens && findStrokes();
   if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
-  the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0) with a line of JSON each, as
-  weights/README.md has it. To do without: a recipe without "drawings" in it, for build/native/vit train.`);
+  got none; they are the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0), one line of JSON each, as
+  in weights/README.md. To train without them, give build/native/vit train a recipe without "drawings".`);
   }
   await setup.native();
   await timed("native command", () => cmake("native", { target: "vit" }));
@@ -51,7 +51,7 @@ await main(async () => {
   await command("train", "--data", data, ...drawings, "--recipe", recipe, "--out", model,
     "--plot", `weights/${name}.svg`, ...teaching, ...words);
   if (pens && training.validation > 0) {
-    const images = gunzipSync(readFileSync(file("train-images-idx3"))).readUInt32BE(4); // IDX: their number
+    const images = gunzipSync(readFileSync(file("train-images-idx3"))).readUInt32BE(4); // their number, in IDX's header
     await command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
       ...drawings, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
   }
