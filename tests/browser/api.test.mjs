@@ -1,4 +1,4 @@
-// The package itself in a browser, unbundled, under the strictest policy it needs.
+// The package in a browser, without a bundler, under the strictest policy that it allows.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ const isolation = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
 };
-/** May read files from data: addresses too. */
+/** Headers that also allow files from data: addresses. */
 const withData = {
   "content-security-policy": policy("'self' 'wasm-unsafe-eval'").replace("connect-src", "connect-src data:"),
 };
@@ -53,7 +53,7 @@ after(async () => {
   server?.close();
 });
 
-/** Runs `work` in a fresh page with the model's address and, after it, `given`. */
+/** Runs `work` in a new page. Its arguments are the model's address and `given`. */
 async function inPage(work, { path = "/", prepare, given } = {}) {
   const page = await browser.newPage();
   try {
@@ -84,7 +84,7 @@ test("every image source gives the same digit", { skip }, async () => {
     const video = Object.assign(document.createElement("video"), { muted: true });
     const early = await vit.classify(video).catch(({ code, message }) => `${code}: ${message}`);
     video.srcObject = canvas.captureStream();
-    const redraw = setInterval(() => context.fillRect(0, 0, 1, 1), 20); // a stream needs news
+    const redraw = setInterval(() => context.fillRect(0, 0, 1, 1), 20); // a stream needs new frames
     await video.play();
     clearInterval(redraw);
     const sources = {
@@ -121,12 +121,12 @@ test("every image source gives the same digit", { skip }, async () => {
   for (const [name, logits] of Object.entries(others)) assert.deepEqual(logits, data, name);
 });
 
-test("a photo is turned as EXIF says; grey and CMYK are read as they look", { skip: skip || noSharp }, async () => {
+test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels that they show", { skip: skip || noSharp }, async () => {
   const upright = picture(64, 48, 3);
   const inverse = { ...upright, data: upright.data.map((value) => 255 - value) };
   const jpeg = (image) => image.jpeg({ quality: 100, chromaSubsampling: "4:4:4" });
   const base64 = async (image) => (await image.toBuffer()).toString("base64");
-  /** How a picture lies in a file of that orientation. */
+  /** The picture as a file of each orientation stores it. */
   const stored = {
     2: (image) => image.flop(),
     3: (image) => image.rotate(180),
@@ -214,7 +214,7 @@ test(
 
 const noRoute = name === "webkit" && "WebDriver cannot withhold a file";
 
-test("a worker that cannot start is told", { skip: skip || noRoute }, async () => {
+test("a worker that cannot start is an error with its reason", { skip: skip || noRoute }, async () => {
   const error = await inPage(
     async ({ model }) => {
       const { Vit } = await import("/dist/vit.js");
@@ -225,7 +225,7 @@ test("a worker that cannot start is told", { skip: skip || noRoute }, async () =
   assert.match(error, /^worker_lost: .*\/dist\/worker\.js.*is it a script\?/);
 });
 
-test("a policy that forbids WebAssembly is told, whosever the module", { skip }, async () => {
+test("a policy that forbids WebAssembly is an error that says so, for our modules and for given ones", { skip }, async () => {
   for (const wasm of [undefined, "/dist/vit.simd128.wasm", "/dist/"]) {
     const error = await inPage(
       async ({ model, given: wasm }) => {
@@ -261,7 +261,7 @@ test("every build gives the same logits, within rounding", { skip }, async () =>
   }
 });
 
-test("an isolated page has threads, on its own thread and in a worker", { skip }, async () => {
+test("an isolated page has threads, with and without a worker", { skip }, async () => {
   const work = async ({ model }) => {
     const { Vit } = await import("/dist/vit.js");
     const images = Array.from({ length: 9 }, (_, seed) =>
@@ -290,7 +290,7 @@ test("an isolated page has threads, on its own thread and in a worker", { skip }
   }
 });
 
-test("a page that is not isolated is told why it has one thread", { skip }, async () => {
+test("in a page that is not isolated a warning says why there is one thread", { skip }, async () => {
   const { threads, warned } = await inPage(async ({ model }) => {
     const warned = [];
     console.warn = (text) => warned.push(text);
@@ -338,8 +338,9 @@ test("the brush draws what a canvas draws", { skip: skip || otherCanvas }, async
     }
     return differences;
   });
-  // Edges are smoothed in different ways. Where that moves the box by one of 280 pixels, what a
-  // cell of 10 gets of an edge moves by a tenth, or two for a hair; else by a few levels of 255.
+  // The two brushes smooth edges differently. If this moves the ink's box by one of 280 pixels, a
+  // cell of 10 pixels at an edge changes by a tenth, or by two tenths for a hairline. Otherwise it
+  // changes by a few levels of 255.
   for (const { width, worst, mean } of differences) {
     assert.ok(worst < 0.25 && mean < 0.01, `width ${width}: ${worst} at worst, ${mean} on average`);
   }

@@ -1,4 +1,4 @@
-/** The browser that these tests drive: $VITRINE_BROWSER names chromium (the default), firefox or webkit. */
+/** Starts the browser that $VITRINE_BROWSER names: chromium (the default), firefox or webkit. */
 import { existsSync } from "node:fs";
 import { chromium, firefox } from "playwright-core";
 import { launchWebkit } from "./webkit.mjs";
@@ -20,7 +20,7 @@ async function launchChromium(executablePath) {
   return chromium.launch({ executablePath, args });
 }
 
-/** An unpatched Firefox, which Playwright drives over WebDriver BiDi. */
+/** Starts an unpatched Firefox. Playwright drives it over WebDriver BiDi. */
 async function launchFirefox(executablePath) {
   const firefoxUserPrefs = {
     "media.navigator.streams.fake": true, // a camera of moving shapes
@@ -55,7 +55,7 @@ const browsers = {
 };
 const { path, start, missing } = browsers[name];
 
-/** What to tell node:test: false, or why these tests cannot run here. */
+/** For node:test: false, or the reason why these tests cannot run here. */
 export const skip = path ? false : missing;
 
 export const launch = () => start(path);

@@ -1,9 +1,9 @@
-// A small checkpoint as transformers leaves it, and a photo.
+// A small checkpoint in the form of transformers, and a photo.
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
 
 export const family = (name) => readFileSync(new URL(`../golden/families/${name}.safetensors`, import.meta.url));
-/** As transformers writes them for tests/golden/families' `vit`. */
+/** The files that transformers writes beside tests/golden/families' `vit`. */
 const CONFIG = {
   architectures: ["ViTForImageClassification"],
   model_type: "vit",
@@ -30,9 +30,9 @@ const raw = { raw: { width: SIDE, height: SIDE, channels: 3 } };
 export const PHOTO = { name: "photo.png", mimeType: "image/png", buffer: await sharp(pixels, raw).png().toBuffer() };
 
 /**
- * A checkpoint of timm's names. Where `heads` is given, the file tells its config; else its shapes do.
+ * A checkpoint with timm's names. With `heads` the file has a config, otherwise only tensors.
  *
- * @param value of a tensor's name and a number's place in it.
+ * @param value gives a number from its tensor's name and its place in the tensor.
  */
 export function made({ heads, ...sizes }, value = (name, index) => Math.sin(index * index) / 2) {
   const { width, depth, classes, patch, side } = sizes;

@@ -29,7 +29,7 @@ describe("drawing on the page", { skip }, () => {
     });
   }
 
-  test("every example is read as what it shows", async () => {
+  test("every example is read as the digit that it shows", async () => {
     const { page, close } = await browser.visit();
     for (const example of await page.locator("#examples button").all()) {
       await example.click();
@@ -39,7 +39,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("class and bars change while the stroke is being drawn", async () => {
+  test("class and bars change while a stroke is being drawn", async () => {
     const { page, close } = await browser.visit();
     const shares = new Set();
     await draw(page, DIGITS[3], async () => {
@@ -51,7 +51,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("the ten shares add up to one, and the greatest is the prediction", async () => {
+  test("the ten probabilities add up to one, and the largest is the prediction", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[7]);
     const shares = await page
@@ -63,7 +63,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("nothing is predicted until something is drawn, nor after it is cleared", async () => {
+  test("a blank pad has no prediction, before the first stroke and after Clear", async () => {
     const { page, close } = await browser.visit();
     await page.waitForTimeout(300);
     assert.deepEqual(await prediction(page), { label: "", p: "" });
@@ -77,7 +77,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("undo takes back one stroke, and a clearing too", async () => {
+  test("Undo takes back one stroke, or a Clear", async () => {
     const { page, close } = await browser.visit();
     await draw(page, [DIGITS[4][0]]);
     const one = [await prediction(page), await painted(page, "#pad")];
@@ -100,7 +100,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("redo brings back what undo took, by button and by keys, until something new is drawn", async () => {
+  test("Redo brings back an undone stroke, by button and by keys, until a new stroke is drawn", async () => {
     const { page, close } = await browser.visit();
     const seen = async () => [await prediction(page), await painted(page, "#pad")];
     const press = async (keys) => {
@@ -132,7 +132,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("a tap leaves a dot", async () => {
+  test("a tap on the pad leaves a dot", async () => {
     const { page, close } = await browser.visit();
     await page.click("#clear");
     await page.mouse.click(...(await padSpots(page))([50, 50]));
@@ -142,7 +142,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("pointers made by a script draw too: a pen pressed hard draws wider", async () => {
+  test("pointers made by a script draw too, and a pen with more pressure draws wider", async () => {
     const { page, trouble, close } = await browser.visit();
     const ink = [];
     for (const pressure of [0.1, 1]) {
@@ -165,12 +165,12 @@ describe("drawing on the page", { skip }, () => {
       ink.push(await painted(page, "#pad"));
     }
     assert.ok(ink[1] > 1.5 * ink[0], `${ink}`);
-    const ours = trouble.filter((text) => !text.includes("willReadFrequently")); // this test reads
+    const ours = trouble.filter((text) => !text.includes("willReadFrequently")); // because this test reads pixels
     assert.deepEqual(ours, []);
     await close();
   });
 
-  test("Clear takes the result away at once, and the keyboard stays on its button", async () => {
+  test("Clear removes the result at once, and its button keeps the keyboard's focus", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[7]);
     const left = await page.evaluate(() => {
@@ -185,7 +185,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("a finger draws and the page stays where it is; a second finger does nothing", async () => {
+  test("a finger draws without scrolling the page, and a second finger does nothing", async () => {
     const { page, close } = await browser.visit({
       viewport: { width: 360, height: 640 },
       hasTouch: true,
@@ -215,7 +215,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("a pen's pressure is its width", { skip: noPen }, async () => {
+  test("a pen's pressure sets the width of its stroke", { skip: noPen }, async () => {
     const { page, close } = await browser.visit();
     const spot = await padSpots(page);
     const line = async (pressure) => {
@@ -231,7 +231,7 @@ describe("drawing on the page", { skip }, () => {
     await close();
   });
 
-  test("a 1 is drawn, read out and cleared by the keyboard alone", async () => {
+  test("the keyboard alone draws a 1, which is read aloud, and clears it", async () => {
     const { page, close } = await browser.visit();
     await page.keyboard.press("Tab");
     for (let i = 0; i < 20; i++) {

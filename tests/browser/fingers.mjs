@@ -1,4 +1,4 @@
-/** Touch and pen, which Playwright leaves to each browser's own protocol. */
+/** Touch and pen by each browser's own protocol, because Playwright has neither. */
 import { name } from "./browsers.mjs";
 
 /** A finger: `{ id, x, y }` in pixels of the window. */
@@ -21,7 +21,7 @@ async function chromiumFingers(page) {
   };
 }
 
-/** Has the browser carry out WebDriver's actions of one pointer. */
+/** Lets the browser perform WebDriver's actions of one pointer. */
 async function act(page, id, pointerType, actions) {
   const session = page._connection.toImpl(page).delegate._session;
   const source = { type: "pointer", id, parameters: { pointerType }, actions };
@@ -33,7 +33,7 @@ const moveTo = (x, y) => ({ type: "pointerMove", x: Math.round(x), y: Math.round
 function bidiFingers(page) {
   const down = new Set();
   return {
-    scrolls: false, // a driver's touches reach the page and not what scrolls it
+    scrolls: false, // WebDriver's touches reach the page but do not scroll it
     async move({ id, x, y }) {
       const first = down.has(id) ? [] : [{ type: "pointerDown", button: 0 }];
       down.add(id);
@@ -46,13 +46,13 @@ function bidiFingers(page) {
   };
 }
 
-/** Fingers on a touch screen: `move` puts one down or moves it, `lift` takes all away. */
+/** Fingers on a touch screen: `move` puts a finger down or moves it, `lift` lifts all fingers. */
 export const fingers = (page) => (name === "firefox" ? bidiFingers(page) : chromiumFingers(page));
 
-/** Why no pen can be tested, or false. */
+/** The reason why no pen can be tested, or false. */
 export const noPen = name === "firefox" && "Firefox's WebDriver has no pen";
 
-/** Draws along the points with a pen pressed at `force`, from 0 to 1. */
+/** Draws along the points with a pen whose pressure is `force`, from 0 to 1. */
 export async function pen(page, force, points) {
   const session = await page.context().newCDPSession(page);
   const send = (type, [x, y], buttons = 1) =>

@@ -1,4 +1,4 @@
-/** A static server over build/page, a Chromium to visit it, and a hand to draw with. */
+/** A static server for build/page, a browser that visits it, and a hand that draws. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ const TYPES = {
 
 export { skip };
 
-/** Opens a browser and a server; `visit` gives a page of its own to each test. */
+/** Opens a browser and a server. Each `visit` opens a new page. */
 export async function openBrowser() {
   if (!existsSync(join(root, "index.html")))
     throw new Error("build/page is missing: run npm run build");
@@ -49,8 +49,8 @@ export async function openBrowser() {
 }
 
 /**
- * Opens the page; `trouble` collects what it complains of. `before` may prepare the page. Without
- * `stores` it has no service worker, whose requests `page.route` would not see.
+ * Opens the page. `trouble` collects its errors. `before` may prepare the page. Without `stores`
+ * the page has no service worker, because `page.route` does not see a service worker's requests.
  */
 export async function visit(browser, { address, before, ready = true, stores = false, ...options }) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
@@ -72,7 +72,7 @@ export async function visit(browser, { address, before, ready = true, stores = f
   return { page, trouble, close: () => context.close() };
 }
 
-/** Strokes of digits in a square of 100, as corners of a polyline. */
+/** Strokes of digits as polylines, in a square of 100. */
 export const DIGITS = {
   0: [
     [[50, 14], [36, 20], [27, 38], [27, 62], [36, 80], [50, 86], [64, 80], [73, 62], [73, 38],
@@ -87,14 +87,14 @@ export const DIGITS = {
   7: [[[26, 18], [74, 18], [46, 86]]],
 };
 
-/** The pad's spot (x, y in 0..100) in page coordinates. */
+/** A function from the pad's spots (x, y in 0..100) to page coordinates. */
 export async function padSpots(page) {
   await page.locator("#pad").scrollIntoViewIfNeeded();
   const box = await page.locator("#pad").boundingBox();
   return ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
 }
 
-/** Draws with the mouse; `during` is called after each leg, the button still down. */
+/** Draws with the mouse. `during` is called after each line, with the button still down. */
 export async function draw(page, strokes, during) {
   const spot = await padSpots(page);
   for (const stroke of strokes) {
@@ -109,7 +109,7 @@ export async function draw(page, strokes, during) {
   await settled(page);
 }
 
-/** Waits until the page has answered for what is on the pad, and shows it. */
+/** Waits until the page shows the answer for the drawing on the pad. */
 export async function settled(page) {
   const frames = () =>
     page.evaluate(
@@ -120,7 +120,14 @@ export async function settled(page) {
   await frames();
 }
 
-/** A shipped model's file with another config, as bytes. */
+/** A promise `opened` that resolves when `open` is called. */
+export function gate() {
+  let open;
+  const opened = new Promise((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+/** The bytes of a shipped model with changes in its config. */
 export async function modelWith(name, more) {
   const bytes = await readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
   const end = 8 + Number(bytes.readBigUInt64LE(0));
@@ -133,7 +140,7 @@ export async function modelWith(name, more) {
   return Buffer.concat([length, text, bytes.subarray(end)]);
 }
 
-/** What #prediction says to programs. */
+/** The values of #prediction for programs. */
 export async function prediction(page) {
   const { label, p } = await page
     .locator("#prediction")
@@ -141,12 +148,12 @@ export async function prediction(page) {
   return { label, p };
 }
 
-/** A canvas's pixels as a short string: equal strings, equal pictures. */
+/** A canvas's pixels as a short string. Equal strings mean equal pictures. */
 export function picture(page, selector) {
   return page.locator(selector).evaluate((canvas) => canvas.toDataURL());
 }
 
-/** How many pixels of a canvas are not transparent. */
+/** Counts the pixels of a canvas that are not transparent. */
 export function painted(page, selector) {
   return page.locator(selector).evaluate((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);

@@ -1,10 +1,12 @@
-/** A static host: it sends no header but type and length, and can be down, in trouble or slow. */
+/** A static host. Its only headers are type and length. It can be down, in trouble or slow. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
+import { after, afterEach, before, beforeEach } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { pageFolder } from "../../web/scripts/build.mjs";
+import { openBrowser } from "./harness.mjs";
 
 const TYPES = {
   ".html": "text/html; charset=utf-8",
@@ -20,8 +22,8 @@ const TICK_MS = 25;
 export const DOWN = "down";
 
 /**
- * Serves `folder` under the path `at`. `rule(path)` may give or promise, for each request, DOWN, a
- * status, or the bytes a second that the answer trickles at. `asked` are the paths so far.
+ * Serves `folder` under the path `at`. For each request `rule(path)` may give or promise DOWN, a
+ * status, or the answer's speed in bytes a second. `asked` are the paths so far.
  */
 export async function openHost({ at = "/", folder = pageFolder } = {}) {
   const host = { folder, asked: [], rule: () => undefined, close };
@@ -36,6 +38,19 @@ export async function openHost({ at = "/", folder = pageFolder } = {}) {
     server.closeAllConnections();
     server.close();
   }
+}
+
+/**
+ * Gives the tests of a `describe` one `browser`, and each test a `host` of its own. `visit` opens
+ * the host's page.
+ */
+export function hosted(options) {
+  const here = { visit: (more) => here.browser.visit({ address: here.host.address, ...more }) };
+  before(async () => (here.browser = await openBrowser()));
+  after(() => here.browser?.close());
+  beforeEach(async () => (here.host = await openHost(options)));
+  afterEach(() => here.host?.close());
+  return here;
 }
 
 async function answer(host, at, request, response) {
@@ -60,14 +75,14 @@ async function trickle(response, body, piece) {
   }
 }
 
-/** Waits until what `predicate` promises is true; page.waitForFunction does not await it. */
+/** Waits until `predicate` resolves to true. page.waitForFunction does not await a promise. */
 export async function until(page, predicate, argument) {
   for (const end = Date.now() + 30_000; !(await page.evaluate(predicate, argument)); await pause(50)) {
     assert.ok(Date.now() < end, `it never came to ${predicate}`);
   }
 }
 
-/** Waits until the page's files are stored, its model among them. */
+/** Waits until the page's files and its model are stored. */
 export async function stored(page) {
   await page.waitForFunction(() => navigator.serviceWorker.controller);
   await until(page, async () => {

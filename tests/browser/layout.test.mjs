@@ -1,4 +1,4 @@
-// Pad and answer are seen together, whatever the screen; a gesture does what it is meant for.
+// The page on screens of many sizes, and its gestures.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fingers } from "./fingers.mjs";
@@ -9,7 +9,7 @@ describe("the page on its screen", { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  /** Whether these elements lie in the view together, once the first is brought into it. */
+  /** Scrolls to the first element. Returns whether all elements are then in view. */
   const together = (page, ids) =>
     page.evaluate((all) => {
       const boxes = all.map((id) => document.getElementById(id).getBoundingClientRect());
@@ -27,7 +27,7 @@ describe("the page on its screen", { skip }, () => {
     [320, 560], [360, 740], [740, 360], [768, 1024], [1280, 900], [1920, 1080], [568, 320], [1024, 600],
     [640, 450, "1280×900 at 200 %"], [320, 225, "1280×900 at 400 %"],
   ]) {
-    test(`pad and answer are seen together at ${what ?? `${width}×${height}`}`, async () => {
+    test(`pad and answer are visible together at ${what ?? `${width}×${height}`}`, async () => {
       const { page, close } = await browser.visit({ viewport: { width, height } });
       await draw(page, DIGITS[3]);
       assert.equal((await prediction(page)).label, "3");
@@ -39,14 +39,14 @@ describe("the page on its screen", { skip }, () => {
     });
   }
 
-  test("a wide screen is used", async () => {
+  test("the page uses the width of a wide screen", async () => {
     const { page, close } = await browser.visit({ viewport: { width: 1920, height: 1080 } });
     const box = await page.locator("main").boundingBox();
     assert.ok(box.width > 1600, `${box.width} of 1920`);
     await close();
   });
 
-  test("selected text is not dragged along by the pen", async () => {
+  test("the pen draws and does not drag selected text", async () => {
     const { page, close } = await browser.visit();
     for (const select of [() => page.keyboard.press("Control+A"), () => page.locator(".title p").first().click({ clickCount: 3 })]) {
       await page.locator("#clear").click();
@@ -57,7 +57,7 @@ describe("the page on its screen", { skip }, () => {
     await close();
   });
 
-  test("a finger's swipe over the model's view scrolls, and its tap chooses a patch", async () => {
+  test("on the model's view a finger's swipe scrolls the page and a finger's tap chooses a patch", async () => {
     const { page, close } = await browser.visit({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
     await draw(page, DIGITS[7]);
     await page.locator("#pixels").evaluate((canvas) => canvas.scrollIntoView({ block: "center" }));
@@ -82,7 +82,7 @@ describe("the page on its screen", { skip }, () => {
     await close();
   });
 
-  test("while patches are chosen a tap on the pad chooses one, and a stroke still draws", async () => {
+  test("with the map of a patch, a tap on the pad chooses a patch and a stroke still draws", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[1]);
     await page.selectOption("#map", "patch");
@@ -103,7 +103,7 @@ describe("the page on its screen", { skip }, () => {
   });
 
   for (const [width, height] of [[320, 560], [360, 740], [740, 360], [1280, 900], [1280, 2400], [360, 3200]]) {
-    test(`nothing shifts from navigation to the first answer at ${width}×${height}`, async () => {
+    test(`at ${width}×${height} nothing moves between the page's load and the first answer`, async () => {
       const { page, close } = await browser.visit({
         viewport: { width, height },
         before: (page) =>
@@ -128,7 +128,7 @@ describe("the page on its screen", { skip }, () => {
   }
 
   for (const [width, height] of [[320, 560], [360, 740]]) {
-    test(`the hint stands in one line on a phone of ${width}×${height}`, async () => {
+    test(`the pad's hint fits in one line on a phone of ${width}×${height}`, async () => {
       const { page, close } = await browser.visit({ viewport: { width, height } });
       for (const words of [/draw over it/, /Draw a digit here/]) {
         await page.locator("#hint", { hasText: words }).waitFor();
@@ -140,7 +140,7 @@ describe("the page on its screen", { skip }, () => {
           return { lines, inside: text.left >= sheet.left && text.right <= sheet.right };
         });
         assert.deepEqual({ lines, inside }, { lines: 1, inside: true });
-        await page.keyboard.press("Escape"); // the pad is blank then
+        await page.keyboard.press("Escape"); // clears the pad
         await settled(page);
       }
       await close();
@@ -148,14 +148,14 @@ describe("the page on its screen", { skip }, () => {
   }
 
   for (const [width, height] of [[360, 740], [1280, 900]]) {
-    test(`numeral, bar and figure share a baseline, and the answer's share stands once, at ${width}×${height}`, async () => {
+    test(`at ${width}×${height} a row's label, bar and number share a baseline, and the answer's number is shown once`, async () => {
       const { page, close } = await browser.visit({ viewport: { width, height } });
       await draw(page, DIGITS[7]);
       const lines = await page.locator("#bars li").evaluateAll((rows) =>
         rows.map((row) => {
           const [numeral, bar, figure] = row.children;
           const baseline = (text) => {
-            const mark = document.createElement("span"); // an empty inline block stands on the baseline
+            const mark = document.createElement("span"); // an empty inline block is on the baseline
             mark.style.cssText = "display: inline-block; width: 0; height: 0";
             text.append(mark);
             const { bottom } = mark.getBoundingClientRect();
@@ -174,7 +174,7 @@ describe("the page on its screen", { skip }, () => {
     });
   }
 
-  test("a focus ring is for the keyboard: Tab shows it, the pointer does not", async () => {
+  test("the keyboard's Tab shows a focus ring, and the pointer does not", async () => {
     const { page, close } = await browser.visit();
     const ring = () =>
       page.evaluate(() => {
@@ -201,7 +201,7 @@ describe("the page on its screen", { skip }, () => {
     await close();
   });
 
-  test("the journey's figures are of one size and their texts of like length", async () => {
+  test("the journey's figures have one size and its texts have similar lengths", async () => {
     const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 } });
     await draw(page, DIGITS[4]);
     const steps = await page.locator(".journey li").evaluateAll((all) =>

@@ -14,7 +14,7 @@ import {
 } from "./harness.mjs";
 
 const DIGIT_WEIGHTS = "**/digits*.safetensors";
-/** What the recipe of a shipped model says of its shape. */
+/** The shape of a shipped model, from its recipe. */
 const configOf = (name) => {
   const recipe = new URL(`../../weights/${name}.recipe.json`, import.meta.url);
   return JSON.parse(readFileSync(recipe, "utf8")).model;
@@ -45,7 +45,7 @@ describe("a model that is not sure", { skip }, () => {
     ["light", 320],
     ["dark", 1200],
   ]) {
-    test(`says so in place of the digit, its guess beside it, ${colorScheme}, ${width} pixels wide`, async () => {
+    test(`an unsure model shows "not sure" and its guess beside it, ${colorScheme}, ${width} pixels wide`, async () => {
       const { page, trouble, close } = await visitWith(
         { uncertain_below: 1 },
         { colorScheme, viewport: { width, height: 740 } },
@@ -75,7 +75,7 @@ describe("a model that is not sure", { skip }, () => {
     });
   }
 
-  test("takes no more room than a digit, and says it of uncertain answers alone", async () => {
+  test("only an uncertain answer says not sure, and it takes the same room as a digit", async () => {
     const heights = [];
     for (const uncertain_below of [1, 0.5]) {
       const { page, close } = await visitWith({ uncertain_below });
@@ -95,7 +95,7 @@ describe("a model that is not sure", { skip }, () => {
     assert.ok(Math.max(...heights) - Math.min(...heights) < 1, `heights ${heights}`);
   });
 
-  test("a colder temperature is a larger share, and the page tells of both numbers", async () => {
+  test("a lower temperature gives a larger probability, and the page tells temperature and limit", async () => {
     const shares = [];
     for (const temperature of [1, 0.6]) {
       const { page, close } = await visitWith({ temperature, uncertain_below: 0.4 });
@@ -119,7 +119,7 @@ describe("the choice of a model", { skip }, () => {
   const weights = async (page) => (await page.locator("#status").textContent()).match(/\d+ kB/)?.[0];
   const ready = (page) => page.locator("#status.ready").waitFor();
 
-  test("keeps the drawing, reads it anew, and fits layers, heads and maps", async () => {
+  test("choosing a model keeps the drawing, reads it again, and fits layers, heads and maps", async () => {
     const { page, trouble, close } = await browser.visit();
     assert.equal(await page.inputValue("#model"), "digits");
     await draw(page, DIGITS[1]);
@@ -157,7 +157,7 @@ describe("the choice of a model", { skip }, () => {
     await close();
   });
 
-  test("?model=… begins with that model; an address that names none we have begins with digits", async () => {
+  test("the page begins with the model of ?model=…, or with digits if there is no such model", async () => {
     for (const [asked, want] of [
       ["myvit", "myvit"],
       ["digits-large", "digits-large"],
@@ -176,7 +176,7 @@ describe("the choice of a model", { skip }, () => {
     ["that is missing", { status: 404, body: "not found" }, /404/],
     ["that is no model", { body: '\x10\0\0\0\0\0\0\0{"a":' }, /./],
   ]) {
-    test(`a model ${what} leaves the old one at work and says so, and Retry loads it`, async () => {
+    test(`a model ${what} leaves the old model in use, the page says so, and Retry loads it`, async () => {
       const { page, close } = await browser.visit({
         before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.fulfill(answer)),
       });
@@ -200,7 +200,7 @@ describe("the choice of a model", { skip }, () => {
     });
   }
 
-  test("after a failure the next stroke is read by the old model, and the notice goes", async () => {
+  test("after a model did not load, the old model reads the next stroke and the notice goes", async () => {
     const { page, close } = await browser.visit({
       before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.abort()),
     });
@@ -214,7 +214,7 @@ describe("the choice of a model", { skip }, () => {
     await close();
   });
 
-  test("the old model reads on while the new one comes, and the last choice is the one that stays", async () => {
+  test("the old model reads while a new one loads, and of several choices the last one stays", async () => {
     let arrive;
     const coming = new Promise((resolve) => (arrive = resolve));
     const { page, trouble, close } = await browser.visit({
@@ -240,7 +240,7 @@ describe("the choice of a model", { skip }, () => {
     await close();
   });
 
-  test("works by keyboard, under its label, and fits a narrow screen", async () => {
+  test("the choice of a model works by keyboard, has a label and fits a narrow screen", async () => {
     const { page, close } = await browser.visit({ viewport: { width: 320, height: 740 } });
     await page.getByRole("combobox", { name: "Model", exact: true }).focus();
     await page.keyboard.press("ArrowDown");

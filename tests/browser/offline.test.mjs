@@ -1,17 +1,18 @@
-// What was loaded once works without its host; a static host's page is isolated; builds replace each other.
+// The service worker: a page that was loaded once works offline, a page on a static host is
+// isolated, and a newer build replaces an older one.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
-import { DOWN, openHost, stored, until } from "./host.mjs";
+import { DOWN, hosted, openHost, stored, until } from "./host.mjs";
 
 const AT = "/some/where/";
 const isModel = (path) => path.includes("digits-") && !path.includes("large");
 const ready = (page) => page.locator("#status.ready").waitFor();
-/** The button works once the tab's code has come. */
+/** Loads the random model, as soon as the tab's code has loaded. */
 async function random(page) {
   await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
   await page.click("#own-random");
@@ -19,24 +20,19 @@ async function random(page) {
 const looked = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
 
 describe("a page that was loaded once", { skip }, () => {
-  let browser;
-  let host;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
-  beforeEach(async () => (host = await openHost({ at: AT })));
-  afterEach(() => host?.close());
+  const here = hosted({ at: AT });
 
-  const visit = (options) => browser.visit({ address: host.address, stores: true, ...options });
+  const visit = (options) => here.visit({ stores: true, ...options });
 
   for (const [what, rule] of [
     ["is down", DOWN],
     ["answers 503 to everything", 503],
   ]) {
-    test(`opens, reads a drawing and opens the own tab for the first time while its host ${what}`, async () => {
+    test(`a stored page opens, reads a drawing and opens the own tab while its host ${what}`, async () => {
       const { page, close } = await visit();
       await stored(page);
-      host.rule = () => rule;
-      await page.goto(`${host.address}?model=digits`);
+      here.host.rule = () => rule;
+      await page.goto(`${here.host.address}?model=digits`);
       await ready(page);
       await draw(page, DIGITS[7]);
       assert.equal((await prediction(page)).label, "7");
@@ -48,10 +44,10 @@ describe("a page that was loaded once", { skip }, () => {
     });
   }
 
-  test("opens the own tab while its host is down, without having been loaded again", async () => {
+  test("a page that was loaded only once opens the own tab while its host is down", async () => {
     const { page, close } = await visit();
     await stored(page);
-    host.rule = () => DOWN;
+    here.host.rule = () => DOWN;
     await draw(page, DIGITS[1]);
     await page.click("#tab-own");
     await random(page);
@@ -63,12 +59,12 @@ describe("a page that was loaded once", { skip }, () => {
     await close();
   });
 
-  test("comes from the store when its host has not answered for long, and stays the stored one", async () => {
+  test("a stored page opens when its host does not answer for long, and stays when it answers late", async () => {
     const { page, close } = await visit();
     await stored(page);
     let answer;
-    host.rule = (path) => path === "index.html" && new Promise((later) => (answer = later));
-    await page.goto(host.address);
+    here.host.rule = (path) => path === "index.html" && new Promise((later) => (answer = later));
+    await page.goto(here.host.address);
     await ready(page);
     assert.ok(answer, "the host was asked");
     answer(503);
@@ -79,18 +75,12 @@ describe("a page that was loaded once", { skip }, () => {
 });
 
 describe("a page on a static host", { skip }, () => {
-  let browser;
-  let host;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
-  beforeEach(async () => (host = await openHost({ at: AT })));
-  afterEach(() => host?.close());
+  const here = hosted({ at: AT });
 
-  /** Its loads so far; opening the own tab is what makes another. */
+  /** Visits the page and counts its loads. */
   async function counted(options) {
     let loads = 0;
-    const visited = await browser.visit({
-      address: host.address,
+    const visited = await here.visit({
       stores: true,
       ...options,
       before: async (page) => {
@@ -101,7 +91,7 @@ describe("a page on a static host", { skip }, () => {
     return { ...visited, loads: () => loads };
   }
 
-  test("reloads once when the own tab is opened, is isolated then, has threads, and keeps the drawing", async () => {
+  test("a page on a static host reloads once when the own tab opens; it is then isolated, has threads and keeps the drawing", async () => {
     const { page, trouble, loads, close } = await counted();
     await stored(page);
     assert.equal(await page.evaluate(() => crossOriginIsolated), false);
@@ -126,7 +116,7 @@ describe("a page on a static host", { skip }, () => {
     await close();
   });
 
-  test("reloads no second time in an engine that does not isolate it, and opens the own tab all the same", async () => {
+  test("in an engine that does not isolate it, a page reloads only once and still opens the own tab", async () => {
     const { page, loads, close } = await counted({
       before: (page) =>
         page.addInitScript(() => Object.defineProperty(globalThis, "crossOriginIsolated", { value: false })),
@@ -144,7 +134,7 @@ describe("a page on a static host", { skip }, () => {
     await close();
   });
 
-  test("is isolated from its second load on, without one of its own", async () => {
+  test("a page on a static host is isolated from its second load on and does not reload itself", async () => {
     const { page, loads, close } = await counted();
     await stored(page);
     await page.reload();
@@ -156,14 +146,14 @@ describe("a page on a static host", { skip }, () => {
     await close();
   });
 
-  test("can be installed: its manifest has no fault, relative addresses, and icons of the sizes it names", async () => {
+  test("the page's manifest has no errors, relative addresses, and icons of the sizes that it names", async () => {
     const { page, close } = await counted();
     const session = await page.context().newCDPSession(page);
     const { url, errors, data } = await session.send("Page.getAppManifest");
     assert.deepEqual(errors, []);
     const manifest = JSON.parse(data);
-    assert.equal(new URL(manifest.start_url, url).href, host.address);
-    assert.equal(new URL(manifest.scope, url).href, host.address);
+    assert.equal(new URL(manifest.start_url, url).href, here.host.address);
+    assert.equal(new URL(manifest.scope, url).href, here.host.address);
     assert.ok(manifest.icons.some(({ sizes }) => sizes === "512x512"));
     for (const { src, sizes } of manifest.icons) {
       assert.doesNotMatch(src, /^(\/|\w+:)/);
@@ -193,7 +183,7 @@ describe("a newer build of the page", { skip }, () => {
   });
 
   const builds = (page) => page.evaluate(() => caches.keys());
-  /** No service worker is on its way to take another's place. */
+  /** Waits until no other service worker installs or waits. */
   const active = (page) =>
     until(page, async () => {
       const { installing, waiting, active } = await navigator.serviceWorker.getRegistration();
@@ -201,7 +191,7 @@ describe("a newer build of the page", { skip }, () => {
     });
   const kept = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
 
-  test("takes the older one's place in the store, but not while a page of the older one is open", async () => {
+  test("a newer build replaces the older one in the store, but not while a page of the older one is open", async () => {
     const { page: old, close } = await browser.visit({ address: host.address, stores: true });
     await stored(old);
     const [before] = await builds(old);
@@ -231,7 +221,7 @@ describe("a newer build of the page", { skip }, () => {
   });
 });
 
-/** The built page as another build: its number is another, and the own tab's code has another name. */
+/** Copies the built page as another build: with another number and another name of own code. */
 function makeOlder(folder) {
   cpSync(pageFolder, folder, { recursive: true });
   const names = readdirSync(join(folder, "assets")).filter((name) => /\.js$/.test(name));
@@ -246,12 +236,7 @@ function makeOlder(folder) {
 }
 
 describe("a failure of the line", { skip }, () => {
-  let browser;
-  let host;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
-  beforeEach(async () => (host = await openHost()));
-  afterEach(() => host?.close());
+  const here = hosted();
 
   const told = async (status) => {
     await status.locator("button", { hasText: "Retry" }).waitFor();
@@ -261,17 +246,17 @@ describe("a failure of the line", { skip }, () => {
     return text;
   };
 
-  test("that takes the own tab's code away is told with its remedy, and reopening or Retry loads it", async () => {
+  test("if the own tab's code does not load, the page says how to mend it, and reopening or Retry loads it", async () => {
     for (const again of ["#tab-own", "#own-retry"]) {
-      host.rule = () => undefined;
-      const { page, close } = await browser.visit({ address: host.address });
-      host.rule = () => DOWN;
+      here.host.rule = () => undefined;
+      const { page, close } = await here.visit();
+      here.host.rule = () => DOWN;
       await page.click("#tab-own");
       const status = page.locator("#own-status");
       await told(status);
       await page.click("#own-retry"); // still down
       await told(status);
-      host.rule = () => undefined;
+      here.host.rule = () => undefined;
       if (again === "#tab-own") await page.click("#tab-draw");
       await page.click(again);
       await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
@@ -283,14 +268,14 @@ describe("a failure of the line", { skip }, () => {
   });
 
   for (const [what, rule, words] of [
-    ["is down", DOWN, /line/],
+    ["is down", DOWN, /broke off/],
     ["answers 503", 503, /503/],
   ]) {
-    test(`that takes the model away because the host ${what} is told with its remedy, and Retry loads it`, async () => {
-      host.rule = (path) => (isModel(path) ? rule : undefined);
-      const { page, close } = await browser.visit({ address: host.address, ready: false });
+    test(`if the model does not load because the host ${what}, the page says how to mend it, and Retry loads it`, async () => {
+      here.host.rule = (path) => (isModel(path) ? rule : undefined);
+      const { page, close } = await here.visit({ ready: false });
       assert.match(await told(page.locator("#status")), words);
-      host.rule = () => undefined;
+      here.host.rule = () => undefined;
       await page.click("#retry");
       await ready(page);
       await draw(page, DIGITS[7]);
@@ -299,15 +284,15 @@ describe("a failure of the line", { skip }, () => {
     });
   }
 
-  test("that takes a model's wasm away in the own tab is told with its remedy, and Retry loads it", async () => {
-    const { page, close } = await browser.visit({ address: host.address });
+  test("if a checkpoint's reader does not load in the own tab, the page says how to mend it, and Retry loads it", async () => {
+    const { page, close } = await here.visit();
     await page.click("#tab-own");
     await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
-    host.rule = () => DOWN;
+    here.host.rule = () => DOWN;
     const files = [{ name: "model.pt", mimeType: "", buffer: Buffer.from([80, 75, 3, 4, ...Array(60).fill(0)]) }];
     await page.setInputFiles("#own-files-input", files);
     await told(page.locator("#own-status"));
-    host.rule = () => undefined;
+    here.host.rule = () => undefined;
     await page.click("#own-retry");
     await page.locator("#own-status", { hasText: "cannot be read" }).filter({ hasNotText: "connection" }).waitFor();
     await close();

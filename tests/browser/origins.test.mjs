@@ -1,4 +1,4 @@
-// Where the package's files come from, and what a page says where they do not come.
+// The package's files from other origins, and the messages when the files cannot be loaded.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -15,7 +15,7 @@ const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
 const MODEL = "/tests/golden/per_head.safetensors";
 const [{ image, logits: want }] = golden("per_head");
 
-/** Headers of all pages and files here. */
+/** The headers of all pages and files here. */
 const OPEN = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-embedder-policy": "require-corp",
@@ -24,7 +24,7 @@ const OPEN = {
 };
 const policy = (value) => ({ "content-security-policy": value });
 const HTML = "<!doctype html><title>No such page</title>";
-/** Pages by path, each of them isolated. */
+/** The pages by path. Each of them is isolated. */
 const PAGES = {
   "/": {},
   "/trusted": policy("require-trusted-types-for 'script'; trusted-types vitrine"),
@@ -36,7 +36,7 @@ const PAGES = {
 };
 /** Files that are not in the repository, by path. */
 const made = new Map();
-/** The code with nothing beside it. */
+/** The path of code without other files beside it. */
 const BARE = "/bare/vit.js";
 
 let home;
@@ -48,7 +48,7 @@ async function answer({ url }, response) {
   if (PAGES[pathname]) {
     return response.writeHead(200, { "content-type": "text/html", ...OPEN, ...PAGES[pathname] }).end(HTML);
   }
-  // A server of an app of one page answers what it has not with that page; another says 404.
+  // A server of a single-page app answers unknown paths with its page; another server says 404.
   const missing = pathname.startsWith("/page/") ? 200 : 404;
   const body = made.get(pathname) ?? (await readFile(new URL(`.${pathname}`, root)).catch(() => undefined));
   const type = body ? (TYPES[extname(pathname)] ?? "application/octet-stream") : "text/html";
@@ -79,11 +79,11 @@ after(async () => {
 });
 
 /**
- * Loads the model in a page of its own and classifies an image: what came of it, as
+ * Loads the model in a page of its own and classifies an image. Returns
  * `{ logits, threads, variant, warned }` or `{ error, warned }`.
  *
- * @param code the address of vit.js, by default at home.
- * @param lacks names that the page's global object is without.
+ * @param code the address of vit.js, by default on the page's own server.
+ * @param lacks names that are removed from the page's global object.
  */
 async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, lacks = [], prepare, context } = {}) {
   const page = await (context ?? browser).newPage();
@@ -112,7 +112,7 @@ async function run({ code, options, model, image }) {
   }
 }
 
-/** That the model's answer is PyTorch's, by so many threads. */
+/** Checks that the logits are PyTorch's and that `wanted` threads ran, or all cores if fewer. */
 function right({ error, logits, threads, warned, cores }, wanted = 1) {
   assert.equal(error, undefined);
   assert.deepEqual(warned, []);
@@ -127,13 +127,13 @@ test("code of another origin runs in a worker and by several threads", { skip },
   for (const way of WAYS) right(await attempt(way, { code: `${cdn.address}/dist/vit.js` }), way.threads);
 });
 
-test("wasm says the folder of another origin that holds the modules and the worker", { skip }, async () => {
+test("the option wasm can name a folder of another origin with the modules and the worker", { skip }, async () => {
   const code = home.address + BARE;
   for (const way of WAYS) right(await attempt({ ...way, wasm: `${cdn.address}/dist/` }, { code }), way.threads);
   right(await attempt({ worker: true, wasm: "dist/" }, { code }));
 });
 
-test("wasm names each file, and auto takes of the builds that are named", { skip }, async () => {
+test("the option wasm can name single files, and auto chooses among the named builds", { skip }, async () => {
   const code = home.address + BARE;
   const at = (name) => `${cdn.address}/dist/${name}`;
   const worker = at("worker.js");
@@ -150,7 +150,7 @@ test("wasm names each file, and auto takes of the builds that are named", { skip
   assert.match(warned.join(), /one thread in place of 2: the module given is a build for one/);
 });
 
-test("Trusted Types let workers start by the policy vitrine, or a page's default", { skip }, async () => {
+test("under Trusted Types workers start by the policy vitrine or by the page's default policy", { skip }, async () => {
   for (const path of ["/trusted", "/any-policy"]) {
     for (const server of [home, cdn]) {
       right(await attempt({ worker: true, threads: 2 }, { path, code: `${server.address}/dist/vit.js` }), 2);
@@ -161,7 +161,7 @@ test("Trusted Types let workers start by the policy vitrine, or a page's default
   right(await attempt({ worker: true }, { path: "/default-policy", prepare }));
 });
 
-test("where Trusted Types forbid that policy the error names it, and threads are one", { skip }, async () => {
+test("if Trusted Types forbid the policy vitrine, the error names it and one thread runs", { skip }, async () => {
   const { error } = await attempt({ worker: true }, { path: "/no-policy" });
   assert.match(error, /^worker_lost: .*trusted-types must allow vitrine; or load without worker/);
   const { threads, warned } = await attempt({ threads: 2 }, { path: "/no-policy" });
@@ -177,7 +177,7 @@ const BROKEN = {
   "no file of another origin": [{ elsewhere: "/none/worker.js" }, {}, /none\/worker\.js.*is it a script\?/],
 };
 for (const [what, [given, where, said]] of Object.entries(BROKEN)) {
-  test(`${what} in place of a worker is an error that says what to do, and threads are one`, { skip }, async () => {
+  test(`${what} in place of a worker is an error that says what to do, and one thread runs`, { skip }, async () => {
     const { cdn: fromCdn, elsewhere, ...options } = given;
     if (elsewhere) options.wasm = { worker: cdn.address + elsewhere };
     const at = { ...where, ...(fromCdn && { code: `${cdn.address}/dist/vit.js` }) };
@@ -208,12 +208,12 @@ for (const [name, [said, where]] of Object.entries(LACKING)) {
   });
 }
 
-test("a page without Worker is told to load without one", { skip }, async () => {
+test("in a page without Worker the error says to load without a worker", { skip }, async () => {
   const { error } = await attempt({ worker: true }, { lacks: ["Worker"] });
   assert.equal(error, "worker_lost: this engine has no Worker; load without worker: true");
 });
 
-/** An engine whose multiply-add takes so much of the plain one's time, by its own clock. */
+/** An engine whose clock gives a fused multiply-add `share` of a plain one's time. */
 const engine = (share) => (page) =>
   page.addInitScript((share) => {
     let time = 0;
@@ -229,7 +229,7 @@ const engine = (share) => (page) =>
     });
   }, share);
 
-test("the build that auto has measured is taken by later loads too, in the same engine", { skip }, async () => {
+test("in the same engine later loads take the build that auto has measured", { skip }, async () => {
   const first = await browser.newContext();
   const variant = async (share, context) => (await attempt({}, { context, prepare: engine(share) })).variant;
   assert.equal(await variant(3, first), "simd128");
@@ -243,11 +243,11 @@ test("the build that auto has measured is taken by later loads too, in the same 
   await page.evaluate(() => {
     for (const key of Object.keys(localStorage)) localStorage[key] = `${localStorage[key]} and newer`;
   });
-  assert.equal(await variant(3, second), "simd128"); // another engine's note says nothing
+  assert.equal(await variant(3, second), "simd128"); // another engine's note is not used
   await second.close();
 });
 
-test("the build that does not arrive is replaced by the other", { skip }, async () => {
+test("a build that does not load is replaced by another build", { skip }, async () => {
   const without = (share, ...names) => async (page) => {
     await engine(share)(page);
     for (const name of names) await page.route(`**/vit.${name}.wasm`, (route) => route.abort());
@@ -261,14 +261,14 @@ test("the build that does not arrive is replaced by the other", { skip }, async 
   assert.match(error, /^network: .*vit\.relaxed\.wasm.*; its files .*copy them along/);
 });
 
-test("no file and an HTML page in place of a module say what belongs where", { skip }, async () => {
+test("the error of a missing module, or of HTML in its place, says which files belong where", { skip }, async () => {
   const none = await attempt({ wasm: "/none/" });
   assert.match(none.error, /^network: expected 200 OK from \S*\/none\/vit\.\w+\.wasm, got 404.*copy them along.*optimizeDeps/);
   const html = await attempt({ wasm: "/page/" });
   assert.match(html.error, /^bad_file: .*page\/vit\.\w+\.wasm, got an HTML page.*copy them along.*optimizeDeps/);
 });
 
-test("a bundle as a classic script says that it needs wasm, and runs with it", { skip }, async () => {
+test("a bundle as a classic script says that it needs the option wasm, and runs with it", { skip }, async () => {
   const bundle = await rolldown({ input: fileURLToPath(new URL("dist/vit.js", root)), platform: "browser", onLog() {} });
   const { output } = await bundle.generate({ format: "iife", name: "vitrine", codeSplitting: false });
   made.set("/vitrine.js", Buffer.from(output[0].code));

@@ -29,7 +29,7 @@ describe("attention on the page", { skip }, () => {
     return picture(page, "#overlay");
   };
 
-  test("every layer gives a map of its own", async () => {
+  test("every layer has a map of its own", async () => {
     const values = await page
       .locator("#layer option")
       .evaluateAll((options) => options.map(({ value }) => value));
@@ -40,7 +40,7 @@ describe("attention on the page", { skip }, () => {
     assert.equal(new Set(maps).size, values.length);
   });
 
-  test("every head gives a map of its own, and so does their mean", async () => {
+  test("every head has a map of its own, and the mean of the heads has one too", async () => {
     const values = await page
       .locator("#head option")
       .evaluateAll((options) => options.map(({ value }) => value));
@@ -50,7 +50,7 @@ describe("attention on the page", { skip }, () => {
     assert.equal(new Set(maps).size, values.length);
   });
 
-  test("class, patch and rollout differ; a rollout has no layer and no head", async () => {
+  test("the maps of class, patch and rollout differ, and a rollout has no layer and no head", async () => {
     const maps = new Set();
     for (const map of ["patch", "rollout", "class"]) {
       maps.add(await choose("#map", map));
@@ -61,7 +61,7 @@ describe("attention on the page", { skip }, () => {
     assert.equal(maps.size, 3);
   });
 
-  test("the patch under the pointer is the one that holds the ink there", async () => {
+  test("the patch under the pointer is the patch of the model's image that holds this ink", async () => {
     await choose("#map", "patch");
     const spot = await padSpots(page);
     const seen = new Set();
@@ -88,14 +88,14 @@ describe("attention on the page", { skip }, () => {
     await choose("#map", "class");
   });
 
-  test("a small map chooses its layer and head", async () => {
+  test("a click on a small map chooses its layer and head", async () => {
     await page.getByRole("button", { name: "Layer 2, head 3" }).click();
     await settled(page);
     assert.equal(await page.inputValue("#layer"), "2");
     assert.equal(await page.inputValue("#head"), "3");
   });
 
-  test("one scale from 0 is that of every map, and a tick says what uniform is", async () => {
+  test("all maps have one scale from 0, and a tick marks uniform attention", async () => {
     const scales = new Set();
     for (const layer of ["1", "2"]) {
       await choose("#layer", layer);
@@ -109,7 +109,7 @@ describe("attention on the page", { skip }, () => {
     assert.ok((await painted(page, "#scale")) > 0);
   });
 
-  test("a map on the pad has the colours of its small one, whose row and column are named", async () => {
+  test("the map on the pad has the colours of its small map, which names its layer and head", async () => {
     await choose("#layer", "3");
     await choose("#head", "2");
     const strength = page.locator("#strength");
@@ -136,7 +136,7 @@ describe("attention on the page", { skip }, () => {
     await strength.fill("80");
   });
 
-  test("the model's view is as MNIST's: 20 pixels long, its mass about row 14, column 14", async () => {
+  test("the model's view is like MNIST's: 20 pixels long, with its mass about row 14, column 14", async () => {
     const ink = await inkOf(page);
     const rows = ink.flatMap((value, i) => (value > 0.02 ? [Math.floor(i / 28)] : []));
     assert.equal(rows.at(-1) - rows[0] + 1, 20);
@@ -148,7 +148,7 @@ describe("attention on the page", { skip }, () => {
   });
 });
 
-/** The 28 × 28 the page shows as ink of 0..1, whatever the theme and the marker. */
+/** The model's 28 × 28 image as ink of 0..1, read from the page in any theme. */
 async function inkOf(page) {
   const map = await page.inputValue("#map");
   await page.selectOption("#map", "class");

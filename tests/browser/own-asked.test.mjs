@@ -1,4 +1,4 @@
-// The second tab: what a visitor's checkpoint does not tell, is asked for or known.
+// The second tab: config keys and names that a visitor's checkpoint does not tell.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -11,7 +11,7 @@ const weights = (buffer) => [{ name: "model.safetensors", mimeType: "", buffer }
 const [model, config, preprocessor] = CHECKPOINT;
 const said = ({ buffer }) => JSON.parse(buffer);
 
-/** A checkpoint, and what it is asked in turn: key, its answer, and what else is offered. */
+/** A checkpoint and the questions to it, in turn: the key, its answer, and the other choices. */
 const OPEN = {
   "heads by number, norm and activation by word": [weights(family("encoder_post")), [
     ["heads", "4", ["1", "2", "3", "4", "6"]],
@@ -47,7 +47,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
   const opened = (options) => openTab(browser, options);
 
   for (const [what, [files, answers]] of Object.entries(OPEN)) {
-    test(`${what}: a field asks for it, and what is answered there is what the API is told`, async () => {
+    test(`${what}: a field asks for the key, and the page gives the API's answer with that key`, async () => {
       const { page, trouble, close } = await opened();
       await page.setInputFiles("#own-photo-input", PHOTO);
       await page.setInputFiles("#own-files-input", files);
@@ -67,7 +67,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     });
   }
 
-  test("an answer can be changed in its field or in the config's, and other files start anew", async () => {
+  test("an answer can be changed in its own field or in the config field, and other files drop it", async () => {
     const { page, close } = await opened();
     await page.setInputFiles("#own-files-input", weights(family("deit_of_one_head")));
     await answerTo(page, "heads", "1");
@@ -94,7 +94,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     await close();
   });
 
-  test("what a checkpoint says of pixels and nothing here does, gives way to pixels that are chosen", async () => {
+  test("chosen pixels replace a checkpoint's preprocessor that this package refuses", async () => {
     const { page, close } = await opened();
     const odd = { ...preprocessor, buffer: json({ ...said(preprocessor), do_pad: true }) };
     await page.setInputFiles("#own-photo-input", PHOTO);
@@ -109,14 +109,14 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     await close();
   });
 
-  test("a thousand classes without names have ImageNet's, which no other model fetches", async () => {
+  test("a thousand classes without names get ImageNet's names, and other models do not fetch them", async () => {
     const { page, trouble, close } = await opened();
     const fetched = [];
     page.on("request", (request) => /imagenet/.test(request.url()) && fetched.push(request.url()));
     await page.click("#own-random");
     await ready(page);
     assert.equal(fetched.length, 0);
-    // ILSVRC-2012's numbers, as anyone's ImageNet model has them
+    // ILSVRC-2012's numbers, as in all ImageNet models
     const known = { 207: "golden retriever", 285: "Egyptian cat", 967: "espresso", 812: "space shuttle", 999: "toilet tissue" };
     const numbers = Object.keys(known).map(Number);
     const bias = (name, index) => (name === "head.bias" ? 9 * (numbers.indexOf(index) + 1) : 0);
@@ -132,7 +132,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     await close();
   });
 
-  test("a thousand classes keep the names they have, and their numbers where ImageNet's do not come", async () => {
+  test("a thousand classes keep their own names, or their numbers if ImageNet's names do not load", async () => {
     const { page, close } = await opened();
     const sizes = { width: 16, depth: 1, classes: 1000, patch: 8, side: 16, heads: 1 };
     const file = made(sizes, (name, index) => (name === "head.bias" && index === 207 ? 9 : 0));
@@ -147,7 +147,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
     await close();
   });
 
-  test("classes of the random model are told to be untrained wherever they are seen or heard", async () => {
+  test("the random model is called untrained in its classes, its facts and for the screen reader", async () => {
     const { page, close } = await opened();
     await page.click("#own-random");
     await ready(page);
@@ -162,7 +162,7 @@ describe("what a visitor's checkpoint does not tell", { skip }, () => {
   });
 });
 
-test("ImageNet's names are 1,000 different ones in ILSVRC-2012's order", () => {
+test("ImageNet's names are 1,000 different names in ILSVRC-2012's order", () => {
   const names = readFileSync(new URL("../../web/demo/own/imagenet.txt", import.meta.url), "utf8").split("\n");
   assert.equal(names.pop(), "");
   assert.equal(names.length, 1000);
@@ -175,7 +175,7 @@ test("ImageNet's names are 1,000 different ones in ILSVRC-2012's order", () => {
   for (const [index, name] of Object.entries(known)) assert.equal(names[index], name);
 });
 
-/** Fills in the field that asks for a key, of one or more numbers or of words to choose from. */
+/** Fills in the field that asks for a key: one or more numbers, or a word to choose. */
 async function answerTo(page, key, answer, offered) {
   const field = page.locator(`#own-asked [data-key=${key}]`);
   await field.waitFor();
@@ -195,7 +195,7 @@ function valueOf(answer) {
   return /^(\d+|true|false)$/.test(answer) ? JSON.parse(answer) : answer;
 }
 
-/** What the API says of the photo; where nothing says how pixels become numbers, by ImageNet's way. */
+/** The API's answer to the photo, with ImageNet's mean and deviation if the files have none. */
 async function asked(files, config, prepare) {
   const source = { weights: files.map(({ name, buffer }) => new File([buffer], name)), ...(config && { config }) };
   let vit = await Vit.load({ ...source, ...(prepare && { prepare }) }, { variant: "scalar" });

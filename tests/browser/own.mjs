@@ -1,4 +1,4 @@
-// The second tab under a test's hands.
+// Helpers for tests of the second tab.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export async function openTab(browser, options) {
   return visited;
 }
 
-/** Lets files fall on the page, or pastes them, as a browser tells of it. */
+/** Drops files on the page or pastes them, by the events of a browser. */
 export async function hand(page, event, files) {
   const sent = files.map(({ name, mimeType, buffer }) => [name, mimeType, buffer.toString("base64")]);
   await page.evaluate(
@@ -22,7 +22,7 @@ export async function hand(page, event, files) {
       }
       const options = { bubbles: true, cancelable: true };
       const told = event === "paste" ? new ClipboardEvent(event, options) : new DragEvent(event, options);
-      // Firefox lets its constructors' options hold no files to paste.
+      // In Firefox the event's constructor takes no files to paste.
       Object.defineProperty(told, event === "paste" ? "clipboardData" : "dataTransfer", { value: data });
       document.body.dispatchEvent(told);
     },
@@ -30,7 +30,7 @@ export async function hand(page, event, files) {
   );
 }
 
-/** What the page says of the photo: each class with its probability. */
+/** The page's answer to the photo: each class with its probability. */
 export async function classes(page) {
   await page.locator("#own-classes li").first().waitFor();
   const rows = await page.locator("#own-classes li").all();
@@ -39,11 +39,11 @@ export async function classes(page) {
   );
 }
 
-/** Waits until the model has read a photo often enough to say how fast. */
+/** Waits until the page shows the model's speed. */
 export const ready = (page) =>
   page.waitForFunction(() => document.querySelector("#own-facts")?.textContent.includes("ms a photo"));
 
-/** Files where a browser can drag them from; they go with the page. */
+/** Writes files to disk, so that a browser can drag them. Closing the page deletes them. */
 export function onDisk(page, files) {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
   page.on("close", () => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ export function onDisk(page, files) {
   });
 }
 
-/** A hand that drags files out of a file manager: `drag("dragOver", selector)` and the like. */
+/** Drags files as out of a file manager: `drag("dragOver", selector)` and the like. */
 export async function dragging(page, files) {
   const browser = await page.context().newCDPSession(page);
   return async (type, selector) => {

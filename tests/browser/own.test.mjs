@@ -26,7 +26,7 @@ describe("the tab for one's own ViT", { skip }, () => {
 
   test("a checkpoint and a photo dropped on the page are read as the API reads them", async () => {
     const { page, trouble, close } = await browser.visit();
-    await hand(page, "drop", [...CHECKPOINT, PHOTO]); // on the first tab, which gives way
+    await hand(page, "drop", [...CHECKPOINT, PHOTO]); // on the first tab; the second one opens
     const got = await classes(page);
     const files = CHECKPOINT.map(({ name, buffer }) => new File([buffer], name));
     const vit = await Vit.load(files, { variant: "scalar" });
@@ -80,7 +80,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("a model without a head shows how like the chosen patch the others are, and names nothing", async () => {
+  test("a model without a head shows the patches' similarity to the chosen one and names nothing", async () => {
     const { page, trouble, close } = await opened();
     await page.setInputFiles("#own-files-input", DINO);
     await page.setInputFiles("#own-photo-input", PHOTO);
@@ -98,7 +98,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("what cannot be read is told, and what there was stays", async () => {
+  test("files that cannot be read are refused with a message, and the old answer stays", async () => {
     const { page, trouble, close } = await opened();
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT);
@@ -125,7 +125,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("the drop target is dashed, and lit up as long as files are dragged over the page", { skip: noDrag }, async () => {
+  test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async () => {
     const { page, trouble, close } = await opened();
     const files = onDisk(page, [...CHECKPOINT, PHOTO]);
     const drag = await dragging(page, files);
@@ -149,18 +149,18 @@ describe("the tab for one's own ViT", { skip }, () => {
     await drag("drop", "#own-hint");
     assert.match((await classes(page))[0].label, /^class [a-g]$/);
     await are("dashed");
-    await page.locator("#own-hint").waitFor({ state: "hidden" }); // the photo takes its place
+    await page.locator("#own-hint").waitFor({ state: "hidden" }); // the photo replaces it
     assert.deepEqual(trouble, []);
     await close();
   });
 
-  test("the drop target is a file input for the keyboard and a button, on a phone too", async () => {
+  test("the drop target opens the file chooser by keyboard and by tap, on a phone too", async () => {
     const { page, trouble, close } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
-    page.on("filechooser", () => {}); // has the browser hand over choosers from here on
+    page.on("filechooser", () => {}); // lets Playwright take the file choosers from here on
     const chosen = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
     await page.focus("#own-camera");
     await page.keyboard.press("Tab");
-    await page.keyboard.press("Tab"); // the example's button lies between
+    await page.keyboard.press("Tab"); // past the example's button
     const drop = page.locator(".checkpoint .drop");
     assert.equal(await page.evaluate(() => document.activeElement.id), "own-files-input");
     assert.equal(await drop.evaluate((label) => getComputedStyle(label).outlineStyle), "solid");
@@ -170,13 +170,13 @@ describe("the tab for one's own ViT", { skip }, () => {
     await page.locator("#own-facts", { hasText: "2 heads" }).waitFor();
     const box = await drop.boundingBox();
     assert.ok(box.height >= 44 && box.width >= 200, JSON.stringify(box));
-    await (await chosen(() => drop.click())).setFiles(PHOTO); // the same one takes photos
+    await (await chosen(() => drop.click())).setFiles(PHOTO); // the same input takes photos
     assert.match((await classes(page))[0].label, /^class [a-g]$/);
     assert.deepEqual(trouble, []);
     await close();
   });
 
-  test("a pasted photo takes the place of the one before", async () => {
+  test("a pasted photo replaces the old photo", async () => {
     const { page, close } = await opened();
     await page.click("#own-random");
     await classes(page);
@@ -187,7 +187,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("the camera is read frame by frame until it is stopped, and its last frame stays", async () => {
+  test("the page reads the camera frame by frame until it is stopped, and its last frame stays", async () => {
     const { page, trouble, close } = await opened({ permissions: ["camera"] });
     await page.click("#own-random");
     await ready(page);
@@ -198,7 +198,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await other(still);
     await other(await picture(page, "#own-photo"));
     assert.equal(await page.locator("#own-camera").getAttribute("aria-pressed"), "true");
-    await page.click("#tab-draw"); // leaving the tab lets the camera go
+    await page.click("#tab-draw"); // leaving the tab stops the camera
     await page.click("#tab-own");
     assert.equal(await page.locator("#own-camera").getAttribute("aria-pressed"), "false");
     assert.ok((await painted(page, "#own-photo")) > 0);
@@ -206,7 +206,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("where pixels are not told of, the page takes ImageNet's, and another choice changes the answer", async () => {
+  test("without a preprocessor the page uses ImageNet's way, and another choice changes the answer", async () => {
     const { page, close } = await opened();
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT.slice(0, 2));
@@ -219,7 +219,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("a model whose attention is too much to keep gives one layer at a time", async () => {
+  test("a model with too much attention to keep shows one layer at a time", async () => {
     const { page, trouble, close } = await opened();
     await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut }]);
     await page.setInputFiles("#own-photo-input", PHOTO);
@@ -236,7 +236,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("a model of digits shows the digit as it prepared it", async () => {
+  test("a digit model shows the digit that it prepared from the photo", async () => {
     const { page, trouble, close } = await opened();
     const buffer = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
     await page.click("#own-example");
@@ -247,7 +247,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("keys go from tab to tab and from map to map, and the address opens a tab", async () => {
+  test("arrow keys go from tab to tab and from map to map, and the address opens a tab", async () => {
     const address = `${browser.address}#own`;
     const { page, close } = await browser.visit({ address, ready: false });
     await page.locator("#own-random").waitFor();
@@ -267,7 +267,7 @@ describe("the tab for one's own ViT", { skip }, () => {
   });
 
   for (const [colorScheme, width] of [["dark", 320], ["light", 860]]) {
-    test(`fits a screen ${width} pixels wide, ${colorScheme}`, async () => {
+    test(`the tab for one's own ViT fits a screen ${width} pixels wide, ${colorScheme}`, async () => {
       const { page, trouble, close } = await opened({ colorScheme, viewport: { width, height: 700 } });
       await page.click("#own-random");
       await ready(page);
@@ -284,7 +284,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     });
   }
 
-  test("an isolated page shares the work among its cores", async () => {
+  test("an isolated page shares the work among all cores", async () => {
     const server = await serve(pageFolder);
     const address = `http://localhost:${server.address().port}/`;
     const { page, trouble, close } = await browser.visit({ address });
@@ -301,10 +301,10 @@ describe("the tab for one's own ViT", { skip }, () => {
   });
 });
 
-/** 1,025 tokens, 16 heads and 5 layers: 336 MB of attention a photo. */
+/** A model with 1,025 tokens, 16 heads and 5 layers: a photo's attention is 336 MB. */
 const finelyCut = made({ width: 32, depth: 5, classes: 2, patch: 4, side: 128, heads: 16 });
 
-/** The file with its tensors called as those of a network of convolutions. */
+/** The file with its tensors named like those of a convolutional network. */
 function otherModel(bytes) {
   const end = 8 + Number(bytes.readBigUInt64LE(0));
   let count = 0;

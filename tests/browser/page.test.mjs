@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, gate, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
 
 const WEIGHTS = "**/*.safetensors";
 
@@ -10,6 +10,17 @@ describe("the page", { skip }, () => {
   let browser;
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
+
+  /** Visits the page and holds its weights back until `arrive` is called. */
+  async function visitWithoutWeights(options) {
+    const weights = gate();
+    const before = (page) =>
+      page.route(WEIGHTS, async (route) => {
+        await weights.opened;
+        await route.continue();
+      });
+    return { ...(await browser.visit({ ready: false, before, ...options })), arrive: weights.open };
+  }
 
   test("a whole visit logs no error, breaks no security policy and asks only its own server", async () => {
     const asked = [];
@@ -30,7 +41,7 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("wasm that does not come is an error that the rest of the download does not wipe away", async () => {
+  test("the error of wasm that does not load stays while the rest is downloaded", async () => {
     let gone = true;
     const { page, close } = await browser.visit({
       ready: false,
@@ -51,7 +62,7 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("a line says how long a prediction takes and which build runs", async () => {
+  test("the status line says how long a prediction takes and which build runs", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[1]);
     assert.match(
@@ -61,18 +72,8 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("an example is on the pad before the model has come", async () => {
-    let arrive;
-    const coming = new Promise((resolve) => (arrive = resolve));
-    const { page, close } = await browser.visit({
-      ready: false,
-      reducedMotion: "reduce",
-      before: (page) =>
-        page.route(WEIGHTS, async (route) => {
-          await coming;
-          await route.continue();
-        }),
-    });
+  test("an example is on the pad before the model has loaded", async () => {
+    const { page, arrive, close } = await visitWithoutWeights({ reducedMotion: "reduce" });
     await page.waitForTimeout(300);
     assert.ok((await painted(page, "#pad")) > 1000);
     assert.match(await page.locator("#status").textContent(), /model/);
@@ -83,17 +84,8 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("what is drawn while the model loads is read once it has come", async () => {
-    let arrive;
-    const coming = new Promise((resolve) => (arrive = resolve));
-    const { page, close } = await browser.visit({
-      ready: false,
-      before: (page) =>
-        page.route(WEIGHTS, async (route) => {
-          await coming;
-          await route.continue();
-        }),
-    });
+  test("a drawing made while the model loads is read when the model has loaded", async () => {
+    const { page, arrive, close } = await visitWithoutWeights();
     await draw(page, DIGITS[1]);
     assert.equal((await prediction(page)).label, "");
     arrive();
@@ -119,7 +111,7 @@ describe("the page", { skip }, () => {
     },
   };
   for (const [what, answer] of Object.entries(broken)) {
-    test(`${what} is reported in the page, and Retry loads the model`, async () => {
+    test(`the page reports ${what}, and Retry loads the model`, async () => {
       const { page, close } = await browser.visit({
         ready: false,
         before: (page) => page.route(WEIGHTS, answer),
@@ -136,7 +128,7 @@ describe("the page", { skip }, () => {
     });
   }
 
-  test("an engine without WebAssembly is told so", async () => {
+  test("in an engine without WebAssembly the page says so", async () => {
     const { page, close } = await browser.visit({
       ready: false,
       before: (page) => page.addInitScript(() => delete globalThis.WebAssembly),
@@ -146,7 +138,7 @@ describe("the page", { skip }, () => {
     await close();
   });
 
-  test("npm start's server isolates the page from others, and tells the page's own policy", async () => {
+  test("the server of npm start isolates the page and sends the page's own policy", async () => {
     const server = await serve(pageFolder);
     const address = `http://localhost:${server.address().port}/`;
     const { page, trouble, close } = await browser.visit({ address });
@@ -161,7 +153,7 @@ describe("the page", { skip }, () => {
   });
 
   for (const width of [320, 360, 768]) {
-    test(`at ${width} pixels nothing sticks out sideways and the buttons suit a thumb`, async () => {
+    test(`a page ${width} pixels wide does not scroll sideways, and its buttons suit a thumb`, async () => {
       const { page, close } = await browser.visit({
         viewport: { width, height: 740 },
         hasTouch: true,
@@ -182,7 +174,7 @@ describe("the page", { skip }, () => {
     });
   }
 
-  test("dark follows the system, the button overrides it, and a reload remembers", async () => {
+  test("the theme follows the system, the button overrides it, and a reload keeps the choice", async () => {
     const { page, close } = await browser.visit({ colorScheme: "dark" });
     const wall = () =>
       page.evaluate(() => getComputedStyle(document.querySelector(".sheet")).backgroundColor);

@@ -1,4 +1,4 @@
-// The pages of web/README.md, opened as a reader's browser would.
+// The pages of web/README.md in a browser.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const readme = readFileSync(join(root, "web/README.md"), "utf8");
 const code = (language) => readme.match(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m"))[1];
 const VITRINE = "/node_modules/vitrine/dist/";
 
-/** The component with a page that shows it the photo given to an input. */
+/** The README's component, and a page that gives it the photo of an input. */
 const MOUNT = `
 import { createRoot } from "react-dom/client";
 import { createElement } from "react";
@@ -47,7 +47,7 @@ describe("README", { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  /** A page of `html` beside the package and a checkpoint. */
+  /** Opens a page of `html` with the package and a checkpoint beside it. */
   const open = (html, script = "") =>
     browser.visit({
       ready: false,

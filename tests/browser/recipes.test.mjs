@@ -1,4 +1,4 @@
-// The recipes of tests/ecosystem whose tools are here, built and opened.
+// Builds the recipes of tests/ecosystem whose tools are here, and opens their pages.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ describe("recipes", { skip }, () => {
   });
   after(() => browser?.close());
 
-  /** An app with the package as it is installed, and the tools that are here. */
+  /** Makes an app with the installed package and the tools that are here. */
   function app(t, name) {
     const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
     t.after(() => rmSync(folder, { recursive: true }));

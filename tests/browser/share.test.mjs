@@ -1,4 +1,4 @@
-// What a visitor takes along: a link, a picture, code; and what a reload keeps.
+// Sharing a drawing by a link, a picture or code, and keeping it over a reload.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ describe("what is taken along", { skip }, () => {
 
   const visit = (options) =>
     browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options });
-  /** Another load may take another build of the module, which rounds otherwise. */
+  /** Allows a small difference, because another load may take a build that rounds differently. */
   const answers = async (page, { label, p }) => {
     const now = await prediction(page);
     assert.equal(now.label, label);
@@ -52,7 +52,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("a damaged link is refused in words and leaves the drawing there is", async () => {
+  test("a damaged link is refused with a message, and the drawing on the pad stays", async () => {
     const { page, trouble, close } = await visit();
     await draw(page, DIGITS[7]);
     const answer = await prediction(page);
@@ -76,7 +76,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("a page opened by a damaged link says so once the model has come, and works", async () => {
+  test("a page opened by a damaged link says so when the model has loaded, and works", async () => {
     const { page, close } = await visit({ address: `${browser.address}#d=AAAA` });
     await page.locator("#status", { hasText: /damaged or cut short/ }).waitFor();
     await draw(page, DIGITS[1]);
@@ -85,7 +85,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("the browser's own way to share gets the link where there is one", async () => {
+  test("the browser's own share function gets the link if there is one", async () => {
     const { page, close } = await visit({
       before: (page) => page.addInitScript(() => (navigator.share = async (data) => (globalThis.shared = data))),
     });
@@ -96,7 +96,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("without a clipboard the address holds the drawing, for a visitor to copy", async () => {
+  test("without a clipboard the address holds the drawing, so that a visitor can copy it", async () => {
     const { page, close } = await visit({
       before: (page) => page.addInitScript(() => delete Navigator.prototype.clipboard),
     });
@@ -107,7 +107,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("a saved picture has the ink, the map in its colours and a caption to read", async () => {
+  test("a saved picture has the ink, the map in its colours and a legible caption", async () => {
     const { page, close } = await visit();
     await draw(page, DIGITS[1]);
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
@@ -129,7 +129,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("the code that is shown, run in Node, gives the page's answer", async () => {
+  test("the code that the page shows gives the page's answer in Node", async () => {
     const { page, close } = await visit();
     await draw(page, DIGITS[3]);
     const { label, p } = await prediction(page);
@@ -148,7 +148,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("a reload keeps the drawing, and what is stored broken is passed over", async () => {
+  test("a reload keeps the drawing, and a damaged stored drawing is ignored", async () => {
     const { page, trouble, close } = await visit();
     await draw(page, DIGITS[7]);
     const [ink, answer] = [await picture(page, "#pad"), await prediction(page)];
@@ -170,7 +170,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("a drawing too large for a link is not stored either, and the visitor is told", async () => {
+  test("a drawing too large for a link is not shared and not stored, and the page says so", async () => {
     const { page, close } = await visit();
     await page.click("#clear");
     await page.locator("#pad").evaluate((pad) => {
@@ -196,7 +196,7 @@ describe("what is taken along", { skip }, () => {
     ["dark", { colorScheme: "dark" }],
     ["forced colours", { forcedColors: "active" }],
   ]) {
-    test(`with ${what} the buttons that take along are seen and reached by Tab`, async () => {
+    test(`with ${what} the buttons Share, Picture and Code are visible and Tab reaches them`, async () => {
       const { page, close } = await visit(options);
       await draw(page, DIGITS[4]);
       await page.locator("#clear").focus();
@@ -237,7 +237,7 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  test("the footer links the source only where package.json names it", () => {
+  test("the footer links to the source only if package.json names it", () => {
     assert.equal(sourceOf({}), undefined);
     assert.equal(sourceOf({ repository: "some words" }), undefined);
     assert.equal(sourceOf({ repository: { url: "javascript:alert(1)" } }), undefined);

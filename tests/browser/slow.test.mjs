@@ -1,9 +1,9 @@
-// A slow line: the int8 model reads until the real one has come, whichever of them fails.
+// A slow line: the int8 model reads until the real model has loaded. Either of them may fail.
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
-import { DOWN, openHost, stored } from "./host.mjs";
+import { describe, test } from "node:test";
+import { DIGITS, draw, gate, prediction, settled, skip } from "./harness.mjs";
+import { DOWN, hosted, stored } from "./host.mjs";
 
 const SLOW = 60_000; // bytes a second
 const isInt8 = (path) => path.includes("digits-int8");
@@ -16,31 +16,19 @@ const kB = (name) => {
 const saysSlow = (page) =>
   page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { effectiveType: "3g" } }));
 
-/** A promise, and what keeps it. */
-function gate() {
-  let open;
-  const opened = new Promise((resolve) => (open = resolve));
-  return { open, opened };
-}
+describe("a page on a slow line", { skip }, () => {
+  const here = hosted();
 
-describe("on a slow line", { skip }, () => {
-  let browser;
-  let host;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
-  beforeEach(async () => (host = await openHost()));
-  afterEach(() => host?.close());
-
-  const visit = (options) => browser.visit({ address: host.address, ready: false, ...options });
+  const visit = (options) => here.visit({ ready: false, ...options });
   const ready = (page, name) => page.locator("#status.ready", { hasText: kB(name) }).waitFor();
 
   for (const [what, before, code] of [
-    ["the browser says to be slow", saysSlow, undefined],
-    ["the page's own files were slow on", undefined, SLOW],
+    ["if the browser says that the line is slow", saysSlow, undefined],
+    ["if the page's own files came slowly", undefined, SLOW],
   ]) {
-    test(`that ${what}, the int8 model comes first and reads until the real one has come`, async () => {
+    test(`${what}, the int8 model reads until the real model has loaded`, async () => {
       const real = gate();
-      host.rule = (path) => (isReal(path) ? real.opened : path.endsWith(".safetensors") ? undefined : code);
+      here.host.rule = (path) => (isReal(path) ? real.opened : path.endsWith(".safetensors") ? undefined : code);
       const { page, trouble, close } = await visit({ before });
       await page.locator("#bars [data-label]").first().waitFor({ state: "attached" });
       await page.waitForFunction(() => document.getElementById("layer").options.length > 0);
@@ -48,7 +36,7 @@ describe("on a slow line", { skip }, () => {
       const light = await prediction(page);
       assert.equal(light.label, "7");
       assert.match(await page.locator("#status.loading").textContent(), /Fetching the model/);
-      assert.deepEqual(weights(host).map(isInt8), [true, false]);
+      assert.deepEqual(weights(here.host).map(isInt8), [true, false]);
       assert.equal(await page.inputValue("#model"), "digits");
       real.open();
       await ready(page, "digits");
@@ -57,14 +45,14 @@ describe("on a slow line", { skip }, () => {
       assert.equal(whole.label, "7");
       assert.notEqual(whole.p, light.p);
       assert.equal(new URL(page.url()).search, "");
-      assert.equal(weights(host).length, 2);
+      assert.equal(weights(here.host).length, 2);
       assert.deepEqual(trouble, []);
       await close();
     });
   }
 
-  test("the int8 model stays when the real one fails, and the status says so with the remedy", async () => {
-    host.rule = (path) => (isReal(path) ? DOWN : undefined);
+  test("when the real model fails, the int8 model stays and the status says so with the remedy", async () => {
+    here.host.rule = (path) => (isReal(path) ? DOWN : undefined);
     const { page, close } = await visit({ before: saysSlow });
     await page.locator("#retry").waitFor();
     const text = await page.locator("#status span").textContent();
@@ -76,37 +64,37 @@ describe("on a slow line", { skip }, () => {
     await close();
   });
 
-  test("Retry after the real model failed fetches that alone", async () => {
-    host.rule = (path) => (isReal(path) ? 503 : undefined);
+  test("after the real model failed, Retry fetches only the real model", async () => {
+    here.host.rule = (path) => (isReal(path) ? 503 : undefined);
     const { page, close } = await visit({ before: saysSlow });
     await page.locator("#retry").waitFor();
     assert.match(await page.locator("#status").textContent(), /the server answered 503/);
-    host.rule = () => undefined;
-    host.asked = [];
+    here.host.rule = () => undefined;
+    here.host.asked = [];
     await page.click("#retry");
     await ready(page, "digits");
-    assert.deepEqual(weights(host).map(isReal), [true]);
+    assert.deepEqual(weights(here.host).map(isReal), [true]);
     await close();
   });
 
   for (const [what, rule] of [
-    ["does not come", DOWN],
-    ["is answered with 404", 404],
+    ["does not arrive", DOWN],
+    ["gets the answer 404", 404],
   ]) {
-    test(`the real model comes all the same when the int8 one ${what}`, async () => {
-      host.rule = (path) => (isInt8(path) ? rule : undefined);
+    test(`the real model still loads when the int8 model ${what}`, async () => {
+      here.host.rule = (path) => (isInt8(path) ? rule : undefined);
       const { page, close } = await visit({ before: saysSlow });
       await ready(page, "digits");
-      assert.ok(weights(host).some(isInt8));
+      assert.ok(weights(here.host).some(isInt8));
       await draw(page, DIGITS[7]);
       assert.equal((await prediction(page)).label, "7");
       await close();
     });
   }
 
-  test("another choice made meanwhile is the one that stays", async () => {
+  test("a model that is chosen while the int8 model loads is the model that stays", async () => {
     const int8 = gate();
-    host.rule = (path) => (isInt8(path) ? int8.opened : undefined);
+    here.host.rule = (path) => (isInt8(path) ? int8.opened : undefined);
     const { page, close } = await visit({ before: saysSlow });
     await page.locator("#status.loading").waitFor();
     await page.selectOption("#model", "myvit");
@@ -115,31 +103,31 @@ describe("on a slow line", { skip }, () => {
     await draw(page, DIGITS[1]);
     await ready(page, "myvit");
     assert.equal(await page.inputValue("#model"), "myvit");
-    assert.ok(!weights(host).some(isReal));
+    assert.ok(!weights(here.host).some(isReal));
     await close();
   });
 
-  test("a model that was stored is not preceded by its int8 form", async () => {
+  test("a stored model loads without its int8 form", async () => {
     const { page, close } = await visit({ before: saysSlow, stores: true });
     await ready(page, "digits");
     await stored(page);
-    host.asked = [];
+    here.host.asked = [];
     await page.reload();
     await ready(page, "digits");
-    assert.deepEqual(weights(host), []);
+    assert.deepEqual(weights(here.host), []);
     await close();
   });
 
-  test("a fast line fetches the real model alone", async () => {
+  test("on a fast line the page fetches only the real model", async () => {
     const { page, close } = await visit();
     await ready(page, "digits");
-    assert.deepEqual(weights(host).map(isReal), [true]);
+    assert.deepEqual(weights(here.host).map(isReal), [true]);
     await close();
   });
 
-  test("the page never waits for ink while there is some, and says what it waits for", async () => {
+  test("with ink on the pad the caption never says that the page waits for ink", async () => {
     const model = gate();
-    host.rule = (path) => (isReal(path) ? model.opened : undefined);
+    here.host.rule = (path) => (isReal(path) ? model.opened : undefined);
     const { page, close } = await visit();
     const caption = page.locator("#caption");
     await page.locator("#examples button").first().click();
@@ -166,8 +154,8 @@ describe("on a slow line", { skip }, () => {
     await close();
   });
 
-  test("without a model the page does not ask for ink either", async () => {
-    host.rule = (path) => (isReal(path) ? DOWN : undefined);
+  test("without a model the caption says No model and does not ask for ink", async () => {
+    here.host.rule = (path) => (isReal(path) ? DOWN : undefined);
     const { page, close } = await visit();
     await page.locator("#retry").waitFor();
     await page.locator("#examples button").first().click();

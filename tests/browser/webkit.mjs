@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Starts Xvfb on a free display; it tells the number when it is ready. */
+/** Starts Xvfb on a free display. Xvfb prints the display's number when it is ready. */
 async function openDisplay() {
   const server = spawn("Xvfb", ["-displayfd", "1", "-screen", "0", "1280x1024x24"], {
     stdio: ["ignore", "pipe", "ignore"],
@@ -23,7 +23,7 @@ async function freePort() {
   return port;
 }
 
-/** Sends WebDriver commands below `address`. */
+/** Sends WebDriver commands to paths below `address`. */
 const client = (address) => async (method, path, body) => {
   const answer = await fetch(`${address}${path}`, { method, body: body && JSON.stringify(body) });
   const { value } = await answer.json();
@@ -39,7 +39,7 @@ async function untilReady(send) {
   throw new Error("WebKitWebDriver does not answer");
 }
 
-/** Runs in the page what WebDriver is given as text; errors come back as values. */
+/** Runs code in the page, which WebDriver gets as text. Errors come back as values. */
 const wrapped = (work) => `const done = arguments[arguments.length - 1];
   Promise.resolve().then(() => (${work})(arguments[0]))
     .then((value) => done({ value }), (error) => done({ error: String(error) }));`;
@@ -60,7 +60,7 @@ function pageOf(session) {
 
 const options = (binary) => ({ "webkitgtk:browserOptions": { binary, args: ["--automation"] } });
 
-/** Opens MiniBrowser at `binary`; `close` ends it, its driver and its display. */
+/** Opens MiniBrowser at `binary`. `close` ends the browser, its driver and its display. */
 export async function launchWebkit(binary) {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-webkit-"));
   const { server, display } = await openDisplay();

@@ -1,4 +1,4 @@
-// What the page says to who does not see it, and what undoes a choice.
+// The page for people who cannot see it: spoken words, undone choices, large text, forced colours.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
@@ -16,14 +16,14 @@ describe("the page in words", { skip }, () => {
   const said = () => page.locator("#announce").textContent();
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
 
-  test("the answer is read out with where most of the attention is", async () => {
+  test("the screen reader gets the answer and the patch with most of the attention", async () => {
     await draw(page, DIGITS[7]);
     assert.match(await said(), /^Reads as 7, \d+(\.\d)? %\. Most on row/);
     assert.match(await said(), MOST);
     assert.match(await page.locator("#overlay").getAttribute("aria-label"), MOST);
   });
 
-  test("a patch chosen by the arrows is named, with what it takes", async () => {
+  test("the screen reader gets a patch chosen by the arrows and where most of its map is", async () => {
     await page.locator("#pixels").focus();
     await page.keyboard.press("ArrowRight");
     await settled(page);
@@ -32,7 +32,7 @@ describe("the page in words", { skip }, () => {
     await page.selectOption("#map", "class");
   });
 
-  test("another model's answer is news, and so is a pad that undo has made blank", async () => {
+  test("the screen reader gets another model's answer, and a word when undo makes the pad blank", async () => {
     await page.evaluate(() => (document.getElementById("announce").textContent = ""));
     await page.selectOption("#model", "myvit");
     await page.waitForFunction(() => /\d/.test(document.getElementById("announce").textContent));
@@ -41,7 +41,7 @@ describe("the page in words", { skip }, () => {
     assert.equal(await said(), "The pad is blank");
   });
 
-  test("a head that is chosen once more is unchosen", async () => {
+  test("choosing the same head again returns to the mean of all heads", async () => {
     await draw(page, DIGITS[7]);
     const map = page.getByRole("button", { name: "Layer 1, head 2" });
     await map.click();
@@ -60,7 +60,7 @@ describe("the page in words", { skip }, () => {
     assert.equal(await page.locator("#own").isVisible(), false);
   });
 
-  test("text grows with the browser's font size", async () => {
+  test("the page's text grows with the browser's font size", async () => {
     const size = () => page.locator(".title p").first().evaluate((words) => parseFloat(getComputedStyle(words).fontSize));
     const before = await size();
     await page.evaluate(() => (document.documentElement.style.fontSize = "150%"));
