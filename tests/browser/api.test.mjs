@@ -171,7 +171,7 @@ test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels t
 });
 
 test(
-  "a worker gives the same logits as the page, and a lost one is replaced",
+  "a worker gives the same logits as the page, and a lost worker is replaced",
   { skip },
   async () => {
     const result = await inPage(async ({ model }) => {
@@ -186,7 +186,7 @@ test(
       const here = await (await Vit.load(model)).classify(image, { attention: true });
       const vit = await Vit.load(model, { worker: true });
       const there = await vit.classify(image, { attention: true });
-      workers[0].postMessage = () => // in place of the next run
+      workers[0].postMessage = () => // instead of the next run
         queueMicrotask(() =>
           workers[0].dispatchEvent(new ErrorEvent("error", { message: "out of memory" })),
         );

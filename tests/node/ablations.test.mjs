@@ -1,11 +1,11 @@
-// The tool that makes the ablation table: rows, names of runs, the table. No run is made.
+// The script that makes the ablation table: rows, names of runs, the table. No run is made.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allRows, chosenRows, runOf, secondsLeft, summary, table, withTable } from "../../web/scripts/ablations.mjs";
 
 const rowOf = (group, value) => allRows().find((row) => row.group === group && row.value === value);
 
-test("every row differs from the base in one thing, and the base is in every group once", () => {
+test("every row of the ablations differs from the base in one thing, and every group has the base once", () => {
   const base = rowOf("position", "learned").model;
   const groups = new Set(allRows().map(({ group }) => group));
   for (const group of groups) {
@@ -20,7 +20,7 @@ test("every row differs from the base in one thing, and the base is in every gro
   }
 });
 
-test("a run is known by its model, seed, epochs and data, not by its row", () => {
+test("an ablation run's name depends on its model, seed, epochs and data, not on its row", () => {
   const key = (row, ...rest) => runOf(row, ...rest).key;
   const depth = rowOf("depth", "3");
   assert.equal(key(depth, 1, 3, "a"), key(rowOf("heads", "4"), 1, 3, "a"));
@@ -28,19 +28,19 @@ test("a run is known by its model, seed, epochs and data, not by its row", () =>
   for (const other of others) assert.notEqual(key(...other), key(depth, 1, 3, "a"));
 });
 
-test("rows are chosen by group or by value, and a wrong name is refused", () => {
+test("--only chooses ablation rows by group or by value, and refuses a wrong name", () => {
   const names = (only) => chosenRows(only).map(({ group, value }) => `${group}=${value}`);
   assert.deepEqual(names("pool,stem=32/2-64/2"), ["pool=class", "pool=mean", "stem=32/2-64/2"]);
   assert.equal(names(undefined).length, 28);
   for (const wrong of ["depth=9", "pools", ""]) assert.throws(() => chosenRows(wrong), /--only: expected/);
 });
 
-test("a summary is mean, standard deviation, least and most, in percent", () => {
+test("a summary of accuracies has mean, standard deviation, least and most, in percent", () => {
   assert.equal(summary([0.97, 0.98, 0.99]), "98.00 ± 1.00 (97.00..99.00)");
   assert.equal(summary([0.98762]), "98.76");
 });
 
-test("the table has the rows whose runs are all there, and no base alone", () => {
+test("the ablation table has the rows whose runs are all done, and no base without another row", () => {
   const result = (accuracy) => ({ accuracy, parameters: 12345, flops: 3.45e6 });
   const rows = [rowOf("heads", "4"), rowOf("depth", "3"), rowOf("depth", "4"), rowOf("depth", "5")];
   const keysOf = (row) => [1, 2].map((seed) => `${row.group}${row.value}/${seed}`);
@@ -56,7 +56,7 @@ test("the table has the rows whose runs are all there, and no base alone", () =>
   ]);
 });
 
-test("a table replaces the one before and leaves the rest; without markers it comes last", () => {
+test("a new ablation table replaces the old one between its markers, or goes to the end without markers", () => {
   const once = withTable("# Card\n\ntext\n", "one");
   assert.ok(once.startsWith("# Card\n\ntext\n\n<!--"));
   const twice = withTable(`${once}\nmore\n`, "two");
@@ -65,7 +65,7 @@ test("a table replaces the one before and leaves the rest; without markers it co
   assert.throws(() => withTable(once.replace("<!-- ablations -->", ""), "x"), /expected <!-- ablations -->/);
 });
 
-test("the time left follows the work left, a deeper model's being more", () => {
+test("the ablations' time left follows the work left, and a deeper model is more work", () => {
   const run = (group, value) => runOf(rowOf(group, value), 1, 3, "a");
   const done = [{ ...run("depth", "3"), seconds: 30 }];
   const close = (got, want) => assert.ok(Math.abs(got - want) < 1e-9, `${got}, not ${want}`);

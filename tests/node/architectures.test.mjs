@@ -1,11 +1,11 @@
-// What is no plain ViT is refused by its model's name, before its weights are read.
+// A model that is no plain ViT is refused by its name, before its weights are read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { modelBytes } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
-/** A file whose header is there, and whose data never come. */
+/** A file with a header whose data never arrive. */
 function endless(bytes) {
   const header = bytes.subarray(0, 8 + Number(bytes.readBigUInt64LE(0)));
   const state = { asked: 0 };
@@ -23,7 +23,7 @@ const refused = async (config, message) => {
   await rejects(() => Vit.load({ weights: response, config }), "bad_config", message);
 };
 
-test("a model_type that is no plain ViT is not known here, and those that are stand beside", async () => {
+test("a model_type that is no plain ViT is refused, and the error lists the known ones", async () => {
   for (const type of ["swin", "beit", "sam", "sam_vision_model", "convnext", "resnet", "eva", "siglip2", "dinov3_vit", "timm_wrapper", "bert"]) {
     await refused({ model_type: type }, new RegExp(`^config: model_type: ${type} is not known here; known are vit, deit, .*clip, siglip`));
   }
@@ -31,7 +31,7 @@ test("a model_type that is no plain ViT is not known here, and those that are st
   await refused({ model_type: "constructor" }, /model_type: constructor is not known here/);
 });
 
-test("an architecture of timm's that is no plain ViT is not known here, whatever its name holds", async () => {
+test("a timm architecture that is no plain ViT is refused, even if its name contains a ViT's", async () => {
   const others = [
     "swin_tiny_patch4_window7_224", "beit_base_patch16_224", "samvit_base_patch16", "convnext_tiny", "resnet50",
     "eva02_tiny_patch14_224", "eva_giant_patch14_224", "vitamin_small_224", "volo_d1_224", "xcit_nano_12_p16_224",
@@ -66,7 +66,7 @@ test("an architecture of timm's that is no plain ViT is not known here, whatever
   }
 });
 
-test("timm's plain ViTs are not refused by their names", async () => {
+test("the names of timm's plain ViTs are not refused", async () => {
   const weights = modelBytes("families/torchvision");
   for (const architecture of [
     "vit_tiny_patch16_224", "vit_base_patch16_224_miil", "vit_small_patch16_36x1_224", "vit_wee_patch16_reg1_gap_256",

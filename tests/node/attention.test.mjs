@@ -1,4 +1,4 @@
-// Attention maps: what the class saw, what a patch saw, and rollout as the C core has it.
+// Attention maps of the class token and of patches, and the rollout compared with the C core's.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { farthest, golden, modelPath } from "./golden.mjs";
@@ -9,7 +9,7 @@ async function attentionOf(name, layers = true) {
   return (await vit.classify(golden(name)[0].image, { attention: layers })).attention;
 }
 
-/** Rows `rows` of (T,T), patches only, averaged. */
+/** The mean of the given rows of (T,T), patches only. */
 function mean(map, T, prefix, rows) {
   return Float64Array.from(
     { length: T - prefix },
@@ -17,7 +17,7 @@ function mean(map, T, prefix, rows) {
   );
 }
 
-/** Rollout in doubles, with whole matrices: Abnar & Zuidema as written. */
+/** Rollout in doubles with whole matrices, as Abnar & Zuidema write it. */
 function naiveRollout(attention) {
   const { layers, heads, tokens: T, prefix } = attention;
   const range = [...Array(T).keys()];
@@ -38,7 +38,7 @@ function naiveRollout(attention) {
   return map.map((value) => value / sum);
 }
 
-/** The same by src/stages/overlay.c. */
+/** Rollout by src/stages/overlay.c. */
 async function coreRollout(attention, discard, fuse) {
   const [[core]] = await instancesOf(async () => load(modelPath("per_head")));
   const { layers, heads, tokens: T, prefix } = attention;
@@ -57,7 +57,7 @@ async function coreRollout(attention, discard, fuse) {
 const models = ["pre_gelu_learned", "post_relu_sincos1d_mean", "registers_scale_qknorm"];
 
 for (const name of models) {
-  test(`${name}: every row sums to 1`, async () => {
+  test(`${name}: every row of an attention map sums to 1`, async () => {
     const attention = await attentionOf(name);
     const { tokens: T, grid, prefix } = attention;
     assert.equal(T, prefix + grid[0] * grid[1]);
@@ -72,7 +72,7 @@ for (const name of models) {
     }
   });
 
-  test(`${name}: fromClass and fromPatch are rows of at`, async () => {
+  test(`${name}: fromClass and fromPatch are rows of the map that at returns`, async () => {
     const attention = await attentionOf(name);
     const {
       tokens: T,
@@ -94,12 +94,12 @@ for (const name of models) {
     assert.equal(attention.fromPatch(0, 0).length, rows * columns);
   });
 
-  test(`${name}: rollout is the paper's product`, async () => {
+  test(`${name}: rollout is the product of the paper by Abnar & Zuidema`, async () => {
     const attention = await attentionOf(name);
     assert.ok(farthest(attention.rollout(), naiveRollout(attention)) < 1e-5);
   });
 
-  test(`${name}: rollout equals the C core's to the bit, whatever the options`, async () => {
+  test(`${name}: rollout equals the C core's to the bit with all options`, async () => {
     const attention = await attentionOf(name);
     for (const fuse of ["mean", "max", "min"]) {
       for (const discard of [0, 0.1, 0.35, 0.5, 0.9, 1]) {
@@ -110,7 +110,7 @@ for (const name of models) {
   });
 }
 
-test("only the layers asked for are kept", async () => {
+test("an Attention keeps only the layers that were asked for", async () => {
   const all = await attentionOf("pre_gelu_learned");
   const some = await attentionOf("pre_gelu_learned", [2, 0, 2]);
   assert.deepEqual(some.kept, [0, 2]);
@@ -121,7 +121,7 @@ test("only the layers asked for are kept", async () => {
   await rejects(() => some.rollout(), "bad_argument", /all 3 layers, got 0, 2/);
 });
 
-test("attention comes only when asked for", async () => {
+test("classify gives attention only when it was asked for", async () => {
   const vit = await load(modelPath("per_head"));
   const [{ image }] = golden("per_head");
   assert.ok(!("attention" in (await vit.classify(image))));
@@ -129,7 +129,7 @@ test("attention comes only when asked for", async () => {
   assert.ok(!("attention" in (await vit.classify(image, { attention: [] }))));
 });
 
-test("indices and options out of range are refused", async () => {
+test("an Attention refuses indices and options out of range", async () => {
   const attention = await attentionOf("pre_gelu_learned");
   const wrong = [
     [() => attention.at(3, 0), /layer: expected 0 to 2, got 3/],

@@ -1,4 +1,4 @@
-// Calls: wrong ones, many at once, aborted ones, and a worker or a module that dies.
+// Wrong calls, many calls at once, aborted calls, and calls whose worker or module dies.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ const name = "per_head";
 const images = golden(name).map(({ image }) => image);
 const [image] = images;
 
-/** The workers that `work` starts; each can be told to die on its next run. */
+/** Collects the workers that `work` starts. Each can be told to die on its next run. */
 function workersOf(work) {
   return startedBy(work, (Worker) => class extends Worker {
     doomed = false;
@@ -27,7 +27,7 @@ function workersOf(work) {
 for (const worker of [false, true]) {
   const where = worker ? " in a worker" : "";
 
-  test(`wrong images are refused and the instance stays usable${where}`, async () => {
+  test(`wrong images are refused and the model stays usable${where}`, async () => {
     const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } }, { worker });
     const want = (await vit.classify(stroke)).logits;
     const holed = image.slice();
@@ -69,7 +69,7 @@ for (const worker of [false, true]) {
     assert.deepEqual((await vit.classify(stroke)).logits, want);
   });
 
-  test(`pixels and values of the exact size are the same in every form${where}`, async () => {
+  test(`pixels and prepared values give the same answer in every form${where}`, async () => {
     const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } }, { worker });
     const want = (await vit.classify(image)).logits;
     for (const more of [{}, { channels: 1 }]) {
@@ -87,7 +87,7 @@ for (const worker of [false, true]) {
     }
   });
 
-  test(`calls at once queue and each gets its own answer${where}`, async () => {
+  test(`simultaneous calls queue and each gets its own answer${where}`, async () => {
     const vit = await load(modelPath(name), { worker });
     const want = [];
     for (const one of images) want.push((await vit.classify(one)).logits);
@@ -105,7 +105,7 @@ for (const worker of [false, true]) {
     );
   });
 
-  test(`an aborted call rejects with the reason, and the others go on${where}`, async () => {
+  test(`an aborted call rejects with the signal's reason, and other calls go on${where}`, async () => {
     const vit = await load(modelPath(name), { worker });
     const reason = new Error("enough");
     const isReason = (error) => error === reason;
@@ -125,7 +125,7 @@ for (const worker of [false, true]) {
     assert.deepEqual(first.value.logits, fourth.value.logits);
   });
 
-  test(`dispose may be called twice; calls under way and later ones reject${where}`, async () => {
+  test(`dispose may be called twice, and running and later calls reject${where}`, async () => {
     const vit = await load(modelPath(name), { worker });
     const under = [vit.classify(image), vit.classify(image)];
     vit.dispose();
@@ -133,10 +133,10 @@ for (const worker of [false, true]) {
     for (const call of under) await rejects(() => call, "disposed", /disposed/);
     await rejects(() => vit.classify(image), "disposed", /load another/);
     await rejects(() => vit.embed(image), "disposed", /load another/);
-    assert.equal(vit.config.classes, 10, "what is known stays known");
+    assert.equal(vit.config.classes, 10, "a disposed model keeps its config");
   });
 
-  test(`wrong options are refused by name${where}`, async () => {
+  test(`wrong options are refused by their names${where}`, async () => {
     const vit = await load(modelPath(name), { worker });
     const wrong = [
       [{ topk: 1 }, /classify: .*got "topk"/],
@@ -153,7 +153,7 @@ for (const worker of [false, true]) {
   });
 }
 
-test("an image that never arrives holds up nobody else, and abort and dispose end the wait", async () => {
+test("an image that never arrives delays no other call, and abort and dispose end the wait", async () => {
   const vit = await load(modelPath(name));
   const never = new (class extends Blob {
     arrayBuffer = () => new Promise(() => {});
@@ -171,7 +171,7 @@ test("an image that never arrives holds up nobody else, and abort and dispose en
   });
 });
 
-test("between batches a call in this thread lets timers and aborts in", async () => {
+test("a call without a worker lets timers and aborts run between batches", async () => {
   const vit = await load(modelPath(name));
   const controller = new AbortController();
   setTimeout(() => controller.abort(new Error("enough")));
@@ -179,7 +179,7 @@ test("between batches a call in this thread lets timers and aborts in", async ()
   await assert.rejects(vit.classifyAll(many, { signal: controller.signal }), /enough/);
 });
 
-test("what is no array of images is refused, and the list may change after the call", async () => {
+test("classifyAll refuses all but an array of images, and the array may change after the call", async () => {
   const vit = await load(modelPath(name));
   for (const wrong of [undefined, null, "images", new Set([image]), new Uint8Array(3), image, stroke])
     await rejects(() => vit.classifyAll(wrong), "bad_argument", /images: expected an array, got/);
@@ -190,14 +190,14 @@ test("what is no array of images is refused, and the list may change after the c
   assert.equal((await answers).length, 130);
 });
 
-test("an answer that is not finite is an error, not NaN", async () => {
+test("a model whose answer is not finite gives an error, not NaN", async () => {
   const vit = await load(modelPath(name));
   const huge = image.map(() => 3e38);
   await rejects(() => vit.classify(huge), "bad_image", /answer is not finite/);
   await rejects(() => vit.classifyAll([image, huge]), "bad_image", /^image 1: /);
 });
 
-test("an image too large is refused before the wasm heap grows for it", async () => {
+test("an image that is too large is refused before the wasm heap grows", async () => {
   const [[core], vit] = await instancesOf(() => load(modelPath(name)));
   const before = core.memory.buffer.byteLength;
   const data = new Uint8Array(40_000);
@@ -205,7 +205,7 @@ test("an image too large is refused before the wasm heap grows for it", async ()
   assert.equal(core.memory.buffer.byteLength, before);
 });
 
-test("a trap in the module is internal, and the next call starts anew", async () => {
+test("a trap in the module is an error with code internal, and the next call starts a new module", async () => {
   let healthy = false;
   const trapping = (exports) =>
     healthy
@@ -226,7 +226,7 @@ test("a trap in the module is internal, and the next call starts anew", async ()
   assert.equal(instances.length, 2);
 });
 
-test("a worker that dies rejects the calls under way, and the next call starts another", () =>
+test("when a worker dies its running calls reject, and the next call starts another worker", () =>
   workersOf(async (workers) => {
     const vit = await load(modelBytes(name), { worker: true });
     const want = (await vit.classify(image)).logits;
@@ -238,7 +238,7 @@ test("a worker that dies rejects the calls under way, and the next call starts a
     assert.equal(workers.length, 2);
   }));
 
-test("a worker that died while idle is replaced without a word", () =>
+test("a worker that died while idle is replaced without an error", () =>
   workersOf(async (workers) => {
     const vit = await load(modelPath(name), { worker: true });
     const want = (await vit.classify(image)).logits;
@@ -266,7 +266,7 @@ for (const addressed of [true, false]) {
     }));
 }
 
-test("dispose ends the worker, and so does a load that fails", () =>
+test("dispose ends the worker, and a failed load ends its worker too", () =>
   workersOf(async (workers) => {
     await rejects(() => Vit.load(new Blob(["no weights"]), { worker: true }), "bad_file", /./);
     const vit = await load(modelPath(name), { worker: true });
@@ -289,7 +289,7 @@ test("an idle worker does not keep the process alive", async () => {
   assert.equal(stdout.trim(), "10");
 });
 
-test("no canvas can be had without a DOM, and a tainted one is told", async () => {
+test("a missing canvas and a tainted canvas are errors that say so", async () => {
   const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } });
   const fake = (kind, fields) => ({ [Symbol.toStringTag]: kind, ...fields });
   let read = () => ({ data: stroke.data.slice() });

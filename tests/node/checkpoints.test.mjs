@@ -1,4 +1,4 @@
-// Checkpoints as other code leaves them: its configs, its folders, files in several parts.
+// Checkpoints that other code writes: its configs, its folders, files in several parts.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,10 +9,10 @@ import { farthest, golden, modelBytes, PREPROCESSOR } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
-const near = 2e-5; // as tests/c/golden.h
+const near = 2e-5; // as in tests/c/golden.h
 const vit = "families/vit";
 const weights = modelBytes(vit);
-/** As transformers writes it for this model. */
+/** The config that transformers writes for this model. */
 const CONFIG = {
   architectures: ["ViTForImageClassification"],
   model_type: "vit",
@@ -44,14 +44,14 @@ async function isGolden(model, name) {
   }
 }
 
-test("transformers' config says what the shapes do not", async () => {
+test("a transformers config gives the keys that the tensors' shapes do not tell", async () => {
   const model = await load({ weights, config: CONFIG });
   assert.deepEqual(model.config.labels, ["a", "b", "c", "d", "e", "f", "g"]);
   assert.equal(model.config.norm_eps, 1e-12);
   await isGolden(model, vit);
 });
 
-test("so does timm's", async () => {
+test("a timm config gives the keys that the tensors' shapes do not tell", async () => {
   const config = {
     architecture: "vit_tiny_patch4_12",
     num_classes: 7,
@@ -71,11 +71,11 @@ test("so does timm's", async () => {
   });
 });
 
-test("with no config at all, heads are as wide as they usually are", async () => {
+test("a checkpoint without a config gets heads of the usual width", async () => {
   await isGolden(await load(modelBytes("families/torchvision")), "families/torchvision");
 });
 
-test("a folder is read by its address, its path or its files", async (t) => {
+test("a checkpoint's folder is read by its address, its path or its files", async (t) => {
   const files = {
     "config.json": json(CONFIG),
     "preprocessor_config.json": json(PREPROCESSOR),
@@ -96,7 +96,7 @@ test("a folder is read by its address, its path or its files", async (t) => {
   }
 });
 
-test("a config apart is laid over the folder's own, key by key, and its preprocessor stays unless it has another", async () => {
+test("a separate config overrides the folder's own key by key, and the folder's preprocessor stays unless prepare is given", async () => {
   const files = (config) => [
     new File([json(config)], "config.json"), new File([json(PREPROCESSOR)], "preprocessor_config.json"),
     new File([weights], "model.safetensors"),
@@ -111,7 +111,7 @@ test("a config apart is laid over the folder's own, key by key, and its preproce
     [JSON.stringify({ norm_eps: 0.5 }), theirs],
     [new Blob([JSON.stringify({ norm_eps: 0.5, prepare: mine })]), mine],
     [{ norm_eps: 0.5, prepare: null }, null],
-    [{ ...CONFIG, layer_norm_eps: 0.5 }, theirs], // in the folder's own words
+    [{ ...CONFIG, layer_norm_eps: 0.5 }, theirs], // in transformers' words
   ]) {
     const { config: whole } = await load({ weights: files(CONFIG), config });
     assert.deepEqual(whole, { ...plain.config, norm_eps, prepare });
@@ -122,7 +122,7 @@ test("a config apart is laid over the folder's own, key by key, and its preproce
   await rejects(() => load(broken), "bad_config", /model_type.*unheard-of/);
 });
 
-/** The tensors of a file whose number is `part` modulo `parts`, as a file of their own. */
+/** A file with those tensors of another whose number is `part` modulo `parts`. */
 function shard(bytes, part, parts) {
   const size = Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.toString("utf8", 8, 8 + size));
@@ -138,7 +138,7 @@ function shard(bytes, part, parts) {
   return { bytes: Buffer.concat([length, text, ...pieces]), names: chosen.map(([name]) => name) };
 }
 
-test("several files and their index are one, and progress counts all of them", async (t) => {
+test("several files with an index are read as one model, and progress counts all of them", async (t) => {
   const shards = [0, 1, 2].map((part) => shard(weights, part, 3));
   const name = (part) => `model-0000${part + 1}-of-00003.safetensors`;
   const weight_map = Object.fromEntries(shards.flatMap(({ names }, part) => names.map((one) => [one, name(part)])));
@@ -161,7 +161,7 @@ test("several files and their index are one, and progress counts all of them", a
   await rejects(() => load(url("/m/")), "network", /00003-of-00003/);
 });
 
-test("a model without a head gives vectors and attention, and classify says why it does not", async () => {
+test("a model without a head gives vectors and attention, and classify says that the head is missing", async () => {
   for (const name of ["families/vit_without_head", "families/dinov2_registers", "families/siglip"]) {
     const model = await load({ weights: modelBytes(name), config: {
       heads: 2,
@@ -179,7 +179,7 @@ test("a model without a head gives vectors and attention, and classify says why 
   }
 });
 
-test("CLIP's image embedding is what its head gives", async () => {
+test("CLIP's image embedding is the output of its head", async () => {
   const name = "families/clip";
   const config = { model_type: "clip", projection_dim: 7, vision_config: {
     hidden_size: 20, num_hidden_layers: 2, num_attention_heads: 2, intermediate_size: 30, patch_size: 4, image_size: 12,
@@ -187,7 +187,7 @@ test("CLIP's image embedding is what its head gives", async () => {
   await isGolden(await load({ weights: modelBytes(name), config }), name);
 });
 
-test("what contradicts, or is not known here, is refused by name", async (t) => {
+test("a contradictory or unknown config key is refused by its name", async (t) => {
   const refused = (config, ...what) => rejects(() => load({ weights, config }), ...what);
   await refused({ ...CONFIG, hidden_size: 24 }, "bad_tensor", /shape \(24,3,4,4\), got \(20,3,4,4\)/);
   await refused({ ...CONFIG, model_type: "bert" }, "bad_config", /model_type: bert is not known here; known are vit/);

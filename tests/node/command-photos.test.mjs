@@ -1,4 +1,4 @@
-// The command's photos: turned, with few or many channels, of another colour space; its heat maps.
+// The command's photos (turned, with few or many channels, in other colour spaces) and heat maps.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ async function embedded(here, model, files) {
   return Object.fromEntries(JSON.parse(stdout).map(({ values }, i) => [names[i], Float32Array.from(values)]));
 }
 
-/** By EXIF's orientation: where a pixel of the photo held upright lies in the file, whose sides are given. */
+/** For each EXIF orientation: the place in the file of a pixel of the upright photo. */
 const STORED = {
   1: (x, y) => [x, y],
   2: (x, y, width) => [width - 1 - x, y],
@@ -43,7 +43,7 @@ function upright({ data, width, height, channels }, orientation) {
   return turned;
 }
 
-test("all eight orientations of EXIF are held upright, as JPEG and PNG", { skip }, async (t) => {
+test("the command turns photos of all eight EXIF orientations upright, as JPEG and PNG", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const photo = picture(26, 18, 3);
@@ -61,10 +61,10 @@ test("all eight orientations of EXIF are held upright, as JPEG and PNG", { skip 
   for (const orientation of [2, 3, 4, 5, 6, 7, 8]) assert.notDeepEqual(want[`${orientation}.png`], want["1.png"]);
 });
 
-/** src/image/pixels.c, one pixel: alpha over white in whole numbers. */
+/** One pixel as in src/image/pixels.c: alpha over white in whole numbers. */
 const overWhite = (value, alpha) => Math.floor((value * alpha + 255 * (255 - alpha) + 127) / 255);
 
-test("grey, alpha over white, a palette and 16 bits are the colours that they mean", { skip }, async (t) => {
+test("the command reads the colours of PNGs in grey, with alpha, with a palette and with 16 bits", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const vit = await load(model, { variant });
@@ -79,7 +79,7 @@ test("grey, alpha over white, a palette and 16 bits are the colours that they me
     "palette.png": await raw(few).png({ palette: true, dither: 0 }).toBuffer(),
     "deep.png": await sharp(deep, { raw: deepRaw }).toColourspace("rgb16").png().toBuffer(),
   };
-  const colourTypes = Object.values(files).map((bytes) => bytes[25]); // as the PNG specification numbers them
+  const colourTypes = Object.values(files).map((bytes) => bytes[25]); // numbered as in the PNG specification
   assert.deepEqual(colourTypes, [0, 4, 6, 3, 2]);
   assert.equal(files["deep.png"][24], 16);
   const got = await embedded(here, model, files);
@@ -95,7 +95,7 @@ test("grey, alpha over white, a palette and 16 bits are the colours that they me
   }
 });
 
-test("a JPEG in grey is its pixels, one in CMYK nearly, and not inverted", { skip }, async (t) => {
+test("the command reads a grey JPEG exactly and a CMYK JPEG nearly, without inverting it", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const vit = await load(model, { variant });
@@ -118,10 +118,10 @@ test("a JPEG in grey is its pixels, one in CMYK nearly, and not inverted", { ski
   assert.ok(right * 4 < wrong, `${right} from the colours, ${wrong} from their inverse`);
 });
 
-/** The colours of web/demo/heat.ts at a map's least and greatest value. */
+/** The colours of web/demo/heat.ts for a map's least and greatest value. */
 const ENDS = { night: [[0, 0, 0], [255, 214, 128]], day: [[255, 255, 255], [140, 17, 70]] };
 
-/** The pixels of a PNG, and those of the middle of a patch. */
+/** The pixels of a PNG, and the pixels in the middle of a patch. */
 async function open(path, [rows, columns]) {
   const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
   const at = (x, y) => {
@@ -138,7 +138,7 @@ async function open(path, [rows, columns]) {
 const near = (got, want) =>
   got.forEach((value, c) => assert.ok(Math.abs(value - want[c]) <= 1, `${got}, not ${want}`));
 
-test("attention draws, writes and prints the API's maps", { skip }, async (t) => {
+test("the command attention draws, writes and prints the API's maps", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const photo = picture(30, 20, 3);
@@ -174,7 +174,7 @@ test("attention draws, writes and prints the API's maps", { skip }, async (t) =>
   assert.deepEqual(readNpy(readFileSync(npy)), { shape: [3, 3], values: attention.fromClass() });
 });
 
-test("attention of several photos fills a folder, and one that fails is only told of", { skip }, async (t) => {
+test("the command attention fills a folder for several photos, and a bad photo does not stop it", { skip }, async (t) => {
   const here = folder(t);
   const bytes = await raw({ ...stroke, channels: 4 }).png().toBuffer();
   const files = ["a.png", "b.c.png"].map((name) => here.write(name, bytes));
@@ -197,7 +197,7 @@ test("attention of several photos fills a folder, and one that fails is only tol
   }
 });
 
-test("a layer, head or patch that the model has not is a wrong command line", { skip }, async (t) => {
+test("a layer, head or patch that the model does not have is a wrong command line", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("a.png", await raw(picture(12, 12, 3)).png().toBuffer());
   for (const [args, message] of [

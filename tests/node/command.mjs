@@ -1,4 +1,4 @@
-// What the tests of the command share: pictures made by sharp, a folder for them, the command run.
+// Shared by the command's tests: pictures made by sharp, a folder for them, a run of the command.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { modelBytes, PREPROCESSOR } from "./golden.mjs";
 
-/** The package that decodes photos, where it is installed. */
+/** The package that decodes photos, if it is installed. */
 export const sharp = await import("sharp").then(
   (module) => module.default,
   () => undefined,
@@ -15,10 +15,10 @@ export const skip = sharp ? false : "sharp is not installed: npm install sharp";
 
 export const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
-/** Of equal bits on every machine: `auto` takes what is faster on the day. */
+/** A build with equal bits on every machine. `auto` would take the faster one of the moment. */
 export const variant = "simd128";
 
-/** A folder that goes with the test; `write(name, bytes)` → its path in there. */
+/** A folder that is deleted after the test. `write(name, bytes)` gives the file's path. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), "vitrine-command-"));
   t.after(() => rmSync(path, { recursive: true }));
@@ -48,7 +48,7 @@ export function start(args, { program = cli, node = [], cwd, stdin = "ignore" } 
 
 export const run = (args, options) => start(args, options).done;
 
-/** A ViT of 3×3 patches and its config, as transformers leaves it. Returns the folder's path. */
+/** Writes a ViT of 3×3 patches in the form of transformers. Returns the folder's path. */
 export function checkpoint({ path, write }, { weights = "families/vit", config = {} } = {}) {
   mkdirSync(join(path, "vit"), { recursive: true });
   write("vit/model.safetensors", modelBytes(weights));
@@ -70,7 +70,7 @@ const CONFIG = {
   patch_size: 4,
 };
 
-/** Bytes of a picture: no symmetry, smooth enough for JPEG. */
+/** The bytes of a picture without symmetry and smooth enough for JPEG. */
 export function picture(width, height, channels) {
   const data = new Uint8Array(width * height * channels);
   for (let y = 0, i = 0; y < height; y++) {
@@ -83,17 +83,17 @@ export function picture(width, height, channels) {
   return { data, width, height, channels };
 }
 
-/** For sharp. */
+/** The picture's bytes as sharp takes them. */
 export const raw = ({ data, width, height, channels }) => sharp(data, { raw: { width, height, channels } });
 
-/** What a photo means to the API, pixel by pixel: `colour(pixel)` → [red, green, blue]. */
+/** A photo for the API, from `colour(pixel)`, which gives [red, green, blue]. */
 export function rgb({ data, width, height, channels }, colour) {
   const pixel = (i) => data.subarray(i * channels, (i + 1) * channels);
   const pixels = Array.from({ length: width * height }, (_, i) => colour(pixel(i)));
   return { data: Uint8Array.from(pixels.flat()), width, height, channels: 3 };
 }
 
-/** A .npy file, read by its specification → { shape, values }. */
+/** The { shape, values } of a .npy file, read by its specification. */
 export function readNpy(bytes) {
   if (bytes.toString("latin1", 0, 8) !== "\x93NUMPY\x01\x00") throw new Error("no .npy of version 1.0");
   const size = bytes.readUInt16LE(8);

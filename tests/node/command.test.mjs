@@ -1,4 +1,4 @@
-// The command `vitrine`, run as a person runs it: what it prints, writes, refuses and leaves behind.
+// The command `vitrine`, run like a person runs it: its output, files and errors.
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -14,7 +14,7 @@ const png = (pixels) => raw(pixels).png().toBuffer();
 const one = () => png({ ...stroke, channels: 4 });
 const json = ({ stdout }) => JSON.parse(stdout);
 
-test("help, version and what a command line has wrong", async () => {
+test("the command prints help and version, and refuses wrong command lines", async () => {
   const overview = await run(["--help"]);
   assert.equal(overview.code, 0);
   for (const name of ["classify", "embed", "attention", "info"]) {
@@ -56,7 +56,7 @@ test("help, version and what a command line has wrong", async () => {
   }
 });
 
-test("info tells a model's family, config, what was assumed and what was skipped", async (t) => {
+test("the command info prints a model's family, config, assumed keys and skipped tensors", async (t) => {
   const here = folder(t);
   const clip = here.write("clip.safetensors", modelBytes("families/openai_clip"));
   const { code, stdout, stderr } = await run(["info", "--config", '{"heads": 2}', clip]);
@@ -72,7 +72,7 @@ test("info tells a model's family, config, what was assumed and what was skipped
   assert.equal(open.stderr, "vitrine: config: heads: tell 1, 2, 3, 4 or 6; nothing in this file does\n");
 });
 
-test("folders are walked, - is standard input, and JSON comes line by line when asked", { skip }, async (t) => {
+test("the command walks folders, reads standard input as -, and prints JSON line by line on request", { skip }, async (t) => {
   const here = folder(t);
   mkdirSync(here.at("in/more"), { recursive: true });
   const photo = await one();
@@ -90,13 +90,13 @@ test("folders are walked, - is standard input, and JSON comes line by line when 
   assert.match((await done).stdout, /^-\t1\t0\.\d+\n$/);
 });
 
-test("help and -v say what --help and --version do", async () => {
+test("the command's help and -v print the same as --help and --version", async () => {
   for (const [short, long] of [[["help"], ["--help"]], [["help", "embed"], ["embed", "--help"]], [["-v"], ["--version"]]]) {
     assert.deepEqual(await run(short), await run(long));
   }
 });
 
-test("what was assumed is told beside the answers", { skip }, async (t) => {
+test("the command tells the assumed config keys on stderr", { skip }, async (t) => {
   const here = folder(t);
   const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
   const photo = here.write("a.png", await png(picture(8, 8, 3)));
@@ -105,7 +105,7 @@ test("what was assumed is told beside the answers", { skip }, async (t) => {
   assert.equal((await run(["embed", "--json", "--config", '{"heads": 1}', ...args, photo])).stderr, "");
 });
 
-test("without sharp the error says how to get it", async (t) => {
+test("without sharp the command's error says how to install it", async (t) => {
   const here = folder(t);
   mkdirSync(here.at("dist"));
   for (const name of readdirSync(dirname(cli)).filter((file) => file.endsWith(".js"))) {
@@ -117,7 +117,7 @@ test("without sharp the error says how to get it", async (t) => {
   assert.match(stderr, /^vitrine: sharp: expected .*, got none; run npm install sharp.*npx -p vitrine -p sharp/);
 });
 
-test("classify knows a drawn digit without being given a model", { skip }, async (t) => {
+test("the command classify reads a drawn digit without a given model", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("one.png", await one());
   const { code, stdout, stderr } = await run(["classify", "--variant", variant, file]);
@@ -129,7 +129,7 @@ test("classify knows a drawn digit without being given a model", { skip }, async
     classes.slice(0, 3).map(({ label, p }) => [label, p.toFixed(4)]));
 });
 
-test("what the model is unsure of is said to be uncertain", { skip }, async (t) => {
+test("the command classify marks answers that the model is unsure of as uncertain", { skip }, async (t) => {
   const here = folder(t);
   const scribble = picture(60, 60, 1);
   scribble.data.forEach((_, i) => {
@@ -143,7 +143,7 @@ test("what the model is unsure of is said to be uncertain", { skip }, async (t) 
   assert.match(stdout, /^[^\t]+\t\d\t0\.\d{4}\tuncertain\n$/);
 });
 
-test("classify --json says what the API says, for a checkpoint's folder", { skip }, async (t) => {
+test("the command classify --json gives the API's answers for a checkpoint's folder", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const photo = picture(31, 19, 3);
@@ -158,7 +158,7 @@ test("classify --json says what the API says, for a checkpoint's folder", { skip
   assert.deepEqual(more, []);
 });
 
-test("a photo that fails leaves the others' answers as they are", { skip }, async (t) => {
+test("a photo that cannot be read does not change the command's answers for other photos", { skip }, async (t) => {
   const here = folder(t);
   const good = await one();
   const blank = await png(rgb(picture(20, 20, 1), () => [255, 255, 255]));
@@ -193,7 +193,7 @@ test("a photo that fails leaves the others' answers as they are", { skip }, asyn
   });
 });
 
-/** A JPEG whose header claims to be as large as this. */
+/** A JPEG whose header claims this many pixels a side. */
 function ofSize(jpeg, side) {
   const copy = Buffer.from(jpeg);
   const start = copy.indexOf(Buffer.from([0xff, 0xc0]));
@@ -202,7 +202,7 @@ function ofSize(jpeg, side) {
   return copy;
 }
 
-test("a model without a head says so, once", { skip }, async (t) => {
+test("the command classify says once that a model has no head", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here, {
     weights: "families/vit_without_head",
@@ -218,7 +218,7 @@ test("a model without a head says so, once", { skip }, async (t) => {
   assert.match(missing.stderr, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
 });
 
-test("embed writes what NumPy reads: a row a photo", { skip }, async (t) => {
+test("the command embed writes a file for NumPy with one row for each photo", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const photos = [[31, 19], [12, 12], [16, 40]].map(([width, height]) => picture(width, height, 3));
@@ -244,7 +244,7 @@ test("embed writes what NumPy reads: a row a photo", { skip }, async (t) => {
   assert.deepEqual(readdirSync(here.path).filter((name) => name.endsWith(".part")), []);
 });
 
-test("embed writes all rows or no file", { skip }, async (t) => {
+test("the command embed writes all rows or no file", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const good = here.write("good.png", await png(picture(12, 12, 3)));
@@ -261,7 +261,7 @@ test("embed writes all rows or no file", { skip }, async (t) => {
   assert.deepEqual(readdirSync(here.path).sort(), ["bad.png", "good.png", "vit"]);
 });
 
-test("Ctrl-C ends it with 130 and leaves no half-written file", { skip }, async (t) => {
+test("Ctrl-C ends the command with exit code 130 and leaves no half-written file", { skip }, async (t) => {
   const here = folder(t);
   here.write("a.png", await one());
   const files = Array.from({ length: 20_000 }, () => "a.png"); // minutes of work
@@ -275,7 +275,7 @@ test("Ctrl-C ends it with 130 and leaves no half-written file", { skip }, async 
   assert.deepEqual(readdirSync(here.path), ["a.png"]);
 });
 
-test("a terminal sees how far a batch is, and nobody else does", { skip }, async (t) => {
+test("the command shows a batch's progress on a terminal, and nowhere else", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("a.png", await one());
   const node = ["--import", "data:text/javascript,process.stderr.isTTY = true"];
@@ -285,7 +285,7 @@ test("a terminal sees how far a batch is, and nobody else does", { skip }, async
   assert.equal(stdout.trim().split("\n").length, 10);
 });
 
-test("output that nobody reads ends it without a stack", { skip }, async (t) => {
+test("the command ends without a stack when its output is closed", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("a.png", await one());
   const { child, done } = start(["classify", file]);

@@ -8,7 +8,7 @@ const read = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), "
 const c = read("src/file/config.c");
 const ts = read("web/config.ts");
 
-/** { NORMS: ["pre", "post"], … } */
+/** The lists of words: { NORMS: ["pre", "post"], … } */
 const lists = Object.fromEntries(
   [...c.matchAll(/^static const char \*const (\w+)\[\] = \{(.*?)NULL\};/gms)].map(([, name, words]) => [
     name,
@@ -16,7 +16,7 @@ const lists = Object.fromEntries(
   ]),
 );
 
-/** A string of C, or NONE and REQUIRED → the JSON that stands for a missing key, "" and undefined. */
+/** The JSON that config.c takes for a missing key; "" for NONE and undefined for REQUIRED. */
 const defaultOf = (text) => ({ NONE: "", REQUIRED: undefined })[text] ?? (text[0] === '"' ? JSON.parse(text) : undefined);
 
 /** The rows of KEYS and of NESTED: { name, most, words, otherwise }. */
@@ -38,13 +38,13 @@ const members = [...ts.split("export interface VitConfig {")[1].split("\n}")[0]
   .matchAll(/^ {2}readonly (\w+)(\??): (.+);$/gm)]
   .map(([, name, optional, type]) => ({ name, optional: optional === "?", type }));
 
-test("the table of config.c is read here whole", () => {
+test("this test reads the whole table of config.c", () => {
   const names = c.match(/^ {4}\{"\w+", /gm).length;
   assert.equal(rows.length, names);
   assert.ok(names > 25 && Object.keys(defaults).length > 10 && Object.keys(lists).length > 5);
 });
 
-test("TypeScript's defaults are those of config.c", () => {
+test("TypeScript's config has the defaults of config.c", () => {
   for (const [key, value] of Object.entries(defaults)) {
     const row = rows.find(({ name }) => name === key);
     assert.ok(row?.otherwise, `${key} has no default in config.c`);
@@ -52,16 +52,16 @@ test("TypeScript's defaults are those of config.c", () => {
   }
 });
 
-test("TypeScript's config has the keys of config.c, and each that C demands or TypeScript fills in is always there", () => {
+test("TypeScript's config has the keys of config.c, and keys that C requires or TypeScript fills in are not optional", () => {
   assert.deepEqual(members.map(({ name }) => name).sort(), rows.map(({ name }) => name).sort());
   for (const { name, optional } of members) {
-    const filled = name in defaults || name === "labels"; // by fullConfig
+    const filled = name in defaults || name === "labels"; // fullConfig fills them in
     const required = rows.find((row) => row.name === name).otherwise === undefined;
     assert.equal(optional, !filled && !required, name);
   }
 });
 
-test("TypeScript's words for a key are those of config.c", () => {
+test("TypeScript's words for a config key are those of config.c", () => {
   const worded = rows.filter(({ words }) => words);
   assert.ok(worded.length > 5);
   for (const { name, words } of worded) {
@@ -70,7 +70,7 @@ test("TypeScript's words for a key are those of config.c", () => {
   }
 });
 
-test("labels by number go as far as config.c lets classes go", () => {
+test("a config can have as many numbered labels as config.c allows classes", () => {
   const [, most] = /^const MOST_LABELS = ([\d_]+);$/m.exec(read("web/load/translate/config.ts"));
   assert.equal(Number(most.replaceAll("_", "")), rows.find(({ name }) => name === "classes").most);
 });

@@ -1,4 +1,4 @@
-// What npm test counts of C's tests: programs of the shell, run by ctest itself.
+// npm test's counts of C tests, tried on shell programs that ctest runs.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,14 +9,14 @@ import { ctest } from "../../web/scripts/ctest.mjs";
 const folder = mkdtempSync(join(tmpdir(), "vitrine-ctest-"));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Has ctest run each program: a name and its script. */
+/** Lets ctest run programs, given by name and script. */
 function counts(scripts) {
   const lines = Object.entries(scripts).map(([name, script]) => `add_test(${name} sh -c [==[${script}]==])`);
   writeFileSync(join(folder, "CTestTestfile.cmake"), lines.join("\n"));
   return ctest(["--test-dir", folder], { allowFailure: true });
 }
 
-test("a C program's passed, failed and skipped tests are counted from its own last line", async () => {
+test("npm test counts a C program's passed, failed and skipped tests from its last line", async () => {
   const [program] = await counts({ mixed: "echo '12 passed, 3 failed, 2 skipped'; exit 1" });
   assert.deepEqual(program, { name: "mixed", passed: 12, failed: 3, skipped: 2, skips: [] });
 });
@@ -27,19 +27,19 @@ test("a C program that ends without its last line is one failure, and the others
     [["crash", 0, 1], ["missing", 0, 1], ["good", 5, 0]]);
 });
 
-test("a C program that leaves badly after tests that passed is a failure", async () => {
+test("a C program whose tests passed but whose exit code is bad counts as a failure", async () => {
   const [{ passed, failed }] = await counts({ leak: "echo '5 passed, 0 failed'; exit 23" });
   assert.deepEqual([passed, failed], [5, 1]);
 });
 
-test("a skipped C test is told with its reason, whatever characters are in it", async () => {
+test("npm test tells a skipped C test with its reason, whatever characters this contains", async () => {
   const script = String.raw`printf '    no <data> & no "MNIST" — é\nskipped a & b > c\n0 passed, 0 failed, 1 skipped\n'`;
   const [{ skipped, skips }] = await counts({ skips: script });
   assert.equal(skipped, 1);
   assert.deepEqual(skips, [{ test: "a & b > c", reason: 'no <data> & no "MNIST" — é' }]);
 });
 
-test("a C program's last line is read however much it printed before", async () => {
+test("npm test reads a C program's last line, however much the program printed before", async () => {
   const [{ passed, failed }] = await counts({ loud: "seq 300000; echo '1 passed, 0 failed'" });
   assert.deepEqual([passed, failed], [1, 0]);
 });
