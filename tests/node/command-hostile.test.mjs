@@ -15,7 +15,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2
 const FORGED = "7\n3: 100 %\x1b[2J\x07\t1.0\x9b\x7f\u202e\u2028\u2066";
 const SHOWN = "7\\u000a3: 100 %\\u001b[2J\\u0007\\u00091.0\\u009b\\u007f\\u202e\\u2028\\u2066";
 
-test("labels and names are shown without what forges lines or steers terminals", { skip: skip || posix }, async (t) => {
+test("the command prints labels and file names without characters that forge lines or control terminals", { skip: skip || posix }, async (t) => {
   const here = folder(t);
   const id2label = Object.fromEntries([..."abcdefg"].map((letter, i) => [i, FORGED + letter]));
   const model = checkpoint(here, { config: { id2label } });
@@ -54,12 +54,12 @@ test("labels and names are shown without what forges lines or steers terminals",
   }
 });
 
-/** Kilobytes that a process took at most, by what its last words are. */
+/** The most kilobytes that a process took, from its last line. */
 const MEASURE = ["--import", "data:text/javascript," + encodeURIComponent(
   'process.on("exit", () => process.stderr.write(`most ${process.resourceUsage().maxRSS}\\n`))')];
 const most = (stderr) => Number(stderr.match(/most (\d+)\n$/)[1]);
 
-test("a small image that announces a huge one costs nothing", { skip }, async (t) => {
+test("a small image file that announces a huge image costs the command little memory", { skip }, async (t) => {
   const here = folder(t);
   const white = { create: { width: 16_000, height: 16_000, channels: 3, background: "#fff" } };
   const huge = here.write("huge.png", await sharp(white).png({ compressionLevel: 6 }).toBuffer());
@@ -75,7 +75,7 @@ test("a small image that announces a huge one costs nothing", { skip }, async (t
   assert.ok(performance.now() - before < 5000);
 });
 
-test("a photo without an end is not read to it", { skip: skip || posix, timeout: 60_000 }, async (t) => {
+test("the command refuses a photo without end", { skip: skip || posix, timeout: 60_000 }, async (t) => {
   const here = folder(t);
   const { code, stderr } = await run(["classify", "/dev/zero"], { node: MEASURE });
   assert.equal(code, 1);
@@ -88,7 +88,7 @@ test("a photo without an end is not read to it", { skip: skip || posix, timeout:
   assert.match(pipe.stderr, /endless\.png: expected an image file, got more than 33554432 bytes/);
 });
 
-test("--out goes through links, keeps modes and follows no part that another has laid", { skip: skip || posix }, async (t) => {
+test("--out writes through links, keeps file modes and does not follow a link at its .part file", { skip: skip || posix }, async (t) => {
   const here = folder(t);
   const photo = here.write("a.png", await raw(picture(16, 16, 3)).png().toBuffer());
   const embed = (out) => run(["embed", "--variant", variant, "--model", checkpoint(here), "--out", out, photo]);
@@ -132,7 +132,7 @@ test("--out goes through links, keeps modes and follows no part that another has
   assert.deepEqual(readdirSync(here.path).filter((name) => name.endsWith(".part")), []);
 });
 
-test("a half-downloaded data set does not count as found, another under MNIST's names does", async (t) => {
+test("a half-downloaded data set is not found, and another data set with MNIST's file names is found", async (t) => {
   const here = folder(t);
   const idx = (sizes) => {
     const head = Buffer.alloc(4 + 4 * sizes.length);

@@ -1,4 +1,4 @@
-// Engines, runtimes and tools that lack something newer ones have.
+// Engines, runtimes and tools that lack features of newer ones.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import { fresh, load, rejects, stroke, wasmBytes } from "./support.mjs";
 
 const digits = fileURLToPath(new URL("../../weights/digits.safetensors", import.meta.url));
 
-test("the API needs nothing that Chrome 91, the first with SIMD, has not", async () => {
+test("the API needs only functions of Chrome 91, the first Chrome with SIMD", async () => {
   const program = `
-    await new Response("x").text(); // Node's own code needs them while it is loaded
+    await new Response("x").text(); // loads code of Node that needs the newer functions
     delete Object.hasOwn; delete URL.canParse; delete globalThis.structuredClone; delete Promise.withResolvers;
     for (const type of [Array, String, Uint8Array, Float32Array]) {
       for (const name of ["at", "toReversed", "toSorted", "with", "findLast", "findLastIndex"]) delete type.prototype[name];
@@ -32,7 +32,7 @@ test("the API needs nothing that Chrome 91, the first with SIMD, has not", async
   assert.equal(stdout, "1 49 true\nbad_option\n");
 });
 
-test("files are read by all of read()'s arguments, as Node before 20.12 wants it", async (t) => {
+test("files are read with all arguments of read(), because Node before 20.12 needs them", async (t) => {
   const handle = await open(digits);
   const prototype = Object.getPrototypeOf(handle);
   await handle.close();
@@ -48,7 +48,7 @@ test("files are read by all of read()'s arguments, as Node before 20.12 wants it
   assert.ok(calls > 10);
 });
 
-test("a compiled module runs where no bytes may be compiled, as in workerd", async (t) => {
+test("a compiled module runs in an engine that forbids compiling bytes, such as workerd", async (t) => {
   const module = await WebAssembly.compile(wasmBytes("simd128"));
   const { Vit } = await fresh();
   const before = { validate: WebAssembly.validate, compile: WebAssembly.compile, Module: WebAssembly.Module };
@@ -73,7 +73,7 @@ test("a compiled module runs where no bytes may be compiled, as in workerd", asy
   }
 });
 
-test("an error out of a worker has its caller's frames", async () => {
+test("an error from a worker has its caller's stack frames", async () => {
   const vit = await load(digits, { worker: true });
   const blank = { data: new Uint8Array(64), width: 8, height: 8, channels: 1 };
   const wrong = { weights: digits, config: { norm_eps: -1 } };
@@ -90,7 +90,7 @@ test("an error out of a worker has its caller's frames", async () => {
   await rejects(() => vit.classify("x"), "bad_image", /./);
 });
 
-test("an uncaught error prints what happened and where, on one screen", async () => {
+test("an uncaught error prints its message and its place on one screen", async () => {
   const fails = {
     "no file": `Vit.load("/nowhere.safetensors")`,
     "no module": `Vit.load(digits, { wasm: "/nowhere/", variant: "scalar" })`,
@@ -111,7 +111,7 @@ test("an uncaught error prints what happened and where, on one screen", async ()
   }
 });
 
-test("where a module of ours is missing, the error says what belongs where", async (t) => {
+test("if a wasm module of the package is missing, the error says which files belong where", async (t) => {
   const copy = mkdtempSync(join(tmpdir(), "vitrine-"));
   t.after(() => rmSync(copy, { recursive: true }));
   for (const name of ["vit.js", "worker.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(copy, name));

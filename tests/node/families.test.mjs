@@ -11,7 +11,7 @@ const folder = shared("families");
 
 const TOLERANCE = 1e-4;
 
-/** Image `index` of a batch in (B,…), or of layers first in (L,B,…), as attention is. */
+/** Image `index` of a batch: (B,…), or (L,B,…) for attention. */
 function part({ shape, values }, index, first = 0) {
   const batch = shape[first];
   const each = values.length / batch / (first ? shape[0] : 1);
@@ -22,7 +22,7 @@ function part({ shape, values }, index, first = 0) {
 function close(got, want, what) {
   assert.equal(got.length, want.length, `${what}: how many`);
   const most = want.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
-  const far = want.reduce((largest, value, i) => Math.max(largest, Math.abs(value - got[i])), 0); // or NaN
+  const far = want.reduce((largest, value, i) => Math.max(largest, Math.abs(value - got[i])), 0); // NaN fails
   assert.ok(far <= TOLERANCE * most, `${what}: ${far} apart, ${TOLERANCE * most} allowed`);
 }
 

@@ -14,16 +14,16 @@ export function shared(name) {
   return places.map((place) => join(place, name)).find(existsSync);
 }
 
-/** A model's file, as bytes and as a path. */
+/** A golden model's file. */
 export const modelPath = (name) => fileURLToPath(new URL(`${name}.safetensors`, folder));
 export const modelBytes = (name) => readFileSync(modelPath(name));
 
-/** Every model there is. */
+/** The names of all golden models. */
 export const names = readdirSync(folder)
   .filter((name) => name.endsWith(".golden.safetensors"))
   .map((name) => name.replace(".golden.safetensors", ""));
 
-/** How transformers would prepare photos for families/vit. */
+/** The way transformers prepares photos for families/vit. */
 export const PREPROCESSOR = {
   do_normalize: true,
   do_resize: true,
@@ -35,7 +35,7 @@ export const PREPROCESSOR = {
   crop_size: { height: 12, width: 12 },
 };
 
-/** A safetensors file of F32 tensors → { name: { shape, values } }. */
+/** Reads a safetensors file of F32 tensors as { name: { shape, values } }. */
 export function readTensors(bytes) {
   const size = Number(bytes.readBigUInt64LE(0));
   const { __metadata__, ...header } = JSON.parse(bytes.toString("utf8", 8, 8 + size));
@@ -48,26 +48,26 @@ export function readTensors(bytes) {
   );
 }
 
-/** Slice `index` along the first dimension of a tensor. */
+/** The slice `index` along a tensor's first dimension. */
 export function slice({ shape, values }, index) {
   const size = values.length / shape[0];
   return values.slice(index * size, (index + 1) * size);
 }
 
-/** What PyTorch says of a model: a list of { image, logits, attention, tokens }, one an image. */
+/** PyTorch's answers for a model: one { image, logits, attention, tokens } for each image. */
 export function golden(name) {
   const file = readTensors(readFileSync(new URL(`${name}.golden.safetensors`, folder)));
   const batch = file.images.shape[0];
   const attention = { shape: [batch], values: file.attention.values };
   return Array.from({ length: batch }, (_, index) => ({
     image: slice(file.images, index),
-    logits: file.logits && slice(file.logits, index), // not of a model without a head
+    logits: file.logits && slice(file.logits, index), // a model without a head has none
     attention: slice(attention, index),
     tokens: slice(file.tokens, index),
   }));
 }
 
-/** The largest |got - want| over the largest |want|; NaN where either is, which passes no test. */
+/** The largest |got - want| over the largest |want|. NaN in either gives NaN, which fails. */
 export function farthest(got, want) {
   if (got.length !== want.length) return NaN;
   const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);

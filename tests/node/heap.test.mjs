@@ -1,4 +1,4 @@
-// The wasm heap: a model's weights, once, and one state.
+// The size of the wasm heap: a model's weights once, and one state.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { instancesOf, load, variants } from "./support.mjs";
@@ -14,7 +14,7 @@ const shape = {
   classes: 10,
 };
 
-/** A file of random weights of this shape, the blocks' matrices as I8 or F32. */
+/** A file of random weights. The blocks' matrices are I8 or F32. */
 function randomFile({ width: D, depth, mlp_width: M, classes: K, channels: C }, blocks) {
   const [P, Q] = shape.patch_size;
   const tensors = [];
@@ -63,13 +63,13 @@ function randomFile({ width: D, depth, mlp_width: M, classes: K, channels: C }, 
 const patches = 16;
 const tokens = 1 + patches;
 
-/** Bytes of what one image's run keeps: tokens twice, the widest layer between them, patches. */
+/** The bytes that one image's run keeps: tokens twice, the widest layer between them, patches. */
 const state = 4 * (tokens * (2 * shape.width + shape.mlp_width) + patches * 3 * 16 * 16);
 
 for (const variant of variants) {
   describe(variant, () => {
     for (const dtype of ["F32", "I8"]) {
-      test(`the heap holds ${dtype} weights and one state, and at most a fifth more`, async () => {
+      test(`${variant}: the wasm heap holds ${dtype} weights and one state, and at most a fifth more`, async () => {
         const file = randomFile(shape, dtype);
         const [instances, vit] = await instancesOf(() => load(file, { variant }));
         const heap = () => instances.at(-1).memory.buffer.byteLength;

@@ -32,7 +32,7 @@ function folderOf(t, files = {}) {
 
 // ---- Time and memory ------------------------------------------------------------
 
-/** A text of about so many bytes. */
+/** A text of about `bytes` bytes. */
 const filled = (size, start, part, end = "") => start + part.repeat(size / part.length) + end;
 const HEADERS = {
   "places without a comma": (size) => filled(size, "{", '"data_offsets":[0 '),
@@ -56,7 +56,7 @@ const HEADERS = {
 };
 
 for (const [what, text] of Object.entries(HEADERS)) {
-  test(`a header of ${what} is refused soon, in every way it is read`, async () => {
+  test(`a header of ${what} is refused soon by every way of reading it`, async () => {
     const bytes = withHeader(text(4e6));
     const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
     const prepare = { kind: "digit" };
@@ -72,7 +72,7 @@ for (const [what, text] of Object.entries(HEADERS)) {
   });
 }
 
-/** A stream that never ends, and how many bytes of it were taken. */
+/** A stream that never ends and counts the bytes that were read. */
 function endless(piece, start = new Uint8Array(0)) {
   const stream = new ReadableStream({
     start: (controller) => start.length > 0 && controller.enqueue(start),
@@ -86,7 +86,7 @@ function endless(piece, start = new Uint8Array(0)) {
   return stream;
 }
 
-test("a file without end is given up where it stops being one", async () => {
+test("a file without end is refused where its model should end", async () => {
   const zeros = new Uint8Array(2 ** 16);
   await refused("zeros", () => Vit.load(new Response(endless(zeros))), "bad_file");
   assert.ok(endless.taken < 8 * MiB, `${endless.taken} bytes were read`);
@@ -96,7 +96,7 @@ test("a file without end is given up where it stops being one", async () => {
   assert.ok(endless.taken < 72 * MiB, `${endless.taken} bytes were read`);
 });
 
-test("what a header says of its length costs nothing before it comes", async () => {
+test("a header's announced length takes no memory before the bytes arrive", async () => {
   const start = Buffer.alloc(20, " ");
   start.writeBigUInt64LE(99_000_000n);
   const controller = new AbortController();
@@ -114,7 +114,7 @@ test("what a header says of its length costs nothing before it comes", async () 
   }
 });
 
-test("pieces of one byte are not read ahead without end", async () => {
+test("reading ahead in pieces of one byte is limited", async () => {
   let pulled = 0;
   const slow = new ReadableStream({ pull: (controller) => (pulled++, controller.enqueue(Uint8Array.of(1))) }, { highWaterMark: 0 });
   const never = new Response(new ReadableStream({}));
@@ -126,7 +126,7 @@ test("pieces of one byte are not read ahead without end", async () => {
   assert.ok(pulled > 10 && pulled < 4000, `${pulled} pieces`);
 });
 
-test("an index of very many files or tensors is refused before any is asked for, or read soon", async (t) => {
+test("an index with very many files is refused before the first request, and one with many tensors is read soon", async (t) => {
   const asked = [];
   const index = (count, files) => json({ weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, `s${i % files}.safetensors`])) });
   let body;
@@ -148,7 +148,7 @@ test("an index of very many files or tensors is refused before any is asked for,
   await soon("150,000 tensors in 200 files", () => refused("tensors", () => Vit.load(files), "bad_tensor", /as the index says, got none/));
 });
 
-test("several files arrive together no further ahead than one would", async () => {
+test("several files together are read no further ahead than a single file", async () => {
   let pulled = 0;
   const lazy = (name, start) => {
     const blob = new File([], name);
@@ -175,7 +175,7 @@ test("several files arrive together no further ahead than one would", async () =
 
 // ---- Streams --------------------------------------------------------------------
 
-test("a stream of anything but bytes is refused, whoever reads it", async () => {
+test("a stream of anything but bytes is refused by every reader", async () => {
   const of = (...pieces) => new ReadableStream({ start: (controller) => (pieces.forEach((piece) => controller.enqueue(piece)), controller.close()) });
   const streams = {
     "strings": () => of("some", "text"),
@@ -212,7 +212,7 @@ test("a stream of anything but bytes is refused, whoever reads it", async () => 
   }
 });
 
-test("a stream's pieces stay its own: shared, growing and used again", async () => {
+test("a stream may share, grow and reuse the memory of its pieces", async () => {
   const want = (await (await load(weights)).classify(image)).logits;
   const around = (Memory, options) => new ReadableStream({ start: (controller) => {
     const piece = new Uint8Array(new Memory(weights.length, options));
@@ -231,7 +231,7 @@ test("a stream's pieces stay its own: shared, growing and used again", async () 
   }
 });
 
-test("a server's headers may say anything", async (t) => {
+test("false headers of a server do no harm", async (t) => {
   const odd = ["-5", "1e3", "0x10", "Infinity", "NaN", "12, 12", "99999999999999999999", "1.5", ""];
   for (const value of odd) {
     const response = () => new Response(weights, { headers: { "content-length": value } });
@@ -244,7 +244,7 @@ test("a server's headers may say anything", async (t) => {
 
 // ---- Configs --------------------------------------------------------------------
 
-test("whatever a config says, it is read or refused", async () => {
+test("every config is read or refused with a VitError", async () => {
   const values = [
     null, true, 0, -1, 1.5, 1e308, "", "x", "x".repeat(1e5), [], {}, [[]], [null], [1, 2, 3], ["a", {}], { toString: 1, valueOf: 1 },
     { length: 1e9 }, JSON.parse('{"__proto__":{"x":1}}'), { 0: {}, 1: null }, { 0: "a", 5: "b" }, { shortest_edge: {} },
@@ -298,7 +298,7 @@ const ELSEWHERE = (port) => [
   "\uff0e\uff0e\uff0fx.safetensors", "x\u2028.safetensors", 7, null, {}, ["x.safetensors"], true, { toString: 1 },
 ];
 
-test("a shard's name in an index asks nobody but the folder, by address, path or files", async (t) => {
+test("a shard's name in an index reaches no file outside the folder, by address, path or files", async (t) => {
   const elsewhere = [];
   const evil = createServer((request, response) => (elsewhere.push(request.url), response.end(weights)));
   evil.listen(0, "127.0.0.1");
@@ -336,7 +336,7 @@ test("a shard's name in an index asks nobody but the folder, by address, path or
   await refused("a directory", () => Vit.load(inner), "bad_file");
 });
 
-test("a plain name of any language is found beside the index, and a link of one's own is followed", async (t) => {
+test("a shard with a plain name in any language is found beside the index, also through a link", async (t) => {
   const odd = "Gewichte ä (1)+ñ=2,5 @ 文-00001.safetensors";
   const size = Number(weights.readBigUInt64LE(0));
   const tensors = Object.keys(JSON.parse(weights.subarray(8, 8 + size))).filter((key) => key !== "__metadata__");
@@ -354,7 +354,7 @@ test("a plain name of any language is found beside the index, and a link of one'
   }
 });
 
-test("a folder where nothing can be beside anything is refused", async () => {
+test("a folder's address that can have no files beside it is refused", async () => {
   for (const place of ["data:text/plain,x/", "blob:null/", "mailto:a/", "about:blank/", "http:///", new URL("data:,x/"), "a\0b/", "", "/", "http://"]) {
     await refused(String(place), () => Vit.load(place));
   }
@@ -367,11 +367,11 @@ const openOnes = (path) => readdirSync(PROC).filter((fd) => {
   try {
     return readlinkSync(join(PROC, fd)).startsWith(path);
   } catch {
-    return false; // the one that lists them
+    return false; // the descriptor that lists the others
   }
 });
 
-test("no way of failing or aborting leaves a file open", { skip: process.platform !== "linux" && "it takes /proc" }, async (t) => {
+test("no failed or aborted load leaves a file open", { skip: process.platform !== "linux" && "needs /proc" }, async (t) => {
   const folder = folderOf(t, { "good.safetensors": weights, "bad.safetensors": Buffer.alloc(3e6, 1) });
   const large = join(folder, "large.safetensors");
   const fd = openSync(large, "w");

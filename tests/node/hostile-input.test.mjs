@@ -15,7 +15,7 @@ const pad = { width: 64, height: 64 };
 const point = { x: 20, y: 20, width: 9 };
 const line = [point, { x: 40, y: 40, width: 9 }];
 
-/** What is no image, and why. */
+/** Values that are no images, by the reason. */
 const NO_IMAGES = {
   "a point with a throwing getter": { strokes: [[{ ...point, get x() { return thrower(); } }]], ...pad },
   "numbers that are objects": { strokes: [[{ ...point, x: { valueOf: () => 3 } }]], ...pad },
@@ -66,7 +66,7 @@ function outOfBounds() {
 }
 
 for (const worker of [false, true]) {
-  test(`what is no image is refused by every call, and the model stays usable${worker ? " in a worker" : ""}`, async () => {
+  test(`every call refuses values that are no images, and the model stays usable${worker ? " in a worker" : ""}`, async () => {
     const vit = await load({ weights: digits }, { worker });
     const want = (await vit.classify(stroke)).logits;
     const images = [...Object.entries(NO_IMAGES), ...ODD.map((odd, index) => [`odd value ${index}`, odd])];
@@ -80,7 +80,7 @@ for (const worker of [false, true]) {
   });
 }
 
-test("a stroke with a hole never reads what the heap held before", async () => {
+test("a stroke with a hole does not read old contents of the heap", async () => {
   const vit = await load(digits);
   await vit.classify({ strokes: [Array(500).fill({ x: 9, y: 9, width: 5 })], ...pad });
   await refused("holes", () => vit.classify({ strokes: [[point, , , , point], line], ...pad }), "bad_image", /undefined/);
@@ -89,7 +89,7 @@ test("a stroke with a hole never reads what the heap held before", async () => {
   assert.ok(await vit.classify({ strokes: [growing, line], ...pad }), "a length that changes is asked once a stroke");
 });
 
-test("a drawing of few points does not paint for minutes, and one of many may be large", async () => {
+test("a drawing of few points cannot paint for minutes, and a drawing of many points may be large", async () => {
   const vit = await load(digits);
   const zigzag = (count, side, width) => ({
     strokes: [Array.from({ length: count }, (_, i) => ({ x: (i % 2) * side, y: (i * 13) % side, width }))], width: side, height: side,
@@ -103,7 +103,7 @@ test("a drawing of few points does not paint for minutes, and one of many may be
   assert.ok(await vit.classify({ strokes: [spiral], width: 2000, height: 2000 }));
 });
 
-test("arrays of a species, a length or an iterator of their own are what the engine says", async () => {
+test("arrays with a species, length or iterator of their own are read as the engine knows them", async () => {
   const vit = await load(name === "per_head" ? modelPath(name) : name);
   const want = (await vit.classify(image)).logits;
   class Floats extends Float32Array {
@@ -134,7 +134,7 @@ test("arrays of a species, a length or an iterator of their own are what the eng
   assert.deepEqual((await (await load(bytes)).classify(image)).logits, want);
 });
 
-test("each member is read once, so that nothing changes between the check and the use", async () => {
+test("each member of an image is read once, so that it cannot change between check and use", async () => {
   const vit = await load(digits);
   const counted = (object) => {
     const reads = {};
@@ -155,7 +155,7 @@ test("each member is read once, so that nothing changes between the check and th
   assert.deepEqual(attention.kept, [0]);
 });
 
-test("an image may change, shrink or go while its call waits", async () => {
+test("an image may change, shrink or be detached while its call waits", async () => {
   const vit = await load(modelPath(name));
   const want = (await vit.classify(image)).logits;
   const buffer = new ArrayBuffer(4 * 784, { maxByteLength: 8 * 784 });
@@ -173,7 +173,7 @@ test("an image may change, shrink or go while its call waits", async () => {
   await refused("one of a later batch", () => all, "bad_image", /^image 64: .*got 0/);
 });
 
-test("what is given to load may change while it waits", async () => {
+test("the arguments of load may change while it waits", async () => {
   const config = { ...(await load(weights)).config };
   const prepare = { kind: "digit" };
   const file = new File([weights], "model.safetensors");
@@ -191,7 +191,7 @@ test("what is given to load may change while it waits", async () => {
   assert.equal((await other).variant, "scalar");
 });
 
-test("options that lie, throw or are none are refused by every call", async () => {
+test("every call refuses options that lie, throw or are no object", async () => {
   const vit = await load(modelPath(name));
   const calls = {
     load: (options) => Vit.load(weights, options),
@@ -221,7 +221,7 @@ test("options that lie, throw or are none are refused by every call", async () =
   await refused("a signal by its method alone", () => Vit.load(weights, { signal: { throwIfAborted() {} } }), "bad_option", /AbortSignal/);
 });
 
-test("images that are no list, or one without end, are refused", async () => {
+test("classifyAll refuses images that are no array or have no end", async () => {
   const vit = await load(modelPath(name));
   for (const [index, odd] of ODD.entries()) {
     await harmless(`odd list ${index}`, async () => assert.deepEqual(await vit.classifyAll(odd), []));
@@ -230,7 +230,7 @@ test("images that are no list, or one without end, are refused", async () => {
   await refused("revoked", () => vit.classifyAll(REVOKED), "bad_argument");
 });
 
-test("every source, config, prepare and module is read or refused", async () => {
+test("load reads every source, config, prepare and module or refuses it with a VitError", async () => {
   for (const [index, odd] of ODD.entries()) {
     const what = `odd value ${index}`;
     await refused(`${what} as weights`, () => Vit.load(odd));
@@ -249,7 +249,7 @@ test("every source, config, prepare and module is read or refused", async () => 
   }
 });
 
-test("a prepare or a config that JSON cannot say is refused, and nothing else goes unheard", async () => {
+test("a prepare or config that JSON cannot hold is refused, without an unhandled rejection", async () => {
   const cycle = {};
   cycle.cycle = cycle;
   const deep = (levels) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
@@ -264,7 +264,7 @@ test("a prepare or a config that JSON cannot say is refused, and nothing else go
   for (const [what, value] of Object.entries(unsaid)) {
     await refused(`${what} as prepare`, () => Vit.load({ weights, prepare: value }), "bad_config");
     await refused(`${what} as config`, () => Vit.load({ weights, config: value }), "bad_config");
-    // Several failures at once: only one is told, and no other is left alone.
+    // Of several failures at once only one is told, and the others are handled too.
     const failing = "http://127.0.0.1:9/none";
     for (const worker of [false, true]) {
       await refused("both", () => Vit.load({ weights: failing, config: failing, prepare: value }, { worker, threads: 2, wasm: failing }));
@@ -275,7 +275,7 @@ test("a prepare or a config that JSON cannot say is refused, and nothing else go
   await refused("all at once", () => Vit.load({ weights: failing, config: failing }, { worker: true, threads: 3, wasm: failing }), "network");
 });
 
-test("whoever asks an Attention for something else hears of it", async () => {
+test("an Attention refuses wrong arguments with a VitError", async () => {
   const vit = await load(modelPath(name));
   const { attention } = await vit.classify(image, { attention: true });
   for (const [index, odd] of ODD.entries()) {
@@ -295,7 +295,7 @@ test("whoever asks an Attention for something else hears of it", async () => {
   await refused("kept none", async () => (await vit.classify(image, { attention: [] })).attention?.fromClass() ?? attention.at(-1, 0));
 });
 
-test("aborts and disposals race with everything and leave one error, theirs", async () => {
+test("an abort or a dispose at any moment gives only its own error", async () => {
   const reason = { why: "enough" };
   for (let delay = 0; delay < 12; delay++) {
     for (const options of [{}, { worker: true }, { threads: 2 }, { worker: true, threads: 3 }]) {
@@ -313,7 +313,7 @@ test("aborts and disposals race with everything and leave one error, theirs", as
   }
 });
 
-test("a worker that dies at any moment leaves a VitError, and no thread behind", () =>
+test("a worker that dies at any moment gives a VitError and leaves no thread behind", () =>
   workersOf(async (workers) => {
     for (let delay = 0; delay < 10; delay++) {
       const loading = Vit.load(modelPath(name), { worker: true, threads: 2 });
@@ -327,7 +327,7 @@ test("a worker that dies at any moment leaves a VitError, and no thread behind",
     for (const one of workers) one.terminate();
   }, (Worker) => Worker));
 
-test("what the module reserved is checked there too, and products do not wrap", async () => {
+test("the module checks its memory reservations too, and their products do not wrap", async () => {
   const [[core], vit] = await instancesOf(() => load({ weights, prepare: { kind: "digit" } }));
   await vit.classify(image);
   assert.equal(core.vitw_ink(2 ** 16, 2 ** 16), 0);
@@ -352,9 +352,9 @@ test("what the module reserved is checked there too, and products do not wrap", 
   assert.ok((await vit.classify(image)).logits.every(Number.isFinite));
 });
 
-test("pieces that were under way to a worker when the file was refused do no harm", async () => {
+test("pieces on their way to a worker do no harm when the file is refused", async () => {
   for (const worker of [false, true]) {
-    const bytes = new Uint8Array(9e6); // no header at all, in hundreds of pieces
+    const bytes = new Uint8Array(9e6); // bytes without a header, in hundreds of pieces
     bytes.set([1, 2, 3]);
     await soon("refusal", () => refused("zeros", () => Vit.load(bytes, { worker }), "bad_file"));
   }

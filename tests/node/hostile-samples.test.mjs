@@ -11,7 +11,7 @@ import { load, rejects, stroke, variants } from "./support.mjs";
 const folder = shared("hostile");
 const skip = folder ? false : "no folder hostile in the data that VITRINE_DATA names";
 
-/** What each file is refused with; headless and labels are models like any other. */
+/** The error of each file. The files headless and labels are good models. */
 const REFUSALS = {
   badname: ["bad_tensor", /tensor "evil/],
   class_position: ["bad_tensor", /tensor "pos_embed": expected shape/],
@@ -46,7 +46,7 @@ for (const way of ways) {
     await rejects(() => vit.classify(stroke), "unsupported", /a model with a head/);
   });
 
-  test(`${called(way)}: labels come as the file has them`, { skip }, async () => {
+  test(`${called(way)}: a model has the labels of its file`, { skip }, async () => {
     const vit = await load(readFileSync(join(folder, "labels.safetensors")), way);
     const { classes } = await vit.classify(stroke);
     assert.deepEqual(classes.map(({ label }) => label).sort(), [...vit.config.labels].sort());

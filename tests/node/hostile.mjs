@@ -1,4 +1,4 @@
-// What the tests of hostile input share: nobody's error but a VitError, and none that nobody hears.
+// Shared by tests of hostile input: every error must be a VitError, and none may stay unhandled.
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -16,7 +16,7 @@ afterEach(async () => {
   assert.deepEqual(unheard.splice(0), [], "unhandled rejections");
 });
 
-/** What `work` rejects with, or throws: a VitError, of one of `codes`. */
+/** The error of `work`, which must be a VitError with one of `codes`. */
 export async function refused(what, work, codes = CODES, message = /./) {
   let error;
   try {
@@ -29,7 +29,7 @@ export async function refused(what, work, codes = CODES, message = /./) {
   assert.match(error.message, message, what);
 }
 
-/** What `work` comes to: something, or a VitError. */
+/** The result of `work`, or its VitError. */
 export async function harmless(what, work) {
   try {
     return await work();
@@ -46,7 +46,7 @@ function isVitError(what, error, codes) {
   assert.ok(error.message.length < 2000, `${what}: a message of ${error.message.length} characters`);
 }
 
-/** An order of magnitude, not a speed: what took 39 s or never ended. */
+/** A limit of magnitude, not of speed. The mistakes it finds took 39 s or never ended. */
 export async function soon(what, work, seconds = 5) {
   const start = performance.now();
   await work();
@@ -54,7 +54,7 @@ export async function soon(what, work, seconds = 5) {
   assert.ok(took < seconds, `${what}: took ${took.toFixed(1)} s`);
 }
 
-/** The start of a safetensors file: this text as its header. */
+/** The start of a safetensors file with this text as its header. */
 export function withHeader(text, data = 0) {
   const header = Buffer.from(text);
   const length = Buffer.alloc(8);
@@ -62,7 +62,7 @@ export function withHeader(text, data = 0) {
   return Buffer.concat([length, header, Buffer.alloc(data)]);
 }
 
-/** What says something else each time, or nothing at all. */
+/** Values that answer differently each time, or throw. */
 export const thrower = () => {
   throw new TypeError("a getter of a stranger's");
 };
@@ -74,7 +74,7 @@ export const REVOKED = (() => {
   revoke();
   return proxy;
 })();
-/** Text cannot be made of these. */
+/** Values that cannot be turned into text. */
 export const UNTOLD = [Symbol("a symbol"), Object.create(null), { toString: thrower }, { toString: 1, valueOf: 1 }, SHY, REVOKED];
 /** Values of every kind. */
 export const ODD = [

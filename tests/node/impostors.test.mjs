@@ -1,4 +1,4 @@
-// What is no safetensors file is told by its first bytes, with what to do.
+// Files that are no safetensors files are recognised by their first bytes, with advice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
@@ -6,9 +6,9 @@ import { golden, modelBytes } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
 const bytes = (hex, ...rest) => [Uint8Array.from(Buffer.from(hex.replaceAll(" ", ""), "hex")), ...rest];
-/** A zip archive as Python's zipfile begins one, with an entry of this name. */
+/** The start of a zip archive as Python's zipfile writes it, with an entry of this name. */
 const zip = (name) => bytes(`504b0304 1400 0000 0000 00002100 00000000 00000000 00000000 ${name.length.toString(16).padStart(2, "0")}00 0000`, name, "{}");
-/** Twenty-odd bytes of each format, as its specification or its own library begins a file. */
+/** The first twenty or so bytes of each format, by its specification or its own library. */
 const STARTS = {
   "an ONNX model": [
     bytes("0807 1207", "pytorch", ...bytes("1a05"), "2.1.0:"), // ir_version, producer_name
@@ -35,7 +35,7 @@ const STARTS = {
 };
 
 for (const [said, starts] of Object.entries(STARTS)) {
-  test(`${said.split(/[.,]/)[0]} is told by name, and what to do`, async () => {
+  test(`a file that is ${said.split(/[.,]/)[0]} is refused by name, with advice`, async () => {
     for (const start of starts) {
       const long = [...start, new Uint8Array(4000)];
       for (const file of [new Blob(long), new File(long, "model.safetensors")]) {
@@ -52,7 +52,7 @@ for (const [said, starts] of Object.entries(STARTS)) {
   });
 }
 
-test("a safetensors file is one, whatever bytes its header's length begins with", async () => {
+test("a safetensors file is recognised, whatever the first bytes of its header's length are", async () => {
   const model = modelBytes("families/vit");
   const size = Number(model.readBigUInt64LE(0));
   const [{ image }] = golden("families/vit");

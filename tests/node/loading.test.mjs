@@ -1,4 +1,4 @@
-// Loading: from everywhere a file can be, with progress, abort and a second try.
+// Loading from all kinds of sources, with progress, abort and a second try.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const name = "per_head";
 const weights = modelBytes(name);
 const [{ image }] = golden(name);
 
-test("weights come from a path, a URL, a Response, a Blob, a Request or bytes", async (t) => {
+test("load takes weights as a path, a URL, a Response, a Blob, a Request or bytes", async (t) => {
   const url = await serve(t, { "/model": file(weights) });
   const want = (await (await load(weights)).classify(image)).logits;
   const sources = [
@@ -39,7 +39,7 @@ test("weights come from a path, a URL, a Response, a Blob, a Request or bytes", 
   }
 });
 
-test("a bundler's URL, which is a path alone, is beside the page", async (t) => {
+test("a bundler's URL that is only a path is resolved against the page", async (t) => {
   const url = await serve(t, { "/static/model": file(weights) });
   const relative = new Proxy(new URL("/static/model", "x:/"), {
     get: (target, key) => (key === "toString" ? () => "/static/model" : Reflect.get(target, key, target)),
@@ -49,7 +49,7 @@ test("a bundler's URL, which is a path alone, is beside the page", async (t) => 
   assert.equal((await vit.classify(image)).logits.length, vit.config.classes);
 });
 
-test("bytes given stay the caller's, and may change afterwards", async () => {
+test("bytes given to load stay the caller's and may change afterwards", async () => {
   for (const worker of [false, true]) {
     const mine = new Uint8Array(weights);
     const loading = load(mine, { worker });
@@ -61,7 +61,7 @@ test("bytes given stay the caller's, and may change afterwards", async () => {
   }
 });
 
-test("progress rises to the whole size", async (t) => {
+test("the progress of a load rises to the whole size", async (t) => {
   const url = await serve(t, { "/model": file(weights) });
   for (const source of [url("/model"), modelPath(name), weights]) {
     const seen = [];
@@ -75,7 +75,7 @@ test("progress rises to the whole size", async (t) => {
   }
 });
 
-test("a compressed answer has no known total", async (t) => {
+test("the progress of a compressed answer has no total", async (t) => {
   const packed = gzipSync(weights);
   const url = await serve(t, {
     "/model": (response) =>
@@ -91,7 +91,7 @@ test("a compressed answer has no known total", async (t) => {
   assert.deepEqual(seen.at(-1), [weights.length, 0]);
 });
 
-test("what onProgress throws is what load rejects with", async (t) => {
+test("load rejects with the error that onProgress throws", async (t) => {
   const url = await serve(t, { "/model": file(weights) });
   const mine = new Error("mine");
   const onProgress = () => {
@@ -100,7 +100,7 @@ test("what onProgress throws is what load rejects with", async (t) => {
   await assert.rejects(Vit.load(url("/model"), { onProgress }), (error) => error === mine);
 });
 
-test("an abort rejects with the signal's reason, before, during and in a worker", async (t) => {
+test("load rejects with the signal's reason when it is aborted before, during or in a worker", async (t) => {
   const url = await serve(t, {
     "/model": (response) =>
       response.writeHead(200, { "content-length": weights.length }).write(weights.subarray(0, 999)),
@@ -119,7 +119,7 @@ test("an abort rejects with the signal's reason, before, during and in a worker"
   await assert.rejects(loading, isReason);
 });
 
-test("a wrong status, an early end and no answer are network errors", async (t) => {
+test("a wrong status, an early end and a missing answer are network errors", async (t) => {
   const url = await serve(t, {
     "/error": (response) => response.writeHead(503, "Service Unavailable").end("later"),
     "/short": (response) => {
@@ -160,7 +160,7 @@ test("a failed load can be tried again", async (t) => {
   await load(weights, { wasm: url("/module") });
 });
 
-test("what is no weights file is told apart", async (t) => {
+test("each kind of file that holds no weights has an error of its own", async (t) => {
   const page = "<!doctype html><title>app</title>";
   const url = await serve(t, { "/model": (response) => response.end(page) });
   const wrong = [
@@ -185,7 +185,7 @@ test("what is no weights file is told apart", async (t) => {
   await rejects(() => Vit.load(used), "bad_argument", /used up/);
 });
 
-test("a config that makes no sense is named", async () => {
+test("the error of a senseless config names the key", async () => {
   await rejects(() => Vit.load({ weights, config: "{" }), "bad_config", /JSON/);
   await rejects(() => Vit.load({ weights, config: { heads: 3 } }), "bad_config", /image_size/);
   const prepare = { kind: "sketch" };
@@ -214,7 +214,7 @@ test("a source that cannot be read is an error with a code", async (t) => {
   assert.ok(await load(growing));
 });
 
-test("of a config's repeated keys the last counts, for the model as for JSON.parse", async () => {
+test("the last of a config's repeated keys counts, as in JSON.parse", async () => {
   const { config } = await load(weights);
   const twice = JSON.stringify({ ...config, depth: config.depth + 1 });
   const json = `${twice.slice(0, -1)},"depth":${config.depth}}`;
@@ -223,7 +223,7 @@ test("of a config's repeated keys the last counts, for the model as for JSON.par
   assert.equal((await vit.classify(image, { attention: true })).attention.layers, config.depth);
 });
 
-test("a module of one's own: an address, bytes, a Response, or compiled", async (t) => {
+test("load takes a module of one's own as an address, bytes, a Response or compiled", async (t) => {
   const bytes = wasmBytes("scalar");
   const url = await serve(t, {
     "/streamed.wasm": file(bytes, "application/wasm"),
@@ -247,7 +247,7 @@ test("a module of one's own: an address, bytes, a Response, or compiled", async 
   await load(weights, { wasm: compiled, worker: true });
 });
 
-test("wasm is the folder of the modules and the worker, or names each of them", async (t) => {
+test("the option wasm is a folder with the modules and the worker, or names single files", async (t) => {
   const dist = new URL("../../dist/", import.meta.url);
   const path = fileURLToPath(dist);
   const [variant] = variants;
@@ -271,7 +271,7 @@ test("wasm is the folder of the modules and the worker, or names each of them", 
   }
 });
 
-test("files that wasm does not know, and builds that it lacks, are refused by name", async () => {
+test("unknown files in the option wasm, and builds that it lacks, are refused by name", async () => {
   const scalar = wasmBytes("scalar");
   const attempt = (wasm, options) => () => Vit.load(weights, { wasm, ...options });
   await rejects(attempt({ simd: scalar }), "bad_option", /wasm: expected .*relaxed.*worker.* got "simd"/);
@@ -280,7 +280,7 @@ test("files that wasm does not know, and builds that it lacks, are refused by na
   await rejects(attempt({ scalar: 5 }), "bad_argument", /expected a string, URL.* got 5/);
 });
 
-test("auto takes the one build that a folder holds", async (t) => {
+test("auto takes the only build that a folder holds", async (t) => {
   for (const variant of variants) {
     const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
     t.after(() => rmSync(folder, { recursive: true }));
@@ -289,7 +289,7 @@ test("auto takes the one build that a folder holds", async (t) => {
   }
 });
 
-test("a module with the right type is compiled while it arrives, once for all", async (t) => {
+test("a module with the right MIME type is compiled while it arrives, once for all loads", async (t) => {
   let served = 0;
   const url = await serve(t, {
     "/vit.wasm": (response) => {
@@ -311,7 +311,7 @@ test("a module with the right type is compiled while it arrives, once for all", 
   assert.deepEqual([served, streamed], [1, 1]);
 });
 
-test("what is no module of ours is told apart", async (t) => {
+test("each kind of wrong wasm module has an error of its own", async (t) => {
   const url = await serve(t, {
     "/page.wasm": (response) => response.end("<!doctype html><title>app</title>"),
     "/typed.wasm": (response) =>
@@ -336,7 +336,7 @@ test("what is no module of ours is told apart", async (t) => {
   );
 });
 
-test("auto takes SIMD where there is some, and scalar where there is none", async () => {
+test("auto takes SIMD if the engine has it, otherwise scalar", async () => {
   assert.ok(["relaxed", "simd128"].includes((await load(weights)).variant));
   const { Vit } = await fresh();
   await during(WebAssembly, "validate", () => false, async () => {
@@ -349,7 +349,7 @@ test("auto takes SIMD where there is some, and scalar where there is none", asyn
   for (const variant of variants) assert.equal((await load(weights, { variant })).variant, variant);
 });
 
-test("no WebAssembly, a policy against it, and a variant that is none are told", async () => {
+test("a missing WebAssembly, a policy against it and an unknown variant have errors of their own", async () => {
   const { Vit } = await fresh();
   const attempt = () => Vit.load(weights);
   await during(globalThis, "WebAssembly", undefined, () =>
@@ -364,7 +364,7 @@ test("no WebAssembly, a policy against it, and a variant that is none are told",
   await rejects(() => Vit.load(weights, { variant: "fast" }), "bad_option", /variant.*"fast"/);
 });
 
-test("no memory for the module, or for the weights, is told", async () => {
+test("too little memory for the module or the weights is an error with code no_memory", async () => {
   const full = async () => {
     throw new RangeError("could not allocate memory");
   };
@@ -406,7 +406,7 @@ test("a header is read as JSON, however it is written: spread over lines or with
   }
 });
 
-test("unknown options are refused by name", async () => {
+test("load refuses unknown options by name", async () => {
   await rejects(() => Vit.load(weights, { thread: 2 }), "bad_option", /load: .*got "thread"/);
   await rejects(() => Vit.load({ weights, confg: {} }), "bad_option", /load: .*got "confg"/);
   await rejects(() => Vit.load(weights, "fast"), "bad_option", /load: .*got fast/);

@@ -1,4 +1,4 @@
-// Attention that is read late: after other runs, after dispose, or never.
+// Attention maps that are read late: after other runs, after dispose, or never.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
@@ -19,7 +19,7 @@ const weights = (name) => new URL(`../../weights/${name}.safetensors`, import.me
 const [f32, int8] = [weights("digits"), weights("digits-int8")];
 const noThreads = availableParallelism() > 1 ? false : "one core here";
 
-/** Digits of noise, each another. */
+/** Images of noise, all different. */
 const noise = (count) =>
   Array.from({ length: count }, (_, seed) =>
     Float32Array.from({ length: 784 }, (_, at) => Math.sin(at * (seed + 1)) ** 2),
@@ -32,7 +32,7 @@ const all = ({ kept, heads }) =>
   kept.flatMap((layer) => Array.from({ length: heads }, (_, head) => [layer, head]));
 const read = (attention) => all(attention).map(([layer, head]) => attention.at(layer, head));
 
-/** A model in this thread, and how often it has run since: `core` is its instance. */
+/** A model without a worker, its wasm instance `core`, and a count of its runs. */
 async function counted(source, options) {
   const runs = { count: 0 };
   const counting = (exports) => ({
@@ -50,7 +50,7 @@ for (const variant of variants) {
       const where = `${variant}, ${name}, ${threads} thread${threads > 1 ? "s" : ""}`;
       const options = { variant, threads };
 
-      test(`${where}: a later run leaves the maps of a batch as they were`, { skip }, async () => {
+      test(`${where}: a later run does not change the maps of a batch`, { skip }, async () => {
         const { vit, runs } = await counted(source, options);
         assert.equal(vit.threads, threads);
         const results = await vit.classifyAll(images, { attention: true });
@@ -64,10 +64,10 @@ for (const variant of variants) {
         assert.equal(runs.count, 2 + images.length, "each once");
       });
 
-      test(`${where}: maps read late are a worker's, which copies at once`, { skip }, async () => {
+      test(`${where}: maps that are read late equal a worker's, which are copied at once`, { skip }, async () => {
         const vit = await load(source, options);
         const remote = await load(source, { ...options, worker: true });
-        const many = noise(variant === "scalar" ? 0 : 66); // a batch and two more
+        const many = noise(variant === "scalar" ? 0 : 66); // a batch of 64 and two more
         for (const attention of [true, [1, vit.config.depth - 1]]) {
           const late = [];
           for (const image of images) late.push(await vit.classify(image, { attention }));
@@ -87,7 +87,7 @@ for (const variant of variants) {
   }
 }
 
-test("runs without maps leave those of the last run with them where they are", async () => {
+test("a run without maps leaves the last run's maps in the model's memory", async () => {
   const { vit, runs } = await counted(f32);
   const { attention } = await vit.classify(images[0], { attention: true });
   const want = read(attention);
@@ -99,7 +99,7 @@ test("runs without maps leave those of the last run with them where they are", a
   assert.equal(runs.count, 4);
 });
 
-test("old and new maps can be read in any order", async () => {
+test("old and new attention maps can be read in any order", async () => {
   const { vit } = await counted(f32);
   const want = [];
   for (const image of images) {
@@ -116,7 +116,7 @@ test("old and new maps can be read in any order", async () => {
   }
 });
 
-test("a map read twice gives equal copies, and changing one leaves the other", async () => {
+test("a map that is read twice gives two equal and independent copies", async () => {
   const { vit } = await counted(f32);
   const { attention } = await vit.classify(images[0], { attention: true });
   const want = attention.at(1, 1);
@@ -130,7 +130,7 @@ test("a map read twice gives equal copies, and changing one leaves the other", a
   }
 });
 
-test("what a caller does to a result, or to the options, is not seen in its maps", async () => {
+test("a caller's changes of a result or of the options do not change its maps", async () => {
   const vit = await load(f32);
   const layers = [0, vit.config.depth - 1];
   const result = await vit.classify(images[0], { attention: layers });
@@ -143,7 +143,7 @@ test("what a caller does to a result, or to the options, is not seen in its maps
   assert.deepEqual(read(attention), want);
 });
 
-test("maps may be read after dispose, those that must be made again too", async () => {
+test("maps can be read after dispose, also maps that must be computed again", async () => {
   const vit = await load(f32);
   const [first] = await vit.classifyAll(images, { attention: true });
   const wantFirst = read(first.attention);
@@ -157,7 +157,7 @@ test("maps may be read after dispose, those that must be made again too", async 
 });
 
 const limits = { skip: noThreads, timeout: 60_000 };
-test("dispose sends the helpers home, and maps are made by one thread", limits, () =>
+test("dispose ends the helper threads, and one thread then computes maps again", limits, () =>
   startedBy(async (workers) => {
     const ask = async (vit) => (await vit.classify(images[0], { attention: true })).attention;
     const want = read(await ask(await load(f32)));
@@ -167,8 +167,8 @@ test("dispose sends the helpers home, and maps are made by one thread", limits, 
       const late = [];
       for (let run = 0; run < 5; run++) late.push(await ask(vit));
       const [helper] = workers.splice(0);
-      helper.ref(); // nobody else waits for it
-      const home = once(helper, "message"); // it was asked to help: only now it answers
+      helper.ref(); // because nobody else waits for the helper
+      const home = once(helper, "message"); // the helper answers only now
       vit.dispose();
       assert.deepEqual(read(late[0]), want);
       await home;
@@ -177,11 +177,11 @@ test("dispose sends the helpers home, and maps are made by one thread", limits, 
       for (const attention of late) assert.deepEqual(read(attention), want);
     }
   }, (Worker) => class extends Worker {
-    terminate() {} // it takes its time
+    terminate() {} // the worker ends late
     end = () => super.terminate();
   }));
 
-test("the module's memory goes with a disposed model's last attention", async () => {
+test("a disposed model's memory is freed with its last Attention", async () => {
   const gone = async (ref) => {
     for (let round = 0; round < 10 && ref.deref(); round++) {
       await setImmediate();
@@ -201,14 +201,14 @@ test("the module's memory goes with a disposed model's last attention", async ()
   const last = results.pop();
   for (const { attention } of results) attention.at(0, 0);
   assert.ok(!(await gone(memory)));
-  assert.equal(last.attention.at(0, 0).length, 2500); // overwritten by now: made again, and kept
+  assert.equal(last.attention.at(0, 0).length, 2500); // computed again and kept
   assert.ok(await gone(memory));
   assert.equal(results[0].attention.rollout().length, 49);
-  assert.equal((await open()).results.length, 5); // none of which is read
+  assert.equal((await open()).results.length, 5); // none of them is read
   assert.ok(await gone((await open()).memory));
 });
 
-/** A model whose module traps, or has no memory left, while `ill` is set. */
+/** A model whose module traps or has no memory while `ill` is set. */
 async function patient() {
   const state = { ill: undefined };
   const change = (exports) => ({
@@ -228,7 +228,7 @@ async function patient() {
   }, change);
 }
 
-test("once the module trapped, what is left can be read and the rest is internal", async () => {
+test("after a trap, maps in memory can be read and other maps are an internal error", async () => {
   const [, { vit, old, last, state }] = await patient();
   const want = read(last);
   state.ill = "trap";
@@ -240,7 +240,7 @@ test("once the module trapped, what is left can be read and the rest is internal
   await rejects(() => old.rollout(), "internal", /classify the image again/);
 });
 
-test("a trap while maps are made again is internal, and the next call starts anew", async () => {
+test("a trap while maps are computed again is an internal error, and the next call starts a new module", async () => {
   const [before, { vit, old, state }] = await patient();
   state.ill = "trap";
   await rejects(() => old.at(0, 0), "internal", /unreachable/);
@@ -251,7 +251,7 @@ test("a trap while maps are made again is internal, and the next call starts ane
   assert.deepEqual(logits, (await vit.classify(images[0])).logits);
 });
 
-test("maps that could not be made again for want of memory can be asked for later", async () => {
+test("maps that could not be computed again because memory was short can be read later", async () => {
   const [, { old, want, state }] = await patient();
   state.ill = "full";
   await rejects(() => old.at(0, 0), "no_memory", /^/);
@@ -259,7 +259,7 @@ test("maps that could not be made again for want of memory can be asked for late
   assert.deepEqual(read(old), want);
 });
 
-test("what is not read is not copied, and what is read not more than that", async () => {
+test("only maps that are read are copied, and nothing more", async () => {
   const vit = await load(f32);
   const { depth, heads } = vit.config;
   const Typed = Object.getPrototypeOf(Float32Array.prototype);
@@ -295,7 +295,7 @@ test("what is not read is not copied, and what is read not more than that", asyn
   });
 });
 
-test("an Attention of values that are at hand", async () => {
+test("a program can make an Attention from its own values", async () => {
   for (const name of ["pre_gelu_learned", "post_relu_sincos1d_mean"]) {
     const vit = await load(modelPath(name));
     const [{ image, attention: values }] = golden(name);

@@ -1,4 +1,4 @@
-// Memory: a run allocates nothing after the first, and 20,000 leave it as it was.
+// Memory: only the first run allocates, and 20,000 runs do not make memory grow.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate, setTimeout } from "node:timers/promises";
@@ -12,7 +12,7 @@ const collect = runInNewContext("gc");
 
 for (const variant of variants) {
   describe(variant, () => {
-    test("no step of classify allocates on the wasm heap after the first call", async () => {
+    test(`${variant}: classify does not allocate on the wasm heap after the first call`, async () => {
       const weights = modelPath("per_head");
       const [instances, vit] = await instancesOf(() =>
         load({ weights, prepare: { kind: "digit" } }, { variant }),
@@ -25,14 +25,14 @@ for (const variant of variants) {
         () => vit.classify(golden("per_head")[0].image),
       ];
       for (const call of calls) await call();
-      const core = instances.at(-1); // the first was for the file's own config
+      const core = instances.at(-1); // the first instance was for the file's own config
       const before = core.vitw_allocations();
       assert.ok(before > 0);
       for (let round = 0; round < 10; round++) for (const call of calls) await call();
       assert.equal(core.vitw_allocations(), before);
     });
 
-    test("memory is flat over 20,000 classifications", async () => {
+    test(`${variant}: memory does not grow over 20,000 classifications`, async () => {
       const [[core], vit] = await instancesOf(() =>
         load(modelPath("pre_gelu_learned"), { variant }),
       );
@@ -41,14 +41,14 @@ for (const variant of variants) {
         for (let index = 0; index < count; index++) {
           await vit.classify(images[index % images.length], { attention: index % 10 === 0 });
         }
-        await setImmediate(); // what the last calls still hold is let go
+        await setImmediate(); // the last calls' memory is freed
         collect();
-        await setTimeout(100); // buffers are swept beside us
+        await setTimeout(100); // buffers are freed by another thread
         collect();
         const { heapUsed, arrayBuffers } = process.memoryUsage();
         return heapUsed + arrayBuffers;
       };
-      const before = await run(2_000); // compiled code counts as heap: let it settle
+      const before = await run(2_000); // the first runs compile code, which counts as heap
       const wasm = core.memory.buffer.byteLength;
       const after = await run(20_000);
       assert.equal(core.memory.buffer.byteLength, wasm);

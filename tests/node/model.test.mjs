@@ -1,4 +1,4 @@
-// The API on golden models: what comes out is what PyTorch says, whichever way it runs.
+// The API on golden models gives PyTorch's results, in every way it can run.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -30,7 +30,7 @@ for (const way of ways) {
       });
     }
 
-    test("many images give what each gives alone, to the bit", async () => {
+    test("a batch gives each image's own results to the bit", async () => {
       const vit = await load(modelPath("pre_gelu_learned"), way);
       const images = golden("pre_gelu_learned").map(({ image }) => image);
       const many = Array.from({ length: 150 }, (_, index) => images[index % images.length]);
@@ -44,7 +44,7 @@ for (const way of ways) {
       }
     });
 
-    test("a drawn one is a one", { skip: withoutDigits }, async () => {
+    test("a drawn 1 is read as 1", { skip: withoutDigits }, async () => {
       const vit = await load(digits, way);
       const { classes } = await vit.classify(stroke);
       assert.equal(classes[0].label, "1");
@@ -52,7 +52,7 @@ for (const way of ways) {
   });
 }
 
-test("classes come by falling probability, sum to 1 and carry their labels", async () => {
+test("classes are sorted by falling probability, sum to 1 and have their labels", async () => {
   const vit = await load(modelPath("pre_gelu_learned"));
   const [{ image, logits }] = golden("pre_gelu_learned");
   const { classes, milliseconds } = await vit.classify(image);
@@ -68,7 +68,7 @@ test("classes come by falling probability, sum to 1 and carry their labels", asy
   assert.deepEqual((await vit.classify(image, { topK: 2 })).classes, classes.slice(0, 2));
 });
 
-test("input is the image as the model got it", async () => {
+test("a result's input is the image that the model got", async () => {
   for (const worker of [false, true]) {
     const vit = await load(
       { weights: modelPath("per_head"), prepare: { kind: "digit" } },
@@ -86,12 +86,12 @@ test("input is the image as the model got it", async () => {
   }
 });
 
-test("no images are no results", async () => {
+test("an empty list of images gives an empty list of results", async () => {
   const vit = await load(modelPath("per_head"));
   assert.deepEqual(await vit.classifyAll([]), []);
 });
 
-test("without prefix tokens, cls is the mean of the patches", async () => {
+test("in a model without prefix tokens, cls is the mean of the patches", async () => {
   const vit = await load(modelPath("post_relu_sincos1d_mean"));
   const [{ image }] = golden("post_relu_sincos1d_mean");
   const { cls, patches, width, grid } = await vit.embed(image);
@@ -105,7 +105,7 @@ test("without prefix tokens, cls is the mean of the patches", async () => {
   assert.ok(farthest(cls, mean) < 1e-6);
 });
 
-test("results are copies: a later call leaves them as they are", async () => {
+test("results are copies that a later call does not change", async () => {
   const vit = await load(modelPath("pre_gelu_learned"));
   const [first, second] = golden("pre_gelu_learned");
   const result = await vit.classify(first.image, { attention: true });
@@ -118,7 +118,7 @@ test("results are copies: a later call leaves them as they are", async () => {
   assert.deepEqual(result.attention.at(0, 0), map);
 });
 
-test("an image may change once the call is made", async () => {
+test("an image may change after the call is made", async () => {
   for (const worker of [false, true]) {
     const vit = await load(modelPath("per_head"), { worker });
     const [{ image }] = golden("per_head");
@@ -127,11 +127,11 @@ test("an image may change once the call is made", async () => {
     const call = vit.classify(mine);
     mine.fill(0);
     assert.deepEqual((await call).logits, want.logits);
-    assert.equal(mine.length, image.length, "the array stays the caller's");
+    assert.equal(mine.length, image.length, "the array is still the caller's");
   }
 });
 
-test("the config is full and frozen", async () => {
+test("a model's config is full and frozen", async () => {
   const vit = await load(modelPath("per_head"));
   assert.deepEqual(vit.config.image_size, [28, 28]);
   assert.equal(vit.config.attention, "per_head");
@@ -143,18 +143,18 @@ test("the config is full and frozen", async () => {
   }, TypeError);
 });
 
-/** What the file of a golden model says of itself. */
+/** The config in the file of a golden model. */
 function ownConfig(name) {
   const weights = modelBytes(name);
   const size = Number(weights.readBigUInt64LE(0));
   return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
 }
 
-/** A golden model whose config says this too. */
+/** A golden model with changes in its config. */
 const withConfig = (name, more, options) =>
   load({ weights: modelPath(name), config: { ...ownConfig(name), ...more } }, options);
 
-test("probabilities are softmax(logits / temperature); the logits and the order stay", async () => {
+test("probabilities are softmax(logits / temperature), and a temperature changes neither logits nor order", async () => {
   const name = "pre_gelu_learned";
   const images = golden(name).map(({ image }) => image);
   const plain = await (await load(modelPath(name))).classifyAll(images);
@@ -176,7 +176,7 @@ test("probabilities are softmax(logits / temperature); the logits and the order 
   }
 });
 
-test("an answer is uncertain where its p is below the model's threshold, whatever topK", async () => {
+test("an answer is uncertain if its p is below the model's threshold, for every topK", async () => {
   const name = "pre_gelu_learned";
   const [{ image }] = golden(name);
   const plain = await load(modelPath(name));
@@ -187,7 +187,7 @@ test("an answer is uncertain where its p is below the model's threshold, whateve
   const cases = [
     [p + 1e-6, 1, true],
     [p - 1e-6, 1, false],
-    [p + 1e-6, 0.5, false], // surer by the temperature
+    [p + 1e-6, 0.5, false], // the temperature makes it surer
     [p - 1e-6, 2, true],
     [1, 1, true],
     [0, 100, false],
@@ -201,7 +201,7 @@ test("an answer is uncertain where its p is below the model's threshold, whateve
   }
 });
 
-test("a temperature or a threshold that makes no sense is refused by name", async () => {
+test("a senseless temperature or threshold is refused by name", async () => {
   const name = "per_head";
   for (const temperature of [0, -1, 101, "1", null]) {
     await rejects(
@@ -219,7 +219,7 @@ test("a temperature or a threshold that makes no sense is refused by name", asyn
   }
 });
 
-test("a config apart replaces the file's, as an object, JSON, a Blob or a Response", async () => {
+test("a separate config replaces the file's, as an object, JSON, a Blob or a Response", async () => {
   const weights = modelBytes("per_head");
   const own = ownConfig("per_head");
   const changed = { ...own, labels: own.labels.map((label) => `the ${label}`) };
@@ -233,7 +233,7 @@ test("a config apart replaces the file's, as an object, JSON, a Blob or a Respon
   assert.equal(vit.config.norm, "pre");
 });
 
-test("prepare apart makes digits of drawings, dark on light or light on dark", async () => {
+test("a separate prepare makes digits of drawings, dark on light or light on dark", async () => {
   for (const worker of [false, true]) {
     const vit = await load(
       { weights: modelPath("per_head"), prepare: { kind: "digit" } },

@@ -12,7 +12,7 @@ import { load, rejects } from "./support.mjs";
 const near = 2e-5; // as tests/c/golden.h
 const family = (name, config) => ({ weights: modelBytes(`families/${name}`), ...(config && { config }) });
 
-test("a model tells its family, what was assumed and what was skipped, here and in a worker", async () => {
+test("a model tells its family, its assumed keys and its skipped tensors, with and without a worker", async () => {
   for (const worker of [false, true]) {
     const plain = await load(family("torchvision"), { worker });
     assert.deepEqual([plain.family, plain.assumed, plain.skipped], ["torchvision", ["heads"], []]);
@@ -25,20 +25,20 @@ test("a model tells its family, what was assumed and what was skipped, here and 
   }
 });
 
-test("our own models assume nothing and skip nothing", async () => {
+test("the package's own models have no assumed keys and no skipped tensors", async () => {
   const digits = await load(new URL("../../weights/digits.safetensors", import.meta.url));
   assert.deepEqual([digits.family, digits.assumed, digits.skipped], ["vitrine", [], []]);
 });
 
-test("a prepare apart leaves what our own file says, and what it leaves to our defaults", async () => {
+test("a separate prepare keeps the config of our own file and its defaults", async () => {
   const prepare = { kind: "photo", resize: null, crop: [12, 12], mean: [0], std: [1] };
-  const weights = modelBytes("fc_norm_no_prefix"); // without a prefix another's activation would be asked for
+  const weights = modelBytes("fc_norm_no_prefix"); // needs no activation
   const own = await load(weights);
   const { config, assumed } = await load({ weights, prepare: { ...prepare, crop: own.config.image_size, mean: Array(own.config.channels).fill(0), std: Array(own.config.channels).fill(1) } });
   assert.deepEqual([{ ...config, prepare: undefined }, assumed], [{ ...own.config, prepare: undefined }, []]);
 });
 
-test("names of any characters are skipped as they are", async () => {
+test("skipped tensors keep their names, whatever characters these contain", async () => {
   const bytes = modelBytes("families/mae_with_decoder");
   const size = Number(bytes.readBigUInt64LE(0));
   const text = bytes.toString("utf8", 8, 8 + size).replace('"decoder_pos_embed"', '"decoder_\\"\\\\\\n\\u0001é日"');
@@ -50,7 +50,7 @@ test("names of any characters are skipped as they are", async () => {
   assert.ok(skipped.includes('decoder_"\\\n\u0001é日'), skipped.join());
 });
 
-test("a text tower that is skipped costs no memory, however large it is", async () => {
+test("a skipped text tower takes no memory, however large it is", async () => {
   const bytes = modelBytes("families/openai_clip");
   const end = 8 + Number(bytes.readBigUInt64LE(0));
   const header = JSON.parse(bytes.toString("utf8", 8, end));
@@ -67,14 +67,14 @@ test("a text tower that is skipped costs no memory, however large it is", async 
   assert.ok(large.memory - small.memory < 2 ** 18, `${large.memory - small.memory} bytes more`);
 });
 
-test("what nothing tells is asked for, and a config apart tells it", async () => {
+test("a config key that nothing tells is asked for, and a separate config can give it", async () => {
   await rejects(() => load(family("encoder_post", { heads: 4 })), "bad_config", /^config: norm: tell pre or post; nothing in this file does$/);
   const model = await load(family("encoder_post", { heads: 4, norm: "post", activation: "relu" }));
   const [{ image, logits }] = golden("families/encoder_post");
   assert.ok(farthest((await model.classify(image)).logits, logits) <= near);
 });
 
-test("embed gives CLIP's projection, SigLIP's pooling, and of other models neither", async () => {
+test("embed gives CLIP's projection and SigLIP's pooling, and neither for other models", async () => {
   const [{ image, logits }] = golden("families/openai_clip");
   const clip = await (await load(family("openai_clip", { heads: 2 }))).embed(image);
   assert.ok(farthest(clip.projected, logits) <= near);
@@ -95,7 +95,7 @@ const OPEN_CLIP = {
   "open_clip_model.safetensors": modelBytes("families/open_clip_alone"),
 };
 
-test("a folder of open_clip's is read by its files, its path and its address", async (t) => {
+test("an open_clip folder is read by its files, its path and its address", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
   t.after(() => rmSync(folder, { recursive: true }));
   for (const [name, bytes] of Object.entries(OPEN_CLIP)) writeFileSync(join(folder, name), bytes);
@@ -110,7 +110,7 @@ test("a folder of open_clip's is read by its files, its path and its address", a
   }
 });
 
-test("open_clip's files are asked for only where there are no others", async (t) => {
+test("open_clip's file names are asked for only if a folder has no others", async (t) => {
   const asked = [];
   const tell = (name, route) => (response, request) => (asked.push(name), route(response, request));
   const missing = (response) => response.writeHead(404).end();

@@ -1,4 +1,4 @@
-// PyTorch's files from strangers: each is refused with a VitError, soon, and nothing in it is run.
+// Hostile PyTorch files: each is refused soon with a VitError, and none of its code is run.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const huge = raw("\x8a\x08", number(8, 2n ** 62n));
 const most = raw("\x8a\x08", number(8, 2n ** 53n - 1n));
 const many = (count, part) => raw(Array.from({ length: count }, () => part));
 
-/** Each of them `bad_file`, by this message, from memory, a Blob and a stream. */
+/** Checks that files are refused with `bad_file` and this message, from memory, Blob and stream. */
 async function all(cases) {
   for (const [what, bytes, message] of cases) {
     for (const source of [bytes, new Blob([bytes]), new Response(bytes)]) {
@@ -26,7 +26,7 @@ async function all(cases) {
   }
 }
 
-test("whatever a pickle would call is refused by its name", () =>
+test("a function that a pickle would call is refused by its name", () =>
   all([
     ["os.system", checkpoint(call("os", "system", text("touch /tmp/pwned"))), /os\.system is not known here.*weights_only=True/],
     ["posix.system", checkpoint(raw(text("posix"), text("system"), "\x93", tuple(text("id")), "R")), /posix\.system is not known/],
@@ -44,14 +44,14 @@ test("whatever a pickle would call is refused by its name", () =>
     ["a named global that is no text", checkpoint(raw(int(1), int(2), "\x93")), /a global without a name/],
   ]));
 
-test("opcodes that call or ask elsewhere, and those of no opcode, are refused", () =>
+test("a pickle's opcodes that call functions or load objects, and unknown opcodes, are refused", () =>
   all(
     [..."ioPIFLSVgpR"].map((code) => [`opcode ${code}`, checkpoint(raw("((", code, "1\n1\n")), /pickle: /])
       .concat([0x82, 0x83, 0x84, 0x92, 0x96, 0x97, 0x98, 0xff, 0].map((code) =>
         [`opcode ${code}`, checkpoint(raw(op(code), "12345678")), /the opcode 0x[0-9a-f]{2} at byte 2/])),
   ));
 
-test("a stack, a memory or marks that hold too little are refused", () =>
+test("a pickle whose stack, memo or marks hold too little is refused", () =>
   all([
     ["nothing", checkpoint(""), /holds too little/],
     ["append to nothing", checkpoint("a"), /holds too little/],
@@ -70,7 +70,7 @@ test("a stack, a memory or marks that hold too little are refused", () =>
     ["a text that is no UTF-8", checkpoint(raw("X", number(4, 2), "\xff\xfe")), /no UTF-8/],
   ]));
 
-test("lengths beyond the pickle are refused, and so is a pickle cut anywhere", async () => {
+test("lengths beyond the pickle's end, and a pickle cut anywhere, are refused", async () => {
   const long = ["X", "T", "B"].map((code) => [code, checkpoint(raw(code, number(4, 0xffffffff))), /ends too early/]);
   const longer = ["\x8d", "\x8e", "\x95"].map((code) => ["8 bytes", checkpoint(raw(code, number(8, -1))), /ends too early/]);
   const numbers = [["a long number", checkpoint(raw("\x8b", number(4, 2 ** 24), "1")), /a number of 16777216 bytes/]];
@@ -82,7 +82,7 @@ test("lengths beyond the pickle are refused, and so is a pickle cut anywhere", a
   }
 });
 
-test("bombs of memory and time are given up", () =>
+test("a pickle that would take too much memory or time is refused", () =>
   all([
     ["memo bomb", checkpoint(raw(none, "\x85q\x00", Array.from({ length: 200 }, (_, at) => ["0", many(10, `h${String.fromCharCode(at)}`), "(", many(10, `h${String.fromCharCode(at)}`), "tq", String.fromCharCode(at + 1)]), "0N")), /pickle: expected/],
     ["ten million lists", checkpoint(Buffer.alloc(10_000_000, "]")), /at most 32 MB of names and numbers/],
@@ -98,7 +98,7 @@ test("bombs of memory and time are given up", () =>
     ["nests in nests", checkpoint(many(1, Array.from({ length: 3000 }, () => raw("}", text("model"))).concat(none, Array.from({ length: 3000 }, () => "s")))), /expected a dict of tensors/],
   ]));
 
-test("tensors that lie outside their storage, or have no sizes, are refused", () =>
+test("a PyTorch tensor outside its storage or without sizes is refused", () =>
   all([
     ["a negative offset", checkpoint(state(rebuilt(storage(), ...where(minus, [int(2)], [int(1)])))), /whole numbers from 0.*offset -1/],
     ["a negative stride", checkpoint(state(rebuilt(storage(), ...where(int(5), [int(2)], [minus])))), /strides \[-1\]/],
@@ -130,7 +130,7 @@ test("tensors that lie outside their storage, or have no sizes, are refused", ()
 const good = [["a/data.pkl", pickle(state())], ["a/data/0", SIX]];
 const changed = (index, change) => zip(good.map((entry, at) => (at === index ? [...entry, change] : entry)));
 
-test("archives that say two things, or reach outside themselves, are refused", () =>
+test("a zip archive that contradicts itself or points outside itself is refused", () =>
   all([
     ["a wrong sum of the pickle", changed(0, { crc: 7 }), /sum \(CRC\)/],
     ["a wrong sum of a storage", changed(1, { crc: 7 }), /sum \(CRC\)/],
@@ -162,7 +162,7 @@ test("archives that say two things, or reach outside themselves, are refused", (
     ["big-endian", zip([...good, ["a/byteorder", Buffer.from("big")]]), /byteorder: expected little, got "big"/],
   ].map(([what, bytes, message]) => [what, bytes[0] === 0x50 && bytes[3] === 4 ? bytes : raw("PK\x03\x04", bytes), message])));
 
-test("the old form is refused where its parts do not agree", () =>
+test("a PyTorch file in the old form is refused if its parts do not agree", () =>
   all([
     ["another protocol", legacy(state(), undefined, { protocol: 1000 }), /another pickle/],
     ["big-endian", legacy(state(), undefined, { system: pickle(dict(["little_endian", no])) }), /little-endian/],
@@ -178,7 +178,7 @@ test("the old form is refused where its parts do not agree", () =>
     ["a view outside", legacy(state(tensor({ more: tuple(text("9"), int(4), int(3)) }))), /does not lie in its 6/],
   ]));
 
-test("a file cut anywhere is refused", async () => {
+test("a PyTorch file cut anywhere is refused", async () => {
   for (const whole of [checkpoint(state()), legacy(state())]) {
     for (let size = 4; size < whole.length; size += 3) {
       await refused(`cut at ${size}`, () => Vit.load(whole.subarray(0, size)), ["bad_file", "bad_tensor"]);
@@ -186,7 +186,7 @@ test("a file cut anywhere is refused", async () => {
   }
 });
 
-test("a stream that never ends is given up, and an abort is heard", async () => {
+test("a PyTorch stream that never ends is refused, and an abort ends its load", async () => {
   const start = checkpoint(state());
   const endless = () => new Response(new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array(start)),
@@ -197,7 +197,7 @@ test("a stream that never ends is given up, and an abort is heard", async () => 
   await assert.rejects(Vit.load(endless(), { signal: abort.signal }), /enough/);
 });
 
-test("thousands of files changed at random give a VitError or a model, each within a second", async () => {
+test("thousands of randomly changed PyTorch files give a VitError or a model, each within a second", async () => {
   let seed = 20;
   const random = (below) => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32 * below) | 0;
   const folder = new URL("../golden/pickle/", import.meta.url);

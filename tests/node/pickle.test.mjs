@@ -1,4 +1,4 @@
-// PyTorch's own files, as torch.save writes them and as nobody has for years.
+// PyTorch's own files, in the forms of torch.save today and years ago.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,10 +20,10 @@ const small = tensorsOf(modelBytes(SMALL));
 const config = small.metadata.vitrine;
 const NAMES = readdirSync(folder).filter((name) => /\.(pt|pth|bin)$/.test(name));
 
-/** Of 1 value: 6 numbers, two rows of three. */
+/** A pickled tensor of 6 numbers in two rows. */
 const plain = { dtype: "F32", shape: [2, 3], bytes: Buffer.from(SIX).toString("hex") };
 
-/** What a state dict of "t" alone comes to. */
+/** The result of a state dict whose only tensor is "t". */
 const one = async (value, storages, options) => (await translated(checkpoint(dict(["t", value]), storages, options))).t;
 const floats = ({ bytes }) => [...new Float32Array(new Uint8Array(Buffer.from(bytes, "hex")).buffer)];
 
@@ -42,7 +42,7 @@ for (const [name, of = SMALL] of [
   });
 }
 
-test("a model of PyTorch's file computes what that of safetensors does, wherever it comes from", async (t) => {
+test("a model from a PyTorch file gives the results of the safetensors file, from every source", async (t) => {
   const [{ image }] = golden(SMALL);
   const wanted = (await (await load(modelBytes(SMALL))).classify(image)).logits;
   const served = Object.fromEntries(NAMES.map((name) => [`/${name}`, answer(saved(name))]));
@@ -62,7 +62,7 @@ test("a model of PyTorch's file computes what that of safetensors does, wherever
   }
 });
 
-test("a model of halves is the same from safetensors and from PyTorch", async () => {
+test("a model of half floats gives the same results from safetensors and from PyTorch", async () => {
   for (const name of ["half", "bfloat"]) {
     const { metadata } = tensorsOf(modelBytes(name));
     const model = await load({ weights: saved(`${name}.bin`), config: metadata.vitrine });
@@ -71,7 +71,7 @@ test("a model of halves is the same from safetensors and from PyTorch", async ()
   }
 });
 
-test("a folder may hold pytorch_model.bin, or an index and its files", async (t) => {
+test("a checkpoint's folder may hold pytorch_model.bin, or an index and its files", async (t) => {
   const [{ image }] = golden(SMALL);
   const wanted = (await (await load(modelBytes(SMALL))).classify(image)).logits;
   const gives = async (weights) =>
@@ -86,7 +86,7 @@ test("a folder may hold pytorch_model.bin, or an index and its files", async (t)
   await rejects(() => load(at("/none/")), "network", /model\.safetensors, got 404/);
 });
 
-test("progress goes up to the end, and no file stays open", async () => {
+test("the progress of a PyTorch file rises to its size, and no file stays open", async () => {
   const open = () => readdirSync("/proc/self/fd").length;
   const before = process.platform === "linux" ? open() : 0;
   for (const name of ["zip.pt", "legacy.pt"]) {
@@ -100,7 +100,7 @@ test("progress goes up to the end, and no file stays open", async () => {
   if (process.platform === "linux") assert.ok(open() <= before);
 });
 
-test("the reader is loaded for a PyTorch file only", async () => {
+test("the reader of PyTorch files is loaded only for a PyTorch file", async () => {
   const copy = mkdtempSync(join(tmpdir(), "vitrine-"));
   try {
     cpSync(new URL("../../dist", import.meta.url), copy, { recursive: true, filter: (path) => !path.endsWith("pickle.js") });
@@ -114,7 +114,7 @@ test("the reader is loaded for a PyTorch file only", async () => {
 
 // ---- By hand: the opcodes ---------------------------------------------------------
 
-test("numbers, texts and containers of every opcode are passed over or counted with", async () => {
+test("the reader of pickles understands numbers, texts and containers of every opcode", async () => {
   const values = {
     none, true: op(0x88), false: no, float: raw("G", op(0x3f, 0xf0, 0, 0, 0, 0, 0, 0)), long: raw("\x8a\x09", number(9, 1n << 64n)),
     long4: raw("\x8b", number(4, 2), number(2, 7)), "long of 0": raw("\x8a\x00"), binstring: raw("T", number(4, 3), "abc"),
@@ -142,7 +142,7 @@ test("numbers, texts and containers of every opcode are passed over or counted w
   }
 });
 
-test("names may be texts of every kind, also __proto__", async () => {
+test("a PyTorch tensor's name may be text of every kind, also __proto__", async () => {
   const keys = { a: text("a"), b: raw("U", number(1, 1), "b"), c: raw("T", number(4, 1), "c"), d: raw("\x8c", number(1, 1), "d"), "ü": text("ü") };
   const tensors = await translated(checkpoint(dict(...Object.values(keys).map((key) => [key, tensor()]))));
   assert.deepEqual(Object.keys(tensors).sort(), Object.keys(keys).sort());
@@ -151,7 +151,7 @@ test("names may be texts of every kind, also __proto__", async () => {
   assert.equal({}.dtype, undefined);
 });
 
-test("a tensor is made by each of PyTorch's functions", async () => {
+test("the reader of pickles knows each function of PyTorch that makes a tensor", async () => {
   const three = (name, ...args) => call("torch._utils", name, ...args);
   const places = [int(0), tuple(int(2), int(3)), tuple(int(3), int(1))];
   const made = {
@@ -165,14 +165,14 @@ test("a tensor is made by each of PyTorch's functions", async () => {
   for (const [what, value] of Object.entries(made)) assert.deepEqual(await one(value), plain, what);
 });
 
-test("an OrderedDict of Python 2 is a list of pairs", async () => {
+test("an OrderedDict of Python 2 is read as a list of pairs", async () => {
   const pairs = list(raw("](", text("t"), tensor(), "e"));
   assert.deepEqual(await translated(legacy(call("collections", "OrderedDict", pairs))), { t: plain });
 });
 
 // ---- By hand: tensors ---------------------------------------------------------------
 
-test("each type of numbers goes over as it is, doubles as floats", async () => {
+test("each number type of PyTorch stays as it is, except that doubles become floats", async () => {
   for (const [type, dtype, bytes] of [
     ["FloatStorage", "F32", 4], ["HalfStorage", "F16", 2], ["BFloat16Storage", "BF16", 2], ["LongStorage", "I64", 8],
     ["IntStorage", "I32", 4], ["CharStorage", "I8", 1], ["ByteStorage", "U8", 1], ["BoolStorage", "BOOL", 1],
@@ -186,7 +186,7 @@ test("each type of numbers goes over as it is, doubles as floats", async () => {
   assert.deepEqual(floats(got), [Math.fround(0.1), -0, Infinity, NaN, 0, 2]);
 });
 
-test("views of a storage are written out row by row", async () => {
+test("PyTorch tensors that are views of a storage are written row by row", async () => {
   const of = async (view) => floats(await one(tensor(view)));
   assert.deepEqual(await of({ shape: [3, 2], strides: [1, 3] }), [0, 3, 1, 4, 2, 5]);
   assert.deepEqual(await of({ offset: 4, shape: [2], strides: [1] }), [4, 5]);
@@ -198,14 +198,14 @@ test("views of a storage are written out row by row", async () => {
   assert.deepEqual(await of({ shape: [2, 3, 1, 2], strides: [1, 2, 0, 0] }), [0, 0, 2, 2, 4, 4, 1, 1, 3, 3, 5, 5]);
 });
 
-test("tensors that share a storage are written each", async () => {
+test("each of several PyTorch tensors that share a storage is written", async () => {
   const both = await translated(checkpoint(dict(["a", tensor()], ["b", tensor()], ["c", tensor({ offset: 3, shape: [3], strides: [1] })])));
   assert.deepEqual(both.a, plain);
   assert.deepEqual(both.b, plain);
   assert.deepEqual(floats(both.c), [3, 4, 5]);
 });
 
-test("tensors of more than a megabyte come whole, in order or not", async () => {
+test("PyTorch tensors of more than a megabyte are whole, in order or not", async () => {
   const numbers = Float32Array.from({ length: 700 * 601 }, (_, at) => at);
   const bytes = Buffer.from(numbers.buffer);
   const storages = { 0: bytes };
@@ -219,7 +219,7 @@ test("tensors of more than a megabyte come whole, in order or not", async () => 
   assert.equal(single.bytes, bytes.toString("hex"));
 });
 
-test("the weights are looked for where scripts put them, averages first", async () => {
+test("the weights are found under the keys that training scripts use, averages first", async () => {
   const order = ["state_dict_ema", "model_ema", "ema", "state_dict", "model", "model_state_dict", "teacher"];
   const state = (name) => dict([name, tensor()]);
   for (const [index, name] of order.entries()) {
@@ -232,14 +232,14 @@ test("the weights are looked for where scripts put them, averages first", async 
   assert.deepEqual(Object.keys(await translated(checkpoint(dict(["model", tensor()])))), ["model"]);
 });
 
-test("values of a state dict that are no tensors are passed over", async () => {
+test("values of a state dict that are no tensors are ignored", async () => {
   const got = await translated(checkpoint(dict(["t", tensor()], ["count", int(3)], ["_extra_state", none], [int(1), none])));
   assert.deepEqual(got, { t: plain });
 });
 
 // ---- By hand: the files ---------------------------------------------------------------
 
-test("an archive may have any folder, zip64's fields, a comment, and say little-endian", async () => {
+test("a PyTorch archive may have any folder name, zip64 fields, a comment and a byte order file", async () => {
   const state = dict(["t", tensor()]);
   const order = [["m/byteorder", Buffer.from("little")], ["m/version", Buffer.from("3\n")], ["m/.data/serialization_id", Buffer.from("1")]];
   assert.deepEqual(await translated(checkpoint(state, undefined, { folder: "m", more: order })), { t: plain });
@@ -247,7 +247,7 @@ test("an archive may have any folder, zip64's fields, a comment, and say little-
   assert.deepEqual(await translated(checkpoint(state, undefined, { comment: "PK\x05\x06 of somebody" })), { t: plain });
 });
 
-test("an entry's sizes and sum may stand behind it", async () => {
+test("a zip entry's sizes and checksum may follow its data", async () => {
   const bytes = pickle(dict(["t", tensor()]));
   const later = { flags: 0x808, localSize: 0, localCrc: 0 };
   const behind = (data) => raw(data, "PK\x07\x08", number(4, crc32(data)), number(4, data.length), number(4, data.length));
@@ -256,7 +256,7 @@ test("an entry's sizes and sum may stand behind it", async () => {
   assert.deepEqual(await translated(zip(entries)), { t: plain });
 });
 
-test("the old form has storages behind the pickles, and views of them", async () => {
+test("in a PyTorch file of the old form the storages follow the pickles and may have views", async () => {
   const state = dict(["t", tensor()], ["v", tensor({ more: tuple(text("9"), int(2), int(3)), shape: [3], strides: [1] })]);
   const { t, v } = await translated(legacy(raw(dict(["t", tensor({ more: none })]))));
   assert.deepEqual([t, v], [plain, undefined]);

@@ -1,4 +1,4 @@
-// What other code does to a photo: its processors' files become `prepare`, or are refused by name.
+// The files of other code's image processors become `prepare`, or are refused by name.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,11 +20,11 @@ const prepared = async (...parts) => (await load(folder(...parts))).config.prepa
 const refused = (processor, message, config) =>
   rejects(() => load(folder(processor, config)), "bad_config", message);
 
-/** A processor's file for images of 12 by 12, as transformers writes it, but for some of it. */
+/** A processor's file for images of 12 by 12, as transformers writes it, with changes. */
 const processor = (changes) => ({ ...PREPROCESSOR, image_processor_type: "BitImageProcessor", ...changes });
 const light = { mean: [0.5, 0.25, 0.125], std: [0.5, 0.5, 0.25] };
 
-test("a size of one number is the shorter side of some processors, and a square of others", async () => {
+test("a processor's size of one number is the shorter side or a square, by the processor's class", async () => {
   const of = async (type, changes) => {
     const { resize, crop } = await prepared(processor({ image_processor_type: type, size: 16, crop_size: 12, ...changes }));
     return [resize, crop];
@@ -40,7 +40,7 @@ test("a size of one number is the shorter side of some processors, and a square 
   assert.deepEqual(await of(undefined, {}), [[16, 16], 12]); // the config's model_type tells ViT
 });
 
-test("a size of one number is asked for where neither file tells whose it is", async () => {
+test("a processor's size of one number is asked for if no file tells the processor's class", async () => {
   const ours = { heads: 2 };
   await refused({ size: 12 }, /^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether size 12 .*; nothing here does$/, ours);
   const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
@@ -48,7 +48,7 @@ test("a size of one number is asked for where neither file tells whose it is", a
   assert.deepEqual((await prepared({ size: { height: 12, width: 12 } }, ours)).resize, SIZE);
 });
 
-test("what a processor's file leaves out is as its class has it", async () => {
+test("missing keys of a processor's file get the defaults of its class", async () => {
   const config = { ...CONFIG, image_size: undefined };
   await refused({ image_processor_type: "CLIPImageProcessor" }, /crop: expected image_size.*got \(224,224\)/, config);
   assert.deepEqual(await prepared({ image_processor_type: "ViTImageProcessor", size: 12 }), {
@@ -58,7 +58,7 @@ test("what a processor's file leaves out is as its class has it", async () => {
   assert.deepEqual([mean[0], std[2], interpolation], [0.48145466, 0.27577711, "bicubic"]);
 });
 
-test("a factor other than 1/255, and none at all, is in the mean and the deviation", async () => {
+test("a rescale factor other than 1/255, or none, is put into mean and std", async () => {
   const lit = async (changes) => {
     const { mean, std } = await prepared(processor(changes));
     return [...mean, ...std];
@@ -73,14 +73,14 @@ test("a factor other than 1/255, and none at all, is in the mean and the deviati
   assert.deepEqual(await lit({ image_mean: 0.5, image_std: 0.25 }), [0.5, 0.5, 0.5, 0.25, 0.25, 0.25]);
 });
 
-test("bytes that are not rescaled reach the model as they are", async () => {
+test("without rescaling the model gets a photo's bytes as they are", async () => {
   const vit = await load(folder(processor({ do_rescale: false, do_normalize: false })));
   const data = Uint8Array.from({ length: 16 * 16 * 3 }, () => 77);
   const { input } = await vit.classify({ data, width: 16, height: 16, channels: 3 });
   assert.ok(input.every((value) => Math.abs(value - 77) < 1e-4), `${input[0]}`);
 });
 
-test("ConvNeXt's crop_pct says how much of the middle is kept, below 384", async () => {
+test("ConvNeXt's crop_pct sets the share of the middle that is kept, for sizes below 384", async () => {
   const convnext = { image_processor_type: "ConvNextImageProcessor", size: { shortest_edge: 12 } };
   const { resize, crop, crop_at } = await prepared(convnext);
   assert.deepEqual([resize, crop, crop_at], [13, 12, "floor"]); // 12 / 0.875
@@ -89,26 +89,26 @@ test("ConvNeXt's crop_pct says how much of the middle is kept, below 384", async
   await refused({ ...convnext, crop_pct: 0 }, /preprocessor: crop_pct: expected a number above 0.*got 0/);
 });
 
-test("a photo that is not resized is cropped as it is, and refused where it is less than the crop", async () => {
+test("without a resize a photo is cropped as it is, and refused if it is smaller than the crop", async () => {
   const vit = await load(folder(processor({ do_resize: false })));
   assert.deepEqual(vit.config.prepare, {
     kind: "photo", resize: null, crop: 12, crop_at: "floor", ...light, interpolation: "bicubic",
   });
   const photo = (width) => ({ data: new Uint8Array(width * 15 * 3).map((_, i) => i % 251), width, height: 15, channels: 3 });
   const { input } = await vit.classify(photo(20));
-  const first = 3 * (20 * 1 + 4); // of a margin of 3 and 8
+  const first = 3 * (20 * 1 + 4); // the margins are 3 and 8
   assert.ok(Math.abs(input[0] - (photo(20).data[first] / 255 - 0.5) / 0.5) < 1e-6, `${input[0]}`);
   await rejects(() => vit.classify(photo(11)), "bad_image", /12 columns or more.*got 11 of 15x11/);
 });
 
-test("rows and columns may differ, and the crop's are those of the image", async () => {
+test("a processor's rows and columns may differ, and its crop has the image's size", async () => {
   const wide = { ...CONFIG, image_size: [12, 12] };
   const { resize, crop } = await prepared(processor({ size: { height: 14, width: 20 } }), wide);
   assert.deepEqual([resize, crop], [[14, 20], 12]);
   await refused(processor({ crop_size: { height: 12, width: 8 } }), /prepare\.crop: expected image_size.*\(12,12\), got \(12,8\)/);
 });
 
-test("Pillow's numbers of filters are read, and box and hamming are refused by number", async () => {
+test("a processor's filter may be Pillow's number, and those of box and hamming are refused", async () => {
   for (const [resample, interpolation] of ["nearest", "lanczos", "bilinear", "bicubic"].entries()) {
     assert.equal((await prepared(processor({ resample }))).interpolation, interpolation);
   }
@@ -117,7 +117,7 @@ test("Pillow's numbers of filters are read, and box and hamming are refused by n
   }
 });
 
-test("the processor of images is found in transformers 5's processor_config.json", async () => {
+test("the image processor in transformers 5's processor_config.json is found", async () => {
   const all = { processor_class: "CLIPProcessor", image_processor: processor({}) };
   const own = await prepared(processor({}));
   assert.deepEqual(await prepared(all, CONFIG, "processor_config.json"), own);
@@ -126,7 +126,7 @@ test("the processor of images is found in transformers 5's processor_config.json
   assert.deepEqual((await load(both)).config.prepare, own);
 });
 
-test("a step or a processor that is not known here is refused by name", async () => {
+test("an unknown step or class of a processor is refused by name", async () => {
   for (const [changes, message] of [
     [{ do_pad: true }, /^preprocessor: do_pad: not known here/],
     [{ do_flip_channel_order: true }, /do_flip_channel_order: not known here/],
@@ -152,7 +152,7 @@ test("a step or a processor that is not known here is refused by name", async ()
   await prepared(processor({ do_convert_rgb: true, do_pad: false, size_divisor: null, processor_class: "CLIPProcessor" }));
 });
 
-test("where a prepare is told, the processor is neither asked nor refused", async () => {
+test("with a given prepare the processor's file is neither fetched nor refused", async () => {
   const mine = { kind: "photo", resize: 12, mean: [0, 0, 0], std: [1, 1, 1] };
   const parts = folder(processor({ do_pad: true }));
   assert.deepEqual((await load({ weights: parts, prepare: mine })).config.prepare, mine);
@@ -163,7 +163,7 @@ test("where a prepare is told, the processor is neither asked nor refused", asyn
   assert.equal(told.config.prepare.resize, 8);
 });
 
-test("timm's crop_mode keeps the shape, stretches, or lays the photo on its mean", async () => {
+test("timm's crop_mode keeps the photo's shape, stretches it, or fills its border with the mean", async () => {
   const of = async (changes, input_size = [3, 8, 8]) => {
     const pretrained_cfg = { input_size, mean: [0.5, 0.4, 1], std: [0.5, 0.5, 0.5], crop_pct: 0.8, ...changes };
     const config = { architecture: "vit_tiny_patch4_8", pretrained_cfg };
@@ -175,7 +175,7 @@ test("timm's crop_mode keeps the shape, stretches, or lays the photo on its mean
   assert.deepEqual(await of({ crop_mode: "center", crop_pct: null }), { ...bicubic, resize: 9 });
   assert.deepEqual(await of({ crop_mode: "squash" }), { resize: [10, 10], ...bicubic });
   const border = { resize: [10, 10], fit: "contain", fill: [128, 102, 255], ...bicubic };
-  assert.deepEqual(await of({ crop_mode: "border" }), border); // 127.5 rounds to 128, as Python's
+  assert.deepEqual(await of({ crop_mode: "border" }), border); // 127.5 rounds to 128, as in Python
   for (const interpolation of ["nearest", "lanczos", "bilinear"]) {
     assert.equal((await of({ interpolation })).interpolation, interpolation);
   }
@@ -184,7 +184,7 @@ test("timm's crop_mode keeps the shape, stretches, or lays the photo on its mean
   await rejects(() => of({ crop_pct: 2 }), "bad_config", /crop_pct: expected a number above 0 and up to 1, got 2/);
 });
 
-test("photos as openai/clip's own transform makes them, less than half a level away", { skip }, async (t) => {
+test("photos are prepared like openai/clip's own transform does it, within half a level", { skip }, async (t) => {
   const place = (name) => join(families, "photos_hub_openai_clip_vit_base_patch32", name);
   const vit = await load(place("."));
   const { sizes, std } = JSON.parse(readFileSync(place("photo.json"), "utf8"));
@@ -202,7 +202,7 @@ test("photos as openai/clip's own transform makes them, less than half a level a
 });
 
 for (const [name, size] of [["timmways-1.0.29_nonsquare_64x96", [64, 96]], ["transformers-4.48.0_vit_rect_preprocessor", [32, 48]]]) {
-  test(`${name} gives its own code's logits, and takes photos`, { skip }, async () => {
+  test(`${name} gives the logits of its own code, and takes photos`, { skip }, async () => {
     const vit = await load(join(families, name));
     const { images, logits } = readTensors(readFileSync(join(families, name, "oracle.safetensors")));
     for (let i = 0; i < images.shape[0]; i++) {

@@ -11,13 +11,13 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path) => readFileSync(join(root, path), "utf8");
 const examples = ["README.md", "web/README.md"].map(read).join("\n");
 
-/** The code under a heading. */
+/** The code below a heading. */
 function code(heading) {
   const [, text] = examples.match(new RegExp(`^#+ ${heading}\n[^]*?^\`\`\`js\n([^]*?)^\`\`\``, "m"));
   return text;
 }
 
-/** A folder with `node_modules`, two checkpoints and photos. */
+/** Makes a folder with `node_modules`, two checkpoints and photos. */
 async function workshop(t) {
   const place = folder(t);
   mkdirSync(place.at("node_modules"));
@@ -26,7 +26,7 @@ async function workshop(t) {
   symlinkSync(join(root, "node_modules", "sharp"), place.at("node_modules/sharp"));
   cpSync(checkpoint(place), place.at("vit-tiny"), { recursive: true });
   cpSync(place.at("vit-tiny"), place.at("dino"), { recursive: true });
-  place.write("dino/model.safetensors", modelBytes("families/dinov2")); // of 20×20 pixels; seen are 12×12
+  place.write("dino/model.safetensors", modelBytes("families/dinov2")); // photos are 20×20 pixels, the model sees 12×12
   place.write("dino/config.json", JSON.stringify({ model_type: "dinov2", num_attention_heads: 2, image_size: 20, patch_size: 4 }));
   mkdirSync(place.at("photos"));
   for (const [name, colour] of Object.entries({ red: "#c02010", pink: "#d05040", blue: "#1020c0" })) {
@@ -45,7 +45,7 @@ async function runs(place, heading) {
   return stdout.trim().split("\n");
 }
 
-test("every relative link of the documents leads to a file", () => {
+test("every relative link in the documents leads to a file", () => {
   for (const path of ["README.md", "web/README.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
     const links = [...read(path).replace(/^```[^]*?^```$|`[^`\n]*`/gm, "").matchAll(/\]\((?![a-z]+:|#)([^)#]+)/g)];
     assert.ok(links.length > 0, path);
@@ -53,19 +53,19 @@ test("every relative link of the documents leads to a file", () => {
   }
 });
 
-test("README: ten lines", async (t) => {
+test("README: the ten lines with a digit run", async (t) => {
   const [first] = await runs(await workshop(t), "Ten lines");
   assert.match(first, /^\{ label: '1', index: 1, p: 0\.9\d+ \}$/);
 });
 
-test("README: a photo in ten lines", { skip }, async (t) => {
+test("README: the ten lines with a photo run", { skip }, async (t) => {
   const lines = await runs(await workshop(t), "A photo in ten lines");
   const shares = lines.slice(0, 5).map((line) => Number(line.match(/ (0\.\d{4})$/)[1]));
   assert.deepEqual(shares, shares.toSorted((a, b) => b - a));
   assert.match(lines[5], /^\[ 3, 3 \] Float32Array\(9\) \[/);
 });
 
-test("README: image search finds the like before the unlike", { skip }, async (t) => {
+test("README: the image search finds similar photos first", { skip }, async (t) => {
   const lines = await runs(await workshop(t), "Image search");
   assert.deepEqual(lines.map((line) => line.split(" ")[1]), ["photos/red.png", "photos/pink.png", "photos/blue.png"]);
   assert.ok(Number(lines[0].split(" ")[0]) > 0.99);

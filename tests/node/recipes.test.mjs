@@ -1,4 +1,4 @@
-// The recipes of tests/ecosystem: shown as they are, and the one for Node tried.
+// The recipes of tests/ecosystem are shown in web/RECIPES.md, and the recipe for Node runs.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { lay, tried } from "../ecosystem/try.mjs";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path) => readFileSync(join(root, path), "utf8");
 
-test("web/RECIPES.md shows every recipe's title, command and files as they are", () => {
+test("web/RECIPES.md shows every recipe's title, command and files unchanged", () => {
   const page = read("web/RECIPES.md");
   const blocks = [...page.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, text]) => text);
   const wanted = new Set();
@@ -26,13 +26,13 @@ test("web/RECIPES.md shows every recipe's title, command and files as they are",
   for (const text of blocks) assert.ok(wanted.has(text), text);
 });
 
-test("every folder of recipes is tried", () => {
+test("every folder of tests/ecosystem belongs to a recipe", () => {
   const folders = readdirSync(join(root, "tests/ecosystem"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const used = Object.entries(recipes).map(([name, { files = name }]) => files);
   assert.deepEqual(folders.map(({ name }) => name).sort(), [...new Set(used)].filter((name) => name !== "typescript").sort());
 });
 
-test("the recipe for Node gives the digit that is drawn", async (t) => {
+test("the recipe for Node reads the drawn digit", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
   t.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, "node_modules"));

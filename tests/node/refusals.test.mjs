@@ -14,11 +14,11 @@ import { load, rejects } from "./support.mjs";
 
 const MiB = 2 ** 20;
 const PIECE = 2 ** 16;
-/** What is read ahead of the refusal, as web/load/source.ts has it, and some. */
+/** The most bytes read before a refusal: the read-ahead of web/load/source.ts, and some more. */
 const FEW = 6 * MiB;
 const BYTES = { F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8 };
 
-/** The first bytes of a file of these tensors, [name, dtype, shape], and its size. */
+/** The first bytes and the size of a file with these tensors: [name, dtype, shape]. */
 function headerOf(tensors, config) {
   const header = config ? { __metadata__: { vitrine: JSON.stringify(config) } } : {};
   let end = 0;
@@ -32,7 +32,7 @@ function headerOf(tensors, config) {
   return { start: Buffer.concat([length, text]), size: 8 + text.length + end, header };
 }
 
-/** A ViT's tensors as timm has them. */
+/** A ViT's tensors in timm's form. */
 function vitOf({ width: D, depth, mlp_width: M = 4 * D, classes: K = 1000 }, dtype = "F32") {
   const linear = (name, rows, columns) => [
     ...(dtype === "I8" && name.startsWith("blocks.") ? [[`${name}.weight.scale`, "F32", [rows]]] : []),
@@ -54,7 +54,7 @@ function vitOf({ width: D, depth, mlp_width: M = 4 * D, classes: K = 1000 }, dty
 }
 const BASE = { width: 768, depth: 12 }; // 346 MB
 
-/** The file as a stream of zeros behind its start, and `pulled`, how many bytes of it were taken. */
+/** A file as a stream: its start, then zeros. `pulled` counts the bytes that were read. */
 class Lazy {
   pulled = 0;
   constructor({ start, size }, spots = []) {
@@ -93,7 +93,7 @@ class Lazy {
   }
 }
 
-/** Until a server's answer takes more, or nobody wants it. */
+/** Waits until a server's answer takes more bytes or is closed. */
 async function drained(response) {
   const over = new AbortController();
   const heard = ["drain", "close"].map((event) => once(response, event, { signal: over.signal }));
@@ -102,7 +102,7 @@ async function drained(response) {
   await Promise.allSettled(heard);
 }
 
-/** Each way to give such a file, and whether to a worker. */
+/** Each way to give such a file to load, with and without a worker. */
 const WAYS = {
   "a response": (lazy) => lazy.response(),
   "one of unknown size": (lazy) => lazy.response({}),
@@ -113,13 +113,13 @@ const ALL = Object.keys(WAYS).flatMap((way) => [false, true].map((worker) => [wa
 const ONE = [["a response", false]];
 const TWO = [["one of unknown size", false], ["a blob", true]];
 
-/** Such a file is refused after a few bytes of it. */
+/** Checks that a file is refused after a few of its bytes. */
 async function early(header, code, message, { config, spots, few = FEW, ways = ONE } = {}) {
   for (const [way, worker] of ways) {
     const lazy = new Lazy(header, spots);
     const weights = WAYS[way](lazy);
     await rejects(() => Vit.load(config ? { weights, config } : weights, { worker }), code, message);
-    const most = few + (worker ? 4 * MiB : 0); // those on their way to the worker
+    const most = few + (worker ? 4 * MiB : 0); // bytes on their way to the worker
     assert.ok(lazy.pulled <= most, `${way}, worker: ${worker}: ${lazy.pulled} bytes of ${lazy.size}`);
   }
 }
@@ -129,7 +129,7 @@ async function early(header, code, message, { config, spots, few = FEW, ways = O
 const HUGE = headerOf([["blocks.0.attn.qkv.weight", "F32", [36864, 30720]]]);
 const TOO_LARGE = /expected 4320\.0 MiB of WebAssembly memory for the weights, got none; use something smaller/;
 
-test("a file of more than 4 GB is refused before it is read, by whatever way it comes", async (t) => {
+test("a file of more than 4 GB is refused before it is read, from every source", async (t) => {
   assert.ok(HUGE.size > 4.5e9);
   await early(HUGE, "no_memory", TOO_LARGE, { ways: ALL });
   let written = 0;
@@ -146,11 +146,11 @@ test("a file of more than 4 GB is refused before it is read, by whatever way it 
   for (const source of [url("/model.safetensors"), url("/")]) {
     written = 0;
     await rejects(() => Vit.load(source), "no_memory", TOO_LARGE);
-    assert.ok(written < 32 * MiB, `the server wrote ${written} bytes`); // sockets hold some of them
+    assert.ok(written < 32 * MiB, `the server wrote ${written} bytes`); // sockets buffer some of them
   }
 });
 
-test("so is one on disk, and several files that come to as much", async (t) => {
+test("a file of more than 4 GB on disk, and several files that together are larger, are refused before they are read", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "model.safetensors");
@@ -172,7 +172,7 @@ test("so is one on disk, and several files that come to as much", async (t) => {
   for (const { pulled } of parts) assert.ok(pulled <= 2 * FEW, `${pulled} bytes were read`);
 });
 
-test("so is a file that fits, of halves that do not once they are floats", async () => {
+test("a file of half floats that is too large once they are floats is refused before it is read", async () => {
   const header = headerOf(vitOf({ width: 4096, depth: 8 }, "F16"));
   assert.ok(header.size < 4e9);
   await early(header, "no_memory", /width 4096 and depth 8 does not fit in memory/, { ways: TWO });
@@ -201,7 +201,7 @@ const BERT = [
   ["bert.encoder.layer.0.output.dense.weight", "F32", [768, 3072]],
 ];
 
-test("a ResNet and a BERT are refused by their header, which names the closest family", async () => {
+test("a ResNet and a BERT are refused by their headers, with the closest family's name", async () => {
   await early(headerOf(RESNET), "bad_tensor",
     /expected a Vision Transformer's first block, as the tensor "blocks\.0\.attn\.qkv\.weight" of timm.*got others, as "bn1/,
     { ways: ALL });
@@ -212,7 +212,7 @@ test("a ResNet and a BERT are refused by their header, which names the closest f
     /model_type: bert is not known here; known are vit, deit/, { config });
 });
 
-test("tensors of whole numbers are passed over where a family has such, and refused as weights", async () => {
+test("integer tensors are ignored if their family has them, and refused as weights", async () => {
   const heads = { config: { heads: 2 } };
   const bytes = modelBytes("families/clip");
   const size = Number(bytes.readBigUInt64LE(0));
@@ -232,7 +232,7 @@ test("tensors of whole numbers are passed over where a family has such, and refu
 
 // ---- Against the config -------------------------------------------------------
 
-test("a shape that contradicts the config is refused by the header, with both", async () => {
+test("a shape that contradicts the config is refused by the header, and the error has both", async () => {
   const header = headerOf(vitOf(BASE));
   const cases = [
     [{ width: 1024, heads: 16 }, /"patch_embed\.proj\.weight": expected shape \(1024,3,16,16\), got \(768,3,16,16\)/],
@@ -249,7 +249,7 @@ test("a shape that contradicts the config is refused by the header, with both", 
     /"patch_embed\.proj\.weight": expected shape \(512,3,16,16\), got \(768,3,16,16\)/);
 });
 
-test("a config of transformers with nonsense in it is refused by the key", async () => {
+test("a nonsense value in a transformers config is refused by its key", async () => {
   const header = headerOf(vitOf(BASE));
   const good = { model_type: "vit", image_size: 224, patch_size: 16, hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12, intermediate_size: 3072, num_channels: 3 };
   const cases = [
@@ -284,7 +284,7 @@ test("a config of transformers with nonsense in it is refused by the key", async
   }
 });
 
-test("without a patch size the shapes tell it, or the error names the key", async () => {
+test("a missing patch size is found from the tensors' shapes, or the error names the key", async () => {
   const tensors = vitOf(BASE);
   const flat = tensors.map(([name, dtype, shape]) => [name, dtype, shape.length === 4 ? [768, 700] : shape]);
   await early(headerOf(flat), "bad_config",
@@ -297,7 +297,7 @@ test("without a patch size the shapes tell it, or the error names the key", asyn
   assert.deepEqual(config.patch_size, [4, 4]);
 });
 
-// ---- Numbers that are none ----------------------------------------------------
+// ---- NaN and infinity ---------------------------------------------------------
 
 const NUMBERS = {
   F32: { NaN: [0, 0, 0xc0, 0x7f], infinity: [0, 0, 0x80, 0xff] },
@@ -305,7 +305,7 @@ const NUMBERS = {
   BF16: { NaN: [0xc0, 0xff], infinity: [0x80, 0x7f] },
 };
 
-test("a number that is none is refused when its tensor comes, by name and place", async () => {
+test("a NaN or infinity is refused when its tensor arrives, by name and place", async () => {
   for (const [dtype, numbers] of Object.entries(NUMBERS)) {
     const header = headerOf(vitOf(BASE, dtype));
     for (const [what, bytes] of Object.entries(numbers)) {
@@ -320,7 +320,7 @@ test("a number that is none is refused when its tensor comes, by name and place"
   }
 });
 
-test("so is the scale of an int8 row", async () => {
+test("a bad scale of an int8 row is refused when its tensor arrives, by name and place", async () => {
   const whole = { image_size: [224, 224], patch_size: [16, 16], channels: 3, width: 768, depth: 12, heads: 12, mlp_width: 3072, classes: 1000 };
   const header = headerOf(vitOf(BASE, "I8"), whole);
   const name = "blocks.0.attn.qkv.weight.scale";

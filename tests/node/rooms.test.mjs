@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The files of a folder and of those in it, as paths from the folder. */
+/** The files of a folder and its subfolders, as paths from the folder. */
 function filesOf(folder, ending) {
   return readdirSync(join(root, folder), { recursive: true }).map(String)
     .filter((name) => ending.test(name)).sort();
 }
 
-/** Floor by floor, from the ground. A floor is a list of rooms, or of files of the topmost room. */
+/** The floors, from the lowest. A floor is a list of rooms, or of files of the topmost room. */
 function floorOf(floors, file) {
   const room = dirname(file);
   const named = floors.findIndex((all) => all.includes(file));
@@ -23,7 +23,7 @@ function floorOf(floors, file) {
   return floor;
 }
 
-/** A pair of files for each that reaches into a room above its own. */
+/** The pairs of files in which the first reaches into a room above its own. */
 function upward(floors, pairs) {
   return pairs.filter(([from, to]) => floorOf(floors, from) < floorOf(floors, to))
     .map(([from, to]) => `${from} → ${to}`);
@@ -41,7 +41,7 @@ const C_FLOORS = [
   ["cli"],
 ];
 
-/** Every `#include "…"`: beside the file, or from src/. */
+/** Every `#include "…"`, beside the file or from src/. */
 function includes(files) {
   return files.flatMap((from) => {
     const text = readFileSync(join(root, "src", from), "utf8");
@@ -56,14 +56,14 @@ describe("rooms of src/", () => {
   const files = filesOf("src", /\.[ch]$/);
   const pairs = includes(files);
 
-  test("what is included is a file of src/", () => {
+  test("every included file of src/ exists", () => {
     assert.ok(pairs.length > 100);
     assert.deepEqual(pairs.filter(([, to]) => !files.includes(to)), []);
   });
 
-  test("no room includes one above it", () => assert.deepEqual(upward(C_FLOORS, pairs), []));
+  test("no room of src/ includes a file from a room above it", () => assert.deepEqual(upward(C_FLOORS, pairs), []));
 
-  test("an include that goes up would be found", () => {
+  test("the check of src/ finds an include that goes up", () => {
     assert.deepEqual(upward(C_FLOORS, [["base/error.c", "stages/mlp.h"], ["cli/main.c", "vit.h"]]),
       ["base/error.c → stages/mlp.h"]);
   });
@@ -93,12 +93,12 @@ describe("rooms of web/", () => {
   const files = filesOf("web", /^(\w+|(base|load|run)\/.*)\.ts$/);
   const pairs = imports(files);
 
-  test("what is imported is a file of web/", () => {
+  test("every imported file of web/ exists", () => {
     assert.ok(pairs.length > 100);
     assert.deepEqual(pairs.filter(([, to]) => !files.includes(to)), []);
   });
 
-  test("no room imports one above it", () => assert.deepEqual(upward(TYPESCRIPT_FLOORS, pairs), []));
+  test("no room of web/ imports a file from a room above it", () => assert.deepEqual(upward(TYPESCRIPT_FLOORS, pairs), []));
 });
 
 describe("src/README.md", () => {
@@ -108,7 +108,7 @@ describe("src/README.md", () => {
   const [rooms] = readme.match(/^\| room [^]*?\n\n/m);
   const bare = (code) => code.replace(/\/\*[^]*?\*\/|\/\/.*|"(\\.|[^"\\])*"/g, " ");
 
-  /** A function's text, from its name to the end of its body; undefined if the file defines none. */
+  /** A function's text, from its name to the end of its body; undefined if it is not in the file. */
   function bodyOf(place) {
     const [file, name] = place.split(":");
     const quoted = name.replace(/[#$]/g, "\\$&");
@@ -129,13 +129,13 @@ describe("src/README.md", () => {
     });
   }
 
-  test("each function that it names is defined in the file that it names", () => {
+  test("each function in src/README.md's walks is defined in the named file", () => {
     const places = [...readme.matchAll(/`([\w./]+\.(?:c|h|ts):#?\w+)`/g)].map(([, place]) => place);
     assert.ok(places.length >= 60, `only ${places.length}`);
     assert.deepEqual(places.filter((place) => !bodyOf(place)), []);
   });
 
-  test("each hop of its walks is a call, and the calls come in the order of the walk", () => {
+  test("each hop of src/README.md's walks is a call, in the order of the walk", () => {
     const below = entries().filter(({ above }) => above);
     const wrong = below.filter(({ place, above }) => {
       const name = new RegExp(`(?<!\\w)${place.split(":").at(-1)}(?!\\w)`);
@@ -148,7 +148,7 @@ describe("src/README.md", () => {
     assert.ok(below.length >= 60, `only ${below.length}`);
   });
 
-  test("it has a row for every room, from the top down as the includes go", () => {
+  test("src/README.md has a row for every room of src/, from the top down", () => {
     const rows = [...rooms.matchAll(/^\| ((?:`[\w./*]+` ?)+)\|/gm)].map(([, cell]) => cell.match(/`[^`]+`/g));
     const floors = rows.map(([first]) => {
       const name = first.slice(1, -1);
@@ -160,14 +160,14 @@ describe("src/README.md", () => {
     assert.deepEqual(lacking, ["vit.h"]);
   });
 
-  test("the tests that it says speak for a room exist", () => {
+  test("the tests that src/README.md names for a room exist", () => {
     const tests = [...rooms.matchAll(/`(\w+_test\.c)`/g)].map(([, name]) => name);
     assert.ok(tests.length >= 15);
     const there = filesOf("tests/c", /_test\.c$/);
     assert.deepEqual(tests.filter((name) => !there.includes(name)), []);
   });
 
-  test("no other room than those it names uses the heap, prints or uses a disk", () => {
+  test("only the rooms that src/README.md names use the heap, print or use a disk", () => {
     const users = (pattern) =>
       [...new Set(files.filter((file) => pattern.test(bare(text(file)))).map((file) => file.replace(/\/.*/, "/")))].sort();
     assert.deepEqual(users(/\b(malloc|calloc|realloc|free)\(/), ["cli/", "file/", "model.c", "train/", "wasm/"]);
@@ -175,7 +175,7 @@ describe("src/README.md", () => {
     assert.deepEqual(users(/\b(fopen|open|fread|fwrite|rename)\(/), ["cli/", "train/"]);
   });
 
-  test("each file that a comment in src/ names is in the repository", () => {
+  test("each file that a comment in src/ names exists in the repository", () => {
     const all = ["src", "tests", "web", "weights"].flatMap((room) => filesOf(room, /./).map((name) => `${room}/${name}`));
     const missing = files.flatMap((file) => {
       const comments = (text(file).match(/\/\*[^]*?\*\/|\/\/.*/g) ?? []).join("\n").replace(/#include.*/g, "");

@@ -1,8 +1,8 @@
-// A small web server for tests of loading: it answers rightly, wrongly, slowly or not at all.
+// A small web server for tests of loading. It answers correctly, wrongly, slowly or not at all.
 import { once } from "node:events";
 import { createServer } from "node:http";
 
-/** Starts a server of `routes`, path → (response, request) → void, until the test is over. */
+/** Starts a server until the test ends. `routes` maps a path to (response, request) => void. */
 export async function serve(t, routes) {
   const server = createServer((request, response) => {
     const route = routes[request.url];
@@ -18,7 +18,7 @@ export async function serve(t, routes) {
   return (path) => `http://127.0.0.1:${server.address().port}${path}`;
 }
 
-/** Answers with bytes, in parts, so that there is progress to report. */
+/** Answers with bytes in several parts, so that there is progress to report. */
 export const file =
   (bytes, type = "application/octet-stream", parts = 4) =>
   async (response) => {

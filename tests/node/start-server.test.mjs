@@ -10,9 +10,9 @@ import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
 import { HEADERS, POLICY } from "../../web/demo/headers.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import "./hostile.mjs"; // no rejection goes unheard
+import "./hostile.mjs"; // fails on an unhandled rejection
 
-/** A page's folder with a secret beside it, and links that lead there. */
+/** A page's folder with a secret beside it, and with links to the secret. */
 async function start(t) {
   const outside = realpathSync(mkdtempSync(join(tmpdir(), "vitrine-")));
   t.after(() => rmSync(outside, { recursive: true }));
@@ -31,7 +31,7 @@ async function start(t) {
   return server;
 }
 
-/** What comes back for these bytes until the server hangs up, or for half a second. */
+/** The server's answer to these bytes, until it hangs up or half a second has passed. */
 async function send(server, bytes, { wait = 500 } = {}) {
   const socket = connect(server.address().port, "127.0.0.1");
   const pieces = [];
@@ -62,7 +62,7 @@ async function isUp(server) {
   assert.ok(answer.endsWith("<p>page"));
 }
 
-test("the folder's files are served, each as what it is, with the policy in a header", async (t) => {
+test("npm start's server serves the folder's files with their types and the policy in a header", async (t) => {
   const server = await start(t);
   const types = { "/": "text/html; charset=utf-8", "/index.html?x=%": "text/html; charset=utf-8", "/assets/a-1_b.js": "text/javascript; charset=utf-8", "/assets/empty.css": "text/css; charset=utf-8", "/assets/big.bin": "application/octet-stream", "/%69ndex.html": "text/html; charset=utf-8" };
   for (const [path, type] of Object.entries(types)) {
@@ -80,7 +80,7 @@ test("the folder's files are served, each as what it is, with the policy in a he
   assert.doesNotMatch(html, /Content-Security-Policy/, "the policy has one source");
 });
 
-test("malformed requests are answered by 4xx, and the server goes on", async (t) => {
+test("npm start's server answers malformed requests with 4xx and goes on", async (t) => {
   const server = await start(t);
   const requests = {
     "a lone percent": get("/%"), "half a letter": get("/%c0"), "an overlong slash": get("/%c0%ae%c0%ae/"), "no letter": get("/%zz"),
@@ -103,7 +103,7 @@ test("malformed requests are answered by 4xx, and the server goes on", async (t)
   }
 });
 
-test("nothing outside the folder comes, nor what begins with a dot, nor by way of a link", async (t) => {
+test("npm start's server serves no files outside the folder, with a leading dot or behind a link", async (t) => {
   const server = await start(t);
   const up = ["..", "%2e%2e", ".%2e", "%2E.", "..;", "...", "%252e%252e", "..%00", "%c0%ae%c0%ae"];
   const slashes = ["/", "%2f", "\\", "%5c", "//", "/./"];
@@ -121,7 +121,7 @@ test("nothing outside the folder comes, nor what begins with a dot, nor by way o
   await isUp(server);
 });
 
-test("a page of another name is refused, whose name may lead here", async (t) => {
+test("npm start's server refuses requests for another host name (DNS rebinding)", async (t) => {
   const server = await start(t);
   const { port } = server.address();
   const ask = (host) => send(server, `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -135,7 +135,7 @@ test("a page of another name is refused, whose name may lead here", async (t) =>
   }
 });
 
-test("it listens to this machine alone", async (t) => {
+test("npm start's server listens on this machine only", async (t) => {
   const server = await start(t);
   assert.equal(server.address().address, "127.0.0.1");
   const others = Object.values(networkInterfaces()).flat().filter(({ internal, family }) => !internal && family === "IPv4");
@@ -145,7 +145,7 @@ test("it listens to this machine alone", async (t) => {
   }
 });
 
-test("sockets that hang up, whenever, end nothing", async (t) => {
+test("npm start's server goes on when sockets hang up at any moment", async (t) => {
   const server = await start(t);
   for (const bytes of ["", "G", "GET /assets/big.bin HTTP/1.1\r\n", get("/assets/big.bin"), get("/assets/big.bin").repeat(20), get("/%")]) {
     for (const reset of [false, true]) {
@@ -165,7 +165,7 @@ test("sockets that hang up, whenever, end nothing", async (t) => {
   assert.equal(whole.byteLength, 3e6);
 });
 
-test("a port in use is told, or the next one taken", async (t) => {
+test("npm start's server tells a port in use, or takes the next free one", async (t) => {
   const server = await start(t);
   const { port } = server.address();
   const folder = new URL("../../web", import.meta.url).pathname;

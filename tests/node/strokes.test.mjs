@@ -1,4 +1,4 @@
-// Drawings: strokes of a pen as an image.
+// Drawings: a pen's strokes as an image.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, rejects, ways } from "./support.mjs";
@@ -16,7 +16,7 @@ const four = [
 ];
 
 for (const { variant, worker } of ways) {
-  test(`strokes are drawn and read: ${variant}${worker ? " in a worker" : ""}`, async () => {
+  test(`a drawing's strokes are drawn and read: ${variant}${worker ? " in a worker" : ""}`, async () => {
     const vit = await load(weights, { variant, worker });
     const results = await vit.classifyAll([seven, four].map((strokes) => ({ strokes, ...pad })));
     assert.deepEqual(results.map(({ classes }) => classes[0].label), ["7", "4"]);
@@ -26,9 +26,9 @@ for (const { variant, worker } of ways) {
   });
 }
 
-test("an upright line is drawn where and as wide as it is said to be", async () => {
+test("an upright line of a drawing is drawn at its place with its width", async () => {
   const vit = await load(weights);
-  // A box of 40 by 200 is scaled to 4 by 20 pixels, whole but for the round ends.
+  // A box of 40 by 200 is scaled to 4 by 20 pixels, all full except at the round ends.
   const strokes = [stroke([100, 60, 40], [100, 220, 40])];
   const { input } = await vit.classify({ strokes, ...pad });
   const rows = Array.from({ length: 28 }, (_, row) =>
@@ -38,7 +38,7 @@ test("an upright line is drawn where and as wide as it is said to be", async () 
   for (const ink of rows.slice(7, 21)) assert.ok(Math.abs(ink - 4) < 1e-6, `${rows}`);
 });
 
-test("strokes are taken when the call is made", async () => {
+test("a drawing's strokes may change after the call is made", async () => {
   const vit = await load(weights);
   const strokes = [stroke([100, 60], [100, 220])];
   const want = (await vit.classify({ strokes, ...pad })).input;
@@ -48,7 +48,7 @@ test("strokes are taken when the call is made", async () => {
   assert.deepEqual((await call).input, want);
 });
 
-test("without ink a drawing is blank", async () => {
+test("a drawing without ink is a blank image", async () => {
   const vit = await load(weights);
   const blank = [[], [[]], [stroke([-500, -500], [-400, -500])], [stroke([10, 10, 0], [90, 10, 0])]];
   for (const strokes of blank) {
@@ -56,7 +56,7 @@ test("without ink a drawing is blank", async () => {
   }
 });
 
-test("wrong drawings are refused and leave the model usable", async () => {
+test("wrong drawings are refused and the model stays usable", async () => {
   const vit = await load(weights);
   const point = { x: 1, y: 2, width: 3 };
   const wrong = [

@@ -1,4 +1,4 @@
-// What several tests of the API need.
+// Shared by several tests of the API.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
@@ -6,7 +6,7 @@ import { afterEach } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { modelPath } from "./golden.mjs";
 
-/** The builds that this engine takes: not every one has relaxed SIMD that computes right. */
+/** The builds that this engine can run. In some engines relaxed SIMD computes wrong results. */
 export const variants = [];
 for (const variant of ["relaxed", "simd128", "scalar"]) {
   await Vit.load(modelPath("per_head"), { variant }).then(
@@ -16,14 +16,14 @@ for (const variant of ["relaxed", "simd128", "scalar"]) {
 }
 
 let copies = 0;
-/** The package as a page finds it that has loaded nothing yet. */
+/** A new copy of the package, which has loaded nothing yet. */
 export const fresh = () => import(`../../dist/vit.js?copy=${copies++}`);
 
-/** A build's module. */
+/** The wasm module of a build. */
 export const wasmPath = (build) => new URL(`../../dist/vit.${build}.wasm`, import.meta.url);
 export const wasmBytes = (build) => readFileSync(wasmPath(build));
 
-/** Everything this engine can be asked to run: each build, here and in a worker. */
+/** All ways to run in this engine: each build, with and without a worker. */
 export const ways = [false, true].flatMap((worker) =>
   variants.map((variant) => ({ variant, worker })),
 );
@@ -31,7 +31,7 @@ export const ways = [false, true].flatMap((worker) =>
 const loaded = [];
 afterEach(() => loaded.splice(0).forEach((vit) => vit.dispose()));
 
-/** Vit.load, disposed after the test. */
+/** Vit.load, but the model is disposed after the test. */
 export async function load(source, options) {
   loaded.push(await Vit.load(source, options));
   return loaded.at(-1);
@@ -45,7 +45,7 @@ export async function rejects(work, code, message) {
       () => assert.fail(`expected a VitError ${code}, got no error`),
       (thrown) => thrown,
     );
-  assert.equal(error.name, "VitError", String(error?.stack ?? error)); // of any copy
+  assert.equal(error.name, "VitError", String(error?.stack ?? error)); // by name, because copies of the package have classes of their own
   assert.equal(error.code, code, error.message);
   assert.match(error.message, message);
 }
@@ -62,7 +62,7 @@ export async function during(object, name, value, work) {
   }
 }
 
-/** The workers that `work` starts, each of the class that `classOf` makes from Node's. */
+/** Collects the workers that `work` starts. `classOf` makes their class from Node's. */
 export async function workersOf(work, classOf) {
   const threads = createRequire(import.meta.url)("node:worker_threads");
   const { Worker } = threads;
@@ -82,13 +82,13 @@ export async function workersOf(work, classOf) {
   }
 }
 
-/** The exports of every wasm instance that `work` makes, after `change` saw to them. */
+/** Collects the exports of every wasm instance that `work` makes. `change` may change them. */
 export async function instancesOf(work, change = (exports) => exports) {
   const seen = [];
   const instantiate = WebAssembly.instantiate;
   const watched = async (...given) => {
     const instance = await instantiate(...given);
-    if (!instance.exports?.vitw_run) return instance; // one of Node's own
+    if (!instance.exports?.vitw_run) return instance; // an instance of Node's own
     const exports = change({ ...instance.exports });
     seen.push(exports);
     return { exports };
@@ -107,7 +107,7 @@ export function drawing(width, height, ink) {
   return { data, width, height };
 }
 
-/** A one: a slanted stroke. */
+/** The digit 1: a slanted stroke. */
 export const stroke = drawing(
   120,
   120,

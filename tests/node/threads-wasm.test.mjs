@@ -1,4 +1,4 @@
-// The modules with shared memory, without the API over them: a leader, and helpers in workers.
+// The wasm modules with shared memory, without the API: a leader, and helpers in workers.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
@@ -8,7 +8,7 @@ const dist = new URL("../../dist/", import.meta.url);
 const digits = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
 const bytes = (name) => readFileSync(new URL(`vit.${name}.wasm`, dist));
 
-/** What src/wasm/session.c's `struct session` has at these words. */
+/** The words of src/wasm/session.c's `struct session`. */
 const CHANNELS = 0, ROWS = 1, COLUMNS = 2, WIDTH = 7, DEPTH = 8, CLASSES = 9;
 const IMAGES = 12, LOGITS = 13, ATTENTION = 14, TOKENS = 15, LAYERS = 17;
 const PAGE = 2 ** 16;
@@ -23,7 +23,7 @@ const helper = `
   exports.vitw_help(index);
 `;
 
-/** A worker that is one helper after another. */
+/** A worker that can be several helpers in turn. */
 const helpers = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { module, started } = workerData;
@@ -37,11 +37,11 @@ const helpers = `
   });
 `;
 
-/** A sign that something hangs; it keeps nobody waiting. */
+/** A long limit that only a hang can reach. */
 const late = (milliseconds) =>
   new Promise((resolve) => setTimeout(resolve, milliseconds, "still there").unref());
 
-/** The digits model open in a module; `pages` of memory to begin with. */
+/** Opens the digits model in a module, with `pages` of memory at first. */
 class Leader {
   constructor(module, pages = 16) {
     const shared = WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
@@ -88,7 +88,7 @@ class Leader {
     return Promise.all(ended);
   }
 
-  /** Logits, maps and tokens of `batch` images, always the same ones. */
+  /** Logits, maps and tokens of `batch` images. The images are always the same. */
   run(batch) {
     const depth = this.word(DEPTH);
     assert.equal(this.exports.vitw_reserve(batch, depth, 1), 0);
@@ -121,12 +121,12 @@ for (const variant of ["simd128", "relaxed"]) {
     const lead = (...given) => (leaders.push(new Leader(module, ...given)), leaders.at(-1));
     after(() => leaders.forEach(({ helpers }) => helpers.forEach((worker) => worker.terminate())));
 
-    test("one thread gives the bits of the module without threads", () => check(lead()));
+    test(`${variant}: the module for threads gives the bits of the one without, on one thread`, () => check(lead()));
 
     for (const threads of [2, 3, 5]) {
       for (const maySleep of [true, false]) {
         const leader = maySleep ? "sleeps" : "spins";
-        test(`${threads} threads give the same bits, while the leader ${leader}`, async () => {
+        test(`${variant}: ${threads} threads give the same bits, while the leader ${leader}`, async () => {
           const leader = lead();
           leader.team(threads, maySleep);
           for (let i = 1; i < threads; i++) await leader.help(i);
@@ -136,7 +136,7 @@ for (const variant of ["simd128", "relaxed"]) {
       }
     }
 
-    test("helpers that sleep wake up", async () => {
+    test(`${variant}: sleeping helpers wake up for a run`, async () => {
       const leader = lead();
       leader.team(2, true);
       await leader.help(1);
@@ -147,7 +147,7 @@ for (const variant of ["simd128", "relaxed"]) {
       await leader.dismiss();
     });
 
-    test("helpers that never come, that come late and that die are done without", async () => {
+    test(`${variant}: a run ends without helpers that never start, start late or die`, async () => {
       const leader = lead();
       leader.team(4, false);
       check(leader);
@@ -161,7 +161,7 @@ for (const variant of ["simd128", "relaxed"]) {
       check(leader);
     });
 
-    test("a helper leaves whenever it is dismissed: at work, spinning, about to sleep, asleep", async () => {
+    test(`${variant}: a dismissed helper leaves at work, while spinning, about to sleep and asleep`, async () => {
       const started = new Int32Array(new SharedArrayBuffer(4));
       const worker = new Worker(helpers, { eval: true, workerData: { module, started } });
       after(() => worker.terminate());
@@ -172,7 +172,7 @@ for (const variant of ["simd128", "relaxed"]) {
         assert.equal(exports.vitw_team(2, 1), 0);
         const left = new Promise((resolve) => worker.once("message", resolve));
         worker.postMessage({ memory, stack: exports.vitw_stack(1) });
-        while (Atomics.load(started, 0) < round); // the helper spins some 50 µs, then sleeps
+        while (Atomics.load(started, 0) < round); // the helper spins for about 50 µs, then sleeps
         const until = performance.now() + (round % 100) / 1000;
         while (performance.now() < until);
         exports.vitw_dismiss();
@@ -180,7 +180,7 @@ for (const variant of ["simd128", "relaxed"]) {
       }
     });
 
-    test("a team that is formed after a run is heeded", async () => {
+    test(`${variant}: a team that is formed after a run takes part in the next run`, async () => {
       const leader = lead();
       check(leader);
       leader.team(3, false);
@@ -189,7 +189,7 @@ for (const variant of ["simd128", "relaxed"]) {
       await leader.dismiss();
     });
 
-    test("memory that grows is the helpers' too", async () => {
+    test(`${variant}: helpers see memory that has grown`, async () => {
       const leader = lead();
       leader.team(2, false);
       await leader.help(1);
@@ -200,7 +200,7 @@ for (const variant of ["simd128", "relaxed"]) {
       await leader.dismiss();
     });
 
-    test("a second team, and one of no or of too many threads, is refused", () => {
+    test(`${variant}: a second team, and a team of no or too many threads, is refused`, () => {
       const leader = lead();
       for (const threads of [0, 1, 65]) assert.notEqual(leader.exports.vitw_team(threads, 0), 0);
       leader.team(2, false);

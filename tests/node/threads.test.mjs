@@ -1,4 +1,4 @@
-// Threads: the same answers by several, and one thread with a word of why where there can be no more.
+// Threads: several give the same answers; where only one can run, a warning says why.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -17,14 +17,14 @@ const cores = availableParallelism();
 const skip = cores > 1 ? false : "one core here";
 const fast = variants.filter((variant) => variant !== "scalar");
 
-/** What `work` warns of. */
+/** Collects the warnings of `work`. */
 async function warnings(work) {
   const warned = [];
   await during(console, "warn", (text) => warned.push(text), work);
   return warned;
 }
 
-/** The workers that `work` starts, which know what they were `sent`. */
+/** Collects the workers that `work` starts. They record the messages `sent` to them. */
 function workersOf(work, make = (Worker) => Worker) {
   return startedBy(work, (Worker) => class extends make(Worker) {
     sent = [];
@@ -39,7 +39,7 @@ for (const variant of fast) {
   for (const worker of [false, true]) {
     const where = `${variant}${worker ? " in a worker" : ""}`;
 
-    test(`${where}: several threads answer as one does, to the bit`, { skip }, async () => {
+    test(`${where}: several threads give one thread's answers to the bit`, { skip }, async () => {
       for (const model of names) {
         const one = await load(modelPath(model), { variant, worker });
         const many = await load(modelPath(model), { variant, worker, threads: 3 });
@@ -62,7 +62,7 @@ for (const variant of fast) {
   }
 }
 
-test("helpers take part: their stacks are used", { skip }, async () => {
+test("helper threads take part in a run, because their stacks are used", { skip }, async () => {
   const { Memory } = WebAssembly;
   let memory;
   const watching = new Proxy(Memory, {
@@ -79,7 +79,7 @@ test("helpers take part: their stacks are used", { skip }, async () => {
   });
 });
 
-test("no more threads run than there are cores, and one needs none of it", async () => {
+test("at most as many threads run as there are cores, and one thread needs no helpers", async () => {
   const warned = await warnings(async () => {
     assert.equal((await load(weights, { threads: 1000 })).threads, Math.min(cores, 64));
     assert.equal((await load(weights)).threads, 1);
@@ -90,7 +90,7 @@ test("no more threads run than there are cores, and one needs none of it", async
   assert.deepEqual(warned, []);
 });
 
-/** Loads with two threads wanted: one runs, it answers, and the warning matches. */
+/** Loads with `threads: 2` and checks that one thread runs and answers, and the warning. */
 async function alone(message, options = {}) {
   const want = (await (await load(weights, { variant: options.variant ?? "auto" })).classify(image)).logits;
   const warned = await warnings(async () => {
@@ -103,17 +103,17 @@ async function alone(message, options = {}) {
   assert.match(warned[0], message);
 }
 
-test("a page that is not isolated gets one thread", { skip }, async () => {
+test("a page that is not isolated gets one thread, and a warning says why", { skip }, async () => {
   await during(globalThis, "SharedArrayBuffer", undefined, () => alone(/not cross-origin isolated/));
   await during(globalThis, "crossOriginIsolated", false, () => alone(/Embedder-Policy/));
 });
 
-test("the scalar build, and a module of one's own for one thread, run one", { skip }, async () => {
+test("the scalar build, and a given module without threads, run one thread", { skip }, async () => {
   await alone(/scalar/, { variant: "scalar" });
   await alone(/the module given/, { wasm: wasmBytes("simd128") });
 });
 
-test("an engine that refuses shared memory gives one thread; a smaller one is tried", { skip }, async () => {
+test("an engine that refuses shared memory gives one thread, after a smaller memory was tried", { skip }, async () => {
   const asked = [];
   const { Memory } = WebAssembly;
   const refusing = (bytes) =>
@@ -133,7 +133,7 @@ test("an engine that refuses shared memory gives one thread; a smaller one is tr
   });
 });
 
-test("the most that a model's memory may grow to is little more than it needs", { skip }, async () => {
+test("the limit of a model's shared memory is little more than the model needs", { skip }, async () => {
   const asked = [];
   const { Memory } = WebAssembly;
   const watching = new Proxy(Memory, {
@@ -144,7 +144,7 @@ test("the most that a model's memory may grow to is little more than it needs", 
   assert.ok(asked[0].shared && asked[0].maximum * 65536 <= 2 ** 28 + 2 * weights.length + 2 ** 16);
 });
 
-test("a build for threads given as wasm runs with one and with several", { skip }, async () => {
+test("a build for threads in the option wasm runs with one thread and with several", { skip }, async () => {
   const wasm = wasmBytes("simd128-threads");
   const want = (await (await load(weights, { variant: "simd128" })).classify(image)).logits;
   for (const threads of [1, 2]) {
@@ -158,7 +158,7 @@ test("a build for threads given as wasm runs with one and with several", { skip 
   );
 });
 
-test("a helper that does not start leaves one thread", { skip }, async () => {
+test("if a helper does not start, one thread runs", { skip }, async () => {
   const broken = (Worker) =>
     class extends Worker {
       constructor(url, options) {
@@ -171,7 +171,7 @@ test("a helper that does not start leaves one thread", { skip }, async () => {
   }, broken);
 });
 
-test("dispose ends the helpers, and so does a load that fails", { skip }, async () => {
+test("dispose ends the helper threads, and a failed load ends them too", { skip }, async () => {
   for (const worker of [false, true]) {
     await workersOf(async (workers) => {
       const cut = weights.subarray(0, weights.length - 4);
@@ -187,7 +187,7 @@ test("dispose ends the helpers, and so does a load that fails", { skip }, async 
   }
 });
 
-test("a helper that dies while idle is replaced without a word", { skip }, async () => {
+test("a helper thread that dies while idle is replaced without an error", { skip }, async () => {
   await workersOf(async (workers) => {
     const vit = await load(weights, { threads: 2 });
     const want = (await vit.classify(image)).logits;
@@ -197,7 +197,7 @@ test("a helper that dies while idle is replaced without a word", { skip }, async
   });
 });
 
-test("idle helpers do not keep the process alive", { skip }, async () => {
+test("idle helper threads do not keep the process alive", { skip }, async () => {
   for (const worker of [false, true]) {
     const script = `
       import { Vit } from "./dist/vit.js";

@@ -1,4 +1,4 @@
-// What torch.save writes, made by hand: pickles opcode by opcode, zip archives field by field.
+// Makes PyTorch files by hand: pickles opcode by opcode, zip archives field by field.
 import { translate } from "../../dist/pickle.js";
 
 const u = (size, value) => {
@@ -20,7 +20,7 @@ export const int = (value) =>
 export const named = (module, name) => join("c", module, "\n", name, "\n");
 export const tuple = (...parts) => join("(", parts, "t");
 export const list = (...parts) => join("](", parts, "e");
-/** Of [key, value] pairs, a key that is a string as a text. */
+/** A dict of [key, value] pairs. A key that is a string becomes a text. */
 export const dict = (...pairs) => join("}(", pairs.map(([key, value]) => [typeof key === "string" ? text(key) : key, value]), "u");
 export const call = (module, name, ...args) => join(named(module, name), tuple(...args), "R");
 export const none = op(0x4e);
@@ -79,7 +79,7 @@ export function zip(entries, { large = false, end: changes = {}, comment = "" } 
   return join(parts, list, large ? [end64, locator] : [], end);
 }
 
-/** A zip of torch.save: a pickle of `body`, and storages by key. */
+/** A zip as torch.save writes it: a pickle of `body`, and storages by key. */
 export const checkpoint = (body, storages = { 0: SIX }, { folder = "archive", more = [], ...options } = {}) =>
   zip([
     [`${folder}/data.pkl`, pickle(body)],
@@ -90,14 +90,14 @@ export const checkpoint = (body, storages = { 0: SIX }, { folder = "archive", mo
 export const MAGIC = join("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.");
 const SYSTEM = pickle(dict(["protocol_version", int(1001)], ["little_endian", op(0x88)]));
 
-/** As before PyTorch 1.6. `storages`: of key, how many numbers and their bytes. */
+/** A file as before PyTorch 1.6. `storages`: by key, the count of numbers and their bytes. */
 export const legacy = (body, storages = [["0", 6, SIX]], { protocol = 1001, system = SYSTEM, keys } = {}) =>
   join(MAGIC, pickle(int(protocol)), system, pickle(body), pickle(keys ?? list(...storages.map(([key]) => text(key)))),
     storages.map(([, count, bytes]) => [u(8, count), bytes]));
 
-// ---- What the reader makes of them ----------------------------------------------
+// ---- Results of the reader ------------------------------------------------------
 
-/** A file of safetensors → { name: { dtype, shape, bytes } }, its metadata apart. */
+/** Reads a safetensors file as { name: { dtype, shape, bytes } }, without its metadata. */
 export function tensorsOf(file) {
   const size = Number(file.readBigUInt64LE(0));
   const { __metadata__: metadata, ...header } = JSON.parse(file.toString("utf8", 8, 8 + size));
@@ -108,7 +108,7 @@ export function tensorsOf(file) {
   return { tensors: Object.fromEntries(tensors), metadata, size: data.length };
 }
 
-/** The same of a PyTorch file, any part of which can be had at once, or which arrives in pieces. */
+/** Reads a PyTorch file in this form, from memory with random access or from a stream of pieces. */
 export async function translated(file, { sliced = true, piece = 1000 } = {}) {
   const bytes = new Uint8Array(file);
   let at = 0;

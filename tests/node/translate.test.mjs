@@ -1,10 +1,10 @@
-// Other code's configs in our words: what each key stands for, and which are refused by name.
+// Translating other code's configs: the meaning of each key, and keys that are refused by name.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { translate } from "../../dist/translate.js";
 
 const ours = (beside, apart, processor, asks = true) => translate({ beside, apart, processor, asks });
-/** The members of `config` that `want` names. */
+/** Checks the members of the translated config that `want` names. */
 const has = (config, want) =>
   assert.deepEqual(Object.fromEntries(Object.keys(want).map((key) => [key, config[key]])), want);
 const refused = (config, message) =>
@@ -27,7 +27,7 @@ test("transformers' model_type tells eps, activation, prefix and whether branche
   refused({ ...VIT, model_type: "dinov2_with_registers", num_register_tokens: 1e9 }, /num_register_tokens: expected a whole number up to 1024/);
 });
 
-test("every name of transformers' gelu is one of three formulas, and others are refused", () => {
+test("every transformers name of gelu is one of three formulas, and other activations are refused", () => {
   for (const [hidden_act, activation] of Object.entries({
     gelu: "gelu", gelu_python: "gelu", gelu_new: "gelu_tanh", gelu_fast: "gelu_tanh", gelu_accurate: "gelu_tanh",
     gelu_python_tanh: "gelu_tanh", gelu_pytorch_tanh: "gelu_tanh", quick_gelu: "quick_gelu", relu: "relu",
@@ -35,7 +35,7 @@ test("every name of transformers' gelu is one of three formulas, and others are 
   for (const hidden_act of ["gelu_10", "silu", "relu2", "mish"]) refused({ ...VIT, hidden_act }, /hidden_act: expected one of gelu/);
 });
 
-test("what only transformers' version tells is told, or refused", () => {
+test("a key that only transformers' version decides is translated or refused", () => {
   const registers = { ...VIT, model_type: "dinov2_with_registers", architectures: ["Dinov2WithRegistersForImageClassification"] };
   for (const [transformers_version, pool_prefix] of [["4.48.0.dev0", true], ["4.51.3", true], ["4.52.0", false], ["5.2.0", false]]) {
     has(ours({ ...registers, transformers_version }), { pool_prefix });
@@ -46,14 +46,14 @@ test("what only transformers' version tells is told, or refused", () => {
   has(ours({ ...siglip, transformers_version: "4.43.0" }), { prefix: [] });
 });
 
-test("CLIP's vision_config may be given twice, the dict over the other", () => {
+test("if CLIP's vision_config is given twice, vision_config_dict overrides the other", () => {
   const config = { model_type: "clip", vision_config: { num_attention_heads: 2, image_size: 32 }, vision_config_dict: { num_attention_heads: 4 } };
   has(ours(config), { heads: 4, image_size: [32, 32] });
 });
 
 const PIXELS = { image_processor_type: "BitImageProcessor", size: { shortest_edge: 40 }, crop_size: { height: 28, width: 28 } };
 
-test("a DINOv2's image size is its processor's, and positions are resized to it", () => {
+test("a DINOv2's image size comes from its processor, and positions are resized to it", () => {
   const config = { ...VIT, model_type: "dinov2", image_size: 56, patch_size: 14 };
   const seen = ours(config, {}, PIXELS);
   has(seen, { image_size: [28, 28], position_size: [56, 56] });
@@ -61,7 +61,7 @@ test("a DINOv2's image size is its processor's, and positions are resized to it"
   has(ours({ ...config, model_type: "vit" }, {}, PIXELS), { image_size: [56, 56], position_size: undefined });
 });
 
-test("an image size told apart resizes the folder's positions, and a processor of another makes no pixels", () => {
+test("a separate image_size resizes the folder's positions, and a processor for another size is not used", () => {
   has(ours(VIT, { image_size: [64, 16] }), { image_size: [64, 16], position_size: [32, 32] });
   has(ours(VIT, { image_size: [32, 32] }), { image_size: [32, 32], position_size: undefined });
   const other = ours({ ...VIT, model_type: "dinov2" }, { image_size: [64, 16] }, PIXELS);
@@ -72,7 +72,7 @@ test("an image size told apart resizes the folder's positions, and a processor o
 const TIMM = { architecture: "vit_tiny_patch16_224", num_classes: 7, num_features: 192, global_pool: "token" };
 const CFG = { input_size: [3, 64, 96], mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5], license: "mit" };
 
-test("timm's architecture tells heads of its published width, activation and eps", () => {
+test("timm's architecture tells heads, if the width is the published one, activation and eps", () => {
   for (const [architecture, num_features, heads, activation = "gelu", norm_eps = 1e-6] of [
     ["vit_tiny_patch16_224", 192, 3], ["vit_tiny_patch16_224", 128, undefined], ["vit_base_patch16_224", 768, 12],
     ["test_vit", 64, 2], ["test_vit2", 64, 2], ["test_vit3", 96, 3], ["vit_so150m2_patch16_reg1_gap_256", 832, 13],
@@ -82,7 +82,7 @@ test("timm's architecture tells heads of its published width, activation and eps
   ]) has(ours({ ...TIMM, architecture, num_features }), { heads, activation, norm_eps, position_resize: "antialias" });
 });
 
-test("timm's model_args come before what the architecture says", () => {
+test("timm's model_args override the architecture's values", () => {
   const model_args = { num_heads: 2, act_layer: "relu", img_size: 32, in_chans: 1, global_pool: "prr" };
   has(ours({ ...TIMM, model_args, pretrained_cfg: CFG }), {
     heads: 2, activation: "relu", image_size: [32, 32], channels: 1, pool: "prr",
@@ -101,13 +101,13 @@ test("whether timm pools the prefix is told by model_args, the architecture or a
   has(ours({ ...TIMM, architecture: "test_vit3" }), { pool_prefix: true });
 });
 
-test("timm 0.6's config is flat", () => {
+test("a flat config of timm 0.6 is translated", () => {
   const { prepare, ...flat } = ours({ ...TIMM, ...CFG, labels: ["a", "b"] });
   has(flat, { channels: 3, image_size: [64, 96], pool: "class", labels: ["a", "b"] });
   assert.deepEqual(prepare.crop, [64, 96]);
 });
 
-test("timm's labels may be by number, with gaps", () => {
+test("timm's labels may be numbered with gaps", () => {
   has(ours({ ...TIMM, label_names: { 0: "cat", 2: "dog" }, num_classes: 4 }), { labels: ["cat", "1", "dog", "3"] });
   has(ours({ ...TIMM, label_names: ["cat", "dog"] }), { labels: ["cat", "dog"] });
   for (const label_names of [{ "-1": "x" }, { 1.5: "x" }, { 1e9: "x" }, { cat: 0 }]) {
@@ -119,7 +119,7 @@ const TOWER = { image_size: 32, layers: 2, width: 96, head_width: 32, patch_size
 const openClip = (vision, model = {}, preprocess_cfg = {}) =>
   ({ model_cfg: { embed_dim: 24, vision_cfg: { ...TOWER, ...vision }, text_cfg: {}, ...model }, preprocess_cfg });
 
-test("open_clip's config tells what no tensor does", () => {
+test("open_clip's config gives the keys that no tensor tells", () => {
   has(ours(openClip({})), { image_size: [32, 32], heads: 3, pool: "class", activation: "gelu", norm_eps: 1e-5 });
   has(ours(openClip({ pool_type: "avg" }, { quick_gelu: true })), { pool: "mean", activation: "quick_gelu" });
   has(ours(openClip({ act_kwargs: { approximate: "tanh" }, norm_kwargs: { eps: 1e-6 } })), { activation: "gelu_tanh", norm_eps: 1e-6 });
@@ -131,13 +131,13 @@ test("open_clip's config tells what no tensor does", () => {
   assert.deepEqual(squashed.prepare, { kind: "photo", resize: [32, 48], crop: [32, 48], interpolation: "bilinear", mean: [0, 0, 0], std: [1, 1, 1] });
 });
 
-test("a tower of timm's in open_clip has the ways of its architecture", () => {
+test("a timm tower in open_clip gets the values of its timm architecture", () => {
   const timm_model_name = "vit_so400m_patch16_siglip_256";
   has(ours(openClip({ timm_model_name, timm_pool: "map" })), { pool: "attention", activation: "gelu_tanh", norm_eps: 1e-6, image_size: [32, 32] });
   refused(openClip({ timm_model_name: "convnext_base" }), /architecture: convnext_base is not known here/);
 });
 
-test("what open_clip has and a plain ViT has not is refused by name", () => {
+test("open_clip's keys that a plain ViT does not have are refused by name", () => {
   refused(openClip({ attentional_pool: true }), /vision_cfg\.attentional_pool: expected none/);
   refused(openClip({ layers: [3, 4, 6, 3] }), /vision_cfg\.layers: expected a number: a ResNet/);
   refused(openClip({ pool_type: "none" }), /vision_cfg\.pool_type: expected one of tok, avg/);

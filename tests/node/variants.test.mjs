@@ -1,4 +1,4 @@
-// Which build "auto" takes: by what the probe (src/wasm/probe.c) computes, and how fast.
+// The build that "auto" takes, by the results and the speed of the probe (src/wasm/probe.c).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { modelBytes } from "./golden.mjs";
@@ -8,7 +8,7 @@ const builds = ["relaxed", "simd128", "scalar", "relaxed-threads", "simd128-thre
 const bytesOf = new Map(builds.map((build) => [build, wasmBytes(build)]));
 const weights = modelBytes("per_head");
 
-/** A file that says that it is int8, and no more. */
+/** The start of a file that says that it is int8. */
 function int8File() {
   const json = Buffer.from('{"a": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}');
   const length = Buffer.alloc(8);
@@ -41,7 +41,7 @@ async function chosen({
     tile_int8: (inPairs) => (time += int8(inPairs, time)),
   };
   const { Module, Instance, compile, instantiate, validate } = WebAssembly;
-  const isProbe = (bytes) => bytes.length > 500; // the other, for plain SIMD, is tiny
+  const isProbe = (bytes) => bytes.length > 500; // the module that tests for plain SIMD is tiny
   const fakes = {
     validate: (bytes) => (isProbe(bytes) ? knows : validate(bytes)),
     Module: new Proxy(Module, {
@@ -53,7 +53,7 @@ async function chosen({
     }),
     compile: (bytes) => {
       compiled.push(builds.find((build) => bytesOf.get(build).equals(Buffer.from(bytes))));
-      return compile(bytesOf.get("scalar")); // which every engine takes
+      return compile(bytesOf.get("scalar")); // every engine takes it
     },
   };
   fakes.instantiate = async (...given) => {
@@ -81,73 +81,73 @@ async function chosen({
   return { compiled, measured: time, codes, inPairs: inPairs === 1 };
 }
 
-test("an engine that knows no relaxed SIMD takes plain SIMD", async () => {
+test("auto takes plain SIMD in an engine without relaxed SIMD", async () => {
   assert.deepEqual((await chosen({ knows: false })).compiled, ["simd128"]);
 });
 
-test("relaxed SIMD that computes wrong is never taken", async () => {
+test("auto never takes relaxed SIMD that computes wrong results", async () => {
   for (const file of [weights, int8File()]) {
     assert.deepEqual((await chosen({ check: () => 0, file })).compiled, ["simd128"]);
     let calls = 0;
-    const wrongLater = () => (calls++ < 5 ? 2 : 0); // as code optimised later might
+    const wrongLater = () => (calls++ < 5 ? 2 : 0); // as code that is optimised later might
     const { compiled } = await chosen({ check: wrongLater, file });
     assert.deepEqual(compiled, ["relaxed", "simd128"]);
   }
 });
 
-test("relaxed SIMD is taken where its tile is at least as fast", async () => {
+test("auto takes relaxed SIMD if its tile is at least as fast", async () => {
   assert.deepEqual((await chosen({ plain: 0.012, fused: 0.01 })).compiled, ["relaxed"]);
   assert.deepEqual((await chosen({ plain: 0.01, fused: 0.012 })).compiled, ["relaxed", "simd128"]);
   assert.deepEqual((await chosen({ plain: 0.01, fused: 0.03 })).compiled, ["relaxed", "simd128"]);
 });
 
-test("a multiply-add that rounds twice gains nothing, and is not measured", async () => {
+test("auto does not measure a multiply-add that rounds twice, because it gains nothing", async () => {
   const { compiled, measured } = await chosen({ check: () => 1, fused: 0.001 });
   assert.deepEqual(compiled, ["simd128"]);
   assert.ok(measured < 0.1, `${measured} ms`);
 });
 
-test("an int8 model takes the relaxed dot wherever it is right", async () => {
+test("an int8 model takes the relaxed dot product if its results are right", async () => {
   const file = int8File();
   assert.deepEqual((await chosen({ file, check: () => 1 })).compiled, ["relaxed"]);
   assert.deepEqual((await chosen({ file, fused: 0.03 })).compiled, ["relaxed"]);
 });
 
-test("an int8 dot is taken in two steps where that is faster", async () => {
+test("an int8 dot product takes two steps if that is faster", async () => {
   const inPairs = async (int8) => (await chosen({ file: int8File(), int8 })).inPairs;
   assert.equal(await inPairs((two) => (two ? 0.02 : 0.025)), true);
   assert.equal(await inPairs((two) => (two ? 0.025 : 0.02)), false);
-  // Better code comes when one of the two has been timed for the last time, or nearly so.
+  // The engine optimises the code at about the last timing of one of the two.
   for (let at = 1; at < 5; at += 0.1) {
     const slow = (time) => (time < at ? 2 : 1);
     assert.equal(await inPairs((two, time) => slow(time) * (two ? 0.02 : 0.015)), false, `${at}`);
   }
 });
 
-test("the measurement takes at most 5 ms, once, whatever the clock", async () => {
+test("auto measures once, for at most 5 ms, with every clock", async () => {
   for (const tick of [0.001, 0.005, 0.1, 1]) {
     const int8 = await chosen({ tick, file: int8File(), loads: 3 });
     assert.ok(int8.measured > 1 && int8.measured <= 5, `int8: ${int8.measured} ms`);
     for (const fused of [0.005, 0.05]) {
       const { compiled, measured } = await chosen({ tick, fused, plain: 0.02, loads: 3 });
       assert.ok(measured > 1 && measured <= 5, `${measured} ms with a tick of ${tick}`);
-      const slow = tick < 1 && fused > 0.02; // a clock of milliseconds cannot tell
+      const slow = tick < 1 && fused > 0.02; // a clock of milliseconds cannot measure this
       assert.deepEqual(compiled, slow ? ["relaxed", "simd128"] : ["relaxed"]);
     }
   }
 });
 
-test("relaxed SIMD is refused by name where there is none that is right", async () => {
+test("the variant relaxed is refused by name if the engine's relaxed SIMD is wrong or missing", async () => {
   for (const engine of [{ knows: false }, { check: () => 0 }]) {
     const { compiled, codes } = await chosen({ ...engine, variant: "relaxed" });
     assert.deepEqual([compiled, codes], [[], ["unsupported"]]);
   }
-  // The other refusals are of the loaded module, which here is always the scalar one.
+  // The loaded module refuses the rest, and here this is always the scalar module.
   const { compiled } = await chosen({ check: () => 1, variant: "relaxed" });
   assert.deepEqual(compiled, ["relaxed"]);
 });
 
-test("this engine's own probe lets it load what it chooses", async () => {
+test("the probe in this engine chooses a build that loads", async () => {
   const vit = await (await fresh()).Vit.load(weights);
   assert.ok(variants.includes(vit.variant));
   vit.dispose();
