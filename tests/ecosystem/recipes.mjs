@@ -1,21 +1,21 @@
-// Tools and engines, each with the smallest program that uses the package there. A recipe's folder
-// holds its files; web/RECIPES.md shows them, `npm run ecosystem` tries them all.
+// Recipes: the smallest programs that use the package in other tools and engines. A recipe's folder
+// holds its files. web/RECIPES.md shows them, and `npm run ecosystem` tries them all.
 
-/** npm's package of Node for this machine. */
+/** The npm package with Node for this machine. */
 const nodePackage = `node-${process.platform}-${process.arch}`;
 const copied = "node_modules/vitrine/dist/*.wasm node_modules/vitrine/dist/worker.js " +
   "node_modules/vitrine/weights/digits.safetensors";
 const published = "mkdir -p public && cp node_modules/vitrine/weights/digits.safetensors public";
 
-/** Of tests/node/consumer.ts, with the package's own declarations checked too. */
+/** Compiles tests/node/consumer.ts and checks the package's own declarations too. */
 const compiled = (resolution) =>
   `tsc --noEmit --strict --target es2022 --lib es2022,dom --module ${resolution === "node16" ? resolution : "esnext"} ` +
   `--moduleResolution ${resolution} consumer.ts`;
 
 /**
- * `packages` are npm's, in place beside vitrine; `build` is a command. What answers is a `page` (the
- * folder that is served), a program that `run` starts, or what a server (`serve`) says to `asks`
- * and shows as its page. `shown` are the files that web/RECIPES.md shows.
+ * `packages` are npm packages to install beside vitrine, and `build` is a command. The answer comes
+ * from a `page` (the folder that is served), from a program that `run` starts, or from a server
+ * (`serve`), at the path `asks` and on its page. web/RECIPES.md shows the files in `shown`.
  */
 export const recipes = {
   html: { title: "Plain HTML", page: ".", shown: ["index.html"] },

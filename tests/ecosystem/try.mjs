@@ -1,4 +1,4 @@
-// Builds a recipe where its tools are in place, and asks what came out.
+// Builds a recipe whose tools are installed, and tries the result.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, cpSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const MOST_SECONDS = 300;
 
-/** Puts a recipe's own files into a folder. */
+/** Copies a recipe's own files into a folder. */
 export function lay(name, { files = name }, folder) {
   if (files === "typescript") {
     return copyFileSync(new URL("../node/consumer.ts", import.meta.url), join(folder, "consumer.ts"));
@@ -17,12 +17,12 @@ export function lay(name, { files = name }, folder) {
   cpSync(fileURLToPath(new URL(`${files}/`, import.meta.url)), folder, { recursive: true });
 }
 
-/** Builds and runs a recipe: what it answered, each as `{ label, p }`. */
+/** Builds and runs a recipe. Returns its answers, each a `{ label, p }`. */
 export async function tried(recipe, folder, browser) {
   if (recipe.prepare) await done(recipe.prepare, folder);
   if (recipe.build) quiet(await done(recipe.build, folder));
   if (recipe.run) return [JSON.parse(quiet(await done(recipe.run, folder)).trim().split("\n").at(-1))];
-  if (!recipe.serve && !recipe.page) return []; // built is all that it had to be
+  if (!recipe.serve && !recipe.page) return []; // the recipe is only built
   const site = recipe.serve ? await program(recipe.serve, folder) : await folderServer(join(folder, recipe.page));
   try {
     const answers = [];
@@ -34,7 +34,7 @@ export async function tried(recipe, folder, browser) {
   }
 }
 
-/** What a page writes into its `output`; its complaints are errors. */
+/** The text in the `output` of a page. The page's own errors are thrown. */
 async function shown(browser, address) {
   const page = await browser.newPage();
   const trouble = [];
@@ -54,7 +54,7 @@ async function shown(browser, address) {
   }
 }
 
-/** A command in a recipe's folder, in a group of processes of its own. */
+/** Starts a command in a recipe's folder, in a process group of its own. */
 function start(command, folder, env = {}) {
   const PATH = [join(folder, "node_modules", ".bin"), process.env.PATH].join(delimiter);
   const silence = { NO_COLOR: "1", CI: "1", NEXT_TELEMETRY_DISABLED: "1", WRANGLER_SEND_METRICS: "false",
@@ -73,7 +73,7 @@ function end(child) {
   try {
     process.kill(-child.pid);
   } catch {
-    // it has ended
+    // the process has ended
   }
 }
 
@@ -86,14 +86,14 @@ async function done(command, folder) {
   return output;
 }
 
-/** Standard output, where nothing was a warning. */
+/** A command's standard output, if it printed no warning. */
 function quiet({ out, text }) {
   const warning = text.match(/^.*\bwarn(ing)?\b.*$/im);
   if (warning) throw new Error(`a warning: ${warning[0].trim()}`);
   return out;
 }
 
-/** A server's address, once it answers. */
+/** Waits until a server answers. Returns its address. */
 async function program(command, folder) {
   const port = await freePort();
   const { child, output } = start(command, folder, { PORT: String(port) });

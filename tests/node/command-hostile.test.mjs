@@ -1,5 +1,5 @@
-// What a stranger's files can do to the command `vitrine`: forge no line, take no memory to speak
-// of, and be written nowhere but where they are asked to.
+// Hostile files and the command `vitrine`: they can forge no line, take little memory, and cannot
+// change where the command writes.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import {

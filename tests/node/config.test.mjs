@@ -1,5 +1,5 @@
-// The config's keys as src/file/config.c has them against those of web/config.ts: defaults, words,
-// what must be there. Whether C takes its own table at its word, tests/c/config_test.c asks.
+// Compares the config keys of src/file/config.c with those of web/config.ts: defaults, words,
+// required keys. tests/c/config_test.c checks that C obeys its own table.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

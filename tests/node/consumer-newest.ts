@@ -1,4 +1,4 @@
-// What a user's program may say since TypeScript 5.2; compiled by package.test.mjs, never run.
+// A user's program for TypeScript 5.2 and later. package.test.mjs compiles it and never runs it.
 import { type Classification, Vit } from "vitrine";
 
 export async function classify(image: Uint8Array<ArrayBuffer>): Promise<Classification> {

@@ -1,4 +1,4 @@
-// A user's program, compiled against the package's types by TypeScript 5.1 and later, never run.
+// A user's program. TypeScript 5.1 and later compile it with the package's types. It is never run.
 import {
   Attention, type Classification, type Drawing, type ImageInput, type PenPoint, Vit, VitError,
 } from "vitrine";

@@ -1,5 +1,5 @@
-// Checkpoints as other code saves them, against what that code computes: every case in
-// the data's folder `families`. Each is within 1e-4 of the largest value, or refused.
+// Checkpoints that other code saved, compared with that code's results: every case in the data's
+// folder `families`. Each is within 1e-4 of the largest value, or is refused.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

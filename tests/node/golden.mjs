@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 
 const folder = new URL("../golden/", import.meta.url);
 
-/** A folder of data too large for this repository: in the one that VITRINE_DATA names, or beside it,
- *  or in a folder `shared` beside the repository. Undefined if there is none. */
+/** A folder of data that is too large for this repository. It is in the folder that VITRINE_DATA
+ *  names, beside that folder, or in `shared` beside the repository; undefined if there is none. */
 export function shared(name) {
   const data = process.env.VITRINE_DATA;
   const root = fileURLToPath(new URL("../../../shared", import.meta.url));

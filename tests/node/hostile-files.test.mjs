@@ -1,5 +1,5 @@
-// Files, folders and streams of strangers: whatever they say, they are refused soon, take no memory
-// to speak of, name no address and leave no file open.
+// Hostile files, folders and streams: they are refused soon, take little memory, reach no other
+// address and leave no file open.
 import assert from "node:assert/strict";
 import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:http";

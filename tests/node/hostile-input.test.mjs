@@ -1,5 +1,5 @@
-// Arguments that lie, throw, change while a call waits or are nothing at all: each is copied by the
-// engine's own constructors and counted afterwards, and what comes out is an answer or a VitError.
+// Arguments that lie, throw, change while a call waits or are nothing at all. Each is copied by the
+// engine's own constructors and counted afterwards. The result is an answer or a VitError.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Attention, Vit } from "../../dist/vit.js";

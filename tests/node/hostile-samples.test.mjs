@@ -1,5 +1,5 @@
-// Files made to break the loader, in every build: each is refused by a message that names the
-// culprit, and the next good model still loads. The data's folder `hostile` holds one of each class.
+// Files made to break the loader, in every build. Each is refused with a message that names the bad
+// part, and the next good model still loads. The data's folder `hostile` holds one of each kind.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

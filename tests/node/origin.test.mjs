@@ -1,5 +1,5 @@
-// Where a model comes from: its family, what was assumed, what was skipped, and an image's place
-// among texts; and open_clip's folders, which have names of their own.
+// A model's family, assumed keys and skipped tensors, an image's place among texts, and open_clip's
+// folders, whose files have other names.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ test("the package's own models have no assumed keys and no skipped tensors", asy
 
 test("a separate prepare keeps the config of our own file and its defaults", async () => {
   const prepare = { kind: "photo", resize: null, crop: [12, 12], mean: [0], std: [1] };
-  const weights = modelBytes("fc_norm_no_prefix"); // needs no activation
+  const weights = modelBytes("fc_norm_no_prefix"); // a model that asks for no further key
   const own = await load(weights);
   const { config, assumed } = await load({ weights, prepare: { ...prepare, crop: own.config.image_size, mean: Array(own.config.channels).fill(0), std: Array(own.config.channels).fill(1) } });
   assert.deepEqual([{ ...config, prepare: undefined }, assumed], [{ ...own.config, prepare: undefined }, []]);

@@ -1,4 +1,4 @@
-// The package: one export list, only what a user needs, small, and typed with or without a DOM.
+// The package: one export list, only the files a user needs, small, typed with or without a DOM.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 import { variants as here } from "./support.mjs";
 
-/** The package's modules: by variant, and of those the ones for threads. */
+/** The package's wasm modules by variant, with and without threads. */
 const variants = ["scalar", "simd128", "relaxed"];
 const threaded = ["simd128-threads", "relaxed-threads"];
 
@@ -31,7 +31,7 @@ test("src/wasm/exports and exports.threads, the modules and instance.ts name the
   assert.deepEqual(lines("src/wasm/exports"), asEmscripten(exports));
   assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS", "instance.ts")));
   for (const build of [...variants, ...threaded]) {
-    if (!here.includes(build.split("-")[0])) continue; // the engine cannot even list it
+    if (!here.includes(build.split("-")[0])) continue; // this engine cannot even list its exports
     const module = await WebAssembly.compile(read(`dist/vit.${build}.wasm`));
     const given = WebAssembly.Module.exports(module).map(({ name }) => name);
     const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS", "instance.ts"), "__stack_pointer"] : ["memory"];
@@ -62,7 +62,7 @@ async function packedPaths() {
   return JSON.parse(stdout)[0].files.map(({ path }) => path);
 }
 
-test("npm pack holds only what a user needs", async () => {
+test("npm pack holds only the files that a user needs", async () => {
   const paths = await packedPaths();
   const allowed = [
     /^dist\/((load|run)\/)?\w+\.d\.ts(\.map)?$/,
@@ -83,7 +83,7 @@ test("npm pack holds only what a user needs", async () => {
   }
 });
 
-test("every file that the package exports is there", async () => {
+test("every file that the package exports exists", async () => {
   for (const target of Object.values(JSON.parse(read("package.json")).exports)) {
     for (const path of typeof target === "string" ? [target] : Object.values(target)) {
       assert.ok(read(path).length > 0, path);
@@ -91,7 +91,7 @@ test("every file that the package exports is there", async () => {
   }
 });
 
-/** Gzipped bytes of a file, of JavaScript as a bundler would leave it. */
+/** The gzipped size of a file. JavaScript is minified first, as by a bundler. */
 async function weigh(name) {
   const code = name.endsWith(".js") ? await minified(name) : read(`dist/${name}`);
   return gzipSync(code, { level: 9 }).length;
@@ -106,9 +106,9 @@ async function minified(name) {
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
   ["translate", 7000, "reads other code's configs"],
-  ["impostors", 1500, "tells other files"],
+  ["impostors", 1500, "recognises other files"],
 ]) {
-  test(`what ${what} is a bundle of at most ${most} bytes, minified and gzipped, that imports nothing`, async (t) => {
+  test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports nothing`, async (t) => {
     const bytes = await weigh(`${name}.js`);
     t.diagnostic(`${name}.js: ${bytes} bytes minified and gzipped`);
     assert.ok(bytes <= most);
@@ -118,7 +118,7 @@ for (const [name, most, what] of [
   });
 }
 
-test("all JavaScript of a page, minified, and one module weigh at most 72 KB, gzipped", async (t) => {
+test("all JavaScript of a page, minified, and one wasm module are at most 72 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
@@ -128,11 +128,11 @@ test("all JavaScript of a page, minified, and one module weigh at most 72 KB, gz
   }
 });
 
-test("what is installed can be read: short lines, names, and the comments that bundlers heed", () => {
+test("the installed JavaScript is readable: short lines, names, and the comments for bundlers", () => {
   for (const name of ["vit", "worker", "pickle", "translate", "cli"]) {
     const source = read(`dist/${name}.js`).toString();
     const longest = Math.max(...source.split("\n").map((line) => (line.includes("data:") ? 0 : line.length)));
-    assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is one
+    assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is a long line
     assert.ok(source.split("\n").length > 200, name);
   }
   for (const name of ["vit", "worker"]) {
@@ -144,14 +144,14 @@ test("what is installed can be read: short lines, names, and the comments that b
   }
 });
 
-test("the package tells older tools where its code and types are, and whose it is", () => {
+test("package.json tells older tools the places of code and types, and the author", () => {
   const { main, types, unpkg, jsdelivr, author, exports } = JSON.parse(read("package.json"));
   assert.deepEqual([main, unpkg, jsdelivr], Array(3).fill(exports["."].default));
   assert.equal(types, exports["."].types);
   assert.ok(author);
 });
 
-test("the command is a program of its own, over the library and Node, and sharp where it is", async () => {
+test("the command is a program of its own that imports only the library, Node and sharp", async () => {
   const { bin, dependencies, peerDependenciesMeta } = JSON.parse(read("package.json"));
   assert.equal(dependencies, undefined);
   assert.equal(peerDependenciesMeta.sharp.optional, true);
@@ -167,7 +167,7 @@ test("the command is a program of its own, over the library and Node, and sharp 
 /** The declarations in dist. */
 const declared = readdirSync(new URL("dist", root), { recursive: true }).filter((name) => name.endsWith(".d.ts"));
 
-test("the package's types are the public ones", () => {
+test("the package's types are only the public ones", () => {
   const names = declared.flatMap((file) =>
     [...read(`dist/${file}`).toString().matchAll(/^\s*(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)/gm)]
       .map(([, name]) => name));
@@ -179,7 +179,7 @@ test("the package's types are the public ones", () => {
   ]);
 });
 
-test("every declaration maps to a source that the package holds", async () => {
+test("every declaration maps to a source in the package", async () => {
   const packed = await packedPaths();
   assert.ok(declared.length > 0);
   for (const name of declared) {
@@ -188,10 +188,10 @@ test("every declaration maps to a source that the package holds", async () => {
     for (const path of sources) assert.ok(packed.includes(new URL(path, `file:///dist/${name}`).pathname.slice(1)), `${name}: ${path}`);
   }
   const mapped = declared.map((name) => `web/${name.replace(".d.ts", ".ts")}`).sort();
-  assert.deepEqual(packed.filter((path) => /^web\/.*\.ts$/.test(path)).sort(), mapped, "and no other");
+  assert.deepEqual(packed.filter((path) => /^web\/.*\.ts$/.test(path)).sort(), mapped, "the package holds no other sources");
 });
 
-/** The newest TypeScript; older ones and node10 are tried by `npm run ecosystem`. */
+/** The newest TypeScript. `npm run ecosystem` tries older versions and node10. */
 const tsc = async (...given) => {
   const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--types", "node", ...given];
   const files = ["tests/node/consumer.ts", "tests/node/consumer-newest.ts"];
@@ -200,12 +200,12 @@ const tsc = async (...given) => {
 
 for (const lib of ["es2022", "es2022,dom"]) {
   for (const [resolution, module] of [["node16", "node16"], ["nodenext", "nodenext"], ["bundler", "esnext"]]) {
-    test(`the types hold in a strict program by moduleResolution ${resolution} over ${lib}`, () =>
+    test(`the types compile in a strict program with moduleResolution ${resolution} and lib ${lib}`, () =>
       tsc("--module", module, "--moduleResolution", resolution, "--lib", lib));
   }
 }
 
-test("a release has nothing of a debug build: no table of lines, no code that reads one, no DWARF", () => {
+test("a release has no parts of a debug build: no table of lines, no code that reads it, no DWARF", () => {
   for (const name of readdirSync(new URL("dist", root)).filter((name) => /\.(js|wasm)$/.test(name))) {
     const text = read(`dist/${name}`).toString("latin1");
     assert.doesNotMatch(text, /vitrine\.lines|wasm-function|\.debug_/, name);

@@ -1,4 +1,4 @@
-// README.md as npm shows it: packed for real, from a copy of what npm needs for that.
+// README.md for npm's page: npm really packs it, from a copy of the files that npm needs.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 const page = "https://git.example.org/someone/vitrine";
 const run = promisify(execFile);
 
-/** A folder that packs as ours does, but builds nothing. */
+/** A folder that npm packs like ours, but without a build. */
 function copy(t, more) {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-pack-"));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -28,14 +28,14 @@ function copy(t, more) {
   return folder;
 }
 
-/** What npm pack says, and the README in what it packed. */
+/** The output of npm pack, and the packed README. */
 async function packed(folder) {
   const { stdout, stderr } = await run("npm", ["pack"], { cwd: folder });
   const { stdout: inside } = await run("tar", ["xzOf", "vitrine-0.1.0.tgz", "package/README.md"], { cwd: folder });
   return { said: stdout + stderr, inside };
 }
 
-test("npm pack says what package.json leaves out, and packs no relative link", async (t) => {
+test("npm pack says which keys package.json lacks, and packs a README without relative links", async (t) => {
   const folder = copy(t, { homepage: page });
   const { said, inside } = await packed(folder);
   assert.match(said, /package\.json does not say: repository, bugs\./);
@@ -45,7 +45,7 @@ test("npm pack says what package.json leaves out, and packs no relative link", a
   assert.equal(readFileSync(join(folder, "README.md"), "utf8"), readme, "as it was");
 });
 
-test("with a repository the packed README leads to its files, its picture too", async (t) => {
+test("with a repository the packed README's links and picture lead to the repository's files", async (t) => {
   const repository = { type: "git", url: `git+${page}.git` };
   const { said, inside } = await packed(copy(t, { repository, homepage: page, bugs: page }));
   assert.doesNotMatch(said, /does not say|No repository/);
@@ -55,7 +55,7 @@ test("with a repository the packed README leads to its files, its picture too", 
   for (const [, path] of paths) assert.ok(existsSync(join(root, path)), path);
 });
 
-test("what an interrupted pack left is put back, and what was written since then stays", async (t) => {
+test("npm pack puts back the README of an interrupted pack, but not over a README changed since", async (t) => {
   const folder = copy(t, {});
   const step = (name) => run(process.execPath, ["web/scripts/readme.mjs", name], { cwd: folder });
   const now = () => readFileSync(join(folder, "README.md"), "utf8");
@@ -70,12 +70,12 @@ test("what an interrupted pack left is put back, and what was written since then
   assert.equal(now(), "new\n");
 });
 
-test("code in the README is no link", () => {
+test("code in the README that looks like a link stays as it is", () => {
   const code = "`a[0](b)`\n```js\nlist[i](x);\n![not](a.png)\n```\n";
   for (const known of [page, undefined]) assert.equal(portable(code, known), code);
 });
 
-test("a repository is found in every form that package.json allows", () => {
+test("the repository's address is found in every form that package.json allows", () => {
   const forms = {
     "someone/vitrine": "https://github.com/someone/vitrine",
     "gitlab:someone/vitrine": "https://gitlab.com/someone/vitrine",

@@ -20,7 +20,7 @@ const small = tensorsOf(modelBytes(SMALL));
 const config = small.metadata.vitrine;
 const NAMES = readdirSync(folder).filter((name) => /\.(pt|pth|bin)$/.test(name));
 
-/** A pickled tensor of 6 numbers in two rows. */
+/** The tensor of 6 numbers in two rows of three. */
 const plain = { dtype: "F32", shape: [2, 3], bytes: Buffer.from(SIX).toString("hex") };
 
 /** The result of a state dict whose only tensor is "t". */

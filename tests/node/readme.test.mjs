@@ -1,4 +1,4 @@
-// The programs of README.md and web/README.md, run as a reader would: in a folder with vitrine and sharp installed.
+// Runs the programs of README.md and web/README.md in a folder with vitrine and sharp installed.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

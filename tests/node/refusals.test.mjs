@@ -1,6 +1,6 @@
-// Checkpoints that cannot run are refused by name as soon as that shows: what is too large, of
-// another kind or contradicts its config by the header alone, and numbers that are none when they
-// come. Files here are made while they are read, so that what was read of them can be counted.
+// A checkpoint that cannot run is refused by name as early as possible. The header shows a file
+// that is too large, of another kind or against its config. A NaN is refused when it arrives. These
+// files are made while they are read, so that the tests can count the bytes that were read.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";

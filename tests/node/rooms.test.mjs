@@ -1,5 +1,5 @@
-// The rooms of src/ and web/: what a room includes or imports lies in it or below it, so that each can
-// be read without those above. What src/README.md tells of them is so.
+// The rooms (folders) of src/ and web/. A room includes or imports only its own files or rooms
+// below it, so that it can be read without the rooms above it. src/README.md is checked too.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

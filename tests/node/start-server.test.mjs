@@ -1,5 +1,5 @@
-// The server of npm start, by raw sockets: whatever it is sent, it answers 4xx or hangs up, goes on
-// serving, and gives nothing but the files of its folder.
+// The server of npm start, by raw sockets. It answers bad input with 4xx or hangs up, goes on
+// serving, and serves only the files of its folder.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

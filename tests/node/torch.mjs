@@ -48,9 +48,9 @@ export function crc32(bytes) {
 const FULL = 0xffffffff;
 
 /**
- * Of [name, bytes, changes] a zip archive; with `large` each size and place stands in zip64's fields.
- * `changes`, of an entry: crc, method, flags, size, at, localName, localSize, localCrc; `end`, of
- * the end record: count, size, at, disk.
+ * A zip archive of entries [name, bytes, changes]. With `large` all sizes and places are in zip64
+ * fields. `changes` falsify an entry's crc, method, flags, size, at, localName, localSize or
+ * localCrc. `end` falsifies the end record's count, size, at or disk.
  */
 export function zip(entries, { large = false, end: changes = {}, comment = "" } = {}) {
   const parts = [];

@@ -17,10 +17,9 @@ function int8File() {
 }
 
 /**
- * The builds that `Vit.load(file)` compiles, in order, and the milliseconds that the probe took,
- * on an engine whose probe checks and runs as given: a tile of one call takes `plain` or `fused`
- * milliseconds of a clock that ticks every `tick`, an int8 tile what `int8` says. `inPairs`: what
- * the module was told of int8.
+ * Loads `file` in an engine with a simulated probe and clock. A tile takes `plain` or `fused`
+ * milliseconds of a clock that ticks every `tick`, and an int8 tile takes what `int8` says. Returns
+ * the compiled builds in order, the probe's milliseconds, and `inPairs`, the module's int8 setting.
  */
 async function chosen({
   knows = true,
