@@ -167,7 +167,7 @@ export class Attention {
 
   /**
    * The share of every token in what token i becomes in a layer of `maps` (heads, T, T). Steps and
-   * rounding are those of overlay.c.
+   * rounding are those of src/stages/overlay.c, which the native command uses.
    */
   #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
     const { tokens: T, heads } = this;

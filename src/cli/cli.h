@@ -67,6 +67,23 @@ const char *class_label(char number[24], const vit_model *model, size_t index);
 
 /* Reads 8-bit pixels with the channels that the file has. The caller frees `bytes`. */
 vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path, vit_error *why);
+/* Writes pixels of three channels, whole or not at all, as write_file does. */
+vit_status write_png(const char *path, const vit_pixels *pixels, vit_error *why);
+
+/* A picture of where the model looks. */
+struct overlay {
+    const char *out;  /* the PNG to write; NULL: none is asked for */
+    bool rollout;     /* through all layers; else the class token's row in the last layer */
+    uint8_t *layers;  /* mask (L): what vit_run must keep */
+    float *attention; /* (l,h,T,T) */
+};
+
+/* Makes room for the attention that vit_run must keep. Call overlay_end also after a failure. */
+vit_status overlay_begin(struct overlay *overlay, const vit_model *model, vit_error *why);
+/* image (C,H,W): what was run. */
+vit_status overlay_write(const struct overlay *overlay, const vit_config *config,
+                         const float *image, vit_error *why);
+void overlay_end(struct overlay *overlay);
 
 /* A number to write into a model's config. */
 struct config_number {

@@ -1,5 +1,5 @@
-/* PNG files. A small one can announce anything, so its size is checked before its pixels have
- * memory, and chunks that do not change the pixels are passed over. */
+/* PNG files in and out. A small one can announce anything, so its size is checked before its pixels
+ * have memory, and chunks that do not change the pixels are passed over. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "cli.h"
@@ -116,4 +116,20 @@ vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path, vit_e
     if (status) return vit_fail(why, status, "%s: %s", path, inner.text);
     *bytes = reader.bytes;
     return VIT_OK;
+}
+
+vit_status write_png(const char *path, const vit_pixels *pixels, vit_error *why) {
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)pixels->columns,
+                       .height = (png_uint_32)pixels->rows,
+                       .format = PNG_FORMAT_RGB};
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    void *bytes = malloc(size);
+    vit_status status = VIT_OK;
+    if (!bytes || !png_image_write_to_memory(&image, bytes, &size, 0, pixels->data, 0, NULL))
+        status = vit_fail(why, VIT_NO_MEMORY, "%s: cannot be written: %s", path,
+                          bytes ? image.message : "no memory");
+    if (!status) status = write_file(path, bytes, size, why);
+    free(bytes);
+    return status;
 }

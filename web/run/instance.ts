@@ -23,7 +23,6 @@ export const EXPORTS = [
   "vitw_prepare",
   "vitw_run",
   "vit_status_name",
-  "vit_overlay_rollout",
 ] as const;
 
 /** The further functions of builds for threads. */
