@@ -7,30 +7,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/sizes.h"
-#include "file/json.h"
+#include "file/config.h"
 #include "kernels/kernels.h"
 #include "params.h"
 #include "stages/tokens.h"
 #include "vit.h"
-
-/* Labels as pointers and text in one block. */
-static bool keep_labels(vit_model *m) {
-    struct json root, labels, label;
-    size_t i = 0, size, K = m->config.classes;
-    if (!json_read(&root, m->json, m->json_size) || !json_get(&root, "labels", &labels))
-        return true;
-    m->labels = malloc(K * sizeof *m->labels + labels.size);
-    if (!m->labels) return false;
-    char *text = (char *)(m->labels + K);
-    for (struct json_walk walk = json_walk(&labels); i < K && json_next(&walk, NULL, &label); i++) {
-        if (!json_unescape(text, &size, &label)) size = 0;
-        text[size] = '\0';
-        m->labels[i] = text;
-        text += size + 1;
-    }
-    m->bytes += K * sizeof *m->labels + labels.size;
-    return true;
-}
 
 size_t fixed_position_bytes(const vit_config *c) {
     bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
@@ -66,7 +47,7 @@ static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     m->json[json_size] = '\0';
     m->json_size = json_size;
     m->bytes = sizeof *m + bytes + blocks + table + json_size + 1;
-    return keep_labels(m);
+    return true;
 }
 
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
@@ -92,7 +73,14 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
                         "expected kernels that take weights unpacked, got %s", kernels->name);
     if (config->int8)
         return vit_fail(why, VIT_BAD_ARGUMENT, "expected a config of floats, got int8");
-    return model_new(out, config, json, json_size, kernels, why);
+    vit_status status = model_new(out, config, json, json_size, kernels, why);
+    struct json root;
+    if (status || !json_read(&root, json, json_size)) return status;
+    status = config_keep_labels(*out, &root, why);
+    if (!status) return VIT_OK;
+    vit_close(*out);
+    *out = NULL;
+    return status;
 }
 
 void vit_close(vit_model *m) {

@@ -25,7 +25,8 @@ bool model_fits(const vit_config *config, const struct vit_kernels *kernels);
 /* Bytes of the positions that are computed, not read; 0: there are none. */
 size_t fixed_position_bytes(const vit_config *config);
 
-/* A model with its memory laid out, its parameters 0 and its fixed positions computed. */
+/* A model with its memory laid out, its parameters 0, its fixed positions computed, without labels.
+ */
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
                      const struct vit_kernels *kernels, vit_error *why);
 

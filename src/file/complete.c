@@ -384,26 +384,15 @@ static void write_prefix(struct text *out, const struct shapes *s, const struct 
     put_words(out, "],");
 }
 
-bool infer_no_sizes(const char *json, size_t json_size) {
-    struct json config;
-    if (!json) return false;
-    return !json_read(&config, json, json_size) || config.type != JSON_OBJECT ||
-           config_is_whole(&config);
-}
-
 vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
-                        const struct names *names, const struct safetensors *st, const char *json,
-                        size_t json_size, vit_error *why) {
+                        const struct names *names, const struct safetensors *st,
+                        const struct json *given, vit_error *why) {
     enum { ROOM = 1024, REGISTER = 16 }; /* for all keys; for a register */
-    struct json given;
     *out = NULL;
     assumed->count = 0;
-    if (!json) json = "{}", json_size = 2;
-    if (!json_read(&given, json, json_size) || given.type != JSON_OBJECT)
-        return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
-    struct shapes shapes = {names, st, &given};
+    struct shapes shapes = {names, st, given};
     struct inferred c = {0};
-    bool sized = config_is_whole(&given);
+    bool sized = config_is_whole(given);
     if (sized) given_size(&shapes, "channels", &c.channels);
     vit_status status = sized ? VIT_OK : infer_sizes(&c, assumed, &shapes, why);
     if (!status) status = infer_words(&c, assumed, &shapes, why);
@@ -412,16 +401,16 @@ vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
     if (c.registers > 1024)
         return vit_fail(why, VIT_BAD_TENSOR, "expected at most 1024 registers, got %z",
                         c.registers);
-    size_t room = json_size + ROOM + c.registers * REGISTER;
+    size_t room = given->size + ROOM + c.registers * REGISTER;
     if (!(*out = malloc(room))) return vit_fail(why, VIT_NO_MEMORY, "no memory for a config");
     struct text text = {*out, *out + room};
     put_words(&text, "{");
     for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++)
         if (!sized || ENTRIES[i].habit) write_entry(&text, &shapes, &ENTRIES[i], &c);
     if (!sized) write_prefix(&text, &shapes, &c);
-    if (json_length(&given) == 0) text.at--; /* no comma before the end */
-    const char *body = (const char *)memchr(given.text, '{', given.size) + 1;
-    put(&text, body, (size_t)(given.text + given.size - body));
+    if (json_length(given) == 0) text.at--; /* no comma before the end */
+    const char *body = (const char *)memchr(given->text, '{', given->size) + 1;
+    put(&text, body, (size_t)(given->text + given->size - body));
     *out_size = (size_t)(text.at - *out);
     return VIT_OK;
 }

@@ -1,6 +1,7 @@
 #ifndef VIT_INFER_H
 #define VIT_INFER_H
 
+#include "json.h"
 #include "naming.h"
 #include "safetensors.h"
 #include "vit.h"
@@ -11,13 +12,12 @@ struct assumed {
     size_t count;
 };
 
-/* What a config leaves out, from the shapes of a file's tensors and the habits of its family:
- * → *out, the whole config as JSON text, to be freed. `json`: what is given; NULL: nothing. What
- * nothing tells is asked for by an error, but for heads of a usual width. */
+/* Completes a config by the shapes of a file's tensors and the habits of its family.
+ * given: the config, as far as it is given.
+ * → *out (out_size): the whole config as JSON text, to be freed.
+ * Errors: VIT_BAD_CONFIG asks for a key that nothing tells, except heads of a usual width. */
 vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
-                        const struct names *names, const struct safetensors *st, const char *json,
-                        size_t json_size, vit_error *why);
-/* Whether a config has every size that it must have, or is none. */
-bool infer_no_sizes(const char *json, size_t json_size);
+                        const struct names *names, const struct safetensors *st,
+                        const struct json *given, vit_error *why);
 
 #endif

@@ -1,12 +1,14 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "json.h"
 #include "kernels/kernels.h"
+#include "model.h"
 #include "params.h"
 #include "shapes.h"
 #include "vit.h"
@@ -414,18 +416,45 @@ static vit_status read_keys(vit_config *config, const struct json *root, vit_err
     return VIT_OK;
 }
 
-vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why) {
-    struct json root, value;
+vit_status config_parse(struct json *config, const char *json, size_t size, vit_error *why) {
+    if (json_read(config, json, size) && config->type == JSON_OBJECT) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
+}
+
+vit_status config_read(vit_config *config, const struct json *root, vit_error *why) {
+    struct json value;
     *config = (vit_config){0};
-    if (!json_read(&root, json, size) || root.type != JSON_OBJECT)
-        return vit_fail(why, VIT_BAD_CONFIG, "config: expected a JSON object");
-    vit_status status = read_keys(config, &root, why);
+    vit_status status = read_keys(config, root, why);
     for (size_t i = 0; !status && i < NESTED_COUNT; i++)
-        if (value_of(&value, &root, NESTED[i].name, NESTED[i].otherwise))
+        if (value_of(&value, root, NESTED[i].name, NESTED[i].otherwise))
             status = NESTED[i].read(config, &value, why);
     if (status) return status;
     config->position_rows = vit_tokens(config);
     for (int i = 0; i < 2; i++)
         config->position_grid[i] = config->image_size[i] / config->patch_size[i];
     return check_together(config, why);
+}
+
+vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why) {
+    struct json root;
+    *config = (vit_config){0};
+    vit_status status = config_parse(&root, json, size, why);
+    return status ? status : config_read(config, &root, why);
+}
+
+vit_status config_keep_labels(vit_model *m, const struct json *config, vit_error *why) {
+    struct json labels, label;
+    size_t i = 0, size, K = m->config.classes;
+    if (!json_get(config, "labels", &labels)) return VIT_OK;
+    m->labels = malloc(K * sizeof *m->labels + labels.size); /* pointers, then their text */
+    if (!m->labels) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z labels", K);
+    char *text = (char *)(m->labels + K);
+    for (struct json_walk walk = json_walk(&labels); i < K && json_next(&walk, NULL, &label); i++) {
+        if (!json_unescape(text, &size, &label)) size = 0;
+        text[size] = '\0';
+        m->labels[i] = text;
+        text += size + 1;
+    }
+    m->bytes += K * sizeof *m->labels + labels.size;
+    return VIT_OK;
 }

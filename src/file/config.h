@@ -4,6 +4,16 @@
 #include "json.h"
 #include "vit.h"
 
+/* Checks that a text is a JSON object, and views it. Each text is checked once; the functions below
+ * go on with the view. */
+vit_status config_parse(struct json *config, const char *json, size_t size, vit_error *why);
+
+/* vit_config_read, of a text that is checked. */
+vit_status config_read(vit_config *out, const struct json *config, vit_error *why);
+
+/* Keeps the classes' names in the model, if the config has any. */
+vit_status config_keep_labels(vit_model *model, const struct json *config, vit_error *why);
+
 /* Whether `name` is a key of a model's config. A file may hold others; a recipe's model not. */
 bool config_has_key(const struct json *name);
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/text.h"
+#include "config.h"
 #include "kernels/kernels.h"
 #include "naming.h"
 #include "params.h"
@@ -92,9 +93,8 @@ static vit_resize resize_of(const vit_config *c, const struct names *names,
 }
 
 vit_status weights_read_config(vit_config *c, const struct safetensors *st,
-                               const struct names *names, const char *json, size_t json_size,
-                               vit_error *why) {
-    vit_status status = vit_config_read(c, json, json_size, why);
+                               const struct names *names, const struct json *json, vit_error *why) {
+    vit_status status = config_read(c, json, why);
     if (status) return status;
     const struct st_tensor *norm = find(names, st, "norm.weight");
     const struct st_tensor *fc_norm = find(names, st, "fc_norm.weight");

@@ -2,6 +2,7 @@
 #ifndef VIT_MATCH_H
 #define VIT_MATCH_H
 
+#include "json.h"
 #include "naming.h"
 #include "safetensors.h"
 #include "vit.h"
@@ -22,8 +23,7 @@ struct placement {
 /* In this order: the config, what of it only the file shows included; then every
  * tensor against it, which gives a place to each of st->count. */
 vit_status weights_read_config(vit_config *config, const struct safetensors *st,
-                               const struct names *names, const char *json, size_t json_size,
-                               vit_error *why);
+                               const struct names *names, const struct json *json, vit_error *why);
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
                          const struct names *names, vit_error *why);

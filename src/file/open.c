@@ -8,6 +8,7 @@
 #include "base/sizes.h"
 #include "base/sort.h"
 #include "complete.h"
+#include "config.h"
 #include "image/resample.h"
 #include "interpolate.h"
 #include "kernels/kernels.h"
@@ -28,9 +29,11 @@ enum {
 
 struct vit_loader {
     const struct vit_kernels *kernels;
-    const char *json; /* borrowed; NULL: the file's own */
+    const char *json; /* the config's text: the caller's, or NULL; then the one that is used */
     size_t json_size, file_size, fed;
-    char *inferred; /* the config that was made where none whole was given, or NULL */
+    char *inferred;     /* the text of a config that was completed, or NULL */
+    struct json config; /* the view of `json` */
+    bool ours;          /* the config is the file's own */
 
     uint8_t *header; /* its length's 8 bytes, then it whole; NULL once it is read */
     size_t header_size, header_held, header_room;
@@ -349,24 +352,33 @@ static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error
                     most, (size_t)MADE_MOST, c->position_rows, c->width);
 }
 
+/* Finds and reads the config: the caller's, else the file's own. Only our own files have a whole
+ * one; another is completed. */
+static vit_status find_config(vit_loader *l, struct names *names, struct assumed *assumed) {
+    bool found = names_find(names, &l->st, &l->why);
+    l->ours = !l->json && l->st.metadata;
+    if (l->ours) l->json = l->st.metadata, l->json_size = l->st.metadata_size;
+    if (!l->json) l->json = "{}", l->json_size = 2;
+    vit_status status = config_parse(&l->config, l->json, l->json_size, &l->why);
+    if (status) return status;
+    if (!found && !l->ours && !config_is_whole(&l->config)) return VIT_BAD_TENSOR;
+    if (!found) *names = names_timms(); /* the check will say that its first block is missing */
+    if (!found || l->ours) return VIT_OK;
+    status = infer_config(&l->inferred, &l->json_size, assumed, names, &l->st, &l->config, &l->why);
+    if (status) return status;
+    l->json = l->inferred;
+    return config_parse(&l->config, l->json, l->json_size, &l->why);
+}
+
 /* What passes on the way lies below the model on the heap, whose top is then the model's. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
     struct names names;
     vit_error *why = &l->why;
-    const char *json = l->json ? l->json : l->st.metadata;
-    size_t size = l->json ? l->json_size : l->st.metadata_size;
-    vit_status status = VIT_OK;
     struct assumed assumed = {.count = 0};
-    bool ours = json == l->st.metadata && json; /* where nothing may be left out */
-    bool found = names_find(&names, &l->st, why);
-    if (!found && !ours && !infer_no_sizes(json, size)) return VIT_BAD_TENSOR;
-    if (!found) names = names_timms(); /* whose first block is missing, then */
-    if (!ours && found)
-        status = infer_config(&l->inferred, &size, &assumed, &names, &l->st, json, size, why);
-    if (l->inferred) json = l->inferred;
-    if (!status) status = weights_read_config(&config, &l->st, &names, json, size, why);
-    if (!status && !ours && !config.resize && weights_resize_positions(&config))
+    vit_status status = find_config(l, &names, &assumed);
+    if (!status) status = weights_read_config(&config, &l->st, &names, &l->config, why);
+    if (!status && !l->ours && !config.resize && weights_resize_positions(&config))
         assumed.keys[assumed.count++] = "position_resize"; /* timm's way */
     if (!status) status = check_made(l, &config, why);
     if (status) return status;
@@ -377,9 +389,11 @@ static vit_status open_model(vit_loader *l) {
     sort(l->places, l->st.count, sizeof *l->places, by_begin);
     if (!hold_units(l, &config))
         return vit_fail(why, VIT_NO_MEMORY, "no memory for a tensor on its way");
-    status = model_new(&l->model, &config, json, size, l->kernels, why);
+    status = model_new(&l->model, &config, l->json, l->json_size, l->kernels, why);
+    if (!status) status = config_keep_labels(l->model, &l->config, why);
     if (status) return status;
-    return model_set_origin(l->model, l->places, l->st.count, ours ? NULL : &names, &assumed, why);
+    return model_set_origin(l->model, l->places, l->st.count, l->ours ? NULL : &names, &assumed,
+                            why);
 }
 
 static void end_header(vit_loader *l) {

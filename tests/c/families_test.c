@@ -298,9 +298,10 @@ static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
     struct names names;
     char *json = NULL;
     struct assumed assumed;
+    const struct json nothing = {"{}", 2, JSON_OBJECT};
     vit_status status = st_open(&st, header, strlen(header), at, why);
     if (!status && !names_find(&names, &st, why)) status = VIT_BAD_TENSOR;
-    if (!status) status = infer_config(&json, &size, &assumed, &names, &st, NULL, 0, why);
+    if (!status) status = infer_config(&json, &size, &assumed, &names, &st, &nothing, why);
     if (!status) status = vit_config_read(c, json, size, why);
     free(json);
     st_close(&st);
