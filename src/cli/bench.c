@@ -72,14 +72,14 @@ static void run_model(void *runner) {
     vit_run(r->model, r->state, r->images, r->batch, r->logits, NULL);
 }
 
-/* The first image's logits against scalar's: within a hundredth of the largest, for int8 may
- * round an activation to the other side. */
+/* Compares the first image's logits with scalar's. They may differ by a hundredth of the largest,
+ * because int8 may round an activation to the other side. */
 static bool check_logits(const struct runner *r, const float *want, vit_error *why) {
     double most = 0;
     for (size_t i = 0; i < r->classes; i++) most = fmax(most, fabs((double)want[i]));
     for (size_t i = 0; i < r->classes; i++) {
         if (fabs((double)r->logits[i] - (double)want[i]) <= 0.01 * most) continue;
-        snprintf(why->text, sizeof why->text, "the model by %s: logit %zu is %.9g, by scalar %.9g",
+        snprintf(why->text, sizeof why->text, "%s: logit %zu: expected scalar's %.9g, got %.9g",
                  bench_label(vit_model_kernels(r->model)).text, i, (double)r->logits[i],
                  (double)want[i]);
         return false;
@@ -92,7 +92,7 @@ static bool measure_runner(struct bench *bench, struct runner *r, const float *w
     const struct vit_kernels *k = vit_model_kernels(r->model);
     const vit_config *c = vit_model_config(r->model);
     assert(r->logits);
-    r->logits[0] = NAN; /* unless it is run */
+    r->logits[0] = NAN; /* stays if nothing is run */
     run_model(r);
     if (!check_logits(r, want, why)) return false;
     double work = (double)r->batch * forward_flops(c);
@@ -128,7 +128,7 @@ static bool measure_model(struct bench *bench, const struct file *file, struct r
 
 /* ---- The command -------------------------------------------------------- */
 
-/* The file's bytes, of which it is known that they open and give answers. */
+/* The bytes of a file that opens and has a head. */
 static bool read_model(struct file *file, vit_error *why) {
     vit_model *model;
     vit_status status =

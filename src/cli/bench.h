@@ -1,6 +1,6 @@
-/* vit bench, in four files: a whole model in bench.c, the kernels in bench_kernels.c, what both
- * take time and write lines by in bench_lines.c, the machine's limits in limit.c. Built into the
- * native command, and for wasm as a program of its own. */
+/* vit bench has four files: bench.c measures a whole model, bench_kernels.c the kernels, limit.c
+ * the machine; bench_lines.c takes the time and writes the lines. The native command contains them.
+ * For wasm they are a program of their own. */
 #ifndef VIT_BENCH_H
 #define VIT_BENCH_H
 
@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 struct bench_options {
-    const char *model; /* safetensors; NULL: the shipped one where it is found */
-    const char *only;  /* NULL: everything; else words, every one of which a line's name has */
+    const char *model; /* safetensors; NULL: the shipped one, if it is found */
+    const char *only;  /* only lines whose names have all these words; NULL: all lines */
     bool json;         /* each line is a JSON object */
-    bool brief;        /* a moment for each line: enough for a test, not for a number */
+    bool brief;        /* measures each line for a moment: enough for a test, not for a figure */
 };
 
-/* Checks every result, then measures it and writes a line. False: *why says what was wrong. */
+/* Checks every result, then measures it and writes a line. False if a result is wrong. */
 bool bench_run(FILE *out, const struct bench_options *options, vit_error *why);
 
 /* ---- The machine's limit: one operation in registers, nothing loaded ----- */
@@ -49,28 +49,28 @@ struct bench {
     const struct bench_options *options;
     FILE *out;
     size_t lines;       /* written */
-    double f32, int8;   /* limits at 128 bits, the higher where there are several */
+    double f32, int8;   /* limits at 128 bits; of several the highest */
     double wide, wide8; /* and at any width, for kernels of the machine's own */
 };
 
 struct timing bench_measure(const struct bench *bench, void (*run)(void *), void *context);
 void bench_print(struct bench *bench, const struct line *line, struct timing t);
-/* A table's name, numbered where an earlier one has the same. */
+/* A table's name, with a number if an earlier table has the same name. */
 struct label {
     char text[24];
 };
 struct label bench_label(const struct vit_kernels *k);
 /* Whether a line's name, "TABLE WHAT", has every word of --only. */
 bool bench_wants(const struct bench *bench, const char *table, const char *what);
-/* Measures the limits, whatever --only says, for shares need them. */
+/* Measures the limits, whatever --only says, because shares are counted from them. */
 void bench_limits(struct bench *bench);
-/* The limit that a table's shares are of, in operations a second. */
+/* The limit that is 100 % for a table, in operations a second. */
 double bench_limit(const struct bench *bench, const struct vit_kernels *k, bool int8);
 
-/* Multiples of 1/16 in -1..1: sums of up to 2^16 products of two are exact in any order, so
- * that a matmul has one right answer. */
+/* Fills x with multiples of 1/16 from -1 to 1. A sum of up to 2^16 products of two such numbers is
+ * exact in any order, so a matmul has one right answer. */
 void bench_fill(float *x, size_t n, uint32_t *seed);
-bool bench_no_memory(vit_error *why); /* says so; false */
+bool bench_no_memory(vit_error *why); /* writes the message; always false */
 
 bool bench_kernels(struct bench *bench, vit_error *why);
 

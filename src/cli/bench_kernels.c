@@ -1,5 +1,4 @@
-/* vit bench's kernels: each at the shapes that real models give it, by every table in turn,
- * after scalar has told the answer. */
+/* Measures each kernel of each table at shapes of real models. Scalar's answer is the right one. */
 #include "bench.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ enum kind { LINEAR = 1, ATTENTION = 2, TOKENS = 4, SCORES = 8, HIDDEN = 16 };
 static const struct shape {
     enum kind kind;
     const char *name;
-    size_t M, K, N; /* K: 1 where there is no product */
+    size_t M, K, N; /* K: 1 if nothing is multiplied */
 } SHAPES[] = {
     {LINEAR, "ViT-B/16 qkv", 197, 768, 2304},
     {LINEAR, "ViT-B/16 proj", 197, 768, 768},
@@ -43,18 +42,18 @@ static const struct shape {
     {HIDDEN, "digits", 50, 1, 128},
 };
 
-/* Numbers for one shape, with room for what each kernel makes of them. */
+/* The input of one shape, and room for each kernel's output. */
 struct work {
     size_t M, N, K;
     float *x, *b, *bias; /* (M,K), (N,K), (N) */
-    float *rows;         /* (M,N): what softmax, norm, activate and quantize are given */
+    float *rows;         /* (M,N): the input of softmax, norm, activate and quantize */
     float *y, *want;     /* (M,N) */
-    int8_t *b8;          /* (N,K), of it `scale` (N) */
+    int8_t *b8;          /* (N,K); its scales are `scale` (N) */
     float *scale;
     struct vit_quantized x8, rows8;
     const struct vit_kernels *k;
-    void *packed; /* by k: b or b8 */
-    bool whole;   /* false: something of it found no memory */
+    void *packed; /* b or b8, as k packs it */
+    bool whole;   /* false: there was no memory for a part of it */
 };
 
 static void *hold(struct work *w, size_t size) {
@@ -106,7 +105,7 @@ static void run_matmul_int8(void *work) {
                       w->N, w->K);
 }
 
-/* As attention does: the keys lie row by row, the values column by column. */
+/* As attention does it: keys lie row by row, values column by column. */
 static void run_pack(void *work) {
     const struct work *w = work;
     bool values = w->N < w->K;
@@ -135,9 +134,9 @@ static void run_gelu(void *work) {
 
 static const struct op {
     const char *name;
-    int kinds; /* of shapes that it is measured at */
+    int kinds; /* the kinds of shapes at which it is measured */
     enum unit unit;
-    double tolerance; /* of y against scalar's; the numbers are of 1's size */
+    double tolerance; /* of y; the numbers are about 1 */
     void (*run)(void *work);
 } OPS[] = {
     {"matmul f32", LINEAR | ATTENTION, GFLOPS, 0, run_matmul},
@@ -149,8 +148,8 @@ static const struct op {
     {"gelu", HIDDEN, NANOSECONDS, 1e-4, run_gelu},
 };
 
-/* Readies `work` for a table's op: b in the table's own layout, the input of what works in
- * place. False: no memory. */
+/* Makes `work` ready for an op of table k: packs b for it, and copies the input to y, because some
+ * kernels work in place. False: no memory. */
 static bool choose(struct work *w, const struct op *op, const struct vit_kernels *k) {
     size_t N = w->N, K = w->K;
     bool int8 = op->run == run_matmul_int8;
@@ -164,7 +163,8 @@ static bool choose(struct work *w, const struct op *op, const struct vit_kernels
     return true;
 }
 
-/* What quantize made beside q, which is laid out as each table likes. */
+/* Reads the scales and zeros that quantize made. Its q is not compared, because each table lays q
+ * out in its own way. */
 static void read_quantized(const struct work *w) {
     for (size_t m = 0; m < w->M; m++) {
         w->y[m * w->N] = w->rows8.scale[m];
@@ -172,7 +172,7 @@ static void read_quantized(const struct work *w) {
     }
 }
 
-/* Runs once; y is what came of it. */
+/* Runs the op once; w->y is the result. */
 static bool run_once(struct work *w, const struct op *op, const struct vit_kernels *k) {
     if (!choose(w, op, k)) return false;
     op->run(w);
@@ -185,14 +185,14 @@ static bool agrees(const struct work *w, const struct op *op, const char *what, 
     for (size_t i = 0; i < w->M * w->N; i++) {
         double got = (double)w->y[i], want = (double)w->want[i];
         if (fabs(got - want) <= op->tolerance) continue;
-        snprintf(why->text, sizeof why->text, "%s %s: y(%zu,%zu) is %.9g, by scalar %.9g",
-                 bench_label(w->k).text, what, i / w->N, i % w->N, got, want);
+        snprintf(why->text, sizeof why->text, "%s %s: y(%zu,%zu): expected scalar's %.9g, got %.9g",
+                 bench_label(w->k).text, what, i / w->N, i % w->N, want, got);
         return false;
     }
     return true;
 }
 
-/* One op at one shape by one table. w->want holds scalar's answer. */
+/* Checks and measures one op of one table at one shape. w->want is scalar's answer. */
 static bool measure_kernel(struct bench *bench, struct work *w, const struct op *op,
                            const struct vit_kernels *k, const char *what, vit_error *why) {
     if (k != &vit_scalar) {
@@ -212,7 +212,7 @@ static bool measure_kernel(struct bench *bench, struct work *w, const struct op 
     return true;
 }
 
-/* One op at one shape by every table. */
+/* Measures one op of every table at one shape. */
 static bool measure_shape(struct bench *bench, const struct op *op, const struct shape *shape,
                           vit_error *why) {
     char what[96];

@@ -1,4 +1,4 @@
-/* How vit bench takes time and writes a line, and the limits that its shares are of. */
+/* How vit bench takes time, writes a line, and measures the limits that are its 100 %. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
@@ -22,8 +22,8 @@ static double now(void) { /* seconds */
 #endif
 }
 
-/* Seconds: calls are timed in slices, long enough for the clock. An engine that compiles a
- * second time, better, does so during the warm-up. */
+/* In seconds. Calls are timed in slices that are long enough for the clock. The warm-up is long
+ * enough for an engine to compile a second time, for speed. */
 static const double WARM_UP = 0.03, SLICE = 0.001, MEASURE = 0.06;
 enum { FEW = 5, SLICES = 63 };
 
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of the seconds that a line may take. */
+/* The share of these seconds that a line may take. */
 static double allowed(const struct bench *bench, double seconds) {
     return bench->options->brief ? 0.02 * seconds : seconds;
 }

@@ -1,4 +1,5 @@
-/* vit calibrate: a model's temperature and when it is not sure, by images it was not trained on. */
+/* vit calibrate: finds a model's temperature, and below which probability it is not sure, by images
+ * on which it was not trained. */
 #include "base/error.h"
 #include "cli.h"
 #include "kernels/kernels.h"
@@ -10,11 +11,11 @@
 
 struct arguments {
     const char *model, *out, *images, *labels, *strokes;
-    size_t first, count, threads; /* count 0: all from first on */
+    size_t first, count, threads; /* count 0: all images from `first` on */
     double accept;
 };
 
-/* What the model said of the images. */
+/* The model's answers. */
 struct answers {
     float *logits; /* (count,K) */
     float *p;      /* (count + K): room for probabilities */
@@ -23,11 +24,11 @@ struct answers {
 };
 
 struct calibration {
-    double temperature, threshold, before, after; /* the calibration errors */
+    double temperature, threshold, before, after; /* before, after: calibration errors */
     size_t right, right_below, wrong, wrong_below;
 };
 
-/* The probabilities of the right answers go to the front of a->p. */
+/* Moves the probabilities of the right answers to the front of a->p. */
 static double error_at(size_t *right, const struct answers *a, double temperature) {
     struct reliability reliability = {0};
     float *row = a->p + a->count; /* (K) */
@@ -55,7 +56,7 @@ static void count_below(struct calibration *c, const struct answers *a) {
     }
 }
 
-/* Everything is measured with the numbers as they will be written. */
+/* Rounds the numbers as they will be written, and measures everything with those. */
 static vit_status fit(struct calibration *c, const struct answers *a, const vit_config *config,
                       double accept, vit_error *why) {
     size_t right;
@@ -65,7 +66,7 @@ static vit_status fit(struct calibration *c, const struct answers *a, const vit_
     c->after = error_at(&right, a, c->temperature);
     if (!right)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "nothing to calibrate by: none of the %z images is classified right",
+                        "expected images that the model classifies right, got none of the %z right",
                         a->count);
     c->threshold = passing_threshold(a->p, right, accept);
     count_below(c, a);
@@ -76,11 +77,12 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
                               vit_error *why) {
     *count = a->count ? a->count : a->first < data->count ? data->count - a->first : 0;
     if (*count && *count <= data->count && a->first <= data->count - *count) return VIT_OK;
-    return vit_fail(why, VIT_BAD_ARGUMENT, "%s: --first %z --count %z: it has %z images", a->images,
+    return vit_fail(why, VIT_BAD_ARGUMENT,
+                    "%s: --first %z --count %z: expected a part of its %z images", a->images,
                     a->first, a->count, data->count);
 }
 
-/* Images of a data set, from `first` on. */
+/* The images of a data set from `first` on. */
 struct part {
     struct data_set data;
     size_t first, count;
@@ -132,7 +134,7 @@ static vit_status calibrate(struct calibration *c, const struct arguments *a,
     answers.p = calloc(answers.count + config->classes, sizeof *answers.p);
     answers.labels = malloc(answers.count + 1);
     if (!status && (!answers.logits || !answers.p || !answers.labels))
-        status = vit_fail(why, VIT_NO_MEMORY, "no memory for this");
+        status = vit_fail(why, VIT_NO_MEMORY, "no memory for the answers");
     if (!status) status = answer(&answers, parts, model, a->threads, why);
     if (!status) status = fit(c, &answers, config, a->accept, why);
     for (size_t i = 0; i < PARTS; i++) data_close(&parts[i].data);
@@ -164,7 +166,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
                                                 {"uncertain_below", c.threshold}};
         status = model_set_numbers(&changed, &changed_size, bytes, size, numbers, 2, why);
     }
-    interrupts_catch(); /* from here on all or nothing */
+    interrupts_catch(); /* from here on the file is written whole or not at all */
     if (!status) status = write_model(a->out, changed, changed_size, why);
     if (!status) print_calibration(say, &c);
     free(changed);
@@ -181,12 +183,12 @@ int command_calibrate(int argc, char **argv) {
         {"--images", OPTION_TEXT, &a.images, true, "IDX", "IDX images, gzipped or not"},
         {"--labels", OPTION_TEXT, &a.labels, true, "IDX", "IDX labels, gzipped or not"},
         {"--first", OPTION_INDEX, &a.first, false, "N", "take the images from this one on, from 0"},
-        {"--count", OPTION_COUNT, &a.count, false, "N", "take so many; otherwise all that follow"},
+        {"--count", OPTION_COUNT, &a.count, false, "N", "take N images (default: all that follow)"},
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
-         "pen drawings as well, those by the writers to validate with"},
+         "add the pen drawings of the validation writers"},
         {"--accept", OPTION_SHARE, &a.accept, false, "SHARE",
-         "of the right answers that are to count as certain, 0.995"},
-        {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
+         "share of the right answers that count as certain (default: 0.995)"},
+        {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
     };
     const struct usage usage = {"calibrate",
                                 "make a model's probabilities honest, by images that it was not "

@@ -11,15 +11,16 @@
 static vit_status prepare(float *image, const vit_pixels *pixels, const vit_config *config,
                           const char *path, vit_error *why) {
     size_t need = vit_prepare_size(config, pixels->rows, pixels->columns, pixels->channels);
-    void *scratch = need ? malloc(need) : NULL; /* a refused image needs none */
-    if (need && !scratch) return vit_fail(why, VIT_NO_MEMORY, "%s: no memory to prepare it", path);
+    void *scratch = need ? malloc(need) : NULL; /* 0: vit_prepare_image refuses the image */
+    if (need && !scratch)
+        return vit_fail(why, VIT_NO_MEMORY, "%s: no memory to prepare this image", path);
     vit_error inner = {""};
     vit_status status = vit_prepare_image(image, scratch, pixels, config, &inner);
     free(scratch);
     return status ? vit_fail(why, status, "%s: %s", path, inner.text) : VIT_OK;
 }
 
-/* The logits become probabilities. */
+/* Turns the logits into probabilities, in place. */
 static void print_best(FILE *out, const char *path, const vit_model *model, float *logits) {
     const vit_config *config = vit_model_config(model);
     size_t best = largest_logit(logits, config->classes);
@@ -80,7 +81,7 @@ static int classify_all(const vit_model *model, struct overlay *overlay, char **
     return code;
 }
 
-/* What --overlay and --map can mean together with these images. */
+/* Refuses --overlay and --map where they do not fit each other or the images. */
 static vit_status check_overlay(struct overlay *overlay, const char *map, char **images, int count,
                                 vit_error *why) {
     struct stat out, image;
@@ -111,8 +112,8 @@ int command_classify(int argc, char **argv) {
          "class, the default: what the last layer attends to; rollout: through all layers"},
     };
     const struct usage usage = {"classify",
-                                "print file, label and probability for PNG images, and `uncertain` "
-                                "where the probability is too low to rely on",
+                                "print file, label and probability of PNG images, and `uncertain` "
+                                "if the probability is too low to rely on",
                                 "IMAGE.png …", options, sizeof options / sizeof *options};
     int count, code;
     if (!options_read(&usage, argc, argv, &count, &code)) return code;

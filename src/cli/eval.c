@@ -36,7 +36,7 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     size_t classes = vit_model_config(model)->classes;
     if (a->confusion && classes > MOST_CONFUSED)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "--confusion: expected a model of at most %z classes, it has %z",
+                        "--confusion: expected a model of at most %z classes, got %z",
                         (size_t)MOST_CONFUSED, classes);
     size_t *confusion = a->confusion ? calloc(classes * classes, sizeof *confusion) : NULL;
     struct pool *pool = NULL;
@@ -57,7 +57,7 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
     return status;
 }
 
-/* The part of the writers that --writers names; false where it is none. */
+/* The part of the writers that --writers names; false if there is no such part. */
 static bool read_writers(unsigned *writers, const char *name) {
     static const struct {
         const char *name;
@@ -74,7 +74,7 @@ static bool read_writers(unsigned *writers, const char *name) {
     return false;
 }
 
-/* Drawn with the page's pen, prepared as the page's drawings are. */
+/* The drawings have the page's pen, and are prepared as on the page. */
 static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                                const vit_config *config, vit_error *why) {
     struct drawings drawings;
@@ -84,15 +84,17 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                         "--writers: expected all, training, validation or held-out, got %s",
                         a->writers);
     if (config->prepare != VIT_PREPARE_DIGIT || config->channels != 1)
-        return vit_fail(why, VIT_BAD_ARGUMENT, "%s: expected a model of digits", a->model);
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "%s: --strokes: expected a model of one channel whose `prepare` is digit",
+                        a->model);
     vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
     status =
         drawings_data(data, &drawings, writers, config->image_size[0], config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)
-        status =
-            vit_fail(why, VIT_BAD_FILE, "%s: no drawings by %s writers", a->strokes, a->writers);
+        status = vit_fail(why, VIT_BAD_FILE, "%s: expected drawings of %s writers, got none",
+                          a->strokes, a->writers);
     return status;
 }
 
@@ -113,8 +115,8 @@ int command_eval(int argc, char **argv) {
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
          "instead: pen drawings, a line of JSON each, gzipped or not"},
         {"--writers", OPTION_TEXT, &a.writers, false, "PART",
-         "of them: training, validation or held-out (default: all)"},
-        {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
+         "whose drawings: training, validation or held-out writers (default: all)"},
+        {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
         {"--confusion", OPTION_FLAG, &a.confusion, false, NULL, "print the confusion matrix too"},
     };
     const struct usage usage = {"eval", "measure a model's accuracy on a data set", NULL, options,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints compact or spaced JSON with one member a line; arrays stay on theirs. */
+/* Prints JSON with one member on each line. An array stays on the line of its key. */
 static void print_json(const char *text, size_t size) {
     int depth = 0, arrays = 0;
     for (size_t i = 0; i < size; i++) {

@@ -1,4 +1,4 @@
-/* Ctrl-C as a question: a command that asks can end tidily. */
+/* Ctrl-C ends a command only when the command asks, so that it can end tidily. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 

@@ -1,16 +1,16 @@
-/* Loops of one vector operation on independent numbers, as many as hide its latency: what the
- * kernels would reach if loads, stores and addresses cost nothing. */
+/* Loops of one vector operation. Enough independent numbers hide its latency. The kernels would be
+ * as fast as these loops if loads, stores and addresses cost nothing. */
 #include "bench.h"
 
 #include <string.h>
 
-/* V8 has 15 vector registers on x86: seven pairs of numbers, and one operand. */
+/* V8 has 15 vector registers on x86: enough for seven pairs of numbers and one operand. */
 enum { PAIRS = 7, STEPS = 1 << 16 };
 #define FOR_PAIRS(f, ...)                                                                          \
     f(0, __VA_ARGS__) f(1, __VA_ARGS__) f(2, __VA_ARGS__) f(3, __VA_ARGS__) f(4, __VA_ARGS__)      \
         f(5, __VA_ARGS__) f(6, __VA_ARGS__)
 
-/* So that no loop is left out for its result not being used. */
+/* Uses a loop's result, because the compiler leaves out a loop whose result is not used. */
 static uint32_t fold(const void *bytes, size_t size) {
     uint32_t words[16], mixed = 0;
     memcpy(words, bytes, size);
@@ -21,8 +21,8 @@ static uint32_t fold(const void *bytes, size_t size) {
 /* A number that the compiler does not know. */
 static volatile const float ONE = 1;
 
-/* The numbers start apart, or the compiler would keep only one pair. Each step changes p, or
- * it would be done once, outside of the loop. */
+/* Each pair starts with other numbers, because the compiler would keep only one of equal pairs.
+ * Each step changes p, because the compiler would move a constant operation out of the loop. */
 #define START(i, vector, splat) vector p##i = splat(ONE + i), s##i = splat(ONE - i);
 #define STEP(i, name) p##i = name##_first(p##i, a), s##i = name##_second(s##i, p##i, a);
 #define FOLD(i, mixed) mixed += fold(&p##i, sizeof p##i) ^ fold(&s##i, sizeof s##i);
@@ -46,17 +46,17 @@ static volatile const float ONE = 1;
         return mixed;                                                                              \
     }
 
-/* Operations of a call whose every step makes `each` multiply-adds of `lanes` numbers. */
+/* The operations of a call. Each step makes `each` multiply-adds of `lanes` numbers. */
 #define CALL(each, lanes) (2.0 * (each) * (lanes)*PAIRS * STEPS)
 
 #if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
 
-/* Two forms: which of them V8 compiles better differs by its version. */
+/* Two forms, because V8's versions differ in which one they compile better. */
 #define F32_CHAIN(x) wasm_f32x4_add(wasm_f32x4_mul(x, a), a)
 LIMIT_LOOP(mul_add, v128_t, wasm_f32x4_splat, wasm_f32x4_mul(p, a), wasm_f32x4_add(s, p))
 LIMIT_LOOP(mul_add_chain, v128_t, wasm_f32x4_splat, F32_CHAIN(p), F32_CHAIN(s))
-/* Of 16-bit numbers: to widen 8-bit ones costs more. */
+/* The numbers have 16 bits, because widening numbers of 8 bits would cost time. */
 #define DOT_CHAIN(x) wasm_i32x4_add(wasm_i32x4_dot_i16x8(x, a), a)
 LIMIT_LOOP(dot_i16, v128_t, wasm_f32x4_splat, DOT_CHAIN(p), DOT_CHAIN(s))
 #ifdef __wasm_relaxed_simd__

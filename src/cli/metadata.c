@@ -1,4 +1,4 @@
-/* Numbers written into the config of a model's file, whose every other byte stays. */
+/* Writes numbers into the config of a model's file. All tensors keep their bytes. */
 #include "base/error.h"
 #include "cli.h"
 #include "file/json.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text as it is but for one span. Terminated; the caller frees. */
+/* → a copy of a text in which one span is replaced, ended by 0; the caller frees it. */
 static char *spliced(const char *text, size_t size, const char *from, const char *to,
                      const char *put) {
     size_t before = (size_t)(from - text), after = size - (size_t)(to - text);
@@ -21,7 +21,7 @@ static char *spliced(const char *text, size_t size, const char *from, const char
     return out;
 }
 
-/* A JSON object's text with `number` in it. */
+/* → the text of a JSON object in which the key has its new number. */
 static char *with_number(const char *text, const struct config_number *number) {
     struct json object, value;
     char put[96];
@@ -36,7 +36,7 @@ static char *with_number(const char *text, const struct config_number *number) {
     return spliced(text, strlen(text), brace, brace, put);
 }
 
-/* Text → a JSON string with its quotes. */
+/* → the text as a JSON string, with quotes. */
 static char *quoted(const char *text) {
     char *out = malloc(6 * strlen(text) + 3), *at = out;
     if (!out) return NULL;
@@ -53,7 +53,7 @@ static char *quoted(const char *text) {
     return out;
 }
 
-/* The string of a config → the string of one with the numbers. */
+/* A config as a JSON string → the same with the numbers, again as a JSON string. */
 static char *rewritten(const struct json *string, const struct config_number *numbers,
                        size_t count) {
     size_t size;
@@ -73,7 +73,7 @@ static char *rewritten(const struct json *string, const struct config_number *nu
     return out;
 }
 
-/* length, header, data; the header padded so that the data lies on whole words. */
+/* The file: length, header, data. Spaces end the header, so that the data lies on whole words. */
 static uint8_t *join(size_t *out_size, const char *header, const uint8_t *data, size_t data_size) {
     size_t length = strlen(header);
     while (length && strchr(" \t\r\n", header[length - 1])) length--;

@@ -1,4 +1,4 @@
-/* Models from files: opened while they are read, so that a file is refused by its header and a
+/* Opens models while their files are read. A bad header is refused before the rest is read, and a
  * pipe is read no further than its header announces. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
@@ -16,10 +16,10 @@ enum { PIECE = 1 << 16 };
 
 struct source {
     int fd;
-    size_t size;    /* of the file; of a pipe, what its header announces */
-    uint8_t *bytes; /* the first `held` of them; of a pipe, its header before all else */
+    size_t size;    /* of the file; of a pipe, the size that its header announces */
+    uint8_t *bytes; /* bytes that are read and not fed yet, or with `keep` all that are read */
     size_t held, room, fed;
-    bool keep; /* all bytes, not only the next */
+    bool keep; /* the caller wants all bytes */
 };
 
 /* ---- A pipe's header ---------------------------------------------------- */
@@ -35,15 +35,15 @@ static bool hold(struct source *source, size_t more) {
 }
 
 static vit_status read_more(struct source *source, size_t want, size_t *got, vit_error *why) {
-    if (!hold(source, want)) return vit_fail(why, VIT_NO_MEMORY, "no memory for it");
+    if (!hold(source, want)) return vit_fail(why, VIT_NO_MEMORY, "no memory for the file's bytes");
     if (!read_some(got, source->fd, source->bytes + source->held, want))
         return vit_fail(why, VIT_BAD_FILE, "%s", strerror(errno));
     source->held += *got;
     return VIT_OK;
 }
 
-/* The end of the last tensor; what is no header gives some size or other, and is refused as it is
- * fed. */
+/* The end of the last tensor. A text that is not a header gives some size; the loader refuses it
+ * later. */
 static size_t announced_data(const char *text, size_t size) {
     struct json header, tensor, offsets, end;
     size_t most = 0, at;
@@ -63,7 +63,7 @@ static vit_status measure_pipe(struct source *source, vit_error *why) {
     source->size = got;
     if (status || got < ST_LENGTH_BYTES) return status;
     status = st_length(&length, source->bytes, SIZE_MAX / 2, why);
-    /* Piece by piece: the header may announce more than ever comes. */
+    /* Piece by piece, because fewer bytes may come than the length announces. */
     for (size_t left = length; !status && left > 0; left -= got) {
         status = read_more(source, left < PIECE ? left : PIECE, &got, why);
         if (got == 0) break;
@@ -74,7 +74,7 @@ static vit_status measure_pipe(struct source *source, vit_error *why) {
     return VIT_OK;
 }
 
-/* ---- The whole ---------------------------------------------------------- */
+/* ---- A file or a pipe --------------------------------------------------- */
 
 static vit_status feed(vit_loader *loader, struct source *source, vit_error *why) {
     vit_status status = VIT_OK;
@@ -122,8 +122,7 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
 vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why) {
     if (vit_model_config(model)->classes > 0) return VIT_OK;
     return vit_fail(why, VIT_BAD_ARGUMENT,
-                    "%s: expected a model with a head, got one without, which has no classes to "
-                    "tell apart",
+                    "%s: expected a model with a head, got one without, which knows no classes",
                     path);
 }
 

@@ -1,4 +1,4 @@
-/* Command lines against a table of options. */
+/* Reads a command line by a table of options. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -69,7 +69,7 @@ static const struct option *find(const struct usage *usage, const char *text, si
 static bool complain(const struct usage *usage, int *code, const char *what, const char *which) {
     fprintf(stderr, "vit %s: %s", usage->command, what);
     show(stderr, which);
-    fprintf(stderr, "\nvit %s --help tells how it is used\n", usage->command);
+    fprintf(stderr, "\nvit %s --help explains all options\n", usage->command);
     *code = EXIT_USAGE;
     return false;
 }

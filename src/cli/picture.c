@@ -1,4 +1,4 @@
-/* vit classify --overlay: the image as the model saw it, the redder the more the model looks. */
+/* vit classify --overlay: the image as the model saw it, redder where the map is higher. */
 #include "base/error.h"
 #include "base/sizes.h"
 #include "cli.h"
@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LONGER_SIDE = 448 }; /* pixels; smaller images are enlarged, by a whole factor */
+enum { LONGER_SIDE = 448 }; /* pixels; a smaller image is enlarged by a whole factor */
 
 static const float RED[3] = {0.86f, 0.16f, 0.16f};
-static const float STRENGTH = 0.75f; /* of the red where the map is highest */
+static const float STRENGTH = 0.75f; /* the share of red where the map is highest */
 
 vit_status overlay_begin(struct overlay *overlay, const vit_model *model, vit_error *why) {
     const vit_config *c = vit_model_config(model);
@@ -28,7 +28,8 @@ void overlay_end(struct overlay *overlay) {
     free(overlay->attention);
 }
 
-/* → map (N), all 0 before. scratch (3,T). Without a prefix, the mean of all patches' rows. */
+/* → map (N), which must be 0 before. scratch (3,T). Without a prefix there is no class token: the
+ * map is the mean of all patches' rows. */
 static void make_map(float *map, float *scratch, const struct overlay *overlay,
                      const vit_config *c) {
     size_t N = vit_patches(c), T = vit_tokens(c), prefix = vit_prefix(c), rows = prefix ? 1 : T;
@@ -51,8 +52,8 @@ static void stretch(float *map, size_t N) {
         map[i] = high > low ? fmaxf(0, (map[i] - low) / (high - low)) : 0;
 }
 
-/* Red, green or blue of a pixel of image (C,H,W), from 0 to 1: undoes the last step of `prepare`.
- * Fewer than three channels are grey. */
+/* → the red, green or blue of a pixel, from 0 to 1: undoes the last step of `prepare`. An image
+ * (C,H,W) of fewer than three channels is grey. */
 static float light(const float *image, const vit_config *c, size_t pixel, size_t colour) {
     size_t channel = c->channels < 3 ? 0 : colour;
     float value = image[channel * c->image_size[0] * c->image_size[1] + pixel];

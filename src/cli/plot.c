@@ -1,4 +1,4 @@
-/* A training log's curves as SVG: errors above, losses below, both on logarithmic scales. */
+/* Draws a training log's curves as SVG: errors above, losses below, both on logarithmic scales. */
 #include "base/error.h"
 #include "cli.h"
 
@@ -12,7 +12,7 @@ enum { WIDTH = 720, LEFT = 60, RIGHT = WIDTH - 20, PANEL = 270, MARGIN = 30, POI
 struct series {
     const char *column, *label, *colour;
     size_t panel;
-    bool error; /* the column holds an accuracy: draw what it lacks of 1, in percent */
+    bool error; /* the column is an accuracy; the curve is 1 - accuracy, in percent */
 };
 
 static const struct series SERIES[] = {
@@ -26,7 +26,7 @@ enum { MOST_LOG = 1 << 26 }; /* bytes */
 enum { PANELS = 2, SERIES_COUNT = sizeof SERIES / sizeof *SERIES };
 
 struct log {
-    double *values; /* (SERIES_COUNT, epochs), NaN where not measured */
+    double *values; /* (SERIES_COUNT, epochs); NaN: not measured */
     size_t epochs;
 };
 
@@ -78,7 +78,7 @@ static vit_status read_log(struct log *log, const char *path, const char *text, 
 }
 
 struct scale {
-    double low, high; /* whole powers of ten or twice or five times them */
+    double low, high; /* 1, 2 or 5 times a power of ten */
     double top, bottom;
 };
 

@@ -1,5 +1,5 @@
-/* PNG files in and out. A small one can announce anything, so its size is checked before its pixels
- * have memory, and chunks that do not change the pixels are passed over. */
+/* Reads and writes PNG files. A small file can announce a huge image, so the size is checked before
+ * memory is taken for pixels. Chunks that do not change the pixels are skipped. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "cli.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* As web/cli/photos.ts has it. A photo has a byte or more for every few pixels. */
+/* web/cli/photos.ts has the same limits. A real photo has at least a byte for 32 pixels. */
 enum { MOST_PIXELS = 1 << 28, ALWAYS_PIXELS = 1 << 23, PIXELS_A_BYTE = 32, MOST_SIDE = 1 << 15 };
 
 struct reader {
@@ -19,7 +19,7 @@ struct reader {
     size_t file_size;
     vit_pixels pixels;
     uint8_t *bytes;
-    char message[120]; /* libpng's own */
+    char message[120]; /* libpng's error message */
     vit_error *why;
 };
 
@@ -50,8 +50,8 @@ static vit_status check_size(const struct reader *reader, size_t rows, size_t co
                     columns, rows, (size_t)MOST_SIDE, size, most);
 }
 
-/* To 8-bit sRGB, by the file's own gamma if it says one; 16 bits are no reason to think them
- * linear. */
+/* Pixels become 8-bit sRGB, by the file's gamma if it has one. Without one, 16-bit pixels are taken
+ * for sRGB too, not for linear light. */
 static void set_transforms(struct reader *reader) {
     png_structp png = reader->png;
     png_set_alpha_mode(png, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
@@ -59,7 +59,7 @@ static void set_transforms(struct reader *reader) {
     png_set_scale_16(png);
 }
 
-/* Rows are decoded where they belong: there is no second copy, not even of an interlaced image. */
+/* Decodes each row to its final place. There is no second copy, even if the image is interlaced. */
 static vit_status read_rows(struct reader *reader) {
     png_structp png = reader->png;
     png_init_io(png, reader->file);
@@ -83,7 +83,7 @@ static vit_status read_rows(struct reader *reader) {
     return VIT_OK;
 }
 
-/* A frame of its own: what setjmp comes back to holds no variable that changes. */
+/* A function of its own, because a variable that changes after setjmp would be lost by the jump. */
 static vit_status read_or_jump(struct reader *reader) {
     if (!reader->info || setjmp(png_jmpbuf(reader->png)))
         return vit_fail(reader->why, VIT_BAD_IMAGE, "expected a whole PNG, got a damaged one: %s",

@@ -1,4 +1,4 @@
-/* How far an epoch is: one line on a terminal, a line every half minute elsewhere. */
+/* Shows how far an epoch is: one line on a terminal, a line every half minute elsewhere. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
@@ -49,7 +49,7 @@ static void print_line(FILE *out, const struct train_progress *p, const struct t
 
 void progress_tell(struct progress *progress, const struct train_progress *now) {
     const double interval = progress->terminal ? 0.2 : 30; /* seconds */
-    bool ended = now->done >= now->images; /* which off a terminal the epoch's own line says */
+    bool ended = now->done >= now->images; /* off a terminal, the epoch's own line follows */
     if (now->epoch != progress->epoch) progress->epoch = now->epoch, progress->told = 0;
     if (ended ? !progress->terminal : now->seconds - progress->told < interval) return;
     progress->told = now->seconds;

@@ -1,4 +1,4 @@
-/* vit quantize: a model's stem and blocks in int8, a quarter of their size. */
+/* vit quantize: turns a model's stem and blocks into int8, which takes a quarter of the bytes. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "cli.h"
@@ -11,7 +11,7 @@
 static const char NOTE[] =
     ",\"quantized\":\"int8 per output row; the figures above are the float32 model's\"}";
 
-/* The config's JSON, an object, with NOTE as its last member. */
+/* → the config's JSON with NOTE as its last member. */
 static char *with_note(const vit_model *model, size_t *size) {
     const char *json = vit_model_json(model, size);
     while (*size > 0 && json[*size - 1] != '}') --*size;
@@ -24,7 +24,7 @@ static char *with_note(const vit_model *model, size_t *size) {
     return out;
 }
 
-/* The file's bytes; free them. */
+/* → *out (size): the file's bytes, which the caller frees. */
 static vit_status encode(uint8_t **out, size_t *size, vit_model *model, vit_error *why) {
     size_t count, json_size;
     const float *parameters = vit_parameters(model, &count);
@@ -49,8 +49,8 @@ static vit_status quantize(const char *path, const char *out, vit_error *why) {
     vit_status status = model_read(&model, path, why);
     if (!status && vit_model_config(model)->int8)
         status = vit_fail(why, VIT_BAD_ARGUMENT,
-                          "%s: expected a model of floats, it is int8 already", path);
-    stat(path, &file); /* now: `out` may be the same */
+                          "%s: expected a model of floats, got one that is int8 already", path);
+    stat(path, &file); /* before `out` is written, which may be the same file */
     FILE *say = leads_to_stdout(out) ? stderr : stdout;
     if (!status) status = encode(&bytes, &size, model, why);
     if (!status && interrupted())

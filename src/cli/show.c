@@ -1,11 +1,11 @@
-/* Text from outside on its way to a terminal. */
+/* Makes text from outside safe to print on a terminal. */
 #include "cli.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A UTF-8 sequence's bytes, and its code point; 0: `s`, which has `n`, begins with none.
- * RFC 3629: neither overlong forms nor surrogates. */
+/* → how many bytes the UTF-8 sequence at the start of s (n) has, and its code point; 0 if there is
+ * no valid one. Overlong forms and surrogates are not valid: RFC 3629. */
 static size_t decode(uint32_t *point, const unsigned char *s, size_t n) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t size = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -19,7 +19,8 @@ static size_t decode(uint32_t *point, const unsigned char *s, size_t n) {
     return *point < least[size] || *point > 0x10ffff || surrogate ? 0 : size;
 }
 
-/* Controls, separators of lines and paragraphs, and marks that turn the direction of text. */
+/* True of controls, of separators of lines and paragraphs, and of marks that turn the direction of
+ * text. */
 static bool is_shown_as_number(uint32_t c) {
     static const uint32_t ranges[][2] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
                                          {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};

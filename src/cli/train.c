@@ -10,7 +10,7 @@ struct session {
     struct progress progress;
     size_t epochs_done;
     const char *out, *plot;
-    vit_error plot_error; /* said at the end: a plot is not worth a run */
+    vit_error plot_error; /* printed at the end, because training goes on without a plot */
 };
 
 static bool on_step(void *context, const struct train_progress *now) {
@@ -91,15 +91,15 @@ static int report(const struct arguments *a, const struct recipe *recipe, bool f
     return EXIT_INTERRUPTED;
 }
 
-/* A model whose parameters can be read; none where no path is given. */
+/* Opens a model whose parameters can be read. Without a path there is none. */
 static vit_status open_floats(vit_model **model, const char *path,
                               const struct vit_kernels *kernels, vit_error *why) {
     vit_status status =
         path ? model_read_with_bytes(model, NULL, NULL, path, kernels, why) : VIT_OK;
     if (status || !*model || !vit_model_config(*model)->int8) return status;
     return vit_fail(why, VIT_BAD_ARGUMENT,
-                    "%s: expected a model of floats to train on, it is int8; use the model that it "
-                    "was quantised from",
+                    "%s: expected a model of floats to train on, got an int8 one; use the model "
+                    "that it was quantised from",
                     path);
 }
 
@@ -118,7 +118,7 @@ static int train(const struct arguments *a) {
     if (!status) status = open_floats(&start, a->init, &vit_native, &why);
     if (!status) status = open_floats(&teacher, a->teacher, recipe_kernels(&recipe), &why);
     if (!status && recipe.precision == PRECISION_BFLOAT16 && recipe_kernels(&recipe) == &vit_native)
-        printf("precision bfloat16: no AMX here, float32 it is, which is slower\n");
+        printf("precision bfloat16: this machine has no AMX; float32 is used, which is slower\n");
     if (!status) {
         interrupts_catch();
         struct train_job job = {
@@ -155,7 +155,8 @@ int command_train(int argc, char **argv) {
         {"--out", OPTION_TEXT, &a.out, true, "MODEL",
          "safetensors to write; beside it MODEL.log.tsv"},
         {"--epochs", OPTION_COUNT, &a.epochs, false, "N", "instead of the recipe's"},
-        {"--threads", OPTION_COUNT, &a.threads, false, "N", "one for each core otherwise"},
+        {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
+
         {"--seed", OPTION_SEED, &a.seed, false, "S", "instead of the recipe's"},
         {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
         {"--teacher", OPTION_TEXT, &a.teacher, false, "MODEL",

@@ -217,11 +217,12 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
         const char *more, *says;
         int code;
     } BAD[] = {
-        {"--first 300", "--first 300 --count 0: it has 300 images", 1},
-        {"--first 200 --count 101", "--first 200 --count 101: it has 300 images", 1},
-        {"--count 301", "it has 300 images", 1},
-        {"--first 2147483647 --count 1", "it has 300 images", 1},
-        {"--count 40", "none of the 40 images is classified right", 1},
+        {"--first 300", "--first 300 --count 0: expected a part of its 300 images", 1},
+        {"--first 200 --count 101", "--first 200 --count 101: expected a part of its 300 images",
+         1},
+        {"--count 301", "expected a part of its 300 images", 1},
+        {"--first 2147483647 --count 1", "expected a part of its 300 images", 1},
+        {"--count 40", "classifies right, got none of the 40 right", 1},
         {"--first -1", "a whole number from 0 to 2^31 - 1 expected after --first", 2},
         {"--accept 1.1", "a number from 0 to 1 expected after --accept", 2},
         {"--accept x", "a number from 0 to 1 expected after --accept", 2},
