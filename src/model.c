@@ -18,7 +18,7 @@ size_t fixed_position_bytes(const vit_config *c) {
     return fixed ? size_times(size_times(c->position_rows, c->width), sizeof(float)) : 0;
 }
 
-/* Bytes of the parameters, and what it takes to begin them on a cache line. */
+/* Bytes of the parameters, with room to begin them on a cache line. */
 static size_t params_bytes(const vit_config *c, const struct vit_kernels *kernels) {
     return size_plus(size_times(params_floats(c, kernels), sizeof(float)), CACHE_LINE);
 }
@@ -70,7 +70,8 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
     if (!kernels) kernels = vit_kernels_best();
     if (kernels->packed)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "expected kernels that take weights unpacked, got %s", kernels->name);
+                        "kernels: expected a table that takes weights unpacked, got %s",
+                        kernels->name);
     if (config->int8)
         return vit_fail(why, VIT_BAD_ARGUMENT, "expected a config of floats, got int8");
     vit_status status = model_new(out, config, json, json_size, kernels, why);
@@ -143,7 +144,7 @@ vit_tensor vit_tensor_at(const vit_model *m, size_t index) {
 }
 
 bool all_finite(const float *x, size_t n) {
-    float sum = 0; /* x - x is 0 for a number, NaN for NaN and the infinities */
+    float sum = 0; /* x - x is 0 if x is finite, and NaN if not */
     for (size_t i = 0; i < n; i++) sum += x[i] - x[i];
     return sum == 0;
 }

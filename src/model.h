@@ -1,4 +1,4 @@
-/* The model: its config, its parameters, and the memory that they lie in. */
+/* The model: its config, its parameters, and their memory. */
 #ifndef VIT_MODEL_H
 #define VIT_MODEL_H
 
@@ -16,21 +16,21 @@ struct vit_model {
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
     char *json, *origin;
     size_t json_size, origin_size;
-    char **labels; /* (K) into one block, or NULL */
+    char **labels; /* (K), in one block with their text; NULL: there are none */
     size_t bytes;
 };
 
-/* Whether the parameters, the positions, and the state that runs an image can be counted. */
+/* Whether the bytes of the parameters, of the positions, and of a state for one image fit in
+ * size_t. */
 bool model_fits(const vit_config *config, const struct vit_kernels *kernels);
-/* Bytes of the positions that are computed, not read; 0: there are none. */
+/* Bytes of computed positions; 0 if the config has none. */
 size_t fixed_position_bytes(const vit_config *config);
 
-/* A model with its memory laid out, its parameters 0, its fixed positions computed, without labels.
- */
+/* Makes a model whose parameters are 0 and whose computed positions are ready. It has no labels. */
 vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
                      const struct vit_kernels *kernels, vit_error *why);
 
-/* Neither NaN nor infinity among x (n). */
+/* Whether x (n) holds neither NaN nor infinity. */
 bool all_finite(const float *x, size_t n);
 
 #endif

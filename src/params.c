@@ -10,9 +10,9 @@ enum { ALIGN_FLOATS = 16 }; /* a cache line */
 
 struct row {
     const char *name;
-    uint16_t field; /* offset in its struct */
+    uint16_t field; /* its offset in struct vit_params or struct block_params */
     uint8_t kind, rank;
-    uint8_t present, shape[4]; /* enum number */
+    uint8_t present, shape[4]; /* values of enum number */
 };
 
 #define VIT_ROW(OWNER, FIELD, NAME, KIND, PRESENT, ...)                                            \
@@ -128,7 +128,7 @@ static struct param describe(const struct row *row, const struct params_walk *wa
     return p;
 }
 
-/* What one of the table's three parts comes to: tensors and floats. */
+/* How many tensors and floats one of the table's three parts has. */
 struct part {
     size_t tensors, floats;
 };
@@ -174,7 +174,7 @@ bool params_at(const vit_config *c, const struct vit_kernels *kernels, size_t in
                struct param *out) {
     struct params_walk walk = params_walk_start(c, kernels, NULL);
     struct part stem = add_up(STEM, STEM_ROWS, &walk), block = add_up(BLOCK, BLOCK_ROWS, &walk);
-    if (index >= stem.tensors) { /* blocks are alike: go past them at once */
+    if (index >= stem.tensors) { /* skip whole blocks at once, because all have the same size */
         size_t blocks = (index - stem.tensors) / block.tensors;
         walk.block = blocks < c->depth ? blocks : c->depth;
         walk.row = walk.block < c->depth ? (size_t)STEM_ROWS : HEAD_START;

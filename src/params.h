@@ -1,22 +1,21 @@
-/* Every parameter of a model, once: this table makes the structs, the sizes, the
- * loader's names and the order in the file.
- *   X(field, timm's name, kind, present, shape...)
- * kind: a vit_kind, by which all code knows a tensor. What follows it are numbers that a config
- * gives, by their names in enum number. */
+/* The table of all parameters of a model. The structs, the sizes, the loader's names and the order
+ * in the file are made from it. X(field, timm's name, kind, present, shape...) kind: a vit_kind
+ * without VIT_KIND_. present: 0 if a model does not have the tensor. present and shape are values
+ * of enum number, which stand for numbers of a config. */
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
 #include "shapes.h"
 
-/* n and a letter as in vit.h; the others say what they are, those of `has` and `is` 0 or 1. */
+/* n and a letter of vit.h, such as nD, is that size. Names with `has` and `is` stand for 0 or 1. */
 /* clang-format off */
 enum number {
     one, three,
-    nF, /* what feeds the head: D or 2D */
+    nF, /* numbers that feed the head: D or 2D */
     nD, nM, nK, nh, nd, nA, n3A, n3D, nP, nQ, nR, nC, nregisters, npositions,
     npatch,                           /* numbers of a patch, after the stem */
-    nS, nS_last = nS + VIT_STEM_MOST, /* channels after no, one, … convolutions of the stem */
-    qkv_matrices, qkv_in,             /* 3h of (d,d) where every head has its own */
+    nS, nS_last = nS + VIT_STEM_MOST, /* channels after 0, 1, … convolutions of the stem */
+    qkv_matrices, qkv_in,             /* 1 of (3A,D); if per_head, 3h of (d,d) */
     has_stem, has_stem_last = has_stem + VIT_STEM_MOST - 1,
     has_patch_bias, has_patch_norm_in, has_patch_norm, has_class, has_distillation,
     has_registers, has_positions, has_norm_pre, has_qkv_bias, has_qk_norm, has_relative,
@@ -26,7 +25,7 @@ enum number {
 };
 /* clang-format on */
 
-/* Convolution I of the stem, whose parameters timm numbers by AT. */
+/* Convolution I of the stem. AT is its number in timm's names. */
 #define VIT_CONVOLUTION(X, I, AT)                                                                  \
     X(stem[I].weight, "patch_embed.backbone." AT ".weight", CONVOLUTION, has_stem + I, nS + I + 1, \
       nS + I, three, three)                                                                        \
@@ -121,13 +120,14 @@ struct param {
     char name[64];
     vit_kind kind;
     size_t shape[4], rank, count;
-    size_t matrices, N, K; /* how many matrices of (N,K); N = K = 0 for what is none */
+    size_t matrices, N, K; /* how many matrices of (N,K); all 0 if the tensor is no matrix */
     bool in_block, int8;   /* int8: a block's matrix in an int8 model */
     size_t offset, floats;
-    float **field; /* in the struct vit_params it was listed for; NULL for none */
+    float **field; /* its pointer in the walk's struct vit_params; NULL if the walk has none */
 };
 
-/* Walks all parameters in file order: params_walk_start, then params_next until false. */
+/* Walks through all parameters in file order: params_walk_start, then params_next until it is
+ * false. */
 struct params_walk {
     const vit_config *config;
     const struct vit_kernels *kernels;
@@ -137,23 +137,25 @@ struct params_walk {
 struct params_walk params_walk_start(const vit_config *config, const struct vit_kernels *kernels,
                                      struct vit_params *params);
 bool params_next(struct params_walk *walk, struct param *out);
-/* The parameter number `index`, in file order, without a walk; false past the last. */
+/* Finds the parameter number `index` in file order, without a walk. False if there is none. */
 bool params_at(const vit_config *config, const struct vit_kernels *kernels, size_t index,
                struct param *out);
 size_t params_count(const vit_config *config, const struct vit_kernels *kernels);
 
-/* Rows of a relative model's tables: one for each offset between two patches of the grid, and
- * three where there is a prefix (attention.c). */
+/* Rows of a table of relative positions: one for each offset between two patches of the grid, and
+ * three more if there is a prefix (attention.c). */
 size_t relative_rows(const vit_config *config);
 
-/* Floats that one packed matrix (N,K) takes, of floats or of int8. Here and below,
- * SIZE_TOO_LARGE (sizes.h) where that does not fit in memory. */
+/* Floats that one packed matrix (N,K) takes, of floats or of int8. SIZE_TOO_LARGE (sizes.h) if they
+ * do not fit in memory, here and below. */
 size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);
 /* Floats that all parameters take. */
 size_t params_floats(const vit_config *config, const struct vit_kernels *kernels);
-/* Whether those, an image and each of the stem's maps can be counted in bytes. */
+/* Whether the bytes of all parameters, of an image, and of each of the stem's maps fit in size_t.
+ */
 bool params_fit(const vit_config *config, const struct vit_kernels *kernels);
-/* Points every field of params, whose blocks are set, into base; absent ones to NULL. */
+/* Points every field of params into base, and to NULL if the model does not have the tensor.
+ * params->blocks must be set before. */
 void params_bind(struct vit_params *params, float *base, const vit_config *config,
                  const struct vit_kernels *kernels);
 

@@ -13,7 +13,8 @@ size_t stem_stride(const vit_config *c) {
     return stride_after(c, c->stem_layers);
 }
 
-/* Of an image, channels lie behind each other; of the stem's maps, side by side. */
+/* In an image each channel is a plane; in the stem's maps the channels of a position lie side by
+ * side. */
 struct maps stem_maps(const vit_config *c, size_t layer, float *x) {
     size_t stride = stride_after(c, layer);
     size_t H = c->image_size[0] / stride, W = c->image_size[1] / stride;

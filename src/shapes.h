@@ -1,33 +1,34 @@
-/* What a config makes of its sizes: maps, patches, tokens. */
+/* Sizes that follow from a config: of maps, patches and tokens. */
 #ifndef VIT_SHAPES_H
 #define VIT_SHAPES_H
 
 #include "vit.h"
 
-/* Channels of numbers over a grid: an image, or what a convolution of the stem makes of it. */
+/* Channels of numbers over a grid: an image, or the output of a convolution of the stem. */
 struct maps {
     float *x;
     size_t channels, rows, columns, channel_step, row_step, column_step;
 };
-/* Those after `layer` convolutions, 0: the image; x: where they lie. */
+/* The maps after `layer` convolutions; 0: the image. x: their numbers. */
 struct maps stem_maps(const vit_config *config, size_t layer, float *x);
 size_t maps_floats(const struct maps *maps);
-/* Pixels from one position of the stem's last maps to the next. */
+/* How many pixels lie from one position of the stem's last maps to the next. */
 size_t stem_stride(const vit_config *config);
 
 /* Rows (0) or columns (1) of a patch, in positions of the stem's last maps. */
 size_t patch_side(const vit_config *config, int axis);
-/* d of a head, and A of all of them: D unless the config has a head_width. */
+/* d, the width of a head, and A, that of all heads together: D unless the config has a head_width.
+ */
 size_t head_width(const vit_config *config);
 size_t attention_width(const vit_config *config);
 
-/* Numbers that feed the head: D, or 2D of class_mean. */
+/* Numbers that feed the head: D, or 2D if the pool is class_mean. */
 size_t head_features(const vit_config *config);
 
-/* The tokens that a pool other than the class token reads: the last so many. */
+/* How many tokens a pool reads that is not the class token: it reads the last ones. */
 size_t pooled_rows(const vit_config *config);
 
-/* C·P·Q of a patch, after the stem. */
+/* C·P·Q: the numbers of a patch, after the stem. */
 size_t patch_values(const vit_config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* Open, run: the whole path. */
+/* Opens a model and runs it: the whole path of an image. */
 #include "vit.h"
 
 #include <string.h>
@@ -43,14 +43,14 @@ struct vit_state {
     vit_team *team;
     size_t batch; /* images that go through the blocks together */
     struct activations block;
-    struct scratch *scratch; /* one a thread */
+    struct scratch *scratch; /* one for each thread */
     struct head_activations head;
     struct stem stem;
     float *patches; /* (batch·N,C·P·Q) */
 };
 
-/* Images go through the blocks together until they fill this many rows for each thread: enough
- * to use the packed weights well, few enough to stay in the cache. */
+/* As many images go through the blocks together as fill this many rows for each thread. This is
+ * enough to use the packed weights well, and few enough to stay in the cache. */
 enum { ROWS_AT_ONCE = 256 };
 
 /* The most bytes of a state for several images at once. */
@@ -64,7 +64,8 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     struct scratch counted;
     *state = (vit_state){.model = m, .batch = batch};
     float *x = arena_floats(arena, rows, D), *normed = arena_floats(arena, rows, D);
-    /* A thread norms its rows while another still reads what its heads gave. */
+    /* One buffer only if the rows coincide, because a thread norms its rows while another thread
+     * still reads the heads' output. */
     float *mixed = A == D ? normed : arena_floats(arena, rows, A);
     struct activations *a = &state->block;
     *a = (struct activations){.x = x,
@@ -99,7 +100,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
 static size_t state_bytes(const vit_model *m, size_t batch, size_t threads) {
     struct arena arena = {0};
     vit_state state;
-    arena_floats(&arena, sizeof state); /* at least its bytes */
+    arena_floats(&arena, sizeof state); /* more than its bytes */
     state_lay_out(&state, &arena, m, batch, threads);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
 }
@@ -146,14 +147,14 @@ static size_t count_wanted(const uint8_t *mask, size_t layers) {
     return n;
 }
 
-/* Copies x (B,T,D) to its place `index` among `layers` wanted ones of every image. */
+/* Copies x (B,T,D) into out (B,layers,T,D), as layer `index` of each image. */
 static void tap_hidden(float *out, const float *x, size_t batch, size_t layers, size_t index,
                        size_t each) {
     for (size_t i = 0; i < batch; i++)
         memcpy(out + (i * layers + index) * each, x + i * each, each * sizeof *x);
 }
 
-/* Tokens that the last block must still carry: all where a tap wants them. */
+/* How many tokens the last block must compute: all of them if a tap wants them. */
 static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
     return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
@@ -183,7 +184,7 @@ struct tokens_call {
     size_t batch, layer;
 };
 
-/* A share of the maps that one convolution makes. */
+/* Computes one thread's share of the maps of one convolution. */
 static void run_stem(void *context, size_t part, size_t parts) {
     const struct tokens_call *call = context;
     const vit_state *state = call->state;
@@ -191,7 +192,7 @@ static void run_stem(void *context, size_t part, size_t parts) {
                  call->batch, part, parts);
 }
 
-/* A share of the tokens, from the pixels or the last maps on. */
+/* Computes one thread's share of the tokens, from the pixels or from the stem's last maps. */
 static void run_tokens(void *context, size_t part, size_t parts) {
     const struct tokens_call *call = context;
     const vit_model *m = call->state->model;
@@ -208,7 +209,7 @@ static void run_tokens(void *context, size_t part, size_t parts) {
     }
 }
 
-/* At most state->batch images: pixels → patches → tokens → blocks → logits. */
+/* Runs at most state->batch images: pixels → patches → tokens → blocks → logits. */
 static void run_some(vit_state *state, const float *images, size_t batch, float *logits,
                      const vit_taps *taps) {
     const vit_model *m = state->model;

@@ -1,5 +1,5 @@
-/* Does relaxed SIMD compute right in this engine, and is it fast? A small module by itself, which
- * the build puts into vit.js; web/load/probe.ts asks it. */
+/* A small module of its own that tells whether this engine computes relaxed SIMD right and fast.
+ * The build puts the module into vit.js; web/load/probe.ts runs it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <wasm_simd128.h>
@@ -8,11 +8,11 @@ enum { K = 64, NR = 8, PLAIN_ROWS = 4, FUSED_ROWS = 6, DOTS = 4 };
 #define EACH _Pragma("unroll") for
 #define ROLLED _Pragma("nounroll") for
 
-/* Not static, or the compiler knows what they hold. */
+/* Not static, because the compiler would know the values of static arrays. */
 float x[FUSED_ROWS * K], panel[K * NR], y[FUSED_ROWS * NR];
 int8_t a[DOTS * K], b[K];
 
-/* Four products a lane, in one step and in two: both dots of kernels/relaxed.c. */
+/* Both dots of kernels/relaxed.c: four products a lane, in one step or in two. */
 static inline v128_t dot(v128_t va, v128_t vb, v128_t sum) {
     return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(va, vb, sum);
 }
@@ -21,8 +21,8 @@ static inline v128_t dot_in_pairs(v128_t va, v128_t vb, v128_t sum) {
     return wasm_i32x4_add(sum, wasm_i32x4_extadd_pairwise_i16x8(pairs));
 }
 
-/* Sums as a tile makes them, beside plain arithmetic. V8 11's baseline compiler, in Node 20 and
- * 21, gets them wrong. */
+/* Compares sums that are made as a tile makes them with plain arithmetic. The baseline compiler of
+ * V8 11, which is in Node 20 and 21, gets such sums wrong. */
 static bool dots_right(void) {
     ROLLED(int i = 0; i < DOTS * K; i++) a[i] = (int8_t)(i < 2 * K ? -128 : i * 83);
     ROLLED(int k = 0; k < K; k++) b[k] = (int8_t)(k < K / 2 ? 127 : k * 31 & 127);
@@ -47,9 +47,10 @@ static bool dots_right(void) {
     return right;
 }
 
-/* 0: something is wrong; 1: right, multiply-add rounds twice; 2: right, it rounds once. */
+/* → 0: a result is wrong; 1: all are right, and multiply-add rounds twice; 2: right, rounds once.
+ */
 __attribute__((export_name("check"))) int check(void) {
-    const float e = 0x1p-12f; /* (1+e)² - (1+2e) = e², which rounding the square first loses */
+    const float e = 0x1p-12f; /* (1+e)² - (1+2e) = e², or 0 if the square is rounded first */
     float got[4];
     wasm_v128_store(got, wasm_f32x4_relaxed_madd(wasm_f32x4_make(1 + e, -1 - e, 3, 3),
                                                  wasm_f32x4_make(1 + e, 1 + e, 5, -5),
@@ -59,7 +60,7 @@ __attribute__((export_name("check"))) int check(void) {
     return right && dots_right() ? 1 + fused : 0;
 }
 
-/* ---- Tiles to be timed: each kernel's, over and over ------------------------ */
+/* ---- Tiles to be timed ------------------------------------------------------ */
 
 #define ADD_PRODUCT(a, b, c) wasm_f32x4_add(c, wasm_f32x4_mul(a, b))
 #define DOT(a, b, c) dot(b, a, c)
@@ -78,10 +79,11 @@ __attribute__((export_name("check"))) int check(void) {
         wasm_v128_store(y + i * NR, sum[i][0]);                                                    \
         wasm_v128_store(y + i * NR + 4, sum[i][1]);                                                \
     }
-#define BARRIER __asm__ volatile("" ::: "memory") /* else one time would do for all */
+#define BARRIER __asm__ volatile("" ::: "memory") /* the compiler must not run a tile only once */
 
-/* The tile of kernels/simd128.c or of relaxed.c, as often as makes the work the same. Both are in
- * one function: an engine that optimises in steps takes them in the same step. */
+/* Runs the tile of kernels/simd128.c, or if `fused` of relaxed.c. Counts differ so that the work is
+ * equal. Both tiles are in one function, so that an engine which optimises in steps optimises both
+ * in the same step. */
 __attribute__((export_name("tile"))) void tile(bool fused, int times) {
     v128_t sum[FUSED_ROWS][2];
     for (times *= fused ? PLAIN_ROWS : FUSED_ROWS; times > 0; times--) {
@@ -94,7 +96,7 @@ __attribute__((export_name("tile"))) void tile(bool fused, int times) {
     }
 }
 
-/* relaxed.c's int8 tile by the one dot or the other. */
+/* Runs relaxed.c's int8 tile with either dot. */
 __attribute__((export_name("tile_int8"))) void tile_int8(bool in_pairs, int times) {
     v128_t sum[PLAIN_ROWS][2];
     for (; times > 0; times--) {

@@ -1,8 +1,9 @@
-/* The WebAssembly module's exports: vit.h in ints and pointers, called by web/run/wasm.ts alone.
+/* The exports of the WebAssembly module: the functions of vit.h with ints and pointers. Only
+ * web/run/wasm.ts calls them.
  *
- * An instance of the module is one session: a model, its state and the buffers of a run.
- * Buffers grow when a larger run is asked for and stay, so a run no larger than an earlier
- * one allocates nothing. Nothing is closed: JavaScript drops the whole instance. */
+ * An instance of the module is one session: a model, its state and the buffers of a run. A buffer
+ * grows for a larger run and never shrinks, so a run that is no larger than an earlier one
+ * allocates nothing. Nothing is closed, because JavaScript drops the whole instance. */
 #include <emscripten/emmalloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +20,18 @@ extern vit_team wasm_team; /* wasm/team.c */
 #define TEAM NULL
 #endif
 
-/* Words that web/run/wasm.ts reads by position. */
+/* web/run/wasm.ts reads these words by their positions. */
 static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
-    const char *json; /* the config */
+    const char *json; /* vit_model_json */
     size_t json_size;
     float *images;      /* (B,C,H,W) */
     float *logits;      /* (B,K) */
     float *attention;   /* (B,l,h,T,T) */
     float *tokens;      /* (B,T,D) */
     float *pooled;      /* (B,D) */
-    uint8_t *layers;    /* (L): nonzero where the attention is wanted */
-    const char *why;    /* the last error */
+    uint8_t *layers;    /* mask (L): nonzero for each layer whose attention is wanted */
+    const char *why;    /* the last error's message */
     const char *origin; /* vit_model_origin */
     size_t origin_size;
 } session;
@@ -43,7 +44,7 @@ static vit_state *state;
 static size_t state_batch, state_threads;
 static vit_error error;
 
-/* What vitw_reserve has made room for. */
+/* The largest run that the buffers have room for. */
 static struct {
     size_t batch, layers;
     bool tokens;
@@ -51,7 +52,7 @@ static struct {
 
 /* ---- The heap ----------------------------------------------------------- */
 
-/* Every allocation of the module is counted, so a test can show that a run makes none. */
+/* Counts every allocation of the module, so that a test can show that a run makes none. */
 static uint32_t allocations;
 
 void *malloc(size_t size) {
@@ -88,7 +89,7 @@ struct buffer {
 
 static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled;
 
-/* At least `size` bytes, 16-byte aligned. What the buffer held is lost when it grows. */
+/* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 static bool hold(struct buffer *buffer, size_t size) {
     if (size <= buffer->size) return true;
     if (size == SIZE_TOO_LARGE) return false;
@@ -127,10 +128,11 @@ struct session *vitw_session(void) {
     return &session;
 }
 
-/* Opens the one model of this instance by feeding its file. `json` NULL: the file's own config;
- * it must stay until the end. `in_pairs`: products of int8 in two steps, in a module that has
- * the choice. After a failure the module is good for nothing but its message, which `end`
- * brings. */
+/* Begins to open the one model of this instance.
+ * json: the config, which must stay until vitw_end; NULL: the file's own config.
+ * in_pairs: the relaxed module makes products of int8 in two steps; other modules ignore it.
+ * After a failure the module is of no further use. vitw_session has the message of vitw_begin;
+ * vitw_end brings the message of a vitw_feed that failed. */
 vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool in_pairs) {
 #ifdef __wasm_relaxed_simd__
     const struct vit_kernels *kernels = in_pairs ? &vit_relaxed_pairs : &vit_relaxed;
@@ -150,7 +152,7 @@ static vit_status misused(const char *what) {
 }
 
 vit_status vitw_end(void) {
-    if (!loader) return misused("the file of this module has ended");
+    if (!loader) return misused("expected a file that is being fed, got none");
     vit_status status = vit_open_end(&model, loader, &error);
     loader = NULL;
     if (status != VIT_OK) return status;
@@ -172,12 +174,12 @@ vit_status vitw_end(void) {
                           : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
 }
 
-/* Makes room for a run of `batch` images that keeps the attention of `layers` layers and,
- * when asked, the final tokens and what they are pooled to. Call it before filling images: the
- * buffers may move. */
+/* Makes room for a run of `batch` images that keeps the attention of `layers` layers and, if
+ * `want_tokens`, the final tokens and the pooled ones. Call it before images are filled, because
+ * the buffers may move. */
 vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
-    if (!model) return misused("this module has no model yet");
-    reserved.batch = 0; /* the buffers may move even if there is no room */
+    if (!model) return misused("expected a module with a model, got one without");
+    reserved.batch = 0; /* stays 0 on failure, because some buffers may have moved */
     size_t T = session.prefix + session.grid_rows * session.grid_columns;
     const size_t image_shape[] = {batch, session.channels, session.rows, session.columns, 1};
     const size_t logit_shape[] = {batch, session.classes, 1, 1, 1};
@@ -200,16 +202,16 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     }
     return vit_fail(&error, VIT_NO_MEMORY,
                     "%z images with the attention of %z layers need more memory than there is; ask "
-                    "for less at once",
+                    "for fewer at once",
                     batch, layers);
 }
 
-/* Room for the bytes of one image; NULL when there is none. */
+/* → room for the bytes of one image; NULL: no memory. */
 uint8_t *vitw_pixels(size_t size) {
     return hold(&pixels, size) ? pixels.data : NULL;
 }
 
-/* A plane without ink in vitw_pixels; NULL when there is no room. */
+/* → a plane without ink, in the buffer of vitw_pixels; NULL: no memory. */
 uint8_t *vitw_ink(size_t rows, size_t columns) {
     size_t size = size_times(rows, columns);
     uint8_t *ink = vitw_pixels(size);
@@ -217,12 +219,12 @@ uint8_t *vitw_ink(size_t rows, size_t columns) {
     return ink;
 }
 
-/* Room for the points of a stroke, until vitw_prepare; NULL when there is none. */
+/* → room for the points of a stroke, valid until vitw_prepare; NULL: no memory. */
 vit_point *vitw_points(size_t count) {
     return hold(&scratch, size_times(count, sizeof(vit_point))) ? scratch.data : NULL;
 }
 
-/* Whether vitw_pixels or vitw_ink made room for so many bytes. */
+/* Whether vitw_pixels or vitw_ink made room for such an image. */
 static bool has_pixels(size_t rows, size_t columns, size_t channels) {
     return size_times(size_times(rows, columns), channels) <= pixels.size;
 }
@@ -230,7 +232,7 @@ static bool has_pixels(size_t rows, size_t columns, size_t channels) {
 /* Adds the stroke in vitw_points to the plane of vitw_ink. */
 vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
     if (!has_pixels(rows, columns, 1) || count > scratch.size / sizeof(vit_point))
-        return misused("a stroke that vitw_ink or vitw_points made no room for");
+        return misused("expected a stroke that fits what vitw_ink and vitw_points made room for");
     vit_draw_stroke(pixels.data, rows, columns, scratch.data, count);
     return VIT_OK;
 }
@@ -238,7 +240,8 @@ vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
 /* The bytes in vitw_pixels → images[index]. */
 vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels) {
     if (index >= reserved.batch || !has_pixels(rows, columns, channels))
-        return misused("an image that vitw_reserve or vitw_pixels made no room for");
+        return misused(
+            "expected an image that fits what vitw_reserve and vitw_pixels made room for");
     const vit_config *config = vit_model_config(model);
     const vit_pixels source = {pixels.data, rows, columns, channels};
     float *image = session.images + index * session.channels * session.rows * session.columns;
@@ -250,12 +253,13 @@ vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channe
     return vit_prepare_image(image, scratch.data, &source, config, &error);
 }
 
-/* images → logits; and the attention of the marked layers and the final tokens when asked. */
+/* images → logits; if wanted, also the attention of the marked layers, and the final tokens with
+ * the pooled ones. */
 vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     size_t layers = 0;
     for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
-        return misused("a run that vitw_reserve made no room for");
+        return misused("expected a run that fits what vitw_reserve made room for");
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,

@@ -1,10 +1,10 @@
-/* Threads for the wasm module, in builds with shared memory: one leader, who calls all the other
- * exports, and helpers. A helper is a worker of JavaScript's that instantiates the module on the
- * leader's memory, gives it a stack of its own and stays in vitw_help.
+/* Threads of the wasm module, in builds with shared memory: one leader and its helpers. The leader
+ * calls all exports except vitw_help. A helper is a JavaScript worker. It instantiates the module
+ * on the leader's memory, gives its instance a stack of its own, and stays in vitw_help.
  *
- * In a run of the team the leader opens a part for every helper, does part 0, then every part
- * that is still open, and waits for the others: a helper that sleeps, or never came, costs time
- * and nothing else. Who exchanges a part's `open` for 0 does it. */
+ * In a run the leader opens a part for every helper and does part 0. Then it does every part that
+ * is still open, and waits for the other parts. So a helper that sleeps or never came costs only
+ * time. The thread that exchanges a part's `open` for 0 does the part. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -13,35 +13,36 @@
 enum {
     MOST_THREADS = 64,
     STACK_BYTES = 64 << 10,
-    SPINS = 1 << 15 /* some 50 µs before a thread sleeps: within a run, work comes sooner */
+    SPINS = 1 << 15 /* about 50 µs until a thread sleeps; within a run, work comes sooner */
 };
 
 typedef _Atomic uint32_t word;
 
-/* A cache line of its own. */
+/* Each helper has a cache line of its own. */
 struct helper {
-    _Alignas(64) word open; /* its part waits for somebody to do it */
-    word busy;              /* its part is not done */
+    _Alignas(64) word open; /* no thread has begun its part */
+    word busy;              /* its part is not done yet */
     word sleeping;
 };
 
 static struct helper helpers[MOST_THREADS]; /* from 1 on */
-static vit_part *task; /* with its context, written by the leader while nothing is open */
+static vit_part *task; /* the leader writes it and its context while no part is open */
 static void *task_context;
 static word leader_sleeping, dismissed;
 static bool leader_may_sleep;
 static char *stacks;
 
-/* On its own and called through a pointer, lest it be inlined: after this instruction the baseline
- * compiler of Node 20 and Chrome 113 has forgotten the function's locals. */
+/* A function of its own, called through a pointer so that it is not inlined: after this
+ * instruction, the baseline compiler of Node 20 and Chrome 113 has lost the locals of the function.
+ */
 static void sleep_while(word *at, uint32_t value) {
     __builtin_wasm_memory_atomic_wait32((int *)at, (int)value, -1);
 }
 static void (*volatile const do_sleep)(word *at, uint32_t value) = sleep_while;
 
-/* Returns once *at is not `value`, or now and then for no reason. Who changes the word calls `wake`
- * after it. All accesses are sequentially consistent, so either the waker sees `sleeping`, or the
- * waiter sees the new value. */
+/* Returns when *at is no longer `value`; it may return earlier. A thread that changes *at calls
+ * `wake` afterwards. All accesses are sequentially consistent, so either the waker sees `sleeping`,
+ * or the waiter sees the new value. */
 static void wait_while(word *at, uint32_t value, word *sleeping, bool may_sleep) {
     for (int spins = 0; spins < SPINS; spins++)
         if (atomic_load(at) != value) return;
@@ -78,8 +79,8 @@ static void run(vit_team *team, vit_part *part, void *context) {
 
 vit_team wasm_team = {1, run};
 
-/* A team of `threads`, this one among them; once, and before vitw_reserve. A browser's main thread
- * may not sleep. */
+/* Makes a team of `threads`, which include this one. Call it once, before vitw_reserve.
+ * may_sleep: false on a browser's main thread, which is not allowed to sleep. */
 vit_status vitw_team(size_t threads, bool may_sleep) {
     if (stacks || threads < 2 || threads > MOST_THREADS) return VIT_BAD_ARGUMENT;
     stacks = malloc((threads - 1) * STACK_BYTES);
@@ -89,13 +90,14 @@ vit_status vitw_team(size_t threads, bool may_sleep) {
     return VIT_OK;
 }
 
-/* Where the stack of helper 1…threads-1 begins, growing down. */
+/* → the top of the stack of helper `index`, from 1 up. A stack grows down. */
 char *vitw_stack(size_t index) {
     return index < wasm_team.size ? stacks + index * STACK_BYTES : NULL;
 }
 
-/* Sends the helpers home. What is run afterwards, the leader does alone. The parts stay open: a
- * helper that is about to sleep, or comes later, still finds its part and leaves. */
+/* Dismisses the helpers. From then on the leader does all parts alone. The parts of the helpers
+ * stay open, so that a helper that is about to sleep, or that comes later, finds its part and
+ * leaves. */
 void vitw_dismiss(void) {
     atomic_store(&dismissed, 1);
     for (size_t i = 1; i < wasm_team.size; i++) {
@@ -107,7 +109,7 @@ void vitw_dismiss(void) {
 
 /* ---- A helper ----------------------------------------------------------- */
 
-/* Helper `index` at work until it is dismissed. */
+/* Does the parts of helper `index` until the helpers are dismissed. */
 void vitw_help(size_t index) {
     if (index >= MOST_THREADS) return;
     struct helper *helper = &helpers[index];
