@@ -12,7 +12,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* ---- What the tensors tell ---------------------------------------------- */
+/* ---- Sizes of the tensors ----------------------------------------------- */
 
 struct shapes {
     const struct names *names;
@@ -20,13 +20,14 @@ struct shapes {
     const struct json *given;
 };
 
-/* A tensor of timm's name; of three whose rows follow each other, the first. NULL: none. */
+/* → the tensor that the family has for timm's `name`; the first, if it has three whose rows follow
+ * each other. NULL: none. */
 static const struct st_tensor *tensor(const struct shapes *s, const char *name) {
     const struct st_tensor *sources[NAMES_SOURCES];
     return names_sources(sources, s->names, s->st, name) ? sources[0] : NULL;
 }
 
-/* All rows of a matrix. */
+/* → the rows of a matrix, which may be made of several tensors. */
 static size_t rows_of(const struct shapes *s, const char *name) {
     const struct st_tensor *sources[NAMES_SOURCES];
     size_t n = names_sources(sources, s->names, s->st, name), rows = 0;
@@ -34,13 +35,13 @@ static size_t rows_of(const struct shapes *s, const char *name) {
     return rows;
 }
 
-/* Vectors of `width` numbers that a tensor holds. */
+/* → how many vectors of `width` numbers a tensor holds. */
 static size_t vectors_of(const struct shapes *s, const char *name, size_t width) {
     const struct st_tensor *t = tensor(s, name);
     return t && width ? t->count / width : 0;
 }
 
-/* vit-pytorch has parameters of no numbers. */
+/* A tensor without numbers does not count: vit-pytorch writes such tensors. */
 static bool has(const struct shapes *s, const char *name) {
     const struct st_tensor *t = tensor(s, name);
     return t && t->count > 0;
@@ -74,7 +75,7 @@ struct inferred {
     const char *norm, *norm_eps, *activation, *position, *pool, *attention, *patch_order;
 };
 
-/* What neither the file nor its family tells. `values`: what it can be. */
+/* Asks for a key that neither the file nor its family tells. values: what the key may be. */
 static vit_status ask(const char *key, const char *values, vit_error *why) {
     return vit_fail(why, VIT_BAD_CONFIG, "config: %s: tell %s; nothing in this file does", key,
                     values);
@@ -96,7 +97,7 @@ static vit_status missing(const struct shapes *s, const char *ours, vit_error *w
                     names_family(s->names));
 }
 
-/* What is given but makes no sense is 1 here: config.c will say so. */
+/* A given value that makes no sense becomes 1 here; config.c refuses it later. */
 static bool given_size(const struct shapes *s, const char *key, size_t *out) {
     struct json value;
     if (!json_get(s->given, key, &value)) return false;
@@ -115,14 +116,15 @@ static bool given_pair(const struct shapes *s, const char *key, size_t out[2]) {
     return true;
 }
 
-/* (D,C,P,Q) says it all; of (D,P·P·C) the channels are taken for colours, else for one. */
+/* The shape (D,C,P,Q) tells all sizes. A matrix (D,P·P·C) is taken for one of three channels if P
+ * is then a whole number, else for one of a single channel. */
 static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_error *why) {
     const struct st_tensor *t = tensor(s, "patch_embed.proj.weight");
     if (!t) return missing(s, "patch_embed.proj.weight", why);
     c->width = t->rank ? t->shape[0] : 0;
     if (t->rank == 4) {
         c->channels = t->shape[1], c->patch[0] = t->shape[2], c->patch[1] = t->shape[3];
-        given_pair(s, "patch_size", c->patch); /* behind a stem another than the tensor's */
+        given_pair(s, "patch_size", c->patch); /* after a stem it is not the tensor's */
         return VIT_OK;
     }
     bool known = given_size(s, "channels", &c->channels);
@@ -150,7 +152,7 @@ static void infer_prefix(struct inferred *c, const struct shapes *s) {
     }
 }
 
-/* A square of as many patches as there are positions, without or with those of the prefix. */
+/* Takes the positions for those of a square of patches, with or without rows for the prefix. */
 static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_error *why) {
     if (given_pair(s, "image_size", c->image)) return VIT_OK;
     size_t rows = vectors_of(s, "pos_embed", c->width);
@@ -171,14 +173,15 @@ static bool is_bare(const struct shapes *s) {
     return names_habits(s->names)->bare && !has(s, "blocks.0.attn.proj.weight");
 }
 
-/* 0: no published model has such a width. */
+/* → how many heads published models of this width have; 0: the config must tell it. */
 static size_t usual_heads(const struct published *models, size_t width) {
     for (; models->width; models++)
         if (models->width == width) return models->heads;
     return width % 64 ? 0 : width / 64;
 }
 
-/* Asks for a number that makes heads of 16 to 64, or of 4 and more in a small model. */
+/* Asks for the heads, and proposes numbers that make heads 16 to 64 wide, or in a small model 4 to
+ * 64. */
 static vit_status ask_heads(size_t width, vit_error *why) {
     size_t numbers[8], count = 0, least = width < 64 ? 4 : 16;
     for (size_t n = (width + 63) / 64; n && n <= width / least && count < 8; n++)
@@ -194,7 +197,7 @@ static vit_status ask_heads(size_t width, vit_error *why) {
     return ask("heads", values, why);
 }
 
-/* A norm of each head's queries has its width. */
+/* If each head's queries are normed, that norm is as wide as a head. */
 static size_t normed_heads(const struct shapes *s, size_t width) {
     const struct st_tensor *norm = tensor(s, "blocks.0.attn.q_norm.weight");
     return norm && norm->count && width % norm->count == 0 ? width / norm->count : 0;
@@ -216,8 +219,8 @@ static vit_status infer_heads(struct inferred *c, struct assumed *assumed, const
     return VIT_OK;
 }
 
-/* A class token of rank 2 is of a vit-pytorch whose models without it pool by a mean; an older one
- * has it in either case, and in its mean too. */
+/* In vit-pytorch a class token of rank 2 means that the head reads it. An older version has a class
+ * token, of rank 3, also in models that pool by a mean, and it is part of that mean. */
 static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_error *why) {
     const struct habits *habits = names_habits(s->names);
     const struct st_tensor *head = tensor(s, "head.weight"), *token = tensor(s, "cls_token");
@@ -232,9 +235,10 @@ static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_err
     if (c->pool_prefix && token && token->rank == 3 && !is_given(s, "pool"))
         return ask("pool", "class or mean", why);
     size_t prefix = c->class_tokens + c->distillation_tokens + c->registers;
-    if (has(s, "attn_pool.latent") && prefix && !is_given(s, "pool_prefix")) /* timm < 1.0.16 did */
+    /* timm pooled the prefix too before 1.0.16, transformers the registers before 4.52. */
+    if (has(s, "attn_pool.latent") && prefix && !is_given(s, "pool_prefix"))
         return ask("pool_prefix", "true or false, whether the prefix is pooled too", why);
-    if (both && c->registers && !is_given(s, "pool_prefix")) /* transformers < 4.52 did */
+    if (both && c->registers && !is_given(s, "pool_prefix"))
         return ask("pool_prefix", "true or false, whether registers are in the mean", why);
     return VIT_OK;
 }
@@ -263,7 +267,7 @@ static vit_status infer_words(struct inferred *c, struct assumed *assumed, const
     return VIT_OK;
 }
 
-/* Which biases a family may leave out, and this file does. */
+/* Finds biases that this file lacks and that its family may leave out. */
 static void infer_biases(struct inferred *c, const struct shapes *s) {
     const struct habits *habits = names_habits(s->names);
     bool norm_pre = has(s, "norm_pre.weight");
@@ -278,7 +282,7 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->qk_norm = has(s, "blocks.0.attn.q_norm.weight");
     c->layer_scale = has(s, "blocks.0.ls1.gamma");
     if (c->head_width * c->heads == c->width) c->head_width = 0;
-    c->attention = is_bare(s) ? "per_head" : "standard"; /* which is the same for one head */
+    c->attention = is_bare(s) ? "per_head" : "standard"; /* per_head has no projection */
 }
 
 static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const struct shapes *s,
@@ -299,14 +303,14 @@ static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const
     return status;
 }
 
-/* ---- Its text ----------------------------------------------------------- */
+/* ---- The config's text -------------------------------------------------- */
 
 #define AT(field) offsetof(struct inferred, field)
 static const struct entry {
     const char *key;
     enum { NUMBER, NUMBER_IF_ANY, PAIR, BOOL, BOOL_IF_ANY, FALSE_IF, WORD, WORD_IF_ANY, RAW } kind;
     size_t at;
-    bool habit; /* the family's, whatever the sizes are */
+    bool habit; /* it follows from the family, not from sizes */
 } ENTRIES[] = {
     {"image_size", PAIR, AT(image), false},
     {"patch_size", PAIR, AT(patch), false},
@@ -333,7 +337,7 @@ static const struct entry {
     {"layer_scale", BOOL, AT(layer_scale), false},
 };
 
-/* "key": — if the config does not have it. */
+/* Writes "key": and returns true, unless the given config has the key. */
 static bool begin(struct text *out, const struct shapes *s, const char *key) {
     if (is_given(s, key)) return false;
     put_words(out, "\"");
@@ -387,7 +391,7 @@ static void write_prefix(struct text *out, const struct shapes *s, const struct 
 vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
                         const struct names *names, const struct safetensors *st,
                         const struct json *given, vit_error *why) {
-    enum { ROOM = 1024, REGISTER = 16 }; /* for all keys; for a register */
+    enum { ROOM = 1024, REGISTER = 16 }; /* bytes for all keys, and for each register */
     *out = NULL;
     assumed->count = 0;
     struct shapes shapes = {names, st, given};

@@ -13,7 +13,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* What a value may be. */
+/* The kinds of values. */
 enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
 
 static const char *const NORMS[] = {"pre", "post", NULL};
@@ -30,20 +30,20 @@ static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest
 static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
 static const char *const MIDDLES[] = {"even", "floor", NULL};
 
-/* What stands for a key that a config lacks: JSON, or one of these. */
+/* What is read if a config lacks a key: JSON text, or one of these. */
 #define REQUIRED NULL
 #define NONE ""
 
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset, max; /* of SIZE and PAIR, whose least is 1, of COUNT and POSITIVE */
+    size_t offset, max; /* max: of SIZE and PAIR, which begin at 1, and of COUNT and POSITIVE */
     const char *const *words;
     const char *otherwise;
 };
 
-/* The config's plain keys: what each may be, where it goes, its default. web/config.ts has the
- * defaults too. */
+/* The plain keys of a config: kind of value, field, limit, default. web/config.ts has the defaults
+ * too; config.test.mjs compares them. */
 #define AT(field) offsetof(vit_config, field)
 static const struct key KEYS[] = {
     {"image_size", PAIR, AT(image_size), 16384, NULL, REQUIRED},
@@ -161,7 +161,7 @@ static vit_status expect_value(const struct key *key, const struct json *value, 
                     list_words(words, key->words), value->text, value->size);
 }
 
-/* The prefix is class, distillation, register, …: each may be missing, none out of order. */
+/* The prefix is class, distillation, register, … in this order. Each of them may be missing. */
 static vit_status read_prefix(vit_config *config, const struct json *value, vit_error *why) {
     struct json token;
     config->class_tokens = config->distillation_tokens = config->register_tokens = 0;
@@ -185,7 +185,7 @@ static vit_status read_prefix(vit_config *config, const struct json *value, vit_
         value->text, value->size);
 }
 
-/* Each convolution is its channels, with stride 2, or [channels, stride]. */
+/* A convolution is [channels, stride], or its channels alone if the stride is 2. */
 static vit_status read_stem(vit_config *config, const struct json *value, vit_error *why) {
     struct json layer;
     bool good = value->type == JSON_ARRAY && json_length(value) <= VIT_STEM_MOST;
@@ -226,7 +226,7 @@ static bool read_channel_values(const struct json *object, const char *name, siz
     return true;
 }
 
-/* A member of `prepare` that is one of some words. */
+/* Reads a member of `prepare` that is one of `words`. If it is missing, *out stays. */
 static vit_status read_choice(unsigned *out, const struct json *object, const char *name,
                               const char *const *words, vit_error *why) {
     struct json member;
@@ -236,7 +236,7 @@ static vit_status read_choice(unsigned *out, const struct json *object, const ch
                     list_words(listed, words), member.text, member.size);
 }
 
-/* What a photo's sides become, and what of it is kept. */
+/* Reads to which lengths a photo is resized, and which part is then cut out. */
 static vit_status read_photo_sizes(vit_config *config, const struct json *value, vit_error *why) {
     struct json member;
     size_t resize = 0, *stretch = config->photo.stretch, *crop = config->photo.crop;
@@ -274,8 +274,8 @@ static vit_status read_fill(vit_config *config, const struct json *value, vit_er
                         member.text, member.size);
     if (config->photo.fit != VIT_CONTAIN || config->photo.fills) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
-                    "config: prepare.fill is missing: a photo that is to be contained lacks some "
-                    "of the crop");
+                    "config: prepare.fill is missing: with fit contain, a photo may be smaller "
+                    "than the crop");
 }
 
 static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
@@ -290,7 +290,7 @@ static vit_status read_photo(vit_config *config, const struct json *value, vit_e
     config->photo.crop_floor = middle == 1;
     if (fit != VIT_STRETCH && !config->photo.stretch[0])
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: prepare.fit: expected a resize to rows and columns beside it");
+                        "config: prepare.fit: expected prepare.resize to be [rows, columns]");
     if (config->channels > 4 ||
         !read_channel_values(value, "mean", config->channels, config->photo.mean) ||
         !read_channel_values(value, "std", config->channels, config->photo.std))
@@ -331,20 +331,20 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
         if (c->patch_size[i] % stem_stride(c))
             return vit_fail(
                 why, VIT_BAD_CONFIG,
-                "config: stem: strides of %z in all need a patch_size that they divide, "
-                "got %z",
-                stem_stride(c), c->patch_size[i]);
+                "config: stem: expected strides whose product divides patch_size %z, got %z",
+                c->patch_size[i], stem_stride(c));
     bool pools_heads = c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR;
     if (c->head_width && (c->attention == VIT_PER_HEAD || pools_heads))
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: head_width: expected none where attention is per_head, or pools");
+                        "config: head_width: expected none if attention is per_head or if pool is "
+                        "attention or prr");
     if (!c->head_width && c->width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: heads: expected a divisor of width %z, got %z", c->width,
                         c->heads);
     if (c->position == VIT_SINCOS2D && c->width % 4)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: width: sincos2d needs a multiple of 4, got %z", c->width);
+                        "config: width: expected a multiple of 4 for sincos2d, got %z", c->width);
     if (c->prepare == VIT_PREPARE_PHOTO &&
         (c->photo.crop[0] != c->image_size[0] || c->photo.crop[1] != c->image_size[1]))
         return vit_fail(why, VIT_BAD_CONFIG,
@@ -367,7 +367,7 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     return VIT_OK;
 }
 
-/* The keys that are lists or objects. What they may be depends on the plain ones. */
+/* The keys that are lists or objects. They are read last, because they depend on plain keys. */
 static const struct nested {
     const char *name;
     vit_status (*read)(vit_config *config, const struct json *value, vit_error *why);
@@ -396,7 +396,7 @@ bool config_is_whole(const struct json *config) {
     return true;
 }
 
-/* A config's value, or the default; false where there is neither. */
+/* Finds a key's value, or else its default. False if there is neither. */
 static bool value_of(struct json *value, const struct json *root, const char *name,
                      const char *otherwise) {
     return json_get(root, name, value) ||

@@ -14,10 +14,11 @@ vit_status config_read(vit_config *out, const struct json *config, vit_error *wh
 /* Keeps the classes' names in the model, if the config has any. */
 vit_status config_keep_labels(vit_model *model, const struct json *config, vit_error *why);
 
-/* Whether `name` is a key of a model's config. A file may hold others; a recipe's model not. */
+/* Whether `name` is a key of a config. A file's config may have other keys, a recipe's `model` may
+ * not. */
 bool config_has_key(const struct json *name);
 
-/* Whether a config has every key that it must have. */
+/* Whether a config has all required keys. */
 bool config_is_whole(const struct json *config);
 
 #endif

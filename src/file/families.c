@@ -1,15 +1,16 @@
-/* A table a family, a line a tensor: ours, a space, theirs. `*` is the block's number; {a,b,c} are
- * tensors whose rows follow each other in ours; # is any number. A name without its last part
- * (.weight, .bias, .gamma) stands for all of them. Of several lines with the same name the first
- * that the file has counts; what no line names is called as by timm, which is as in params.h. */
+/* A table for each family, with a line for each tensor: our name, a space, their name. `*` is the
+ * block's number, # is any number, and the tensors {a,b,c} become one tensor of ours, their rows
+ * one after the other. A name without its last part (.weight, .bias, .gamma) stands for all such
+ * names. Of several lines with the same name of ours, the first whose tensors are in the file
+ * counts. Tensors without a line have timm's names, which are those of params.h. */
 #include "families.h"
 
 #include "vit.h"
 
-/* timm's own; then what the first code of DINOv2 and of DeiT III calls otherwise. What is passed
- * over: MAE's decoder, the projection heads of DINO and DINOv2. */
+/* timm's names, and the other names in facebook's code of DINOv2 and DeiT III. Ignored: MAE's
+ * decoder, the projection heads of DINO and DINOv2. */
 static const char TIMM[] = "head head\n"
-                           "head head.proj\n" /* open_clip's behind it */
+                           "head head.proj\n" /* open_clip's head after timm's tower */
                            "attn_pool.qkv attn_pool.{q,kv}\n"
                            "attn_pool.qkv attn_pool.qkv\n"
                            "reg_token reg_token\n"
@@ -20,7 +21,7 @@ static const char TIMM[] = "head head\n"
                            "blocks.*.ls2.gamma blocks.*.gamma_2\n";
 #define TIMM_IGNORED "mask_token\ndecoder_\nhead.mlp.\nhead.last_layer.\ndino_head.\nibot_head.\n"
 
-/* facebook's DINOv2 as it is trained: a block's name has its chunk's number before its own. */
+/* facebook's DINOv2 as it is trained: the number of a chunk stands before that of the block. */
 static const char CHUNKS[] = "reg_token register_tokens\n"
                              "blocks.*.norm1 blocks.#.*.norm1\n"
                              "blocks.*.attn.qkv blocks.#.*.attn.qkv\n"
@@ -31,7 +32,7 @@ static const char CHUNKS[] = "reg_token register_tokens\n"
                              "blocks.*.mlp.fc2 blocks.#.*.mlp.fc2\n"
                              "blocks.*.ls2 blocks.#.*.ls2\n";
 
-/* ViT, DeiT, ViT-MAE, ViT-MSN; what DINOv2 calls otherwise; what transformers 5 does. */
+/* ViT, DeiT, ViT-MAE and ViT-MSN; other names of DINOv2; other names of transformers 5. */
 static const char TRANSFORMERS[] =
     "cls_token embeddings.cls_token\n"
     "dist_token embeddings.distillation_token\n"
@@ -64,8 +65,8 @@ static const char TRANSFORMERS[] =
     "head_dist distillation_classifier\n";
 #define TRANSFORMERS_IGNORED "pooler.\nembeddings.mask_token\ndecoder.\n"
 
-/* The vision towers of CLIP and SigLIP in transformers; and their classifiers, which read the mean
- * of the last hidden state: CLIP's before its norm, SigLIP's behind it, past its pooling. */
+/* The vision towers of CLIP and SigLIP in transformers, and classifiers made of them. The
+ * classifiers read the mean of the last hidden state, CLIP's before the norm, SigLIP's after it. */
 #define TOWER                                                                                      \
     "cls_token embeddings.class_embedding\n"                                                       \
     "pos_embed embeddings.position_embedding.weight\n"                                             \
@@ -94,7 +95,7 @@ static const char SIGLIP_CLASSIFIER[] = TOWER "norm post_layernorm\n"
 #define TOWERS_IGNORED                                                                             \
     "text_model.\ntext_projection.\nlogit_scale\nlogit_bias\nembeddings.position_ids\n"
 
-/* OpenAI's CLIP and open_clip's; and what lies beside their vision tower. */
+/* OpenAI's CLIP and open_clip's. Ignored: what lies beside the vision tower. */
 static const char OPEN_CLIP[] =
     "cls_token class_embedding\n"
     "pos_embed positional_embedding\n"
@@ -131,10 +132,11 @@ static const char TORCHVISION[] =
     "blocks.*.mlp.fc2 encoder.layers.encoder_layer_*.mlp.linear_2\n"
     "norm encoder.ln\n"
     "head heads.head\n"
-    "head heads.0\n" /* what a tutorial puts in its place */
+    "head heads.0\n" /* a tutorial replaces the head so */
     "head heads\n";
 
-/* The first of two rows: from 1.0 on; the second: before. */
+/* Of two lines for one tensor, the first is of vit-pytorch 1.0 and later, the second of earlier
+ * versions. */
 static const char VIT_PYTORCH[] = "pos_embed pos_embedding\n"
                                   "patch_embed.proj to_patch_embedding.2\n"
                                   "patch_embed.proj to_patch_embedding.1\n"
@@ -153,12 +155,12 @@ static const char VIT_PYTORCH[] = "pos_embed pos_embedding\n"
                                   "blocks.*.mlp.fc2 transformer.layers.*.1.fn.net.3\n"
                                   "norm transformer.norm\n"
                                   "norm mlp_head.0\n"
-                                  "fc_norm mlp_head.0\n" /* of a mean */
+                                  "fc_norm mlp_head.0\n" /* if a mean is pooled */
                                   "head mlp_head\n"
                                   "head mlp_head.1\n";
 
-/* What is around a stack of torch.nn.TransformerEncoderLayer has no names of its own: timm's,
- * or those that are often met. */
+/* A stack of torch.nn.TransformerEncoderLayer. PyTorch names only the layers; other tensors have
+ * timm's names or names that people often choose. */
 static const char ENCODER[] = "cls_token cls_token\n"
                               "cls_token class_token\n"
                               "pos_embed pos_embed\n"
@@ -177,8 +179,8 @@ static const char ENCODER[] = "cls_token cls_token\n"
                               "head classifier\n";
 
 /* SO400M, ViT-H, ViT-g, ViT-G: Alabdulmohsin et al., arXiv:2305.13035; Dosovitskiy et al., table 1;
- * Zhai et al., arXiv:2106.04560, table 2. Then timm's test_vit, whose 2
- * a small model of another's may not have, and SigLIP 2's giant. */
+ * Zhai et al., arXiv:2106.04560, table 2. Width 64 is asked for in timm's files, because its
+ * test_vit has 2 heads and other small models may not. Width 1536 is SigLIP 2's giant. */
 #define HEADS                                                                                      \
     {1152, 16}, {1280, 16}, {1408, 16}, {                                                          \
         1664, 16                                                                                   \
@@ -189,7 +191,7 @@ static const struct published HEADS_64[] = {{0, 0}}, USUAL_HEADS[] = {HEADS, {0,
 
 #define ANCHOR_OF_TIMM "blocks.0.attn.qkv.weight\n"
 #define ANCHOR_OF_TRUNK "visual.trunk.blocks.0.attn.qkv.weight\n"
-/* Names up to transformers 4, then those of 5. */
+/* The first name is that of transformers up to 4, the others are those of 5. */
 #define ANCHOR_OF_VIT                                                                              \
     "encoder.layer.0.attention.attention.query.weight\n"                                           \
     "encoder.layer.0.attention.q_proj.weight\nlayers.0.attention.q_proj.weight\n"

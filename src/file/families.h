@@ -1,43 +1,46 @@
-/* The table of other code: what its tensors are called, and what it does where nothing says so. */
+/* The table of families, which are other code for ViTs: their tensors' names, and what their code
+ * does without saying so in the file. */
 #ifndef VIT_FAMILIES_H
 #define VIT_FAMILIES_H
 
 #include "vit.h"
 
-/* A published model's width, and its heads where they are not of 64; 0: to be asked for. */
+/* A width of published models whose heads are not 64 wide. heads 0: the config must tell them. */
 struct published {
     size_t width, heads;
 };
 
-/* What the family's code does where nothing says otherwise: values of the config. Of norm and
- * activation "a or b" says that no file tells which, so the config must. */
+/* The config values that a family's code uses if nothing says otherwise. If norm or activation is
+ * "a or b", files do not tell which one, so the config must. */
 struct habits {
     const char *norm, *norm_eps, *activation;
-    const char *prefixless; /* the activation where no token precedes the patches; NULL: the same */
-    const struct published *heads; /* up to one of width 0 */
-    bool mean;                     /* a mean feeds the head, though no tensor tells */
-    bool bare;                     /* one head as wide as the token has no projection behind it */
-    bool unfolds;                  /* a Linear's patches are (C,P,Q), not (P,Q,C) */
-    bool squares;                  /* where positions can be a square grid, they are one */
-    bool shared;          /* other code has these names too, and other ways to resize positions */
+    const char *prefixless; /* the activation of a model without a prefix; NULL: `activation` */
+    const struct published *heads; /* the last one has width 0 */
+    bool mean;                     /* a mean feeds the head; no tensor shows it */
+    bool bare;            /* attention has no projection if it has one head as wide as the token */
+    bool unfolds;         /* a Linear takes patches as (C,P,Q), not as (P,Q,C) */
+    bool squares;         /* positions are a square grid whenever their number is a square */
+    bool shared;          /* other code uses these names too, and resizes positions in other ways */
     bool gelu_assumed;    /* files with another activation look the same */
-    vit_resize resize;    /* of positions */
-    bool head_transposed; /* its matrix is (D,K), not (K,D) */
-    /* What is an image's place among texts: what the head makes, or what would feed one. */
+    vit_resize resize;    /* how its code resizes positions */
+    bool head_transposed; /* the head's matrix is (D,K), not (K,D) */
+    /* What places an image among texts: nothing, the head's output, or what feeds a head. */
     enum { PROJECTION_NONE, PROJECTION_HEAD, PROJECTION_POOLED } projection;
 };
 
 struct family {
     const char *name;
-    const char *anchors; /* a line each: a tensor of the first block, behind what is a prefix */
-    const char *needs;   /* a line each: tensors that must be there too */
-    bool variant;        /* of another family, which is the one to name where none fits */
+    const char *anchors; /* lines: names of a tensor of the first block; what precedes such a name
+                            in the file is the prefix */
+    const char *needs;   /* lines: tensors that must be there too */
+    bool variant;        /* of another family: messages never name this one as the closest */
     const char *aliases;
-    const char *ignored; /* a line each: how names begin; after a ^, outside of the whole prefix */
+    const char
+        *ignored; /* lines: beginnings of names; after a ^, only outside of the whole prefix */
     struct habits habits;
 };
 
-/* The first that fits a file counts, so variants stand before what they are variants of. */
+/* The first family that fits a file counts, so a variant stands before its family. */
 extern const struct family vit_families[];
 extern const size_t vit_families_count;
 

@@ -1,12 +1,12 @@
-/* Grids of learned positions for another image size, each as its family's own code resizes them. */
+/* Resizes grids of learned positions to another image size, as each family's code does it. */
 #include "interpolate.h"
 
 #include <math.h>
 
 #include "vit.h"
 
-/* Keys, Cubic convolution interpolation for digital image processing, 1981; a = -3/4, as PyTorch:
- * the weights of inputs at most 1 away, and of those at most 2 away. */
+/* The weight of an input that is at most 1 away, and of one that is 1 to 2 away. Keys, Cubic
+ * convolution interpolation for digital image processing, 1981, with PyTorch's a = -3/4. */
 static double inner(double x) {
     const double a = -0.75;
     return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -17,7 +17,8 @@ static double outer(double x) {
     return ((x - 5) * x + 8) * x * a - 4 * a;
 }
 
-/* Four inputs of an axis and their weights; past its ends the last is repeated. */
+/* Four inputs of an axis and their weights. Beyond an end of the axis its last input is repeated.
+ */
 struct taps {
     size_t at[4];
     float by[4];

@@ -4,8 +4,8 @@
 
 #include "vit.h"
 
-/* in (from[0],from[1],D) → out (to[0],to[1],D); any kind but VIT_RESIZE_ANTIALIAS, which is
- * resample.h's. */
+/* in (from[0],from[1],D) → out (to[0],to[1],D). kind: not VIT_RESIZE_ANTIALIAS, which resample.h
+ * does. */
 void interpolate(float *restrict out, const float *restrict in, const size_t from[2],
                  const size_t to[2], size_t D, vit_resize kind);
 

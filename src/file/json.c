@@ -21,7 +21,7 @@ static int hex_digit(char c) {
     return -1;
 }
 
-/* Each check_* returns the end of what it read, or NULL. */
+/* Each check_* returns the end of the part that it checked, or NULL if that part is wrong. */
 static const char *check_string(const char *p, const char *end) {
     if (p == end || *p++ != '"') return NULL;
     while (p < end && *p != '"') {
@@ -137,7 +137,7 @@ struct json_walk json_walk(const struct json *container) {
                               container->type == JSON_OBJECT};
 }
 
-/* The text is checked already, so the check_* functions only measure here. */
+/* The text is already checked, so the check_* functions only find where a value ends. */
 bool json_next(struct json_walk *walk, struct json *key, struct json *value) {
     const char *p = walk->at, *end = walk->end;
     if (p >= end) return false;
@@ -189,7 +189,8 @@ static size_t put_utf8(char *out, uint32_t code) {
     return n;
 }
 
-/* Reads one character at *p, escaped or not, into out (at most 4 bytes); 0 on nonsense. */
+/* Reads the character at *p, escaped or not, into out (at most 4 bytes). → how many bytes it has; 0
+ * if an escape makes no character. */
 static size_t read_char(char *out, const char **p) {
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
     const char *s = *p;

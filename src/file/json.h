@@ -1,5 +1,5 @@
-/* JSON read in place (RFC 8259): one strict check of the whole text, then views into it.
- * Nothing is allocated. */
+/* Reads JSON (RFC 8259) in place: json_read checks the whole text once; the other functions make
+ * views into it. Nothing is allocated. */
 #ifndef VIT_JSON_H
 #define VIT_JSON_H
 
@@ -16,7 +16,7 @@ typedef enum json_type {
     JSON_OBJECT
 } json_type;
 
-/* A value inside a checked text; strings keep their quotes and escapes. */
+/* A view of a value inside a checked text. A string keeps its quotes and escapes. */
 struct json {
     const char *text;
     size_t size;
@@ -33,21 +33,23 @@ struct json_walk {
 bool json_read(struct json *value, const char *text, size_t size);
 
 struct json_walk json_walk(const struct json *container);
-/* False at the end. `key` is a JSON_STRING for objects; may be NULL. */
+/* Goes to the next element or member; false at the end. key: becomes a member's name, as a
+ * JSON_STRING; may be NULL. */
 bool json_next(struct json_walk *walk, struct json *key, struct json *value);
-/* An object's last member of that name, which is the one that JavaScript and Python take. */
+/* Finds an object's member. Of several with this name it takes the last, as JavaScript and Python
+ * do. */
 bool json_get(const struct json *object, const char *key, struct json *value);
 size_t json_length(const struct json *container);
 
 bool json_is(const struct json *string, const char *text);
-/* Unescapes into out (UTF-8, not terminated), whose capacity must be >= value->size.
- * False where an escape makes no character. */
+/* Unescapes a string into out, as UTF-8 without a 0 at the end. out needs room for string->size
+ * bytes. False if an escape makes no character. */
 bool json_unescape(char *out, size_t *size, const struct json *string);
-/* A character of a string as its text has it; returns how many bytes that takes. */
+/* Writes a byte of a string as JSON text has it. → how many bytes are written. */
 enum { JSON_ESCAPED = 6 };
 size_t json_escape(char out[JSON_ESCAPED], char c);
 double json_number(const struct json *number);
-/* A whole number of at most `max`; false for anything else. */
+/* Reads a whole number from 0 to `max`. False for anything else. */
 bool json_size(const struct json *number, size_t max, size_t *out);
 
 #endif

@@ -1,6 +1,5 @@
-/* A file's header against a model: what of the config only the file shows, and every tensor's
- * name, shape and type, checked before memory is asked for, so that a file's claims cost
- * nothing. */
+/* Compares a file's header with the model that the config describes: every tensor's name, shape and
+ * type. No memory is taken before, so a file that claims too much costs nothing. */
 #include "match.h"
 
 #include <string.h>
@@ -15,31 +14,32 @@
 #include "safetensors.h"
 #include "vit.h"
 
-/* Its type says whether the blocks are int8. */
+/* The blocks are int8 if this tensor is. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"
 
-/* The side of a square grid of so many rows; 0 where they make none. */
+/* → the side of a square grid of so many positions; 0 if they make no square. */
 static size_t side_of(size_t rows) {
     size_t side = 1;
-    while (side < UINT16_MAX && side * side < rows) side++; /* a square past it may overflow */
+    while (side < UINT16_MAX && side * side < rows) side++; /* a larger square may overflow */
     return side * side == rows ? side : 0;
 }
 
-/* A parameter's only tensor, or the first of three; NULL: the file has none. */
+/* → the tensor of a parameter, or the first of its three; NULL: the file has none. */
 static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
                                     const char *ours) {
     const struct st_tensor *sources[NAMES_SOURCES];
     return names_sources(sources, names, st, ours) ? sources[0] : NULL;
 }
 
-/* Vectors of width D, as (rows,D) or behind further dimensions of 1; 0 for anything else. */
+/* → how many vectors of width D a tensor holds. Its shape is (rows,D), perhaps after dimensions of
+ * 1; 0 for any other shape. */
 static size_t rows_of(const struct st_tensor *t, size_t D) {
     if (t->rank == 0 || t->shape[t->rank - 1] != D) return 0;
     return t->rank == 1 || t->shape[t->rank - 2] == t->count / D ? t->count / D : 0;
 }
 
-/* The grid that so many rows are, of patches: what the config says, the image's own, or a square;
- * false: none of them. `told`: only what the config says. */
+/* Finds which grid of patches has so many positions: the one that the config tells, that of the
+ * image, or a square. told: tries only the first. */
 static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squares, bool told) {
     const size_t own[2] = {c->image_size[0] / c->patch_size[0],
                            c->image_size[1] / c->patch_size[1]};
@@ -53,8 +53,9 @@ static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squar
     return grid[0] > 0;
 }
 
-/* Rows for all tokens; for the patches alone, a grid of them that may be resized; or for those and
- * a class token, but not for registers behind it, as DINOv2 has them. */
+/* pos_embed may have rows for all tokens, for the patches alone, or, as in DINOv2, for the class
+ * token and the patches but not for registers. The grid of patches may have another size than the
+ * image. */
 static void read_positions(vit_config *c, const struct st_tensor *position, bool squares) {
     size_t rows = rows_of(position, c->width), N = vit_patches(c), prefix = vit_prefix(c);
     bool some = c->class_tokens && c->register_tokens && !c->distillation_tokens;
@@ -71,9 +72,10 @@ static void read_positions(vit_config *c, const struct st_tensor *position, bool
         }
 }
 
-/* BY_FAMILY: nothing tells. DINOv2 with registers antialiases in every family. Other code has
- * timm's names: facebook's DINO and DINOv2, known by a head or a mask token, which timm drops, MAE
- * by its decoder, DeiT III by its scales. */
+/* How the file's code resizes positions; VIT_RESIZE_BY_FAMILY if nothing tells. DINOv2 with
+ * registers antialiases in every family. Other code uses timm's names too. It is known by tensors
+ * that timm does not have: facebook's DINO and DINOv2 by a head or a mask token, MAE by its
+ * decoder, DeiT III by its scales. */
 static vit_resize resize_of(const vit_config *c, const struct names *names,
                             const struct safetensors *st) {
     static const struct {
@@ -98,7 +100,8 @@ vit_status weights_read_config(vit_config *c, const struct safetensors *st,
     if (status) return status;
     const struct st_tensor *norm = find(names, st, "norm.weight");
     const struct st_tensor *fc_norm = find(names, st, "fc_norm.weight");
-    bool either = norm == fc_norm && c->pool != VIT_POOL_CLASS; /* by one name, in vit-pytorch */
+    bool either =
+        norm == fc_norm && c->pool != VIT_POOL_CLASS; /* vit-pytorch has one name for both */
     c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && fc_norm && (!norm || either);
     const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
     c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
@@ -121,21 +124,22 @@ bool weights_resize_positions(const vit_config *c) {
            c->position_grid[1] != c->image_size[1] / c->patch_size[1];
 }
 
-/* A grid of this size or one to be resized, the other rows before it. */
+/* Whether the tensor has the rows that read_positions found. */
 static bool are_positions(const vit_config *c, const struct st_tensor *t) {
     size_t others = c->position_rows - vit_patches(c) + c->class_position;
     return rows_of(t, c->width) ==
            size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
 }
 
-/* A norm of the patches' pixels, which other code has with their channels side by side. */
+/* Whether it belongs to the norm of a patch's pixels. Other code has these numbers with the
+ * channels of a pixel side by side. */
 static bool is_norm_in(const struct param *param) {
     return param->kind == VIT_KIND_PIXEL_GAIN || param->kind == VIT_KIND_PIXEL_BIAS;
 }
 
-/* The blocks' matrices are all int8 or all floats; other tensors are floats, but for matrices
- * that bring their scales along. `part`: one of several tensors whose rows follow each other, of
- * which no scales are known. */
+/* The matrices of the blocks are all int8 or all floats. Another matrix may be int8 if its scales
+ * are in the file. All other tensors are floats. part: the tensor is one of several that make a
+ * parameter; for these no scales are known. */
 static vit_status check_type(const struct param *param, const struct st_tensor *t, bool part,
                              const vit_config *c, vit_error *why) {
     bool int8 = t->type == ST_I8;
@@ -168,7 +172,7 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
     return VIT_OK;
 }
 
-/* The same dimensions, but for those of 1. */
+/* Whether the shapes are equal; unless `ones_too`, dimensions of 1 do not count. */
 static bool same_shape(const struct param *param, const struct st_tensor *t, bool ones_too) {
     size_t i = 0, j = 0;
     if (ones_too)
@@ -182,18 +186,19 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
     }
 }
 
-/* A Linear in place of the convolution. */
+/* Whether the patches' projection is a Linear's matrix, not a convolution. */
 static bool is_linear(const struct param *param, const struct st_tensor *t) {
     return param->kind == VIT_KIND_PATCHES && t->rank == 2 && t->shape[0] == param->shape[0] &&
            t->shape[1] == param->count / param->shape[0];
 }
 
-/* A head's matrix (D,K) in place of (K,D). */
+/* Whether the tensor is a head's matrix as (D,K), not as (K,D). */
 static bool is_transposed(const struct param *param, const struct names *names) {
     return names_habits(names)->head_transposed && param->kind == VIT_KIND_HEAD;
 }
 
-/* param: what the tensor is to be; of several that make one parameter, this `part` of its rows. */
+/* param: what the tensor must be. part: it is one of several tensors of a parameter, and `param`
+ * has only its rows. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
                                const struct names *names, const vit_config *c, vit_error *why) {
     bool timm = names_are_timms(names);
@@ -237,7 +242,7 @@ static vit_status left_over(const struct st_tensor *t, const struct names *names
                     t->name_size, what, names_family(names));
 }
 
-/* An int8 matrix outside the blocks becomes floats while it is read, which takes its scales. */
+/* Finds the scales of an int8 matrix outside the blocks, which becomes floats while it is read. */
 static vit_status place_scales(struct placement *places, struct placement *matrix,
                                const struct param *param, const struct safetensors *st,
                                const struct names *names, size_t *scales, vit_error *why) {
@@ -257,7 +262,7 @@ static vit_status place_scales(struct placement *places, struct placement *matri
                         (size_t)1, st_type_name(t->type), t->shape, t->rank);
     if (t->begin > matrix->tensor->begin)
         return vit_fail(why, VIT_BAD_TENSOR,
-                        "tensor \"%s\": expected before the int8 numbers that it scales", name);
+                        "tensor \"%s\": expected it before the int8 numbers that it scales", name);
     if (places[t - st->tensors].tensor) return left_over(t, names, why);
     places[t - st->tensors] =
         (struct placement){.tensor = t, .where = PLACE_SCALES, .scales = *scales};
@@ -266,15 +271,15 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     return VIT_OK;
 }
 
-/* Rows of the tensor number `index` of `parts` that a parameter's are shared among: queries, keys
- * and values have a third each; where there are two, keys and values are in one. */
+/* → the rows of tensor `index` of the `parts` that make a parameter. Of three, queries, keys and
+ * values have a third each. Of two, the second holds keys and values. */
 static size_t rows_of_part(const struct param *param, size_t index, size_t parts) {
     size_t third = param->shape[0] / 3;
     if (parts == 1) return param->shape[0];
     return index + 1 < parts ? third : param->shape[0] - index * third;
 }
 
-/* The tensors of one parameter, checked, → their places. */
+/* Checks the tensors of one parameter and writes their places. */
 static vit_status place_param(struct placement *places, const struct param *param, size_t index,
                               const vit_config *c, const struct safetensors *st,
                               const struct names *names, vit_error *why) {
@@ -322,7 +327,7 @@ vit_status weights_check(struct placement *places, const vit_config *c,
     }
     const struct st_tensor *position = find(names, st, "pos_embed");
     bool fixed = c->position != VIT_LEARNED && c->position != VIT_RELATIVE;
-    if (position && fixed) /* an encoding written out */
+    if (position && fixed) /* the file holds positions that are computed here */
         places[position - st->tensors] =
             (struct placement){.tensor = position, .where = PLACE_NOWHERE};
     for (size_t i = 0; i < st->count; i++) {

@@ -1,4 +1,4 @@
-/* A file's header against a model: where each tensor goes. */
+/* Compares a file's header with a model, and finds where each tensor goes. */
 #ifndef VIT_MATCH_H
 #define VIT_MATCH_H
 
@@ -7,27 +7,28 @@
 #include "safetensors.h"
 #include "vit.h"
 
-/* What becomes of a tensor of the file. */
+/* Where a tensor of the file goes. */
 struct placement {
     const struct st_tensor *tensor;
-    /* skipped: not the model's; nowhere: empty, or computed here */
+    /* skipped: the model has no such tensor; nowhere: it is empty, or computed here */
     enum { PLACE_SKIPPED, PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
-    size_t param;  /* of PLACE_PARAMETER: which, in the table's order */
-    size_t scales; /* where the scales lie that make floats of int8; NO_SCALES: there are none */
-    size_t row;    /* of the parameter, where the tensor's first goes */
-    bool channels_last; /* of the patch's weight, (D,P,Q,C) */
+    size_t param;       /* of PLACE_PARAMETER: the parameter's number in file order */
+    size_t scales;      /* the first of the scales that make floats of int8; NO_SCALES: none */
+    size_t row;         /* the parameter's row where the tensor's first row goes */
+    bool channels_last; /* its patches are (P,Q,C), not (C,P,Q) */
     bool transposed;    /* the tensor is (K,N), not (N,K) */
 };
 #define NO_SCALES SIZE_MAX
 
-/* In this order: the config, what of it only the file shows included; then every
- * tensor against it, which gives a place to each of st->count. */
+/* Reads the config, and the fields of it that only the file's tensors tell. */
 vit_status weights_read_config(vit_config *config, const struct safetensors *st,
                                const struct names *names, const struct json *json, vit_error *why);
+/* Compares every tensor with the config that weights_read_config read.
+ * → places (st->count). */
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
                          const struct names *names, vit_error *why);
-/* Whether learned positions are of another grid than the image's. */
+/* Whether the learned positions have another grid than the image. */
 bool weights_resize_positions(const vit_config *config);
 
 #endif

@@ -1,4 +1,4 @@
-/* Finds a parameter's tensors by the names of families.c, behind whatever prefix a file has. */
+/* Finds a parameter's tensors by the names of families.c, after any prefix that a file has. */
 #include "naming.h"
 
 #include "base/error.h"
@@ -8,10 +8,10 @@
 
 #include <assert.h>
 
-/* What stands before a family's names: a wrapper's attribute or a few, such as "module.encoder.".
- * Each part is looked for, so more of them than anybody has would only cost time. */
+/* A prefix is the attributes of wrappers, such as "module.encoder.". Its parts are limited because
+ * each one costs time. */
 enum { PREFIX_MOST = 128, PREFIX_PARTS = 8 };
-enum { NUMBERS_MOST = 64 }; /* of a # */
+enum { NUMBERS_MOST = 64 }; /* a # stands for a lower number */
 enum { NAME_MOST = NAMES_MOST - PREFIX_MOST };
 
 /* ---- Lines and patterns ------------------------------------------------- */
@@ -20,7 +20,7 @@ static size_t line_size(const char *line) {
     return strcspn(line, "\n");
 }
 
-/* Of lines that all end in one; an empty line is behind the last. */
+/* Every line ends with a newline; after the last one comes an empty line. */
 static const char *next_line(const char *line) {
     return line + line_size(line) + 1;
 }
@@ -33,8 +33,9 @@ static size_t digits(const char *s) {
     return strspn(s, "0123456789");
 }
 
-/* Is `name` as a line's pattern of ours says, or so and then a dot and its last part? `number`:
- * what stands for its *; `rest`: that dot and part. */
+/* Whether `name` fits the line's pattern of our name, or the pattern and then a dot and a last
+ * part. number: where in `name` the number of * begins. rest: that dot and last part, or nothing.
+ */
 static bool matches(const char *line, const char *name, const char **number, const char **rest) {
     for (; *line != ' '; line++) {
         size_t n = *line == '*' ? digits(name) : 1;
@@ -46,7 +47,7 @@ static bool matches(const char *line, const char *name, const char **number, con
     return *name == '\0' || (*name == '.' && !strchr(name + 1, '.'));
 }
 
-/* Writes a line's pattern of theirs, of {a,b,c} the alternative `which`. */
+/* Writes the line's name of theirs, with the alternative `which` of {a,b,c}. */
 static void put_theirs(struct text *out, const char *line, const char *number, size_t which) {
     for (const char *p = theirs_of(line); *p != '\n'; p++) {
         if (*p == '*') {
@@ -70,8 +71,8 @@ static size_t alternatives(const char *line) {
 
 /* ---- Finding ------------------------------------------------------------ */
 
-/* Looks behind the whole prefix; and behind less of it for what may lie `outside` of the encoder.
- */
+/* Looks for `name` after the whole prefix. If `outside`, the tensor may lie outside of the encoder:
+ * the name is then looked for after shorter prefixes too. */
 static const struct st_tensor *find_whole(const struct names *names, const struct safetensors *st,
                                           const char *name, bool outside) {
     char whole[NAMES_MOST];
@@ -88,7 +89,7 @@ static const struct st_tensor *find_whole(const struct names *names, const struc
     }
 }
 
-/* The same, where a # in the name is any number. */
+/* As find_whole, with any number for a # in the name. */
 static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
                                     const char *name, bool outside) {
     const char *hole = strchr(name, '#');
@@ -106,7 +107,7 @@ static const struct st_tensor *find(const struct names *names, const struct safe
     return NULL;
 }
 
-/* The name of `ours` by one line, without the prefix; empty where the line is of another. */
+/* → their name for `ours` by this line, without the prefix; empty if the line is not for `ours`. */
 static void rename_by(char out[NAME_MOST], const char *line, const char *ours, size_t which) {
     const char *number = NULL, *rest;
     struct text text = {out, out + NAME_MOST - 1};
@@ -168,13 +169,14 @@ bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
 
 /* ---- Families ----------------------------------------------------------- */
 
-/* Ends a name so, behind a dot or nothing? */
+/* Whether `ending` is the whole name, or its end after a dot. */
 static bool ends_with(const char *name, size_t size, const char *ending, size_t n) {
     return size >= n && !memcmp(name + size - n, ending, n) &&
            (size == n || name[size - n - 1] == '.');
 }
 
-/* How many of the names of a family's first block the file has, behind whatever prefix. */
+/* → how many names of a family the file has, after any prefix. Of the blocks' names, those of the
+ * first block count. */
 static size_t likeness(const struct family *family, const struct safetensors *st) {
     size_t count = 0;
     char name[NAME_MOST];
@@ -187,7 +189,7 @@ static size_t likeness(const struct family *family, const struct safetensors *st
                 size_t n = (size_t)(text.at - name), whole = st->tensors[t].name_size, cut = whole;
                 const char *tensor = st->tensors[t].name;
                 if (whole > NAMES_MOST) continue;
-                while (cut && tensor[--cut] != '.') continue; /* its last part */
+                while (cut && tensor[--cut] != '.') continue; /* cut off the last part */
                 found = ends_with(tensor, whole, name, n) || ends_with(tensor, cut, name, n);
             }
             count += found;
@@ -196,7 +198,7 @@ static size_t likeness(const struct family *family, const struct safetensors *st
 }
 
 static vit_status none_found(const struct safetensors *st, vit_error *why) {
-    size_t most = 1; /* a single name in common tells nothing */
+    size_t most = 1; /* one common name alone tells nothing */
     const struct family *closest = names_timms().family;
     for (size_t i = 0; i < vit_families_count; i++) {
         if (vit_families[i].variant) continue;
@@ -204,11 +206,12 @@ static vit_status none_found(const struct safetensors *st, vit_error *why) {
         if (alike > most) most = alike, closest = &vit_families[i];
     }
     if (st->count == 0) return vit_fail(why, VIT_BAD_TENSOR, "the file holds no tensors");
-    return vit_fail(why, VIT_BAD_TENSOR,
-                    "expected a Vision Transformer's first block, as the tensor \"%t\" of %s, the "
-                    "closest; got others, as \"%t\"",
-                    closest->anchors, line_size(closest->anchors), closest->name, st->tensors->name,
-                    st->tensors->name_size);
+    return vit_fail(
+        why, VIT_BAD_TENSOR,
+        "expected a Vision Transformer's first block, such as \"%t\" of %s, the closest "
+        "family; got tensors such as \"%t\"",
+        closest->anchors, line_size(closest->anchors), closest->name, st->tensors->name,
+        st->tensors->name_size);
 }
 
 static bool is_prefix(const char *name, size_t size) {
@@ -229,7 +232,8 @@ static bool has_all(const struct names *names, const struct safetensors *st, con
     return true;
 }
 
-/* Of the anchor of a tower in a larger model, the part that is a prefix of all its names. */
+/* → how many bytes of the anchor are a prefix of all names of the tower; 0 if the model is no tower
+ * of a larger one. */
 static size_t tower_size(const char *anchor) {
     static const char *const towers[] = {"vision_model.", "visual.trunk.", "visual."};
     for (size_t i = 0; i < sizeof towers / sizeof *towers; i++)

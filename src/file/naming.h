@@ -1,37 +1,39 @@
-/* What other code calls the tensors of params.h: checkpoints of timm, transformers, torchvision,
- * vit-pytorch and of plain torch.nn.TransformerEncoder stacks. */
-#ifndef VIT_NAMES_H
-#define VIT_NAMES_H
+/* Finds the tensors of params.h in checkpoints of other code: timm, transformers, torchvision,
+ * vit-pytorch, CLIP and plain stacks of torch.nn.TransformerEncoderLayer. */
+#ifndef VIT_NAMING_H
+#define VIT_NAMING_H
 
 #include "families.h"
 #include "safetensors.h"
 #include "vit.h"
 
-/* A family's names in one file, all of them behind a prefix of the file's own. */
+/* A family, and the prefix that its names have in one file. */
 struct names {
     const struct family *family;
-    const char *prefix; /* into the safetensors */
+    const char *prefix; /* points into the safetensors */
     size_t prefix_size;
 };
 
-/* The family whose first block the file holds; false: of none, and `why` names the closest. */
+/* Finds the family whose first block the file holds. False if it holds no family's; `why` then
+ * names the closest. */
 bool names_find(struct names *names, const struct safetensors *st, vit_error *why);
 /* timm's own names, which are those of params.h, without a prefix. */
 struct names names_timms(void);
 bool names_are_timms(const struct names *names);
-/* "timm", …, for messages. */
+/* → "timm", … */
 const char *names_family(const struct names *names);
 
-/* The longest name that is looked for, prefix included, with its end. */
+/* Bytes of the longest name that is looked for, with its prefix and the 0 at its end. */
 enum { NAMES_MOST = 384 };
-/* The tensors that parameter `ours` is made of, their rows one after the other: 1, or 3 for
- * queries, keys and values apart; 0 where the file lacks it. */
+/* Finds the tensors that make parameter `ours`, their rows one after the other.
+ * → how many: 1; 2 or 3 if queries, keys and values are apart; 0 if the file lacks one. */
 enum { NAMES_SOURCES = 3 };
 size_t names_sources(const struct st_tensor *sources[NAMES_SOURCES], const struct names *names,
                      const struct safetensors *st, const char *ours);
-/* What the family calls it, for messages: the first of its names, prefix included. */
+/* Writes the family's name of `ours`, with the prefix; the first of several names. For messages. */
 void names_write(char *out, size_t capacity, const struct names *names, const char *ours);
-/* Whether the family's files hold such a tensor, and we need it not: another tower, a decoder. */
+/* Whether the tensor is one that the family's files hold and that a model here does not need, such
+ * as another tower or a decoder. */
 bool names_ignore(const struct names *names, const struct st_tensor *tensor);
 
 const struct habits *names_habits(const struct names *names);

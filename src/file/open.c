@@ -1,6 +1,6 @@
-/* A model from its file's bytes as they come. The header is checked against the config before
- * the model's memory is asked for; then tensors are converted and packed a few rows at a time,
- * so that there is never a second copy of the weights. */
+/* Makes a model from its file while the bytes come. The header is compared with the config before
+ * the model's memory is taken. Then tensors are converted and packed a few rows at a time, so there
+ * is never a second copy of the weights. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +22,9 @@
 #include "vit.h"
 
 enum {
-    GROUP_ROWS = 48, /* packed at once: whole groups of every table, of floats and of int8 */
-    HEADER_AT_ONCE = 1 << 20, /* bytes asked for before any of a longer header is here */
-    MADE_MOST = 16 << 20      /* bytes of positions beyond the file's own size, see check_made */
+    GROUP_ROWS = 48, /* rows packed at once: whole panels of every table, of floats and of int8 */
+    HEADER_AT_ONCE = 1 << 20, /* bytes of memory for a header of which nothing is here yet */
+    MADE_MOST = 16 << 20 /* positions may take so many bytes more than the file, see check_made */
 };
 
 struct vit_loader {
@@ -35,20 +35,20 @@ struct vit_loader {
     struct json config; /* the view of `json` */
     bool ours;          /* the config is the file's own */
 
-    uint8_t *header; /* its length's 8 bytes, then it whole; NULL once it is read */
+    uint8_t *header; /* its length in 8 bytes, then the header; NULL after it is read */
     size_t header_size, header_held, header_room;
     struct safetensors st;
     struct placement *places; /* (st.count) in the file's order */
     vit_model *model;
     float *scales; /* of the int8 matrices that become floats */
 
-    size_t index;                 /* the tensor that comes in: */
-    struct param param;           /* where it goes, if anywhere; */
-    size_t row;                   /* matrix rows packed so far; */
-    void *unit;                   /* some of its rows, or all of it, as float or int8_t; */
-    float *reordered;             /* such rows, of the stem; */
-    size_t count, held;           /* numbers in that unit, and how many of them are here; */
-    uint8_t split[ST_TYPE_BYTES]; /* a number of which the last piece held only these bytes */
+    size_t index;                 /* the tensor that is coming */
+    struct param param;           /* the parameter where it goes, if it is a parameter's */
+    size_t row;                   /* the matrix row where the unit begins */
+    void *unit;                   /* some rows of a matrix, or a whole tensor, as float or int8_t */
+    float *reordered;             /* the unit in another order, if it needs one */
+    size_t count, held;           /* the unit's numbers, and how many of them are here */
+    uint8_t split[ST_TYPE_BYTES]; /* the first bytes of a number that the last piece cut in two */
     size_t split_size;
 
     vit_status status;
@@ -67,7 +67,7 @@ static bool any_negative(const float *x, size_t n) {
     return false;
 }
 
-/* A learned grid for another image size. */
+/* Resizes a learned grid to the image's. The rows before the grid are copied. */
 static vit_status resize_positions(float *out, const float *in, const vit_config *c,
                                    vit_error *why) {
     size_t D = c->width, extra = (c->position_rows - vit_patches(c)) * D;
@@ -86,7 +86,7 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     return VIT_OK;
 }
 
-/* Numbers in a row of the tensor. */
+/* → the numbers in a row of the tensor. */
 static size_t row_values(const struct placement *place, const struct param *param) {
     return place->transposed ? param->N : param->K;
 }
@@ -95,17 +95,18 @@ static size_t tensor_rows(const struct placement *place, const struct param *par
     return place->tensor->count / row_values(place, param);
 }
 
-/* Rows of the tensor that lie in one matrix. */
+/* → how many rows of the tensor make one matrix. */
 static size_t matrix_rows(const struct placement *place, const struct param *param) {
     return place->transposed ? param->K : param->N;
 }
 
-/* The first matrix row behind the tensor's. */
+/* → the first matrix row after the tensor's. */
 static size_t end_row(const struct placement *place, const struct param *param) {
     return place->row + tensor_rows(place, param);
 }
 
-/* Numbers in the unit that begins at matrix row `row`: rows of one matrix, or a whole tensor. */
+/* → the numbers of the unit that begins at matrix row `row`. A unit is some rows of one matrix, or
+ * a whole tensor that is no matrix. */
 static size_t unit_count(const struct placement *place, const struct param *param, size_t row) {
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
     size_t rows = matrix_rows(place, param);
@@ -113,14 +114,14 @@ static size_t unit_count(const struct placement *place, const struct param *para
     return least(least(in_matrix, in_tensor), GROUP_ROWS) * row_values(place, param);
 }
 
-/* The most that any of its units has. */
+/* → the numbers of the tensor's largest unit. */
 static size_t largest_unit(const struct placement *place, const struct param *param) {
     if (place->where != PLACE_PARAMETER || !param->matrices) return place->tensor->count;
     return least(least(matrix_rows(place, param), tensor_rows(place, param)), GROUP_ROWS) *
            row_values(place, param);
 }
 
-/* Goes to the next tensor that has any numbers. */
+/* Begins the next tensor that has numbers. */
 static void begin_tensor(vit_loader *l) {
     while (l->index < l->st.count && l->places[l->index].tensor->count == 0) l->index++;
     if (l->index == l->st.count) return;
@@ -140,7 +141,7 @@ static void channels_first(float *restrict to, const float *restrict from, size_
             for (size_t i = 0; i < area; i++) to[c * area + i] = from[i * C + c];
 }
 
-/* Rows that begin or end within a panel, which others share. */
+/* Packs rows number by number, because their panels hold other rows too. */
 static void pack_singly(const struct vit_kernels *k, float *matrix, const float *rows, size_t row,
                         size_t count, size_t K) {
     size_t panel = k->packed_size(1, 1);
@@ -149,7 +150,8 @@ static void pack_singly(const struct vit_kernels *k, float *matrix, const float 
             matrix[(row / panel * K + n) * panel + row % panel] = rows[n];
 }
 
-/* `count` columns of a matrix (N,K) from `column` on, one after the other. */
+/* Packs `count` columns of a matrix (N,K) from `column` on. In `columns` they lie one after the
+ * other. */
 static void pack_columns(const struct vit_kernels *k, float *matrix, const float *columns,
                          size_t column, size_t count, size_t N, size_t K) {
     size_t panel = k->packed_size(1, 1);
@@ -186,7 +188,7 @@ static void pack_rows(vit_loader *l, const struct placement *place) {
         k->pack(matrix + k->packed_size(row, K), unit, K, 1, rows, K);
 }
 
-/* int8 that becomes floats. */
+/* Multiplies int8 numbers that become floats by their scales. */
 static void scale_rows(vit_loader *l, const struct placement *place) {
     float *unit = l->unit;
     for (size_t i = 0; i < l->count; i++)
@@ -215,8 +217,8 @@ static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];
 }
 
-/* The class token's position, if it has one apart, goes to the token, whichever of both is here
- * first: 0 was. */
+/* The class token may have a position of its own, which is added to the token. The tensors may come
+ * in either order, because the token is 0 at first. */
 static vit_status place_positions(vit_loader *l, float *out) {
     vit_model *m = l->model;
     const vit_config *c = &m->config;
@@ -228,7 +230,7 @@ static vit_status place_positions(vit_loader *l, float *out) {
     return VIT_OK;
 }
 
-/* A unit that is a whole tensor, not a matrix. */
+/* Places a unit that is a whole tensor and no matrix. */
 static vit_status place_floats(vit_loader *l, const struct placement *place) {
     vit_model *m = l->model;
     if (place->where == PLACE_SCALES) {
@@ -237,7 +239,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
     }
     float *out = m->floats + l->param.offset;
     const vit_config *c = &m->config;
-    if (place->channels_last) { /* the patches' first norm */
+    if (place->channels_last) { /* it belongs to the norm of a patch's pixels */
         channels_first(out, l->unit, 1, c->channels, l->param.count / c->channels);
         return VIT_OK;
     }
@@ -249,7 +251,7 @@ static vit_status place_floats(vit_loader *l, const struct placement *place) {
     return VIT_OK;
 }
 
-/* The unit, now whole, into the model. */
+/* Puts the unit, which is now complete, into the model. */
 static vit_status place_unit(vit_loader *l, const struct placement *place) {
     const struct st_tensor *t = place->tensor;
     bool parameter = place->where == PLACE_PARAMETER, matrix = parameter && l->param.matrices;
@@ -287,7 +289,7 @@ static void convert(vit_loader *l, const struct placement *place, const uint8_t 
     l->held += n;
 }
 
-/* Takes what belongs to this unit; returns how many bytes that were. */
+/* Takes the bytes that belong to this unit. → how many they were. */
 static size_t feed_data(vit_loader *l, const uint8_t *bytes, size_t size) {
     const struct placement *place = &l->places[l->index];
     size_t each = st_type_bytes(place->tensor->type), used = 0;
@@ -318,7 +320,7 @@ static int by_begin(const void *a, const void *b) {
     return (x->tensor->begin > y->tensor->begin) - (x->tensor->begin < y->tensor->begin);
 }
 
-/* Room for the largest unit and for the scales. */
+/* Takes memory for the largest unit and for the scales. */
 static bool hold_units(vit_loader *l, const vit_config *config) {
     size_t most = 0, scales = 0, reordered = 0;
     struct param param = {0};
@@ -339,8 +341,9 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
     return l->unit && l->scales && l->reordered;
 }
 
-/* Positions are computed, or resized from a smaller grid: a few bytes of config could ask for as
- * much memory and time as they like. Real ones are far smaller than their file. */
+/* Refuses positions that are much larger than the file. They are computed or resized, so a few
+ * bytes of config could ask for any amount of memory and time. Real ones are far smaller than their
+ * file. */
 static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error *why) {
     size_t made = fixed_position_bytes(c), most = size_plus(l->file_size, MADE_MOST);
     if (c->position == VIT_LEARNED)
@@ -352,8 +355,8 @@ static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error
                     most, (size_t)MADE_MOST, c->position_rows, c->width);
 }
 
-/* Finds and reads the config: the caller's, else the file's own. Only our own files have a whole
- * one; another is completed. */
+/* Takes the config that the caller gave, else the file's own, and reads it. A config that is not
+ * the file's own may lack keys; it is completed. */
 static vit_status find_config(vit_loader *l, struct names *names, struct assumed *assumed) {
     bool found = names_find(names, &l->st, &l->why);
     l->ours = !l->json && l->st.metadata;
@@ -370,7 +373,7 @@ static vit_status find_config(vit_loader *l, struct names *names, struct assumed
     return config_parse(&l->config, l->json, l->json_size, &l->why);
 }
 
-/* What passes on the way lies below the model on the heap, whose top is then the model's. */
+/* Makes the model last, so that it lies above all temporary memory on the heap. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
     struct names names;
@@ -387,8 +390,7 @@ static vit_status open_model(vit_loader *l) {
     status = weights_check(l->places, &config, l->kernels, &l->st, &names, why);
     if (status) return status;
     sort(l->places, l->st.count, sizeof *l->places, by_begin);
-    if (!hold_units(l, &config))
-        return vit_fail(why, VIT_NO_MEMORY, "no memory for a tensor on its way");
+    if (!hold_units(l, &config)) return vit_fail(why, VIT_NO_MEMORY, "no memory to read a tensor");
     status = model_new(&l->model, &config, l->json, l->json_size, l->kernels, why);
     if (!status) status = config_keep_labels(l->model, &l->config, why);
     if (status) return status;
@@ -406,7 +408,8 @@ static void end_header(vit_loader *l) {
     if (!l->status) begin_tensor(l);
 }
 
-/* Room for what comes next: a long header's grows with what is here, not with what it says. */
+/* Makes room for more of the header. Memory follows the bytes that are here, not the length that
+ * the file announces. */
 static void grow_header(vit_loader *l) {
     size_t room = least(l->header_size, 2 * l->header_held + HEADER_AT_ONCE);
     uint8_t *grown = realloc(l->header, room);

@@ -1,4 +1,4 @@
-/* Where a model comes from, as JSON: vit_model_origin. */
+/* Writes where a model comes from, as JSON: vit_model_origin. */
 #include "origin.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "safetensors.h"
 #include "vit.h"
 
-enum { ROOM = 256 }; /* for all but the names of skipped tensors */
+enum { ROOM = 256 }; /* bytes, without the names of skipped tensors */
 
 static size_t escaped_size(const char *text, size_t size) {
     char escaped[JSON_ESCAPED];
@@ -23,7 +23,7 @@ static size_t escaped_size(const char *text, size_t size) {
     return sum;
 }
 
-/* "text", behind a comma if others stand before it. */
+/* Writes "text", after a comma unless it is the first element. */
 static void put_element(struct text *out, const char *text, size_t size, bool first) {
     char escaped[JSON_ESCAPED];
     put_words(out, first ? "\"" : ",\"");
@@ -47,7 +47,7 @@ vit_status model_set_origin(vit_model *m, const struct placement *places, size_t
         if (places[i].where == PLACE_SKIPPED)
             room += 3 + escaped_size(places[i].tensor->name, places[i].tensor->name_size);
     if (!(m->origin = malloc(room)))
-        return vit_fail(why, VIT_NO_MEMORY, "no memory for the names of what is skipped");
+        return vit_fail(why, VIT_NO_MEMORY, "no memory for the names of skipped tensors");
     struct text out = {m->origin, m->origin + room};
     put_words(&out, "{\"family\":\"");
     put_words(&out, names ? names_family(names) : "vitrine");

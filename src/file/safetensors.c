@@ -96,7 +96,7 @@ static vit_status read_entry(struct st_tensor *t, const struct json *value, size
     return status;
 }
 
-/* Unescapes a string into *storage and moves past it, leaving a terminator. */
+/* Unescapes a string into *storage, ends it by 0, and moves *storage behind it. */
 static bool keep_string(char **storage, size_t *size, const struct json *string) {
     if (!json_unescape(*storage, size, string)) return false;
     (*storage)[*size] = '\0';
@@ -140,7 +140,7 @@ static int by_name(const void *a, const void *b) {
     return compare_names(x->name, x->name_size, y->name, y->name_size);
 }
 
-/* The data must be the tensors' bytes, end to end: no holes, no sharing, nothing after. */
+/* The data must be the tensors' bytes, end to end: no gaps, no overlaps, nothing after them. */
 static vit_status check_places(struct safetensors *st, size_t data_size, vit_error *why) {
     size_t at = 0;
     sort(st->tensors, st->count, sizeof *st->tensors, by_place);
@@ -272,8 +272,8 @@ static float from_bits(uint32_t bits) {
     return value;
 }
 
-/* IEEE 754 binary16 → binary32, exactly: the bits are moved into place and the exponent's
- * bias put right by a multiplication, which also normalises subnormals. */
+/* IEEE 754 binary16 → binary32, exactly. The bits are moved into place. A multiplication then
+ * corrects the exponent's bias and normalises subnormals. */
 static float from_half(uint32_t bits) {
     float value = from_bits((bits & 0x7fff) << 13) * 0x1p112f;
     uint32_t out;

@@ -1,4 +1,5 @@
-/* Parameters → a safetensors file, as they are or with the matrices of stem and blocks in int8. */
+/* Writes parameters as a safetensors file: as floats, or with the matrices of stem and blocks in
+ * int8. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* Writes as far as there is room, and counts on. */
+/* Counts all bytes, and writes them as long as there is room. */
 struct sink {
     uint8_t *at, *end;
     size_t size;
@@ -43,7 +44,7 @@ static void put_string(struct sink *out, const char *text, size_t size) {
 
 /* ---- int8 --------------------------------------------------------------- */
 
-/* A row's scale: its largest number becomes ±127. */
+/* → a row's scale, by which its largest number becomes ±127. */
 static float scale_of(const float *row, size_t K) {
     float most = 0;
     for (size_t k = 0; k < K; k++) most = fmaxf(most, fabsf(row[k]));
@@ -69,13 +70,14 @@ static void put_int8(struct sink *out, const float *row, size_t K) {
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* Walks a file's tensors, and beside them the model's, which has no scales. */
+/* Walks through the file's tensors, and at the same time through the model's, which has no scales.
+ */
 struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */
-    size_t row;        /* the first of its rows that the file's tensor holds */
-    bool scales_due;   /* those of a convolution: it runs in floats, which have none */
-    bool keys_due;     /* the pooling's keys and values come next */
+    size_t row;        /* the first row of `from` that the file's tensor holds */
+    bool scales_due;   /* next come a convolution's scales; the table of parameters has none */
+    bool keys_due;     /* next come the keys and values of the pooling by attention */
 };
 
 static struct walks walks_start(const vit_model *m, const vit_config *file) {
@@ -87,7 +89,8 @@ static size_t row_values(const struct param *param) {
     return param->count / param->shape[0];
 }
 
-/* Pooling by attention has its query apart from its keys and values, as timm names them. */
+/* The file has the query of the pooling by attention apart from keys and values, as timm has it. */
+
 static bool is_pool_qkv(const struct param *param) {
     return param->kind == VIT_KIND_POOL_QKV || param->kind == VIT_KIND_POOL_QKV_BIAS;
 }

@@ -203,10 +203,10 @@ const BERT = [
 
 test("a ResNet and a BERT are refused by their headers, with the closest family's name", async () => {
   await early(headerOf(RESNET), "bad_tensor",
-    /expected a Vision Transformer's first block, as the tensor "blocks\.0\.attn\.qkv\.weight" of timm.*got others, as "bn1/,
+    /expected a Vision Transformer's first block, such as "blocks\.0\.attn\.qkv\.weight" of timm.*got tensors such as "bn1/,
     { ways: ALL });
   await early(headerOf(BERT), "bad_tensor",
-    /"encoder\.layer\.0\.attention\.attention\.query\.weight" of transformers' ViT.*got others, as "bert\./, { ways: TWO });
+    /"encoder\.layer\.0\.attention\.attention\.query\.weight" of transformers' ViT.*got tensors such as "bert\./, { ways: TWO });
   const config = { model_type: "bert", hidden_size: 768, num_attention_heads: 12 };
   await early(headerOf(BERT), "bad_config",
     /model_type: bert is not known here; known are vit, deit/, { config });
