@@ -17,9 +17,9 @@
  *   Letters    B batch   C channels   H,W rows and columns of the image   N patches   D width
  *              T tokens = prefix + N   L blocks   h heads   d width of a head   M MLP width
  *              K classes
- *   Errors     A function that returns vit_status returns VIT_OK or says what is wrong. If it
- *              takes `why`, it then writes a message there; `why` may be NULL. Functions that
- *              return no status trust their arguments.
+ *   Errors     A function that returns vit_status returns VIT_OK or an error. If it takes `why`,
+ *              it writes the error's message there; `why` may be NULL. Functions that return no
+ *              status trust their arguments.
  *   Memory     Only vit_open…, vit_create and vit_close use the heap. All other functions work
  *              in memory that the caller passes and owns. A pointer that a model returns belongs
  *              to the model, and stays valid until vit_close.
@@ -222,8 +222,8 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
  * taps: what else to write; NULL: nothing.
  * Errors: VIT_BAD_ARGUMENT if the state is another model's; VIT_BAD_IMAGE if a number is not
  * finite. Nothing is run then.
- * The results do not depend on B or on the team, to the bit, if the kernels give each row the
- * same result whatever rows are beside it (matmul in kernels/kernels.h says which do). */
+ * The results are the same to the bit for any B and any team, if the kernels give a row the same
+ * result beside any other rows (matmul in kernels/kernels.h says which kernels do). */
 vit_status vit_run(const vit_model *model, vit_state *state, const float *images, size_t batch,
                    float *logits, const vit_taps *taps);
 
@@ -283,10 +283,10 @@ typedef enum vit_pool {
     VIT_POOL_MAX,        /* the largest of the patch tokens, number by number */
     VIT_POOL_MEAN_MAX,   /* half of the mean plus half of the largest */
     VIT_POOL_CLASS_MEAN, /* the class token and the mean side by side: 2D numbers */
-    VIT_POOL_PRR /* the tokens attend to each other without weights, then the class token, or the
-                    mean if there is none (timm's parameter-free pooling) */
+    VIT_POOL_PRR /* timm's parameter-free pooling: all tokens attend to each other without weights;
+                    then the class token is taken, or the mean if there is no class token */
 } vit_pool;
-/* The order of a patch's pixels in a projection that the file has as a matrix. */
+/* The order of a patch's numbers, if the file has the patches' projection as a matrix. */
 typedef enum vit_patch_order {
     VIT_CHANNELS_FIRST, /* (C,P,Q) */
     VIT_CHANNELS_LAST   /* (P,Q,C) */
@@ -303,12 +303,12 @@ typedef enum vit_fit {
 
 enum { VIT_STEM_MOST = 6 };
 
-/* Which code's way of resizing a grid of positions is followed. All are bicubic. */
+/* Whose way to resize a grid of positions is used. All are bicubic. */
 typedef enum vit_resize {
     VIT_RESIZE_BY_FAMILY,    /* the file's family decides; timm's way for our own files */
     VIT_RESIZE_ANTIALIAS,    /* timm: with antialiasing */
-    VIT_RESIZE_PLAIN,        /* transformers: without */
-    VIT_RESIZE_OFFSET,       /* facebook's DINOv2: by a scale that is 0.1 rows too large */
+    VIT_RESIZE_PLAIN,        /* transformers: without antialiasing */
+    VIT_RESIZE_OFFSET,       /* facebook's DINOv2: the scale is that of a grid 0.1 rows larger */
     VIT_RESIZE_ALIGN_CORNERS /* torchvision: corners stay on corners */
 } vit_resize;
 
@@ -329,7 +329,7 @@ struct vit_config {
     vit_position position;
     size_t position_size[2]; /* the image size that the learned positions fit; 0: image_size */
     vit_pool pool;
-    bool pool_prefix; /* the prefix is pooled with the patches; in class_mean, the prefix but for
+    bool pool_prefix; /* the prefix is pooled with the patches; for class_mean, the prefix without
                          the class token */
     vit_patch_order patch_order;
     bool qkv_bias, qk_norm, layer_scale;
@@ -343,22 +343,22 @@ struct vit_config {
         size_t resize;     /* the length that the shorter side becomes; 0: see `stretch` */
         size_t stretch[2]; /* the lengths that rows and columns become; 0: unchanged */
         vit_fit fit;       /* how, if `stretch` is used */
-        size_t crop[2];    /* the rows and columns of the middle that are kept */
+        size_t crop[2];    /* the rows and columns of the middle part that is kept */
         bool crop_floor;   /* half of an odd margin is rounded down, not to the even number */
         bool fills;        /* a photo smaller than the crop is filled up; otherwise refused */
         float mean[4], std[4], fill[4]; /* one number a channel; fill: 0..255 */
         vit_filter filter;              /* `interpolation` */
     } photo;
-    /* Not config keys, but for the last: vit_open sees these in the file. */
-    bool fc_norm;                   /* the mean is taken first and normed then */
+    /* vit_open finds these in the file. Only `resize` has a config key. */
+    bool fc_norm;                   /* the norm comes after the mean, not before it */
     bool patch_norm_in, patch_norm; /* patches are normed before and after they become tokens */
     bool norm_pre;                  /* the tokens are normed before the blocks */
-    bool class_position;     /* pos_embed has a row for the class token, none for registers */
+    bool class_position;     /* pos_embed has a row for the class token but none for registers */
     bool no_head_dist;       /* the distillation token has no head of its own */
     bool int8;               /* the blocks' matrices are int8 */
     size_t position_rows;    /* rows of pos_embed: T, or N if the prefix has none */
     size_t position_grid[2]; /* rows and columns of the grid in the file */
-    vit_resize resize;       /* `position_resize`, or as the file's family does */
+    vit_resize resize;       /* `position_resize`, or the way of the file's family */
 };
 
 size_t vit_patches(const vit_config *config); /* → N */
@@ -366,18 +366,18 @@ size_t vit_prefix(const vit_config *config);  /* → T - N */
 size_t vit_tokens(const vit_config *config);  /* → T */
 
 /* Reads a config from JSON text (size), and checks every value alone and with the others.
- * → *config, which holds no pointers. Only sizes and kinds: labels stay in the text.
+ * → *config: sizes and kinds, without pointers. Labels stay in the text.
  * Errors: VIT_BAD_CONFIG; VIT_NO_MEMORY if such a model is too large for this machine's
  * addresses. */
 vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why);
 
-/* As vit_open, with the config from `json` (json_size) and not from the file. A NULL `json` is
- * the file's own. The text is not kept. */
+/* As vit_open, with the config from `json` (json_size) and not from the file. If `json` is NULL,
+ * the file's own config is used. The text is not kept. */
 vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
                                 size_t json_size, const struct vit_kernels *kernels,
                                 vit_error *why);
 
-/* As vit_open_with_config, for a file that comes in pieces. It is never in memory whole: begin,
+/* As vit_open_with_config, for a file that comes in pieces and is never whole in memory: begin,
  * feed all bytes in order, end. */
 typedef struct vit_loader vit_loader;
 
@@ -408,8 +408,8 @@ const char *vit_model_json(const vit_model *model, size_t *size);
  * family      whose names the tensors have; "vitrine": the file has a config of its own
  * assumed     config keys that were guessed, because nothing told them
  * skipped     tensors that do not belong to the model
- * projection  what places an image among texts: the logits ("head"), what feeds the head
- *             ("pooled"), or nothing (null) */
+ * projection  what places an image among texts: the logits ("head"), the numbers that feed the
+ *             head ("pooled"), or nothing (null) */
 const char *vit_model_origin(const vit_model *model, size_t *size);
 
 /* → the kernels that run the model; static. */
@@ -423,7 +423,7 @@ size_t vit_model_bytes(const vit_model *model);
  * ======================================================================== */
 
 /* An image in bytes: data (rows,columns,channels), which the caller owns.
- * channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
+ * channels: 1 is grey, 2 grey and alpha, 3 RGB, 4 RGBA. */
 typedef struct vit_pixels {
     const uint8_t *data;
     size_t rows, columns, channels;
@@ -467,7 +467,7 @@ void vit_draw_stroke(uint8_t *ink, size_t rows, size_t columns, const vit_point 
 
 #define VIT_MEAN_OF_HEADS SIZE_MAX
 
-/* What one token attends to among the patches.
+/* How much one token attends to each patch.
  * attention (h,T,T): one layer of one image. tokens: T. prefix: T - N.
  * head: below h, or VIT_MEAN_OF_HEADS. token: below T; 0 is the class token, if there is one.
  * → map (N). */
@@ -476,15 +476,14 @@ void vit_overlay_row(float *map, const float *attention, size_t heads, size_t to
 
 typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
 
-/* Attention rollout: how much of each patch reaches the first token through all layers. If there
- * is no prefix: how much of it reaches the patches, on average. Each layer's heads become one
+/* Attention rollout: how much of each patch reaches the first token through all layers, or, if
+ * there is no prefix, how much of it reaches the patches on average. Each layer's heads become one
  * matrix, the identity is added to it, and its rows are divided by their sums; the map is a row of
- * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3.
- * attention (L,h,T,T): all layers of one image. tokens: T. prefix: T - N.
- * discard: the share of each row, 0..1, that becomes 0 before the identity is added: the smallest
- * values, never the first column. fuse: how the heads become one.
- * scratch (3,T).
- * → map (N), which sums to 1, or is 0 if the prefix has everything. */
+ * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3. attention (L,h,T,T):
+ * all layers of one image. tokens: T. prefix: T - N. discard: the share of each row, 0..1, that
+ * becomes 0 before the identity is added. The smallest values are discarded, but never the first
+ * column. fuse: how the heads become one. scratch (3,T). → map (N), which sums to 1. It is 0 if
+ * nothing of the patches reaches the first token. */
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
                          size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse);
 
@@ -492,26 +491,26 @@ void vit_overlay_rollout(float *map, float *scratch, const float *attention, siz
  * 6  Saving: tensors by name, files of floats and of int8
  * ======================================================================== */
 
-/* What a tensor is, whatever its name says. */
+/* What a tensor is used for. */
 typedef enum vit_kind {
-    VIT_KIND_MATRIX,      /* a linear layer's; matrices go on to VIT_KIND_LAST_MATRIX */
-    VIT_KIND_QKV,         /* those of queries, keys and values, one after the other */
-    VIT_KIND_POOL_QKV,    /* the same of the pooling by attention */
-    VIT_KIND_CONVOLUTION, /* the stem's */
+    VIT_KIND_MATRIX,      /* of a linear layer; all kinds up to VIT_KIND_LAST_MATRIX are matrices */
+    VIT_KIND_QKV,         /* of a block's queries, keys and values, one after the other */
+    VIT_KIND_POOL_QKV,    /* of the queries, keys and values of the pooling by attention */
+    VIT_KIND_CONVOLUTION, /* of the stem */
     VIT_KIND_PATCHES,     /* patches → tokens */
     VIT_KIND_HEAD,        /* → logits */
     VIT_KIND_LAST_MATRIX = VIT_KIND_HEAD,
-    VIT_KIND_GAIN, /* a norm's, which starts as 1 */
-    VIT_KIND_BIAS, /* a norm's, a matrix's */
+    VIT_KIND_GAIN, /* of a norm; training starts it as 1 */
+    VIT_KIND_BIAS, /* of a norm or of a matrix */
     VIT_KIND_HEAD_BIAS,
     VIT_KIND_POOL_QKV_BIAS,
     VIT_KIND_PIXEL_GAIN, /* of the norm of a patch's pixels */
     VIT_KIND_PIXEL_BIAS,
-    VIT_KIND_TOKEN, /* a learned one: class, distillation, registers, the pooling's query */
+    VIT_KIND_TOKEN, /* learned tokens: class, distillation, registers, the pooling's query */
     VIT_KIND_POSITION,
     VIT_KIND_RELATIVE, /* biases of relative positions */
     VIT_KIND_LAYER_SCALE,
-    VIT_KIND_SCALE /* of an int8 matrix's rows */
+    VIT_KIND_SCALE /* of the rows of an int8 matrix */
 } vit_kind;
 
 /* One tensor of a model. */
@@ -519,7 +518,7 @@ typedef struct vit_tensor {
     char name[64];
     vit_kind kind;
     size_t shape[4], rank;
-    size_t offset, count; /* in floats, within vit_parameters */
+    size_t offset, count; /* its place in vit_parameters, in floats */
     bool matrix;          /* a weight of two or more dimensions, which weight decay shrinks */
     bool int8;            /* a matrix of an int8 model */
 } vit_tensor;
@@ -530,25 +529,23 @@ size_t vit_tensor_count(const vit_model *model);
 /* → tensor `index`, in the order of the file; all 0 if there is none. */
 vit_tensor vit_tensor_at(const vit_model *model, size_t index);
 
-/* → all parameters as one array (*count) with vit_tensor's offsets; the model owns it, and they
- * may be changed. NULL if the model is for running only: its kernels pack the weights
- * (kernels->packed), or it is int8. */
+/* → all parameters as one array (*count), in which vit_tensor has the offsets. The model owns the
+ * array; the caller may change its numbers. NULL if the model can only run, because its kernels
+ * pack the weights (kernels->packed) or it is int8. */
 float *vit_parameters(vit_model *model, size_t *count);
 
 /* Writes a model as a safetensors file.
- * out (capacity): room for the file; NULL with capacity 0 only counts. What is
- * written is no whole file if capacity is too small.
- * model: one whose vit_parameters are not NULL. parameters: those, or others laid out alike.
- * json (json_size): becomes `__metadata__.vitrine`; usually vit_model_json.
- * → how many bytes the file has. */
+ * out (capacity): room for the file. With NULL and capacity 0 the bytes are only counted. If
+ * capacity is too small, only the first part of the file is written. model: one whose
+ * vit_parameters are not NULL. parameters: these, or others of the same layout. json (json_size):
+ * becomes `__metadata__.vitrine`; usually vit_model_json. → how many bytes the file has. */
 size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
                   const char *json, size_t json_size);
 
-/* As vit_encode, with the matrices of stem and blocks in int8. Each row has its own scale, by
- * which its largest number becomes ±127. A model that is opened from such a file runs its blocks
- * in int8 and its stem in floats.
- * → how many bytes the file has; 0 if a row is too long for sums of int8 (more than 65536
- * numbers). */
+/* As vit_encode, with the matrices of stem and blocks in int8. Each row has a scale of its own,
+ * which makes its largest number ±127. A model that is opened from such a file runs its blocks in
+ * int8 and its stem in floats. → how many bytes the file has; 0 if a row is too long for sums of
+ * int8 (more than 65536 numbers). */
 size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
                        const float *parameters, const char *json, size_t json_size);
 
@@ -557,8 +554,8 @@ size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
  * ======================================================================== */
 
 /* Makes a model whose parameters are all 0.
- * config: one that vit_config_read accepts, and not int8. json (json_size): the same as text,
- * which vit_model_json will return; copied. kernels: as vit_open, with kernels->packed false.
+ * config: one that vit_config_read accepted, and not int8. json (json_size): its text, which is
+ * copied for vit_model_json. kernels: as for vit_open, with kernels->packed false.
  * → *out: the model, which the caller closes; NULL on failure.
  * Errors: VIT_BAD_ARGUMENT if the kernels pack or the config is int8; VIT_NO_MEMORY. */
 vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
@@ -567,9 +564,9 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
 /* What a forward pass keeps for the backward pass. */
 typedef struct vit_tape vit_tape;
 
-/* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if so many bytes
- * cannot be counted, or if the model can only be run: without a head, with a pooling other than
- * class or mean, or with norms around the patches or before the blocks. */
+/* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if so many bytes cannot
+ * be counted, or if such a model cannot be trained: without a head, with another pool than class or
+ * mean, or with norms around the patches or before the blocks. */
 size_t vit_tape_size(const vit_model *model, size_t batch);
 
 /* Makes a tape in `memory` (size), which may have any alignment. The caller owns the memory:
@@ -597,8 +594,8 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
                   float *gradient);
 
 /* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
- * logits (B,K). labels (B): class numbers; one that is no class stands for all classes alike
- * (Hendrycks et al., arXiv:1812.04606, section 3).
+ * logits (B,K). labels (B): class numbers. A number that is no class means that all classes are
+ * equally right (Hendrycks et al., arXiv:1812.04606, section 3).
  * smoothing: the share of each label that is spread over all classes, 0..1.
  * → the sum of the losses of the batch; dlogits (B,K): their gradients times `scale`, usually
  * 1/B. dlogits may be logits. */
@@ -607,8 +604,9 @@ double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *lab
 
 /* Distillation: cross-entropy of softmax(logits) against softmax(teacher) (Hinton et al.,
  * arXiv:1503.02531, at temperature 1). logits, teacher (B,K).
- * → the sum of the losses of the batch. Adds their gradients times `scale` to dlogits (B,K),
- * which is neither of the other two. */
+ * → the sum of the losses of the batch. Adds their gradients times `scale` to dlogits (B,K), which
+ * must be neither logits nor teacher. */
+
 double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
                         size_t classes, float scale);
 
