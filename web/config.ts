@@ -53,7 +53,7 @@ export interface VitConfig {
   /** How learned positions are resized: as timm, transformers, DINO or torchvision does it. */
   readonly position_resize?: "by_family" | "antialias" | "plain" | "offset" | "align_corners";
   readonly pool: "class" | "mean" | "attention" | "max" | "mean_max" | "class_mean" | "prr";
-  /** Pool over the prefix tokens too, not over the patches alone; false by default. */
+  /** The prefix is pooled with the patches; false by default. */
   readonly pool_prefix?: boolean;
   /** The order of a patch's pixels where its projection is a matrix: (C,P,Q) or (P,Q,C). */
   readonly patch_order?: "channels_first" | "channels_last";
