@@ -129,17 +129,13 @@ static void add_bar(struct sketch *s, struct rng *rng) {
     add_line(s, x + length * any(rng, -0.2, 0.2), y, (float)rng_within(rng, 0.45), length);
 }
 
-/* Another form of the digit, where the table has one. */
-static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
-    size_t of[FORM_COUNT], count = 0;
-    for (size_t i = 0; i < FORM_COUNT; i++)
-        if (FORMS[i].digit == label) of[count++] = i;
-    if (count == 0) return;
+/* Replaces the strokes by those of a text of corners, each moved a little. */
+static void write_corners(struct sketch *s, const char *corners, struct rng *rng) {
+    const char *before = NULL;
+    float x = 0, y = 0;
     s->points = s->strokes = 0;
     begin_stroke(s);
-    float x = 0, y = 0;
-    const char *before = NULL;
-    for (const char *at = FORMS[of[rng_below(rng, count)]].corners;; at += 3) {
+    for (const char *at = corners;; at += 3) {
         bool again = before && before[0] == at[0] && before[1] == at[1];
         if (!again) {
             x = (float)(at[0] - '0' + rng_within(rng, 0.7));
@@ -147,10 +143,51 @@ static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
         }
         add_point(s, x, y);
         if (!at[2]) return;
-        before = at;
-        if (at[2] == ' ') continue;
-        before = NULL;
-        begin_stroke(s);
+        before = at[2] == ' ' ? at : NULL;
+        if (at[2] == ',') begin_stroke(s);
+    }
+}
+
+/* Another form of the digit, where the table has one. */
+static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
+    size_t of[FORM_COUNT], count = 0;
+    for (size_t i = 0; i < FORM_COUNT; i++)
+        if (FORMS[i].digit == label) of[count++] = i;
+    if (count) write_corners(s, FORMS[of[rng_below(rng, count)]].corners, rng);
+}
+
+/* Small letters that no digit resembles: without b, g, i, j, l, o, q, s, y and z. */
+static const char *const LETTERS[] = {
+    /* a */ "64 43 15 18 39 67 64,63 66 79",
+    /* c */ "72 50 14 17 49 68 77",
+    /* d */ "65 44 15 18 49 67,60 65 69",
+    /* e */ "16 66 64 43 15 18 49 78",
+    /* f */ "70 50 32 34 39,14 64",
+    /* h */ "10 15 19,16 34 54 65 69",
+    /* k */ "10 15 19,63 16 16 69",
+    /* m */ "04 06 09,05 23 35 39,36 54 65 69",
+    /* n */ "14 16 19,16 34 54 66 69",
+    /* p */ "12 15 19,13 32 63 65 36 15",
+    /* r */ "14 16 19,16 34 54 65",
+    /* t */ "40 43 47 59 78,14 74",
+    /* u */ "13 16 29 59 66 63,63 66 79",
+    /* v */ "03 49 49 93",
+    /* w */ "03 29 29 45 45 69 69 93",
+    /* x */ "13 79,73 19",
+};
+
+void habit_letter(struct sketch *s, struct rng *rng) {
+    write_corners(s, LETTERS[rng_below(rng, sizeof LETTERS / sizeof *LETTERS)], rng);
+}
+
+void habit_blot(struct sketch *s, struct rng *rng) {
+    enum { CORNERS = 6 };
+    float first = any(rng, 0, 6.283), flat = any(rng, 0.7, 1);
+    s->points = s->strokes = 0;
+    begin_stroke(s);
+    for (size_t i = 0; i <= CORNERS; i++) {
+        float angle = first + 6.283f * (float)i / CORNERS, reach = any(rng, 0.7, 1);
+        add_point(s, reach * cosf(angle), flat * reach * sinf(angle));
     }
 }
 

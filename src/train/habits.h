@@ -12,5 +12,8 @@ enum { HABIT_POINTS = 128, HABIT_STROKES = 16 };
 void habits_apply(struct sketch *sketch, uint8_t label, double share, struct rng *rng);
 /* Leaves between 0.3 and 0.9 of the points, the first. */
 void habit_stop_early(struct sketch *sketch, struct rng *rng);
+/* Replaces the strokes: by a letter that no digit resembles; by the rim of a blot. */
+void habit_letter(struct sketch *sketch, struct rng *rng);
+void habit_blot(struct sketch *sketch, struct rng *rng);
 
 #endif

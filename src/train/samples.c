@@ -78,36 +78,63 @@ static float thickest_pen(float narrowness) {
     return fmaxf(ALWAYS, HOLE * narrowness);
 }
 
-/* A drawing by any pen: hair to felt, leaning either way, narrow or wide, large or small; and as
- * far as the recipe says, bent and pressed unevenly, and half of the 1s bare lines, up to bars. */
-static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
-                         struct rng *rng) {
+/* Any pen: hair to felt, leaning either way, narrow or wide, large or small; and as far as the
+ * recipe says, it bends strokes and presses unevenly. */
+static struct pen draw_pen(const struct recipe *recipe, struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
     pen.stretch = (float)exp(rng_within(rng, log(1.3)));
     pen.slant = (float)tan(0.105 + rng_within(rng, 0.54)); /* -25° to 37°: most lean so already */
-    double hand = s->recipe->hand;
+    double hand = recipe->hand;
     if (hand > 0) {
         pen.perspective = (float)rng_within(rng, 0.3 * hand);
         pen.bend[0] = draw_wave(rng, 0.06 * hand, 7);
         pen.bend[1] = draw_wave(rng, 0.06 * hand, 7);
         pen.pressure = draw_wave(rng, 0.4 * hand, 40);
     }
-    if (s->drawings->list[drawing].label == 1 && rng_unit(rng) < 0.5 * hand) {
+    return pen;
+}
+
+static void draw_sketch(struct sample_room *room, struct pen *pen) {
+    float narrowness = sketch_narrowness(&room->sketch, pen->stretch);
+    float thickest = pen->size * thickest_pen(narrowness) / (1 + pen->pressure.height);
+    pen->width = fminf(pen->width, thickest);
+    sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
+}
+
+/* Half of a free hand's 1s are bare lines, up to bars. */
+static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
+                         struct rng *rng) {
+    const struct recipe *recipe = s->recipe;
+    uint8_t label = s->drawings->list[drawing].label;
+    struct pen pen = draw_pen(recipe, rng);
+    if (label == 1 && rng_unit(rng) < 0.5 * recipe->hand) {
         pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
-                          (0.95f * SIDE - size) / (1 + pen.pressure.height));
+                          (0.95f * SIDE - pen.size) / (1 + pen.pressure.height));
         pen_draw_line(room->ink, SIDE, SIDE, &pen);
         return;
     }
-    struct sketch *sketch = &room->sketch;
-    sketch_take(sketch, s->drawings, drawing);
-    if (s->recipe->habits > 0)
-        habits_apply(sketch, s->drawings->list[drawing].label, s->recipe->habits, rng);
-    if (s->recipe->unfinished > 0 && rng_unit(rng) < s->recipe->unfinished)
-        habit_stop_early(sketch, rng);
-    float narrowness = sketch_narrowness(sketch, pen.stretch);
-    pen.width = fminf(pen.width, size * thickest_pen(narrowness) / (1 + pen.pressure.height));
-    sketch_draw(room->ink, SIDE, SIDE, sketch, &pen);
+    sketch_take(&room->sketch, s->drawings, drawing);
+    if (recipe->habits > 0) habits_apply(&room->sketch, label, recipe->habits, rng);
+    if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished)
+        habit_stop_early(&room->sketch, rng);
+    draw_sketch(room, &pen);
+}
+
+/* A small letter, or a blot: whole, or half where the paper ends. */
+static void draw_other(struct sample_room *room, const struct recipe *recipe, struct rng *rng) {
+    struct pen pen = draw_pen(recipe, rng);
+    if (rng_unit(rng) < 0.75) {
+        habit_letter(&room->sketch, rng);
+        draw_sketch(room, &pen);
+        return;
+    }
+    habit_blot(&room->sketch, rng);
+    pen.size *= (float)(0.2 + 0.4 * rng_unit(rng));
+    pen.width = pen.size; /* it fills its rim */
+    if (rng_unit(rng) < 0.5)
+        *(rng_unit(rng) < 0.5 ? &pen.x : &pen.y) = rng_unit(rng) < 0.5 ? 0 : SIDE;
+    sketch_draw(room->ink, SIDE, SIDE, &room->sketch, &pen);
 }
 
 static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *side, size_t index,
@@ -119,6 +146,10 @@ static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *s
         size_t drawing = s->list[index % s->listed];
         draw_drawing(room, s, drawing, rng);
         return s->drawings->list[drawing].label;
+    }
+    if (s->recipe->habits > 0 && rng_unit(rng) < 0.5 * s->recipe->habits) {
+        draw_other(room, s->recipe, rng);
+        return NO_CLASS;
     }
     size_t pair = 2 * s->data->columns + 2;
     if (pair <= SIDE && s->data->rows <= s->data->columns && rng_unit(rng) < 0.35)

@@ -131,6 +131,26 @@ TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9
     one_close(&one);
 }
 
+/* Filled from rim to rim along its middle row, and about as high as wide. */
+TEST("a blot is one round patch of ink without a hole") {
+    const struct pen pen = {.width = 35, .size = 35, .stretch = 1, .x = 50, .y = 50};
+    struct one one;
+    uint8_t ink[PAD * PAD];
+    if (!one_open(&one, "[[[0, 0]]]")) return;
+    for (size_t i = 0; i < 100; i++) {
+        struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
+        size_t full = 0, paper = 0;
+        habit_blot(&one.sketch, &rng);
+        memset(ink, 0, sizeof ink);
+        sketch_draw(ink, PAD, PAD, &one.sketch, &pen);
+        for (size_t k = 30; k < 70; k++) full += ink[50 * PAD + k] > 128 && ink[k * PAD + 50] > 128;
+        for (size_t k = 0; k < PAD; k++) paper += ink[k] + ink[(PAD - 1) * PAD + k];
+        CHECK(full == 40 && paper == 0, "blot %zu: %zu of 40 full, %zu at the edge", i, full,
+              paper);
+    }
+    one_close(&one);
+}
+
 /* ---- Still the digit, by a model that learnt without habits ------------------------ */
 
 struct judge {
@@ -162,15 +182,26 @@ static void judge_close(struct judge *judge) {
     free(judge->bytes);
 }
 
-static size_t judge_read(const struct judge *judge, const uint8_t *ink) {
-    float image[28 * 28], logits[10];
+/* The digit that it names, 10 where it names none; *p: how sure of it. */
+static size_t judge_read(const struct judge *judge, const uint8_t *ink, float *p) {
+    float image[28 * 28], logits[10], all[10];
     vit_pixels pixels = {ink, PAD, PAD, 1};
     vit_error why = {""};
     vit_status status =
         vit_prepare_image(image, judge->prepare, &pixels, vit_model_config(judge->model), &why);
     if (!status) status = vit_run(judge->model, judge->state, image, 1, logits, NULL);
     CHECK(!status, "%s", why.text);
-    return status ? 10 : largest_logit(logits, 10);
+    if (status) return 10;
+    vit_probabilities(all, logits, 10, vit_model_config(judge->model)->temperature);
+    size_t told = largest_logit(logits, 10);
+    *p = all[told];
+    return told;
+}
+
+static bool judge_is_sure(const struct judge *judge, const uint8_t *ink) {
+    float p = 0;
+    judge_read(judge, ink, &p);
+    return p >= vit_model_config(judge->model)->uncertain_below;
 }
 
 TEST("digits-large reads nine in ten of each digit's other forms as that digit") {
@@ -181,14 +212,35 @@ TEST("digits-large reads nine in ten of each digit's other forms as that digit")
     if (!one_open(&one, "[[[0, 0]]]") || !judge_open(&judge)) return;
     for (uint8_t label = 1; label < 10; label++) {
         size_t right = 0, forms = 0;
+        float p;
         for (size_t i = 0; forms < EACH; i++) {
             draw_habit(ink, &one, label, 1, i);
             if (one.sketch.points < 4) continue; /* the dot itself, hooked or not */
             forms++;
-            right += judge_read(&judge, ink) == label;
+            right += judge_read(&judge, ink, &p) == label;
         }
         CHECK(10 * right >= 9 * forms, "%d: %zu of %zu", label, right, forms);
     }
+    judge_close(&judge);
+    one_close(&one);
+}
+
+TEST("digits-large is sure of few of the letters, whatever digit it names") {
+    enum { EACH = 300 };
+    struct judge judge;
+    struct one one;
+    uint8_t ink[PAD * PAD];
+    if (!one_open(&one, "[[[0, 0]]]") || !judge_open(&judge)) return;
+    const struct pen pen = {.width = 6, .size = 80, .stretch = 1, .x = 50, .y = 50};
+    size_t sure = 0;
+    for (size_t i = 0; i < EACH; i++) {
+        struct rng rng = rng_stream(3, RNG_DRAW, 1, i);
+        habit_letter(&one.sketch, &rng);
+        memset(ink, 0, sizeof ink);
+        sketch_draw(ink, PAD, PAD, &one.sketch, &pen);
+        sure += judge_is_sure(&judge, ink);
+    }
+    CHECK(2 * sure < EACH, "of %zu of %d", sure, EACH);
     judge_close(&judge);
     one_close(&one);
 }
