@@ -17,7 +17,7 @@ struct evaluation {
         struct score score; /* loss: the sum */
         struct reliability reliability;
         size_t *confusion; /* (K,K), may be NULL */
-    } * parts;             /* one a thread */
+    } * parts;             /* one for each thread */
 };
 
 size_t largest_logit(const float *logits, size_t n) {

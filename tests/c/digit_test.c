@@ -192,7 +192,7 @@ TEST("a drawing gives the same digit anywhere on the canvas") {
         }
 }
 
-TEST("a drawing of another size gives nearly the same digit, and one of repeated pixels the same") {
+TEST("a larger drawing gives nearly the same digit, and repeated pixels give the same bits") {
     float small[AREA], large[AREA], repeated[AREA];
     struct canvas one = canvas(70, 70, 255), two = canvas(140, 140, 255),
                   three = canvas(210, 210, 255);

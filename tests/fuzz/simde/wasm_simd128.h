@@ -1,5 +1,5 @@
-/* The intrinsics of wasm on this machine, by SIMDe, and the relaxed ones by what the proposal says
- * of a machine without fused or dot instructions. */
+/* The intrinsics of wasm on this machine, by SIMDe. The relaxed ones follow the proposal for a
+ * machine without fused or dot instructions. */
 #ifndef FUZZ_WASM_SIMD128_H
 #define FUZZ_WASM_SIMD128_H
 
@@ -12,7 +12,7 @@
 typedef simde_v128_t v128_t;
 
 #ifdef __wasm_relaxed_simd__
-#ifndef wasm_u8x16_splat /* which SIMDe 0.7.4 does not have */
+#ifndef wasm_u8x16_splat /* SIMDe 0.7.4 lacks it */
 #define wasm_u8x16_splat(a) wasm_i8x16_splat((int8_t)(a))
 #endif
 
@@ -20,7 +20,7 @@ static inline v128_t wasm_f32x4_relaxed_madd(v128_t a, v128_t b, v128_t c) {
     return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 }
 
-/* a: 8-bit numbers with a sign; b: of 7 bits without. */
+/* a: signed 8-bit numbers; b: unsigned 7-bit numbers. */
 static inline v128_t wasm_i16x8_relaxed_dot_i8x16_i7x16(v128_t a, v128_t b) {
     return wasm_i16x8_add_sat(wasm_i16x8_mul(wasm_i16x8_shr(wasm_i16x8_shl(a, 8), 8),
                                              wasm_i16x8_shr(wasm_i16x8_shl(b, 8), 8)),
