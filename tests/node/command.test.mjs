@@ -84,7 +84,7 @@ test("the command walks folders, reads standard input as -, and prints JSON line
   assert.deepEqual([walked.code, walked.stderr, ...new Set(lines.map(({ classes }) => classes[0].label))], [0, "", "1"]);
   const embedded = await run(["embed", "--ndjson", "--variant", variant, here.at("in/b.png")]);
   assert.equal(JSON.parse(embedded.stdout).values.length, 64);
-  assert.match((await run(["classify", "-", "-"])).stderr, /expected - once/);
+  assert.match((await run(["classify", "-", "-"])).stderr, /expected - only once/);
   const { child, done } = start(["classify", "--variant", variant, "-"], { stdin: "pipe" });
   child.stdin.end(photo);
   assert.match((await done).stdout, /^-\t1\t0\.\d+\n$/);

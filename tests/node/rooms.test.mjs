@@ -1,5 +1,5 @@
-// The rooms (folders) of src/ and web/. A room includes or imports only its own files or rooms
-// below it, so that it can be read without the rooms above it. src/README.md is checked too.
+// The rooms (folders) of src/ and web/. A file includes or imports only files of its own room or of
+// rooms below it. So a room can be read without those above it. src/README.md is checked too.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

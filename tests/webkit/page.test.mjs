@@ -1,4 +1,4 @@
-// The page in WebKitGTK, with the pointer and the keys that WebDriver moves.
+// The page in WebKitGTK. WebDriver moves the pointer and presses the keys.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch, skip } from "../browser/browsers.mjs";
@@ -23,7 +23,7 @@ describe("the page in WebKitGTK", { skip }, () => {
     server?.close();
   });
 
-  /** Waits in the page until `source`, an expression, is true. */
+  /** Waits until the expression `source` is true in the page. */
   const until = (source) =>
     page.evaluate(
       `async () => { while (!(${source})) await new Promise(requestAnimationFrame); }`,
@@ -69,7 +69,7 @@ describe("the page in WebKitGTK", { skip }, () => {
 
   const label = () => page.evaluate(() => document.getElementById("prediction").dataset.label);
 
-  test("a 7 drawn with the mouse is read as 7, Undo takes it back, and nothing is complained of", async () => {
+  test("in WebKitGTK a 7 drawn with the mouse is read as 7, Undo takes it back, and the page logs no error", async () => {
     await opened();
     await draw(DIGITS[7]);
     await until(`document.querySelector("#prediction[data-label='7'][aria-busy=false]")`);
@@ -80,7 +80,7 @@ describe("the page in WebKitGTK", { skip }, () => {
     assert.deepEqual(await page.evaluate(() => trouble), []);
   });
 
-  test("a 1 is drawn and cleared by the keyboard alone", async () => {
+  test("in WebKitGTK the keyboard alone draws a 1 and clears it", async () => {
     await opened();
     await page.evaluate(() => document.getElementById("pad").focus());
     await press(" ");
@@ -92,7 +92,7 @@ describe("the page in WebKitGTK", { skip }, () => {
     assert.deepEqual(await page.evaluate(() => trouble), []);
   });
 
-  test("the second tab opens and its random model reads a photo", async () => {
+  test("in WebKitGTK the second tab opens and its random model reads a photo", async () => {
     await opened();
     await page.evaluate(() => document.getElementById("tab-own").click());
     await until(`document.querySelector("#own-pixels option")`);
