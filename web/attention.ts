@@ -166,8 +166,8 @@ export class Attention {
   }
 
   /**
-   * The share of every token in what token i becomes in a layer of `maps` (heads, T, T). Steps and
-   * rounding are those of src/stages/overlay.c, which the native command uses.
+   * Token i's mixture in a layer of `maps` (heads, T, T): the share of every token, its own included.
+   * Steps and rounding are those of src/stages/overlay.c.
    */
   #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
     const { tokens: T, heads } = this;
