@@ -40,7 +40,7 @@ export type { Variant } from "./run/module.js";
  * const vit = await Vit.load(import.meta.resolve("vitrine/weights/digits.safetensors"));
  * const { classes, attention } = await vit.classify(canvas, { attention: true });
  * classes[0];              // { label: "7", index: 7, p: 0.98 }
- * attention.fromClass();   // what the model looked at: one number a patch
+ * attention.fromClass();   // one number for each patch: how much the model attends to it
  */
 export class Vit {
   readonly config: Readonly<VitConfig>;

@@ -1,4 +1,4 @@
-/** What runs a model, in this thread or in a worker. */
+/** The engine, which runs a model in this thread, and the interface that a remote engine shares. */
 import { VitError } from "../errors.js";
 import type { Piece } from "../base/bytes.js";
 import type { Picture } from "../images.js";

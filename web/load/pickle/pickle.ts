@@ -399,7 +399,7 @@ function floatsOf(bytes: Piece): Piece {
   return new Uint8Array(Float32Array.from(doubles).buffer);
 }
 
-/** Row-major, from what begins with its first number. */
+/** Copies a tensor's numbers in row-major order. `span` begins with its first number. */
 function gather(span: Piece, { shape, strides, type }: Tensor): Piece {
   const count = countOf(shape);
   const { bytes } = type;
