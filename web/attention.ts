@@ -166,7 +166,7 @@ export class Attention {
   }
 
   /**
-   * Token i's mixture in a layer of `maps` (heads, T, T): the share of every token, its own included.
+   * Token i's mixture in a layer of `maps` (heads, T, T): the share of every token, also its own.
    * Steps and rounding are those of src/stages/overlay.c.
    */
   #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
