@@ -62,7 +62,7 @@ test("a timm architecture that is no plain ViT is refused, even if its name cont
     ["vit_giant_patch14_reg4_dinov2", "SwiGLU"],
     ["test_vit4", "RMSNorm"],
   ]) {
-    await refused({ architecture }, new RegExp(`^config: architecture: ${architecture} is not known here, for .*${why}.*; known are`));
+    await refused({ architecture }, new RegExp(`^config: architecture: ${architecture} is not known here, because .*${why}.*; known are`));
   }
 });
 
