@@ -12,7 +12,7 @@ struct augmenter {
     struct augment how;
     size_t epochs, rows, columns;
     size_t knots;             /* along an edge of the displacement's grid: cells + 3 */
-    float gain;               /* from knots of variance 1 to the displacement wanted */
+    float gain;               /* turns knots of variance 1 into the displacement */
     float *basis_y, *basis_x; /* (knots, rows), (knots, columns) */
 };
 
@@ -84,7 +84,7 @@ static void thicken(float *padded, float *scratch, const struct augmenter *a, fl
     float sign = amount < 0 ? -1 : 1, share = fabsf(amount);
     spread(scratch, padded, 1, 1, n - 1, sign);
     scratch[0] = scratch[n - 1] = 0;
-    for (size_t y = 1; y <= a->rows; y++) { /* the paper round the image stays paper */
+    for (size_t y = 1; y <= a->rows; y++) { /* not the border, which stays paper */
         const float *row = scratch + y * stride, *above = row - stride, *below = row + stride;
         float *to = padded + y * stride;
         for (size_t x = 1; x <= a->columns; x++) {
@@ -137,7 +137,7 @@ static float clamp(float x, float highest) {
     return x < 0 ? 0 : x > highest ? highest : x;
 }
 
-/* Bilinear; (x,y) anywhere: outside is paper. */
+/* Samples bilinearly at any (x,y). Paper surrounds the image. */
 static float sample(const float *padded, const struct augmenter *a, float x, float y) {
     size_t stride = a->columns + 3;
     x = clamp(x, (float)(a->columns + 1));
@@ -157,7 +157,7 @@ static void pad(float *padded, const uint8_t *source, const struct augmenter *a)
             padded[(y + 1) * stride + x + 1] = (float)source[y * a->columns + x] / 255;
 }
 
-/* A square of paper anywhere on the image: Byerly, Kalganova & Dear, 2020. */
+/* Puts a square of paper anywhere on the image: Byerly, Kalganova & Dear, 2020. */
 static void erase(float *image, const struct augmenter *a, struct rng *rng) {
     size_t side = a->how.erase;
     size_t top = (size_t)(rng_unit(rng) * (double)(a->rows - side + 1));
@@ -166,8 +166,8 @@ static void erase(float *image, const struct augmenter *a, struct rng *rng) {
         memset(image + y * a->columns + left, 0, side * sizeof *image);
 }
 
-/* That an image is changed at all: the last epochs' look more and more like what will be read. He
- * et al., arXiv:1909.09148. */
+/* The probability that an image is changed. It falls towards the end, so that the last epochs'
+ * images look like those that will be read: He et al., arXiv:1909.09148. */
 static double chance(const struct augmenter *a, size_t epoch) {
     double epochs = (double)a->epochs, begin = epochs * (1 - a->how.settle);
     double now = (double)epoch + 1;

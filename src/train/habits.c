@@ -1,12 +1,11 @@
 /* Digits as other hands write them: a zero with a slash, a seven with a bar, a one with flag and
- * foot, an open or a closed four. The strokes change, not the pixels. All of it is made here from
- * random numbers; nothing is taken from a data set. */
+ * foot, an open or a closed four. The strokes change, not the pixels. Random numbers make every
+ * change; none comes from a data set. */
 #include "habits.h"
 
 #include <string.h>
 
-/* Digits on a grid of 0…9, x then y from the upper left, a stroke after each comma. The brush
- * rounds a corner; one that is written twice stays sharp. */
+/* Other forms of the digits, as sketch_write reads them. */
 static const struct form {
     uint8_t digit;
     const char *corners;
@@ -43,30 +42,19 @@ static const struct form {
 };
 enum { FORM_COUNT = sizeof FORMS / sizeof *FORMS };
 
-struct box {
-    float x, y, wide, high;
+struct extent {
+    float x, y, wide, high; /* x, y: the centre */
 };
 
-static struct box box_of(const struct sketch *s) {
-    float low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    for (size_t i = 0; i < s->points; i++) {
-        const float at[2] = {s->point[i].x, s->point[i].y};
-        for (size_t k = 0; k < 2; k++) {
-            low[k] = fminf(low[k], at[k]);
-            high[k] = fmaxf(high[k], at[k]);
-        }
-    }
-    return (struct box){(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, high[0] - low[0],
-                        high[1] - low[1]};
+static struct extent extent_of(const struct sketch *s) {
+    struct box box = points_box(s->point, s->points);
+    return (struct extent){(box.low[0] + box.high[0]) / 2, (box.low[1] + box.high[1]) / 2,
+                           box.high[0] - box.low[0], box.high[1] - box.low[1]};
 }
 
 static float size_of(const struct sketch *s) {
-    struct box box = box_of(s);
+    struct extent box = extent_of(s);
     return fmaxf(box.wide, box.high);
-}
-
-static float any(struct rng *rng, double least, double most) {
-    return (float)(least + (most - least) * rng_unit(rng));
 }
 
 static void begin_stroke(struct sketch *s) {
@@ -89,24 +77,26 @@ static void add_line(struct sketch *s, float x, float y, float angle, float leng
     add_point(s, x + dx, y - dy);
 }
 
-/* A zero's: within its rim or beyond it, mostly from lower left to upper right; or a dot. */
+/* Adds a zero's slash, within its rim or beyond, mostly from lower left to upper right; or a dot.
+ */
 static void add_slash(struct sketch *s, struct rng *rng) {
-    struct box box = box_of(s);
-    float x = box.x + box.wide * any(rng, -0.1, 0.1), y = box.y + box.high * any(rng, -0.1, 0.1);
+    struct extent box = extent_of(s);
+    float x = box.x + box.wide * rng_between(rng, -0.1, 0.1),
+          y = box.y + box.high * rng_between(rng, -0.1, 0.1);
     float usual = atan2f(box.high, box.wide), angle = usual + (float)rng_within(rng, 0.5);
     double kind = rng_unit(rng);
     if (kind < 0.15) { /* a dot */
-        add_line(s, x, y, 0, 0.12f * box.wide * any(rng, 0, 1));
+        add_line(s, x, y, 0, 0.12f * box.wide * rng_between(rng, 0, 1));
         return;
     }
     if (kind < 0.35) angle = (float)rng_within(rng, 3.1416);
     if (kind > 0.9) angle = -angle;
     float reach =
         fminf(box.wide / (fabsf(cosf(angle)) + 1e-3f), box.high / (fabsf(sinf(angle)) + 1e-3f));
-    add_line(s, x, y, angle, reach * any(rng, 0.45, 1.35));
+    add_line(s, x, y, angle, reach * rng_between(rng, 0.45, 1.35));
 }
 
-/* Where the strokes cross height y: the last time, as a seven's stem does. */
+/* Finds the last place where a stroke crosses height y: of a seven, its stem. */
 static bool crossing(float *x, const struct sketch *s, float y) {
     bool found = false;
     const vit_point *p = s->point;
@@ -120,17 +110,16 @@ static bool crossing(float *x, const struct sketch *s, float y) {
     return found;
 }
 
-/* A seven's, where it has none: at any height of the stem. */
+/* Adds a bar to a seven of one stroke, near the middle of its stem. */
 static void add_bar(struct sketch *s, struct rng *rng) {
-    struct box box = box_of(s);
-    float x, y = box.y + box.high * any(rng, -0.2, 0.25);
+    struct extent box = extent_of(s);
+    float x, y = box.y + box.high * rng_between(rng, -0.2, 0.25);
     if (s->strokes > 1 || !crossing(&x, s, y)) return;
-    float length = box.wide * any(rng, 0.35, 0.95);
-    add_line(s, x + length * any(rng, -0.2, 0.2), y, (float)rng_within(rng, 0.45), length);
+    float length = box.wide * rng_between(rng, 0.35, 0.95);
+    add_line(s, x + length * rng_between(rng, -0.2, 0.2), y, (float)rng_within(rng, 0.45), length);
 }
 
-/* Replaces the strokes by those of a text of corners, each moved a little. */
-static void write_corners(struct sketch *s, const char *corners, struct rng *rng) {
+void sketch_write(struct sketch *s, const char *corners, struct rng *rng) {
     const char *before = NULL;
     float x = 0, y = 0;
     s->points = s->strokes = 0;
@@ -148,52 +137,18 @@ static void write_corners(struct sketch *s, const char *corners, struct rng *rng
     }
 }
 
-/* Another form of the digit, where the table has one. */
+/* Replaces the strokes by another form of the digit, if the table has one. */
 static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
     size_t of[FORM_COUNT], count = 0;
     for (size_t i = 0; i < FORM_COUNT; i++)
         if (FORMS[i].digit == label) of[count++] = i;
-    if (count) write_corners(s, FORMS[of[rng_below(rng, count)]].corners, rng);
-}
-
-/* Small letters that no digit resembles: without b, g, i, j, l, o, q, s, y and z. */
-static const char *const LETTERS[] = {
-    /* a */ "64 43 15 18 39 67 64,63 66 79",
-    /* c */ "72 50 14 17 49 68 77",
-    /* d */ "65 44 15 18 49 67,60 65 69",
-    /* e */ "16 66 64 43 15 18 49 78",
-    /* f */ "70 50 32 34 39,14 64",
-    /* h */ "10 15 19,16 34 54 65 69",
-    /* k */ "10 15 19,63 16 16 69",
-    /* m */ "04 06 09,05 23 35 39,36 54 65 69",
-    /* n */ "14 16 19,16 34 54 66 69",
-    /* p */ "12 15 19,13 32 63 65 36 15",
-    /* r */ "14 16 19,16 34 54 65",
-    /* t */ "40 43 47 59 78,14 74",
-    /* u */ "13 16 29 59 66 63,63 66 79",
-    /* v */ "03 49 49 93",
-    /* w */ "03 29 29 45 45 69 69 93",
-    /* x */ "13 79,73 19",
-};
-
-void habit_letter(struct sketch *s, struct rng *rng) {
-    write_corners(s, LETTERS[rng_below(rng, sizeof LETTERS / sizeof *LETTERS)], rng);
-}
-
-void habit_blot(struct sketch *s, struct rng *rng) {
-    enum { CORNERS = 6 };
-    float first = any(rng, 0, 6.283), flat = any(rng, 0.7, 1);
-    s->points = s->strokes = 0;
-    begin_stroke(s);
-    for (size_t i = 0; i <= CORNERS; i++) {
-        float angle = first + 6.283f * (float)i / CORNERS, reach = any(rng, 0.7, 1);
-        add_point(s, reach * cosf(angle), flat * reach * sinf(angle));
-    }
+    if (count) sketch_write(s, FORMS[of[rng_below(rng, count)]].corners, rng);
 }
 
 /* ---- Of any digit --------------------------------------------------------------- */
 
-/* Keeps some of each stroke's points, evenly, and its last: a tablet that samples rarely. */
+/* Keeps some of each stroke's points, evenly, and the last one, like a tablet that samples rarely.
+ */
 static void sample_coarsely(struct sketch *s, struct rng *rng) {
     size_t left = 8 + rng_below(rng, 9), from = 0, to = 0;
     for (size_t stroke = 0; stroke < s->strokes; stroke++) {
@@ -208,7 +163,7 @@ static void sample_coarsely(struct sketch *s, struct rng *rng) {
 }
 
 static void tremble(struct sketch *s, struct rng *rng) {
-    float size = size_of(s) * any(rng, 0.004, 0.02), x = 0, y = 0;
+    float size = size_of(s) * rng_between(rng, 0.004, 0.02), x = 0, y = 0;
     for (size_t i = 0; i < s->points; i++) {
         x = 0.5f * x + size * (float)rng_normal(rng);
         y = 0.5f * y + size * (float)rng_normal(rng);
@@ -216,7 +171,7 @@ static void tremble(struct sketch *s, struct rng *rng) {
     }
 }
 
-/* Puts a point before point `at`, as one of `stroke`. */
+/* Inserts a point of `stroke` before point `at`. */
 static void insert_point(struct sketch *s, size_t stroke, size_t at, vit_point point) {
     if (s->points == s->most_points) return;
     memmove(s->point + at + 1, s->point + at, (s->points - at) * sizeof *s->point);
@@ -225,19 +180,20 @@ static void insert_point(struct sketch *s, size_t stroke, size_t at, vit_point p
     s->length[stroke]++;
 }
 
-/* What a pen leaves where it lands or lifts. */
+/* Adds the short line that a pen makes when it lands or lifts. */
 static void hook(struct sketch *s, struct rng *rng) {
     size_t stroke = rng_below(rng, s->strokes), first = 0;
     bool lands = rng_unit(rng) < 0.5;
     for (size_t i = 0; i < stroke; i++) first += s->length[i];
     size_t at = lands ? first : first + s->length[stroke];
     vit_point end = s->point[lands ? at : at - 1];
-    float angle = (float)rng_within(rng, 3.1416), length = size_of(s) * any(rng, 0.03, 0.13);
+    float angle = (float)rng_within(rng, 3.1416),
+          length = size_of(s) * rng_between(rng, 0.03, 0.13);
     vit_point tip = {end.x + length * cosf(angle), end.y + length * sinf(angle), 0};
     insert_point(s, stroke, at, tip);
 }
 
-/* The pen lifts inside a stroke, and leaves out a little. */
+/* Breaks a stroke in two, because the pen lifts. */
 static void lift(struct sketch *s, struct rng *rng) {
     size_t stroke = rng_below(rng, s->strokes), length = s->length[stroke];
     if (length < 6 || s->strokes == s->most_strokes) return;
@@ -249,7 +205,7 @@ static void lift(struct sketch *s, struct rng *rng) {
 
 enum { ANY_DIGIT = 255 };
 
-/* In this order, so that a form too may tremble. */
+/* Applied in this order, after take_form, so that a form can tremble too. */
 static const struct habit {
     uint8_t digit;
     double chance;

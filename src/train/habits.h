@@ -1,19 +1,19 @@
-/* What hands do differently, as changes of a drawing's strokes. */
+/* The habits of other hands, as changes of a drawing's strokes. */
 #ifndef VIT_HABITS_H
 #define VIT_HABITS_H
 
 #include "rng.h"
 #include "train.h"
 
-/* Points and strokes that habits may add to a drawing. */
+/* The most points and strokes that habits add to a drawing. */
 enum { HABIT_POINTS = 128, HABIT_STROKES = 16 };
 
-/* Changes a sketch of digit `label`: each habit by its own chance times `share` (0..1). */
+/* Changes a sketch of digit `label`. Each habit has its own chance, times `share` (0..1). */
 void habits_apply(struct sketch *sketch, uint8_t label, double share, struct rng *rng);
-/* Leaves between 0.3 and 0.9 of the points, the first. */
+/* Keeps the first points only: between 0.3 and 0.9 of them. */
 void habit_stop_early(struct sketch *sketch, struct rng *rng);
-/* Replaces the strokes: by a letter that no digit resembles; by the rim of a blot. */
-void habit_letter(struct sketch *sketch, struct rng *rng);
-void habit_blot(struct sketch *sketch, struct rng *rng);
+/* Replaces the strokes. `corners`: x and y of each from the upper left on a grid of 0…9; a comma
+ * begins a new stroke. Each corner moves a little. The brush rounds it unless it stands twice. */
+void sketch_write(struct sketch *sketch, const char *corners, struct rng *rng);
 
 #endif

@@ -2,6 +2,7 @@
  * Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a digit,
  * scribbles, hatching, and two digits side by side. */
 #include "negatives.h"
+#include "habits.h"
 
 #include <string.h>
 
@@ -143,6 +144,42 @@ void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng
         draw_scribble(ink, side, points, rng);
     else
         draw_zigzag(ink, side, points, rng);
+}
+
+/* Small letters that no digit resembles, as sketch_write reads them. */
+static const char *const LETTERS[] = {
+    /* a */ "64 43 15 18 39 67 64,63 66 79",
+    /* c */ "72 50 14 17 49 68 77",
+    /* d */ "65 44 15 18 49 67,60 65 69",
+    /* e */ "16 66 64 43 15 18 49 78",
+    /* f */ "70 50 32 34 39,14 64",
+    /* h */ "10 15 19,16 34 54 65 69",
+    /* k */ "10 15 19,63 16 16 69",
+    /* m */ "04 06 09,05 23 35 39,36 54 65 69",
+    /* n */ "14 16 19,16 34 54 66 69",
+    /* p */ "12 15 19,13 32 63 65 36 15",
+    /* r */ "14 16 19,16 34 54 65",
+    /* t */ "40 43 47 59 78,14 74",
+    /* u */ "13 16 29 59 66 63,63 66 79",
+    /* v */ "03 49 49 93",
+    /* w */ "03 29 29 45 45 69 69 93",
+    /* x */ "13 79,73 19",
+};
+
+void negative_letter(struct sketch *s, struct rng *rng) {
+    sketch_write(s, LETTERS[rng_below(rng, sizeof LETTERS / sizeof *LETTERS)], rng);
+}
+
+void negative_blot(struct sketch *s, struct rng *rng) {
+    enum { CORNERS = 6 };
+    float first = rng_between(rng, 0, 6.283), flat = rng_between(rng, 0.7, 1);
+    s->points = 0;
+    s->strokes = 1;
+    s->length[0] = CORNERS + 1;
+    for (size_t i = 0; i <= CORNERS; i++) {
+        float angle = first + 6.283f * (float)i / CORNERS, reach = rng_between(rng, 0.7, 1);
+        s->point[s->points++] = (vit_point){reach * cosf(angle), flat * reach * sinf(angle), 0};
+    }
 }
 
 /* Pastes an image (rows,columns) at (top,left) of a square plane. Ink that is already darker

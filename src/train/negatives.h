@@ -15,6 +15,11 @@ void negative_draw(uint8_t *ink, size_t side, vit_point *points, struct rng *rng
 void negative_pair(uint8_t *ink, size_t side, const struct data_set *data, size_t images,
                    struct rng *rng);
 
+/* Replaces the strokes by those of a letter that no digit resembles, or by the rim of a blot, which
+ * a pen as wide as the drawing is large fills. The sketch has room for habits. */
+void negative_letter(struct sketch *sketch, struct rng *rng);
+void negative_blot(struct sketch *sketch, struct rng *rng);
+
 /* A pen's width for a drawing of `size`. Half of the widths are usual ones, half go from a hair's
  * to a felt pen's. The logarithm of the width is uniform. */
 static inline float draw_width(struct rng *rng, float size) {

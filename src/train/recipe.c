@@ -124,7 +124,7 @@ static const struct key *find_key(const struct key *keys, size_t count, const st
     return NULL;
 }
 
-/* Reads an object of `keys`. A member named "augment" is left to the caller where it asks. */
+/* Reads an object of `keys`. If `augment` is not NULL, a member of that name is put there. */
 static vit_status read_keys(struct recipe *recipe, const struct json *object,
                             const struct key *keys, size_t count, struct json *augment,
                             vit_error *why) {
@@ -249,7 +249,7 @@ char *recipe_training_json(const struct recipe *recipe) {
     n += print_keys(out + n, TRAINING_ROOM - n, recipe, TRAINING, LENGTH(TRAINING));
     n += (size_t)snprintf(out + n, TRAINING_ROOM - n, "\"augment\":{");
     n += print_keys(out + n, TRAINING_ROOM - n, recipe, AUGMENT, LENGTH(AUGMENT));
-    snprintf(out + n - 1, TRAINING_ROOM - n + 1, "}}"); /* over the last comma */
+    snprintf(out + n - 1, TRAINING_ROOM - n + 1, "}}"); /* in place of the last comma */
     return out;
 }
 

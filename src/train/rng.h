@@ -40,6 +40,11 @@ static inline double rng_within(struct rng *rng, double limit) {
     return limit * (2 * rng_unit(rng) - 1);
 }
 
+/* In [least, most). */
+static inline float rng_between(struct rng *rng, double least, double most) {
+    return (float)(least + (most - least) * rng_unit(rng));
+}
+
 /* In 0…n-1, with a bias below n / 2^64. */
 static inline size_t rng_below(struct rng *rng, size_t n) {
     return (size_t)(rng_bits(rng) % n);

@@ -1,5 +1,5 @@
-/* What an epoch consists of: each image of the data set, each drawing by the writers to train on
- * several times, and drawings of no digit; each changed by the chances of (seed, epoch, index). */
+/* The samples of an epoch: each image of the data set once, each drawing by a training writer
+ * several times, and drawings of no digit. (seed, epoch, index) decides how a sample is changed. */
 #include "base/error.h"
 #include "habits.h"
 #include "negatives.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Drawings are prepared from a plane of this side; about what a digit fills of the page's pad. */
+/* The side of the plane for drawings, in pixels. A digit on the page's pad is about as large. */
 enum { SIDE = 180 };
 
 vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
@@ -71,20 +71,21 @@ static struct wave draw_wave(struct rng *rng, double highest, double longest) {
     return wave;
 }
 
-/* The thickest pen that leaves a drawing its holes, for a drawing of size 1: an 8 that is filled
- * with ink teaches that fat 1s are 8s. */
+/* The thickest pen that keeps the holes of a drawing of size 1 open. An 8 full of ink would teach
+ * that fat 1s are 8s. */
 static float thickest_pen(float narrowness) {
     static const float ALWAYS = 0.1f, HOLE = 0.55f;
     return fmaxf(ALWAYS, HOLE * narrowness);
 }
 
-/* Any pen: hair to felt, leaning either way, narrow or wide, large or small; and as far as the
- * recipe says, it bends strokes and presses unevenly. */
+/* A random pen: thin or thick, leaning left or right, narrow or wide, large or small. The recipe's
+ * `hand` tells how far it bends strokes and presses unevenly. */
 static struct pen draw_pen(const struct recipe *recipe, struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};
     pen.stretch = (float)exp(rng_within(rng, log(1.3)));
-    pen.slant = (float)tan(0.105 + rng_within(rng, 0.54)); /* -25° to 37°: most lean so already */
+    pen.slant = (float)tan(
+        0.105 + rng_within(rng, 0.54)); /* -25° to 37°, because most hands lean to the right */
     double hand = recipe->hand;
     if (hand > 0) {
         pen.perspective = (float)rng_within(rng, 0.3 * hand);
@@ -102,7 +103,7 @@ static void draw_sketch(struct sample_room *room, struct pen *pen) {
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
 }
 
-/* Half of a free hand's 1s are bare lines, up to bars. */
+/* Draws a digit. If the recipe's hand is 1, half of the 1s are bare lines, some as wide as bars. */
 static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
                          struct rng *rng) {
     const struct recipe *recipe = s->recipe;
@@ -121,19 +122,21 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
     draw_sketch(room, &pen);
 }
 
-/* A small letter, or a blot: whole, or half where the paper ends. */
+/* Draws a small letter or a blot. The paper's edge cuts half of the blots. */
 static void draw_other(struct sample_room *room, const struct recipe *recipe, struct rng *rng) {
     struct pen pen = draw_pen(recipe, rng);
     if (rng_unit(rng) < 0.75) {
-        habit_letter(&room->sketch, rng);
+        negative_letter(&room->sketch, rng);
         draw_sketch(room, &pen);
         return;
     }
-    habit_blot(&room->sketch, rng);
+    negative_blot(&room->sketch, rng);
     pen.size *= (float)(0.2 + 0.4 * rng_unit(rng));
     pen.width = pen.size; /* it fills its rim */
-    if (rng_unit(rng) < 0.5)
-        *(rng_unit(rng) < 0.5 ? &pen.x : &pen.y) = rng_unit(rng) < 0.5 ? 0 : SIDE;
+    if (rng_unit(rng) < 0.5) {
+        float edge = rng_unit(rng) < 0.5 ? 0 : SIDE;
+        *(rng_unit(rng) < 0.5 ? &pen.x : &pen.y) = edge;
+    }
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, &pen);
 }
 

@@ -29,7 +29,7 @@ static vit_status complain(const struct reader *r, const char *expected) {
     return vit_fail(r->why, VIT_BAD_FILE, "%s: line %z: expected %s", r->path, r->line, expected);
 }
 
-/* Room for one more of `size` bytes at the end of `count`. */
+/* Makes room for one more item of `size` bytes after `count` items. */
 static bool grow(void **list, size_t *room, size_t count, size_t size) {
     if (count < *room) return true;
     size_t more = *room ? 2 * *room : 1024;
@@ -59,7 +59,7 @@ static vit_status read_point(struct reader *r, const struct json *pair) {
         return no_memory(r);
     float *point = to->points[to->point_count++];
     point[0] = (float)at[0];
-    point[1] = (float)-at[1]; /* as pixels go */
+    point[1] = (float)-at[1]; /* y of pixels points down */
     return VIT_OK;
 }
 
@@ -111,7 +111,7 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
 }
 
 static bool is_plausible(gzFile file, size_t told) {
-    z_off_t read = gzoffset(file); /* negative: of a pipe it is not known */
+    z_off_t read = gzoffset(file); /* negative if the file is a pipe */
     return told <= ALWAYS || told <= (read < 0 ? MOST_OF_PIPE : (size_t)read * MOST_TIMES);
 }
 
@@ -171,11 +171,7 @@ enum writers writers_part(size_t writer) {
     return writer % 10 == 4 ? WRITERS_VALIDATION : WRITERS_TRAINING;
 }
 
-struct box {
-    float low[2], high[2];
-};
-
-static struct box find_box(const vit_point *points, size_t count) {
+struct box points_box(const vit_point *points, size_t count) {
     struct box box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     for (size_t i = 0; i < count; i++) {
         box.low[0] = fminf(box.low[0], points[i].x);
@@ -190,7 +186,7 @@ static float wave_at(const struct wave *wave, float at) {
     return wave->height * sinf(wave->length * at + wave->phase);
 }
 
-/* A point of a drawing of size 1 around (0,0), where the pen puts it, at `time` from 0 to 1. */
+/* Where the pen puts a point (x,y) of a drawing of size 1 around (0,0), at `time` from 0 to 1. */
 static vit_point put_point(const struct pen *pen, float x, float y, float time) {
     return (vit_point){
         pen->x + pen->size * (x * (1 + pen->perspective * y) + wave_at(&pen->bend[0], y)),
@@ -223,11 +219,11 @@ void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index
     memcpy(s->length, drawings->lengths + drawing->first_stroke, s->strokes * sizeof *s->length);
 }
 
-/* The points as the pen's stretch and slant have them. */
+/* Stretches and slants the points as the pen does. */
 static struct box stretch_points(struct sketch *s, const struct pen *pen) {
     for (size_t i = 0; i < s->points; i++)
         s->point[i].x = s->point[i].x * pen->stretch - s->point[i].y * pen->slant;
-    return find_box(s->point, s->points);
+    return points_box(s->point, s->points);
 }
 
 void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen) {
@@ -241,7 +237,7 @@ void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *
 }
 
 float sketch_narrowness(const struct sketch *s, float stretch) {
-    struct box box = find_box(s->point, s->points);
+    struct box box = points_box(s->point, s->points);
     float wide = stretch * box.high[0] - stretch * box.low[0], high = box.high[1] - box.low[1];
     float longer = fmaxf(wide, high);
     return longer > 0 ? fminf(wide, high) / longer : 1;
@@ -262,7 +258,7 @@ void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *s,
         vit_draw_stroke(ink, rows, columns, at, s->length[i]);
 }
 
-/* The page's pad and pen, and a digit of the size that most people draw. */
+/* The page's pad and pen. The digit has the size that most people draw. */
 enum { PAD = 280 };
 static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
 

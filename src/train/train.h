@@ -1,26 +1,25 @@
-/* Training, natively: IDX data → augmented batches → forward, backward, AdamW → a model file.
+/* Training in native code: IDX data → augmented batches → forward, backward, AdamW → a model file.
  *
  *   idx.c       data sets in MNIST's own format
  *   recipe.c    what to train and how, as JSON
  *   augment.c   one warp per image: affine, elastic, stroke thickness
- *   strokes.c   drawings of pens, and pens to draw them with
- *   habits.c    strokes changed to what other hands write
- *   negatives.c drawings of no digit
- *   samples.c   what an epoch consists of
+ *   strokes.c   pen drawings, and pens to draw them with
+ *   habits.c    changes of strokes, as other hands write
+ *   negatives.c drawings that are no digit
+ *   samples.c   the samples of an epoch
  *   teacher.c   distillation
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   muon.c      another optimiser, for matrices
  *   team.c      threads
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
- *   calibrate.c how far probabilities can be believed, and the temperature that mends them
- *   resume.c    what an interrupted run needs to go on as if nothing had happened
- *   files.c     whole files: bounded in, written beside and renamed out
+ *   calibrate.c how reliable probabilities are, and the temperature that makes them so
+ *   resume.c    checkpoints of interrupted runs
+ *   files.c     reading whole files up to a limit, writing beside and renaming
  *   trainer.c   the loop over epochs
  *
- * All randomness is a function of (seed, what for, epoch, image): see rng.h. The result of a
- * run depends on the recipe, the data, the seed and the number of threads, and on nothing
- * else. Errors are vit_status with a message, as everywhere. */
+ * All random numbers are functions of (seed, purpose, epoch, image): see rng.h. The result of a
+ * run depends only on the recipe, the data, the seed and the number of threads. */
 #ifndef VIT_TRAIN_H
 #define VIT_TRAIN_H
 
@@ -44,7 +43,7 @@ vit_status data_open_directory(struct data_set *data, const char *directory,
 void data_close(struct data_set *data);
 /* Image `index` as floats in 0..1. */
 void data_image(float *image, const struct data_set *data, size_t index);
-/* `n` values in 0..1 → what a photo model's `prepare` makes of them; others stay. */
+/* Standardises `n` values in 0..1 as a photo model's `prepare` does. Other models' values stay. */
 void data_standardise(float *image, size_t n, const vit_config *config);
 
 /* ---- Drawings ----------------------------------------------------------- */
@@ -65,17 +64,17 @@ vit_status drawings_open(struct drawings *drawings, const char *path, size_t cla
                          vit_error *why);
 void drawings_close(struct drawings *drawings);
 
-/* A fifth of the writers is never trained on, nor chosen by; a tenth is for choices. */
+/* A fifth of the writers is held out of training and of all choices; a tenth is for choices. */
 enum writers { WRITERS_TRAINING = 1, WRITERS_VALIDATION = 2, WRITERS_HELD_OUT = 4 };
 enum writers writers_part(size_t writer);
 
-/* How a drawing is drawn, in pixels. */
+/* A pen, in pixels. */
 struct pen {
     float width;
     float size;           /* of the longer side */
     float stretch, slant; /* x → stretch·x + slant·(height above the foot) */
     float x, y;           /* the centre */
-    /* What no two hands do alike; all 0 for the drawing as it is. */
+    /* These differ from hand to hand. All are 0 for the drawing as it is. */
     float perspective; /* how much wider the foot is than the head, as a share of the width */
     struct wave {
         float height, length, phase; /* length: radians over the whole drawing */
@@ -85,21 +84,30 @@ struct pen {
 /* Adds a bare line of the pen's size, as most people draw a 1, to `ink` (rows,columns). */
 void pen_draw_line(uint8_t *ink, size_t rows, size_t columns, const struct pen *pen);
 
+struct box {
+    float low[2], high[2]; /* x, y */
+};
+
+/* The smallest box that holds the points; infinite and inside out if there are none. */
+struct box points_box(const vit_point *points, size_t count);
+
 /* A drawing whose strokes may be changed before it is drawn. */
 struct sketch {
-    vit_point *point; /* (points), in the file's unit, y down; a pen sets the widths */
+    vit_point *point; /* (points), in the file's unit, y down; sketch_draw sets widths */
     size_t *length;   /* (strokes): points of each */
     size_t points, strokes, most_points, most_strokes;
 };
 
-/* Room for any of the drawings, with so many more points and strokes. `drawings`: may be NULL. */
+/* Makes room for any of the drawings (NULL: none) and for further `points` and `strokes`. False:
+ * no memory. Close it either way. */
 bool sketch_open(struct sketch *sketch, const struct drawings *drawings, size_t points,
                  size_t strokes);
 void sketch_close(struct sketch *sketch);
+/* Copies drawing `index` into the sketch. */
 void sketch_take(struct sketch *sketch, const struct drawings *drawings, size_t index);
-/* Its shorter side as a share of its longer one, stretched. */
+/* The shorter side as a share of the longer one, after its width is multiplied by `stretch`. */
 float sketch_narrowness(const struct sketch *sketch, float stretch);
-/* Adds it to `ink` (rows,columns); its points become those of the ink. */
+/* Adds the sketch to `ink` (rows,columns). Its points become places on the ink. */
 void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
                  const struct pen *pen);
 
@@ -114,7 +122,7 @@ enum schedule { SCHEDULE_COSINE, SCHEDULE_CONSTANT };
 enum precision { PRECISION_FLOAT32, PRECISION_BFLOAT16 };
 
 struct augment {
-    double probability;  /* that an image is changed at all */
+    double probability;  /* of changing an image */
     double shift;        /* pixels, uniform in ± */
     double rotation;     /* degrees, uniform in ± */
     double scale;        /* each axis is scaled by exp(u), u uniform in ± log(1 + scale) */
@@ -122,9 +130,9 @@ struct augment {
     double elastic;      /* standard deviation of the displacement, pixels */
     size_t elastic_grid; /* cells of the displacement's grid, along an edge */
     double thickness;    /* blend with a dilation or an erosion, uniform in ± */
-    double bold;         /* half of what has no hole to lose: a dilation by 0 to so many pixels */
-    size_t erase;        /* side of a square put back to paper, pixels */
-    double settle;       /* share of the epochs, the last, in which `probability` falls to 0 */
+    double bold;         /* the most pixels by which half of the images without holes are dilated */
+    size_t erase;        /* side of a square that becomes paper, pixels */
+    double settle; /* the share of the epochs, at the end, in which `probability` falls to 0 */
 };
 
 struct recipe {
@@ -136,14 +144,14 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
-    double sharpness;           /* how far uphill a step takes its gradient; 0: where it stands */
-    size_t sharpness_batch;     /* samples that climb together; 0: the whole batch */
-    size_t drawings;            /* times that an epoch draws each drawing */
-    double hand;                /* bends drawings, presses unevenly, makes half of the 1s lines */
-    double habits;              /* how often a drawing's strokes change to another hand's */
-    double unfinished;          /* share of the drawings that stop early */
-    double distillation;        /* share of the targets that is a teacher's answer */
-    double negatives;           /* drawings of no digit, as a share of the images */
+    double sharpness;       /* how far uphill a step takes its gradient; 0: where it stands */
+    size_t sharpness_batch; /* samples that climb together; 0: the whole batch */
+    size_t drawings;        /* times that an epoch draws each drawing */
+    double hand;            /* bends drawings, presses unevenly, turns half of the 1s into lines */
+    double habits;          /* the share of each habit's chance in habits.c */
+    double unfinished;      /* share of the drawings that stop early */
+    double distillation;    /* share of the targets that is a teacher's answer */
+    double negatives;       /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
     size_t precision;           /* an enum precision: what products round their factors to */
     struct augment augment;

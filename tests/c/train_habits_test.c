@@ -1,6 +1,7 @@
 /* Habits of other hands: what they change, and that what they write is still the digit. */
 #define _GNU_SOURCE
 #include "train/habits.h"
+#include "train/negatives.h"
 #include "train_support.h"
 
 enum { PAD = 100, TRIES = 2000 };
@@ -27,7 +28,7 @@ static void one_close(struct one *one) {
     drawings_close(&one->drawings);
 }
 
-/* Changes it by the habits of `label` and number `i` of the random streams. */
+/* Changes the drawing by the habits of `label` and number `i` of the random streams. */
 static void change(struct one *one, uint8_t label, double share, size_t i) {
     struct rng rng = rng_stream(3, RNG_DRAW, label, i);
     sketch_take(&one->sketch, &one->drawings, 0);
@@ -41,14 +42,14 @@ static void draw_habit(uint8_t *ink, struct one *one, uint8_t label, double shar
     sketch_draw(ink, PAD, PAD, &one->sketch, &pen);
 }
 
-/* Whether a form took its place: forms are no larger than their grid of ten. */
+/* Whether another form replaced the drawing. Forms are as small as their grid of ten. */
 static bool is_form(const struct one *one) {
     for (size_t i = 0; i < one->sketch.points; i++)
         if (one->sketch.point[i].x > 20) return false;
     return true;
 }
 
-/* Ink in the middle, where a zero has none. */
+/* Whether there is ink in the middle, where a plain zero has none. */
 static bool is_crossed(const uint8_t *ink) {
     for (size_t y = 44; y < 56; y++)
         for (size_t x = 44; x < 56; x++)
@@ -69,7 +70,7 @@ TEST("three zeros in ten get a slash or a dot, and no digit without the habit do
     for (size_t i = 0; i < TRIES; i++) {
         draw_habit(ink, &one, 0, 1, i);
         crossed += is_crossed(ink);
-        draw_habit(ink, &one, 11, 1, i); /* no digit, so that no form takes the circle's place */
+        draw_habit(ink, &one, 11, 1, i); /* 11 is no digit, so no form replaces the circle */
         others += is_crossed(ink);
     }
     CHECK(within((double)crossed / TRIES, 0.3, 0.04), "%zu of %d zeros", crossed, TRIES);
@@ -131,7 +132,6 @@ TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9
     one_close(&one);
 }
 
-/* Filled from rim to rim along its middle row, and about as high as wide. */
 TEST("a blot is one round patch of ink without a hole") {
     const struct pen pen = {.width = 35, .size = 35, .stretch = 1, .x = 50, .y = 50};
     struct one one;
@@ -140,7 +140,7 @@ TEST("a blot is one round patch of ink without a hole") {
     for (size_t i = 0; i < 100; i++) {
         struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
         size_t full = 0, paper = 0;
-        habit_blot(&one.sketch, &rng);
+        negative_blot(&one.sketch, &rng);
         memset(ink, 0, sizeof ink);
         sketch_draw(ink, PAD, PAD, &one.sketch, &pen);
         for (size_t k = 30; k < 70; k++) full += ink[50 * PAD + k] > 128 && ink[k * PAD + 50] > 128;
@@ -151,7 +151,7 @@ TEST("a blot is one round patch of ink without a hole") {
     one_close(&one);
 }
 
-/* ---- Still the digit, by a model that learnt without habits ------------------------ */
+/* ---- Read by a model that learnt without habits ------------------------ */
 
 struct judge {
     vit_model *model;
@@ -182,7 +182,7 @@ static void judge_close(struct judge *judge) {
     free(judge->bytes);
 }
 
-/* The digit that it names, 10 where it names none; *p: how sure of it. */
+/* → the digit that the model names, 10 if it failed. *p: the digit's probability. */
 static size_t judge_read(const struct judge *judge, const uint8_t *ink, float *p) {
     float image[28 * 28], logits[10], all[10];
     vit_pixels pixels = {ink, PAD, PAD, 1};
@@ -235,7 +235,7 @@ TEST("digits-large is sure of few of the letters, whatever digit it names") {
     size_t sure = 0;
     for (size_t i = 0; i < EACH; i++) {
         struct rng rng = rng_stream(3, RNG_DRAW, 1, i);
-        habit_letter(&one.sketch, &rng);
+        negative_letter(&one.sketch, &rng);
         memset(ink, 0, sizeof ink);
         sketch_draw(ink, PAD, PAD, &one.sketch, &pen);
         sure += judge_is_sure(&judge, ink);
