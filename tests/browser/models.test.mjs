@@ -21,9 +21,6 @@ const configOf = (name) => {
 };
 const { depth: DEPTH, heads: HEADS } = configOf("digits");
 const MYVIT_WEIGHTS = "**/myvit*.safetensors";
-const SCRIBBLE = [
-  [[20, 30], [80, 40], [20, 50], [80, 60], [20, 70], [80, 80], [30, 20], [60, 90], [75, 15]],
-];
 
 const dataset = (page) =>
   page.locator("#prediction").evaluate((output) => ({ ...output.dataset }));
@@ -50,7 +47,7 @@ describe("a model that is not sure", { skip }, () => {
         { uncertain_below: 1 },
         { colorScheme, viewport: { width, height: 740 } },
       );
-      await draw(page, SCRIBBLE);
+      await draw(page, DIGITS[7]);
       const { label, p, uncertain } = await dataset(page);
       assert.match(label, /^[0-9]$/);
       assert.ok(Number(p) > 0 && Number(p) < 1, `p is ${p}`);
@@ -70,6 +67,26 @@ describe("a model that is not sure", { skip }, () => {
         page: document.documentElement.scrollWidth - innerWidth,
       }));
       assert.ok(Math.max(room.wide, room.high, room.page) <= 0, JSON.stringify(room));
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
+  for (const [name, config] of [
+    ["uncertain", { temperature: 60, uncertain_below: 1 }],
+    ["certain", { temperature: 60 }],
+  ]) {
+    test(`where all classes are nearly alike the page says that it sees no digit, ${name} or not`, async () => {
+      const { page, trouble, close } = await visitWith(config, { viewport: { width: 320, height: 740 } });
+      await draw(page, DIGITS[7]);
+      const { label, p } = await dataset(page);
+      assert.equal(label, "7", "the attributes still tell the largest class");
+      assert.ok(Number(p) > 0.1 && Number(p) < 0.2, `p is ${p}`);
+      assert.equal(await page.locator("#caption").textContent(), "The model sees");
+      assert.equal(await page.locator("#prediction").textContent().then((s) => s.trim()), "no digit");
+      assert.match(await page.locator("#announce").textContent(), /^Sees no digit\. /);
+      const over = await page.locator("#prediction").evaluate((o) => o.scrollWidth - o.clientWidth);
+      assert.ok(over <= 0, `${over} pixels too wide`);
       assert.deepEqual(trouble, []);
       await close();
     });

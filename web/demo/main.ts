@@ -22,6 +22,7 @@ import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
 import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
 import { drawTokens } from "./tokens.ts";
+import { sentence, verdictOf } from "./verdict.ts";
 import { waitingFor } from "./waiting.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
@@ -80,8 +81,9 @@ function draw(): void {
 function drawPrediction(): void {
   const { reading, example, strokes, model, answered, version } = state;
   const best = reading?.result.classes[0];
-  const unsure = reading?.result.uncertain ?? false;
-  const answer = unsure ? "not sure" : (best?.label ?? "");
+  const verdict = reading && verdictOf(reading.result);
+  const unsure = verdict === "unsure" || verdict === "none";
+  const answer = unsure ? (verdict === "none" ? "no digit" : "not sure") : (best?.label ?? "");
   const [word, doubt] = prediction.children;
   // The opening example is not the visitor's drawing, so its answer is shown but is no result.
   prediction.dataset.label = best && !example ? best.label : "";
@@ -96,9 +98,10 @@ function drawPrediction(): void {
     word.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  doubt.textContent = best && unsure ? `perhaps ${best.label}` : "";
+  doubt.textContent = best && verdict === "unsure" ? `perhaps ${best.label}` : "";
+  const captions = { sure: "Reads as", unsure: "The model is", none: "The model sees" };
   element("caption").textContent =
-    example ? "Example" : unsure ? "The model is" : best ? "Reads as" : waitingFor(state, loading !== undefined);
+    example ? "Example" : verdict ? captions[verdict] : waitingFor(state, loading !== undefined);
   element("hint").textContent = example
     ? "Your turn: draw over it"
     : "Draw a digit here";
@@ -193,9 +196,8 @@ function announce(): void {
   const { reading, version } = state;
   if (!strokeEnded || reading?.version !== version) return;
   strokeEnded = false;
-  const { classes, uncertain, attention } = reading.result;
-  const { label, p } = classes[0];
-  const read = uncertain ? `Not sure, perhaps ${label}, ${percent(p)}` : `Reads as ${label}, ${percent(p)}`;
+  const { attention } = reading.result;
+  const read = sentence(reading.result);
   const most = attention && mostOf(heatMap(attention, state.view), attention.grid[1]);
   element("announce").textContent = most ? `${read}. ${most}` : read;
 }

@@ -1,8 +1,8 @@
 /** Makes one picture of the drawing, its map and the answer, for the visitor to save. */
 import { drawStroke, SIDE } from "./ink.ts";
-import { percent } from "./logits.ts";
 import { explain, paintOverlay } from "./overlay.ts";
 import type { State } from "./state.ts";
+import { sentence } from "./verdict.ts";
 
 const WIDTH = 1080;
 const MARGIN = 48;
@@ -65,8 +65,7 @@ function writeCaption(context: CanvasRenderingContext2D, state: State, { ink, qu
 
 function captionOf({ reading }: State): string {
   if (!reading) return "Not read yet";
-  const { classes: [{ label, p }], uncertain } = reading.result;
-  return `${uncertain ? "Not sure, perhaps" : "Reads as"} ${label}: ${percent(p)}`;
+  return sentence(reading.result);
 }
 
 /** Lets the browser save the picture under a name. */
