@@ -99,7 +99,7 @@ static vit_status open_parts(struct part parts[PARTS], const struct arguments *a
     if (status || !a->strokes) return status;
     status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = drawings_data(&drawn->data, &drawings, WRITERS_VALIDATION, images->data.rows,
+    status = drawings_data(&drawn->data, &drawings, WRITERS_VALIDATION, 1, images->data.rows,
                            images->data.columns, why);
     drawn->count = drawn->data.count;
     drawings_close(&drawings);

@@ -9,6 +9,7 @@
 struct arguments {
     const char *model, *images, *labels, *strokes, *writers;
     size_t threads;
+    double points; /* share of each drawing's points */
     bool confusion;
 };
 
@@ -89,8 +90,8 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                         a->model);
     vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status =
-        drawings_data(data, &drawings, writers, config->image_size[0], config->image_size[1], why);
+    status = drawings_data(data, &drawings, writers, a->points, config->image_size[0],
+                           config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)
         status = vit_fail(why, VIT_BAD_FILE, "%s: expected drawings of %s writers, got none",
@@ -107,7 +108,7 @@ static vit_status open_data(struct data_set *data, const struct arguments *a,
 }
 
 int command_eval(int argc, char **argv) {
-    struct arguments a = {.threads = cpu_count(), .writers = "all"};
+    struct arguments a = {.threads = cpu_count(), .writers = "all", .points = 1};
     const struct option options[] = {
         {"--model", OPTION_TEXT, &a.model, true, "MODEL", "safetensors"},
         {"--images", OPTION_TEXT, &a.images, false, "IDX", "IDX images, gzipped or not"},
@@ -116,6 +117,8 @@ int command_eval(int argc, char **argv) {
          "instead: pen drawings, a line of JSON each, gzipped or not"},
         {"--writers", OPTION_TEXT, &a.writers, false, "PART",
          "whose drawings: training, validation or held-out writers (default: all)"},
+        {"--points", OPTION_SHARE, &a.points, false, "SHARE",
+         "only the first of each drawing's points: a half by 0.5 (default: 1)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
         {"--confusion", OPTION_FLAG, &a.confusion, false, NULL, "print the confusion matrix too"},
     };

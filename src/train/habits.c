@@ -226,12 +226,5 @@ void habits_apply(struct sketch *s, uint8_t label, double share, struct rng *rng
 }
 
 void habit_stop_early(struct sketch *s, struct rng *rng) {
-    size_t left = (size_t)((double)s->points * (0.3 + 0.6 * rng_unit(rng))), told = 0;
-    s->points = left ? left : 1;
-    for (size_t i = 0; i < s->strokes; i++) {
-        told += s->length[i];
-        if (told < s->points) continue;
-        s->length[i] -= told - s->points;
-        s->strokes = i + 1;
-    }
+    sketch_cut(s, 0.3 + 0.6 * rng_unit(rng));
 }

@@ -219,6 +219,17 @@ void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index
     memcpy(s->length, drawings->lengths + drawing->first_stroke, s->strokes * sizeof *s->length);
 }
 
+void sketch_cut(struct sketch *s, double share) {
+    size_t left = (size_t)((double)s->points * share), told = 0;
+    s->points = left ? left : 1;
+    for (size_t i = 0; i < s->strokes; i++) {
+        told += s->length[i];
+        if (told < s->points) continue;
+        s->length[i] -= told - s->points;
+        s->strokes = i + 1;
+    }
+}
+
 /* Stretches and slants the points as the pen does. */
 static struct box stretch_points(struct sketch *s, const struct pen *pen) {
     for (size_t i = 0; i < s->points; i++)
@@ -263,7 +274,7 @@ enum { PAD = 280 };
 static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
 
 vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
-                         size_t rows, size_t columns, vit_error *why) {
+                         double share, size_t rows, size_t columns, vit_error *why) {
     size_t count = 0, pixels = rows * columns;
     for (size_t i = 0; i < drawings->count; i++)
         count += (writers & writers_part(drawings->list[i].writer)) != 0;
@@ -280,6 +291,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
         if (!(writers & writers_part(drawings->list[i].writer))) continue;
         memset(ink, 0, PAD * PAD);
         sketch_take(&sketch, drawings, i);
+        sketch_cut(&sketch, share);
         sketch_draw(ink, PAD, PAD, &sketch, &PAGE_PEN);
         status =
             vit_prepare_digit(image, scratch, &(vit_pixels){ink, PAD, PAD, 1}, rows, columns, why);

@@ -107,13 +107,16 @@ void sketch_close(struct sketch *sketch);
 void sketch_take(struct sketch *sketch, const struct drawings *drawings, size_t index);
 /* The shorter side as a share of the longer one, after its width is multiplied by `stretch`. */
 float sketch_narrowness(const struct sketch *sketch, float stretch);
+/* Keeps the first points only, this share of them, at least one: a drawing that is not finished. */
+void sketch_cut(struct sketch *sketch, double share);
 /* Adds the sketch to `ink` (rows,columns). Its points become places on the ink. */
 void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
                  const struct pen *pen);
 
-/* The drawings by these `writers`, drawn with the page's pen and prepared as the page does. */
+/* The drawings by these `writers`, drawn with the page's pen and prepared as the page does. Of each
+ * only the first `share` of its points; 1: all. */
 vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
-                         size_t rows, size_t columns, vit_error *why);
+                         double share, size_t rows, size_t columns, vit_error *why);
 
 /* ---- Recipe ------------------------------------------------------------- */
 

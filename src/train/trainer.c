@@ -228,7 +228,7 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
         status = vit_fail(why, VIT_BAD_ARGUMENT,
                           "training key drawings: expected a file of them (--strokes)");
     if (!status && job->drawings && recipe->validation)
-        status = drawings_data(&t->drawn, job->drawings, WRITERS_VALIDATION, data->rows,
+        status = drawings_data(&t->drawn, job->drawings, WRITERS_VALIDATION, 1, data->rows,
                                data->columns, why);
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);

@@ -214,6 +214,31 @@ TEST("a free hand bends strokes, presses unevenly and widens the foot") {
     drawings_close(&drawings);
 }
 
+TEST("half of a drawing's points draw the same as a drawing of that half") {
+    static const char WHOLE[] = "{\"label\": 1, \"writer\": 5, \"strokes\": [[[0, 0], [10, 80],"
+                                " [40, 90]], [[50, 40], [60, 10], [90, 0], [95, 5]]]}\n",
+                      HALF[] = "{\"label\": 1, \"writer\": 5, \"strokes\": [[[0, 0], [10, 80],"
+                               " [40, 90]]]}\n";
+    struct drawings whole, half;
+    struct data_set cut, same;
+    vit_error why = {""};
+    REQUIRE(!open_text(&whole, WHOLE, &why), "%s", why.text);
+    REQUIRE(!open_text(&half, HALF, &why), "%s", why.text);
+    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 0.5, 28, 28, &why), "%s", why.text);
+    REQUIRE(!drawings_data(&same, &half, WRITERS_HELD_OUT, 1, 28, 28, &why), "%s", why.text);
+    CHECK(!memcmp(cut.images, same.images, 784), "the first 3 of 7 points");
+    data_close(&cut);
+    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 1, 28, 28, &why), "%s", why.text);
+    CHECK(memcmp(cut.images, same.images, 784) != 0, "all 7 points draw something else");
+    data_close(&cut);
+    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 0, 28, 28, &why), "%s", why.text);
+    CHECK(cut.count == 1, "at least one point is left, a dot");
+    data_close(&cut);
+    data_close(&same);
+    drawings_close(&half);
+    drawings_close(&whole);
+}
+
 TEST("drawings for evaluation are prepared digits of the chosen writers") {
     char text[4096] = "";
     for (int writer = 1; writer <= 10; writer++)
@@ -224,8 +249,9 @@ TEST("drawings for evaluation are prepared digits of the chosen writers") {
     struct data_set data;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&data, &drawings, WRITERS_HELD_OUT | WRITERS_VALIDATION, 28, 28, &why),
-            "%s", why.text);
+    REQUIRE(
+        !drawings_data(&data, &drawings, WRITERS_HELD_OUT | WRITERS_VALIDATION, 1, 28, 28, &why),
+        "%s", why.text);
     REQUIRE(data.count == 3, "writers 4, 5 and 10: got %zu", data.count);
     CHECK(data.labels[0] == 1 && data.labels[1] == 2 && data.labels[2] == 1, "their labels");
     for (size_t i = 0; i < 3; i++) {
