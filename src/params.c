@@ -147,6 +147,7 @@ static const size_t HEAD_START = STEM_ROWS + BLOCK_ROWS;
 
 bool params_next(struct params_walk *walk, struct param *out) {
     while (walk->row < HEAD_START + HEAD_ROWS) {
+        if (walk->row == STEM_ROWS && walk->block >= walk->config->depth) walk->row = HEAD_START;
         size_t i = walk->row++, block = walk->block;
         bool in_block = i >= STEM_ROWS && i < HEAD_START;
         const struct row *row = i < STEM_ROWS ? &STEM[i]

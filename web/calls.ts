@@ -62,7 +62,7 @@ export interface Classification {
   logits: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. */
   input: Float32Array;
-  /** Only with the option `attention`. */
+  /** Only with the option `attention`, and only if the model has blocks. */
   attention?: Attention;
   /** The time of preparing and running, without waiting: a batch's time divided by its images. */
   milliseconds: number;
@@ -84,7 +84,7 @@ export interface Embedding {
   projected?: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. */
   input: Float32Array;
-  /** Only with the option `attention`. */
+  /** Only with the option `attention`, and only if the model has blocks. */
   attention?: Attention;
 }
 
@@ -118,8 +118,8 @@ export function keptLayers(attention: boolean | readonly number[], depth: number
     return attention ? Array.from({ length: depth }, (_, layer) => layer) : [];
   }
   const none = (got: unknown) => {
-    const what = `attention: expected true or an array of layers from 0 to ${depth - 1}`;
-    return new VitError("bad_option", `${what}, got ${show(got)}`);
+    const what = depth > 0 ? `true or an array of layers from 0 to ${depth - 1}` : "none, because no block attends";
+    return new VitError("bad_option", `attention: expected ${what}, got ${show(got)}`);
   };
   if (!Array.isArray(attention)) throw none(attention);
   const kept = new Set<number>();

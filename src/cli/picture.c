@@ -13,6 +13,10 @@ static const float STRENGTH = 0.75f; /* the share of red where the map is highes
 
 vit_status overlay_begin(struct overlay *overlay, const vit_model *model, vit_error *why) {
     const vit_config *c = vit_model_config(model);
+    if (c->depth == 0)
+        return vit_fail(
+            why, VIT_BAD_ARGUMENT,
+            "--overlay: expected a model with blocks, because only they attend; got none");
     size_t T = vit_tokens(c), layers = overlay->rollout ? c->depth : 1;
     size_t size = size_times(size_times(layers * c->heads, size_times(T, T)), sizeof(float));
     overlay->layers = calloc(c->depth, 1);

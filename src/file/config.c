@@ -50,7 +50,7 @@ static const struct key KEYS[] = {
     {"patch_size", PAIR, AT(patch_size), 16384, NULL, REQUIRED},
     {"channels", SIZE, AT(channels), 1024, NULL, REQUIRED},
     {"width", SIZE, AT(width), 65536, NULL, REQUIRED},
-    {"depth", SIZE, AT(depth), 1024, NULL, REQUIRED},
+    {"depth", COUNT, AT(depth), 1024, NULL, REQUIRED},
     {"heads", SIZE, AT(heads), 1024, NULL, REQUIRED},
     {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, REQUIRED},
     {"classes", COUNT, AT(classes), 1000000, NULL, REQUIRED},
@@ -353,6 +353,11 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     bool reads_class = c->pool == VIT_POOL_CLASS || c->pool == VIT_POOL_CLASS_MEAN;
     if (reads_class && !c->class_tokens)
         return vit_fail(why, VIT_BAD_CONFIG, "config: pool: class needs \"class\" in the prefix");
+    if (reads_class && c->depth == 0)
+        return vit_fail(
+            why, VIT_BAD_CONFIG,
+            "config: depth: expected at least 1 block where pool reads the class token, "
+            "because only blocks bring pixels to it; got 0");
     if (c->pool == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: pool: class_mean needs a prefix without \"distillation\"");

@@ -294,7 +294,7 @@ static bool open_batch(struct stepper *s) {
     const struct recipe *recipe = s->recipe;
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
     s->images = malloc(n * image_pixels(s) * sizeof *s->images);
-    s->keep = malloc(n * recipe->config.depth * sizeof *s->keep);
+    s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
     s->labels = malloc(n);
     s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);

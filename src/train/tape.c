@@ -29,7 +29,8 @@ struct vit_tape {
     struct head_activations head;
     struct stem stem;
     const float *images;
-    float *patches, *last, *dpooled;
+    float *patches, *first, *last,
+        *dpooled; /* first, last: the tokens before and after the blocks */
 };
 
 /* How many of each image's tokens go on from this block; from the last, those the head reads. */
@@ -95,6 +96,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     stem_lay_out(&tape->stem, arena, c, batch, true);
     tape->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
     float *x = arena_floats(arena, rows, D), *branch = arena_floats(arena, rows, D);
+    tape->first = x;
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &counted;
         block_lay_out(a, arena, m, batch, i, branch);
@@ -159,7 +161,7 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
                  float *logits, const float *keep) {
     const vit_config *c = &m->config;
     size_t T = vit_tokens(c), D = c->width;
-    float *x = tape->blocks[0].x;
+    float *x = tape->first;
     tape->keep = keep;
     tape->images = images;
     for (size_t layer = 0; layer < c->stem_layers; layer++)

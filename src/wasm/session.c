@@ -169,7 +169,7 @@ vit_status vitw_end(void) {
     session.classes = config->classes;
     session.json = vit_model_json(model, &session.json_size);
     session.origin = vit_model_origin(model, &session.origin_size);
-    session.layers = calloc(config->depth, 1);
+    session.layers = calloc(config->depth + 1, 1);
     return session.layers ? VIT_OK
                           : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
 }

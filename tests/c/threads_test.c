@@ -57,8 +57,8 @@ static struct outputs run(const struct subject *s, size_t batch, size_t state_ba
     const vit_config *c = vit_model_config(s->model);
     struct outputs o = new_outputs(c, batch);
     struct owned_state state = new_team_state(s->model, state_batch, team);
-    uint8_t *last = calloc(c->depth, 1);
-    last[c->depth - 1] = 1;
+    uint8_t *last = calloc(c->depth + 1, 1);
+    if (c->depth) last[c->depth - 1] = 1;
     vit_taps taps = {0};
     if (wants == MAPS || wants == LAST_MAP || wants == ALL) taps.attention = o.attention;
     if (wants == LAST_MAP) taps.attention_layers = last;
@@ -69,7 +69,7 @@ static struct outputs run(const struct subject *s, size_t batch, size_t state_ba
     free(last);
     free(state.memory);
     /* The comparison counts only the wanted outputs. */
-    if (wants == LAST_MAP) o.attention_count /= c->depth;
+    if (wants == LAST_MAP && c->depth) o.attention_count /= c->depth;
     if (!taps.attention) o.attention_count = 0;
     if (!taps.tokens) o.hidden_count = o.tokens_count = 0;
     return o;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
+import { writeSafetensors } from "../bench/safetensors.mjs";
 import { farthest, golden, modelBytes, modelPath, names } from "./golden.mjs";
 import { drawing, load, rejects, stroke, ways } from "./support.mjs";
 
@@ -174,6 +175,39 @@ test("probabilities are softmax(logits / temperature), and a temperature changes
       }
     }
   }
+});
+
+/** Each patch's four pixels are its token. The classes are the mean first and the mean last pixel. */
+const withoutBlocks = () => {
+  const tensor = (shape, numbers) => ({ shape, data: Float32Array.from(numbers) });
+  const config = {
+    image_size: [4, 4], patch_size: [2, 2], channels: 1, width: 4, depth: 0, heads: 1, mlp_width: 1, classes: 2,
+    position: "none", pool: "mean", prefix: [], final_norm: false,
+  };
+  const tensors = new Map([
+    ["patch_embed.proj.weight", tensor([4, 1, 2, 2], [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])],
+    ["patch_embed.proj.bias", tensor([4], [0, 0, 0, 0])],
+    ["head.weight", tensor([2, 4], [1, 0, 0, 0, 0, 0, 0, 1])],
+    ["head.bias", tensor([2], [0, 1])],
+  ]);
+  return writeSafetensors({ config, tensors });
+};
+
+for (const way of ways) {
+  test(`a model without blocks answers, and nothing attends, ${way.variant}${way.worker ? " in a worker" : ""}`, async () => {
+    const vit = await load(withoutBlocks(), way);
+    const image = Float32Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+    const { logits, attention } = await vit.classify(image, { attention: true });
+    assert.deepEqual([...logits], [(1 + 3 + 9 + 11) / 4, (6 + 8 + 14 + 16) / 4 + 1]);
+    assert.equal(attention, undefined);
+    assert.deepEqual([...(await vit.embed(image)).patches.subarray(0, 8)], [1, 2, 5, 6, 3, 4, 7, 8]);
+    await rejects(() => vit.classify(image, { attention: [0] }), "bad_option", /expected none, because no block attends/);
+  });
+}
+
+test("a model whose class token no block fills is refused", async () => {
+  const change = { depth: 0 };
+  await rejects(() => withConfig("pre_gelu_learned", change), "bad_config", /depth.*class token/);
 });
 
 test("an answer is uncertain if its p is below the model's threshold, for every topK", async () => {
