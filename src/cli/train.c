@@ -52,7 +52,7 @@ static void on_resumed(void *context, size_t epoch, size_t epochs) {
 
 struct arguments {
     const char *data, *strokes, *recipe, *out, *init, *teacher, *plot;
-    size_t epochs, threads;
+    size_t epochs, threads, snapshots;
     uint64_t seed;
     bool fresh;
 };
@@ -111,7 +111,11 @@ static int train(const struct arguments *a) {
     vit_error why = {""};
     struct session session = {.progress = progress_open(stderr), .out = a->out, .plot = a->plot};
     bool finished = false;
-    vit_status status = load_recipe(&recipe, a, &why);
+    vit_status status =
+        a->snapshots == 1
+            ? vit_fail(&why, VIT_BAD_ARGUMENT,
+                       "--snapshots: expected at least 2, the first and the last, got 1")
+            : load_recipe(&recipe, a, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
     if (!status && a->strokes)
         status = drawings_open(&drawings, a->strokes, recipe.config.classes, &why);
@@ -129,6 +133,7 @@ static int train(const struct arguments *a) {
             .start = start,
             .teacher = teacher,
             .threads = a->threads,
+            .snapshots = a->snapshots,
             .fresh = a->fresh,
             .watch = {&session, on_step, on_epoch, on_resumed},
         };
@@ -162,6 +167,8 @@ int command_train(int argc, char **argv) {
         {"--teacher", OPTION_TEXT, &a.teacher, false, "MODEL",
          "learn from its answers too, by the recipe's distillation"},
         {"--plot", OPTION_TEXT, &a.plot, false, "SVG", "draw the curves there after each epoch"},
+        {"--snapshots", OPTION_COUNT, &a.snapshots, false, "N",
+         "write N models on the way, from step 0 to the last: MODEL.step-000000.safetensors"},
         {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},
     };
     const struct usage usage = {"train", "train a model from a recipe; resumes an interrupted run",

@@ -425,7 +425,8 @@ struct train_job {
     vit_model *start;   /* fine-tune from it; NULL: from random parameters */
     vit_model *teacher; /* NULL: none */
     size_t threads;
-    bool fresh; /* ignore a checkpoint */
+    size_t snapshots; /* models to write on the way, as OUT.step-000000.safetensors; 0 or from 2 */
+    bool fresh;       /* ignore a checkpoint */
     struct train_watch watch;
 };
 

@@ -1,10 +1,12 @@
-/* The training loop: epochs of batches, the log, the checkpoints, and the model that is written. */
+/* The training loop: epochs of batches, the log, the checkpoints, and the models that are written.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "kernels/kernels.h"
 #include "rng.h"
 #include "step.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,54 @@ static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- Models -------------------------------------------------------------- */
+
+static char *join(const char *path, const char *ending) {
+    char *joined = malloc(strlen(path) + strlen(ending) + 1);
+    return joined ? strcat(strcpy(joined, path), ending) : NULL;
+}
+
+/* Writes the average of the parameters so far. accuracy -1: not measured. */
+static vit_status write_average(const struct trainer *t, const char *path, double accuracy,
+                                vit_error *why) {
+    char *json = recipe_metadata(t->recipe, accuracy);
+    size_t json_size = json ? strlen(json) : 0;
+    const float *parameters = t->state.arrays[AVERAGE];
+    size_t size = json ? vit_encode(NULL, 0, t->average, parameters, json, json_size) : 0;
+    uint8_t *bytes = json ? malloc(size) : NULL;
+    vit_status status;
+    if (bytes) {
+        vit_encode(bytes, size, t->average, parameters, json, json_size);
+        status = write_model(path, bytes, size, why);
+    } else {
+        status = vit_fail(why, VIT_NO_MEMORY, "no memory to write %s", path);
+    }
+    free(bytes);
+    free(json);
+    return status;
+}
+
+/* The steps after which a snapshot is written go by the cube of its number, because a model changes
+ * most at the beginning. */
+static bool is_snapshot(const struct trainer *t) {
+    size_t count = t->job->snapshots;
+    double end = (double)(t->steps * t->recipe->epochs);
+    for (size_t i = 0; i < count; i++)
+        if (t->step == (size_t)(end * pow((double)i / (double)(count - 1), 3) + 0.5)) return true;
+    return false;
+}
+
+static vit_status write_snapshot(const struct trainer *t, vit_error *why) {
+    char ending[64];
+    if (!is_snapshot(t)) return VIT_OK;
+    snprintf(ending, sizeof ending, ".step-%06zu.safetensors", t->step);
+    char *path = join(t->job->out, ending);
+    vit_status status = path ? write_average(t, path, -1, why)
+                             : vit_fail(why, VIT_NO_MEMORY, "no memory for a snapshot");
+    free(path);
+    return status;
 }
 
 /* ---- One epoch ---------------------------------------------------------- */
@@ -63,6 +113,8 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
     struct step_sums sums = {0};
     size_t batch = t->recipe->batch, n;
     *go = true;
+    vit_status status = t->step ? VIT_OK : write_snapshot(t, why);
+    if (status) return status;
     for (size_t done = 0; done < t->samples.count && *go; done += n) {
         size_t left = t->samples.count - done;
         n = left < batch ? left : batch;
@@ -72,6 +124,8 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
                             "epoch %z: the gradient is no longer finite; try a smaller "
                             "learning_rate, a longer warm-up or a clip_norm",
                             t->epoch + 1);
+        status = write_snapshot(t, why);
+        if (status) return status;
         seconds = now() - begin;
         double so_far = (double)(done + n);
         struct train_progress progress = {
@@ -154,30 +208,6 @@ static vit_status train_epoch(struct trainer *t, bool *go, vit_error *why) {
 }
 
 /* ---- A run -------------------------------------------------------------- */
-
-static vit_status write_trained(const struct trainer *t, vit_error *why) {
-    double accuracy = t->state.records[t->recipe->epochs - 1].validation_accuracy;
-    char *json = recipe_metadata(t->recipe, accuracy);
-    size_t json_size = json ? strlen(json) : 0;
-    const float *parameters = t->state.arrays[AVERAGE];
-    size_t size = json ? vit_encode(NULL, 0, t->average, parameters, json, json_size) : 0;
-    uint8_t *bytes = json ? malloc(size) : NULL;
-    vit_status status;
-    if (bytes) {
-        vit_encode(bytes, size, t->average, parameters, json, json_size);
-        status = write_model(t->job->out, bytes, size, why);
-    } else {
-        status = vit_fail(why, VIT_NO_MEMORY, "no memory to write %s", t->job->out);
-    }
-    free(bytes);
-    free(json);
-    return status;
-}
-
-static char *join(const char *path, const char *ending) {
-    char *joined = malloc(strlen(path) + strlen(ending) + 1);
-    return joined ? strcat(strcpy(joined, path), ending) : NULL;
-}
 
 static vit_status open_models(struct trainer *t, vit_error *why) {
     const struct recipe *recipe = t->recipe;
@@ -273,7 +303,9 @@ vit_status train_run(const struct train_job *job, bool *finished, vit_error *why
     if (!status) status = write_log(t, why); /* if it cannot be written, fail before an epoch */
     for (t->epoch = t->state.epoch; !status && go && t->epoch < job->recipe->epochs; t->epoch++)
         status = train_epoch(t, &go, why);
-    if (!status && go) status = write_trained(t, why);
+    if (!status && go)
+        status = write_average(t, job->out,
+                               t->state.records[job->recipe->epochs - 1].validation_accuracy, why);
     *finished = !status && go;
     if (*finished) unlink(t->checkpoint_path);
     trainer_close(t);

@@ -73,6 +73,8 @@ static void watch_resumed(void *context, size_t epoch, size_t epochs) {
 static const size_t OPTIMIZERS[] = {OPTIMIZER_ADAMW, OPTIMIZER_MUON};
 static struct data_set bars; /* made by the first run */
 
+static size_t snapshots; /* of the next run */
+
 static vit_status run(const struct recipe *recipe, const char *name, size_t threads, bool fresh,
                       vit_model *start, struct watcher *watcher, bool *finished, vit_error *why) {
     char out[256];
@@ -83,6 +85,7 @@ static vit_status run(const struct recipe *recipe, const char *name, size_t thre
                             .out = out,
                             .start = start,
                             .threads = threads,
+                            .snapshots = snapshots,
                             .fresh = fresh,
                             .watch = {watcher, watch_step, watch_epoch, watch_resumed}};
     return train_run(&job, finished, why);
@@ -224,6 +227,65 @@ TEST("a run stopped in the middle of an epoch and resumed gives the bits of a ru
         free(whole);
         free(parts);
     }
+    recipe_close(&recipe);
+}
+
+/* The parameters of a model file. The caller frees them. */
+static float *parameters_in(const char *name, size_t *count) {
+    vit_model *model = NULL;
+    vit_error why = {""};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    bool read = !read_file(&bytes, &size, scratch_path(name), SIZE_MAX / 2, &why) &&
+                !vit_open(&model, bytes, size, &vit_native, &why);
+    CHECK(read, "%s: %s", name, why.text);
+    if (!read) exit(EXIT_FAILURE);
+    float *all = vit_parameters(model, count), *copy = malloc(*count * sizeof *copy);
+    memcpy(copy, all, *count * sizeof *copy);
+    vit_close(model);
+    free(bytes);
+    return copy;
+}
+
+TEST("snapshots go from the first parameters to the last, and change nothing about the run") {
+    /* 84 steps. Of five snapshots the i-th comes after 84 (i/4)³ steps, rounded. */
+    static const size_t STEPS[] = {0, 1, 11, 35, 84};
+    struct recipe recipe = recipe_of(RECIPE);
+    struct watcher watcher = {0};
+    size_t sizes[2], count, found = 0;
+    uint8_t *without = trained(&recipe, "without", 2, &sizes[0], &watcher);
+    snapshots = 5;
+    uint8_t *with = trained(&recipe, "with", 2, &sizes[1], &watcher);
+    snapshots = 0;
+    check_same(without, sizes[0], with, sizes[1], "with snapshots");
+    vit_model *fresh = NULL;
+    vit_error why = {""};
+    REQUIRE(
+        !vit_create(&fresh, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why),
+        "%s", why.text);
+    init_parameters(fresh, recipe.seed);
+    float *last = parameters_in("with", &count), *before = NULL;
+    for (size_t i = 0; i < 5; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "with.step-%06zu.safetensors", STEPS[i]);
+        float *now = parameters_in(name, &count);
+        const float *same = i == 0 ? vit_parameters(fresh, &count) : i == 4 ? last : NULL;
+        if (same) CHECK_SAME_BITS(now, same, count, name);
+        CHECK(!before || memcmp(before, now, count * sizeof *now) != 0, "%s is not new", name);
+        free(before);
+        before = now;
+    }
+    for (size_t step = 0; step <= 84; step++) {
+        char name[64];
+        snprintf(name, sizeof name, "with.step-%06zu.safetensors", step);
+        found += access(scratch_path(name), F_OK) == 0;
+    }
+    CHECK(found == 5, "%zu snapshots", found);
+    free(before);
+    free(last);
+    vit_close(fresh);
+    free(without);
+    free(with);
     recipe_close(&recipe);
 }
 
