@@ -201,17 +201,21 @@ describe("the page on its screen", { skip }, () => {
     await close();
   });
 
-  test("the journey's figures have one size and its texts have similar lengths", async () => {
-    const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 } });
+  const JOURNEY = ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"];
+  for (const [model, names] of [
+    ["digits", ["Pixels", "Convolutions", ...JOURNEY.slice(1)]],
+    ["myvit", JOURNEY],
+  ]) test(`the journey's figures have one size and its texts have similar lengths, ${model}`, async () => {
+    const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 }, address: `${browser.address}?model=${model}` });
     await draw(page, DIGITS[4]);
-    const steps = await page.locator(".journey li").evaluateAll((all) =>
+    const steps = await page.locator(".journey li:not([hidden])").evaluateAll((all) =>
       all.map((step) => {
         const { width, height } = step.firstElementChild.getBoundingClientRect();
         const text = step.querySelector("p");
         const lines = Math.round(text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight));
         return { name: step.querySelector("h3").textContent, size: `${Math.round(width)}×${Math.round(height)}`, lines };
       }));
-    assert.deepEqual(steps.map(({ name }) => name), ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"]);
+    assert.deepEqual(steps.map(({ name }) => name), names);
     assert.equal(new Set(steps.map(({ size }) => size)).size, 1, JSON.stringify(steps));
     const lines = steps.map(({ lines }) => lines);
     assert.ok(Math.max(...lines) <= 5 && Math.min(...lines) >= 3, `${lines} lines`);

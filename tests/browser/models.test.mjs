@@ -136,6 +136,27 @@ describe("the choice of a model", { skip }, () => {
   const weights = async (page) => (await page.locator("#status").textContent()).match(/\d+ kB/)?.[0];
   const ready = (page) => page.locator("#status.ready").waitFor();
 
+  // By hand: each convolution adds two places, each stride doubles what a place is.
+  for (const [model, many, field] of [["digits", "6", "29"], ["digits-large", "6", "23"]]) {
+    test(`the journey of ${model} draws its stem, through which a patch sees ${field} pixels each way`, async () => {
+      const { page, trouble, close } = await browser.visit({ address: `${browser.address}?model=${model}` });
+      await draw(page, DIGITS[7]);
+      assert.equal(await page.locator("[data-fact=stem]").textContent(), many);
+      assert.equal(await page.locator("[data-fact=field]").textContent(), `${field}\u00a0×\u00a0${field}`);
+      const before = await picture(page, "#stem");
+      await page.locator("#pixels").focus();
+      await page.keyboard.press("ArrowLeft");
+      await settled(page);
+      assert.notEqual(await picture(page, "#stem"), before, "another patch has another field");
+      await page.selectOption("#model", "myvit");
+      await page.waitForURL(/\?model=myvit$/);
+      await ready(page);
+      assert.equal(await page.locator("#stem").isVisible(), false, "a plain model has no stem");
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
   test("choosing a model keeps the drawing, reads it again, and fits layers, heads and maps", async () => {
     const { page, trouble, close } = await browser.visit();
     assert.equal(await page.inputValue("#model"), "digits");

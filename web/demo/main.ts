@@ -18,6 +18,7 @@ import { inWords } from "./remedy.ts";
 import { state } from "./state.ts";
 import { fromLink, kept, keepOverReload } from "./share.ts";
 import { showError, showProgress, showReady, showWord } from "./status.ts";
+import { drawStem, fieldOf } from "./stem.ts";
 import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
 import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
@@ -70,6 +71,7 @@ function draw(): void {
   drawBars(element("bars"), state);
   drawMaps(element("maps"), state, scale);
   drawPixels(canvas("pixels"), state);
+  drawStem(canvas("stem"), state);
   drawPatches(canvas("patches"), state);
   drawTokens(canvas("tokens"), state);
   drawBlocks(canvas("blocks"), state, scale);
@@ -332,6 +334,9 @@ function fit(): void {
     if (state.view.map === "rollout") state.view.map = "class";
     redraw();
   });
+  const stemmed = config.stem.length > 0;
+  element("stem-step").hidden = !stemmed;
+  element("stem-step").parentElement!.classList.toggle("stemmed", stemmed);
   const facts: Record<string, string> = {
     pixels: `${rows}\u00a0×\u00a0${cols}`,
     patches: String(gridRows * gridCols),
@@ -339,6 +344,8 @@ function fit(): void {
     width: String(config.width),
     depth: String(config.depth),
     classes: String(config.classes),
+    stem: String(config.stem.length),
+    field: fieldOf(config),
     calibration: onCalibration(config),
   };
   for (const span of document.querySelectorAll<HTMLElement>("[data-fact]")) {

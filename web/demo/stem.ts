@@ -1,0 +1,60 @@
+import type { VitConfig } from "vitrine";
+import { css, paint, tone } from "./colour.ts";
+import { accent, shapeOf } from "./pixels.ts";
+import type { State } from "./state.ts";
+
+/** From the first to the last pixel, counted from 0. Beyond the image there is only padding. */
+type Span = [first: number, last: number];
+
+/**
+ * Along one side, what the patch at `index` reaches in each map, in pixels: first in the image, last
+ * in the last convolution's maps. A convolution is 3×3, so it reaches one place further each way.
+ */
+function reachOf({ stem }: Readonly<VitConfig>, patchSize: number, index: number): Span[] {
+  const strides = stem.map((layer) => (typeof layer === "number" ? 2 : layer[1]));
+  let unit = strides.reduce((product, stride) => product * stride, 1); // pixels a place
+  let [first, last] = [(index * patchSize) / unit, ((index + 1) * patchSize) / unit - 1];
+  const reach: Span[] = [[first * unit, (last + 1) * unit - 1]];
+  for (const stride of strides.reverse()) {
+    [first, last] = [first * stride - 1, last * stride + 1];
+    unit /= stride;
+    reach.unshift([first * unit, (last + 1) * unit - 1]);
+  }
+  return reach;
+}
+
+/** How many pixels a patch sees through the stem: "29 × 29". */
+export function fieldOf(config: Readonly<VitConfig>): string {
+  const sides = config.patch_size.map((size) => reachOf(config, size, 0)[0]);
+  return sides.map(([first, last]) => last - first + 1).join("\u00a0×\u00a0");
+}
+
+const ZOOM = 8; // canvas pixels for a pixel of the image, so that lines are thinner than pixels
+
+/** Draws the image and, around the chosen patch, what it reaches in each map of the stem. */
+export function drawStem(canvas: HTMLCanvasElement, state: State): void {
+  const config = state.model?.config;
+  if (!config?.stem.length) return;
+  const { rows, cols, patchRows, patchCols } = shapeOf(config);
+  const input = state.reading?.result.input;
+  paint(canvas, rows * ZOOM, cols * ZOOM, (y, x) =>
+    tone(input?.[Math.floor(y / ZOOM) * cols + Math.floor(x / ZOOM)] ?? 0, state.dark),
+  );
+  const context = canvas.getContext("2d")!;
+  const [row, col] = state.view.patch;
+  const down = reachOf(config, patchRows, row), across = reachOf(config, patchCols, col);
+  context.strokeStyle = css(accent(state.dark));
+  context.lineWidth = ZOOM / 3;
+  down.forEach((vertical, at) => {
+    const [top, bottom] = within(vertical, rows), [left, right] = within(across[at], cols);
+    context.globalAlpha = at === 0 ? 1 : 0.6;
+    context.strokeRect(left, top, right - left, bottom - top);
+  });
+  context.globalAlpha = 1;
+}
+
+/** A span's edges on the canvas, inside the image. */
+function within([first, last]: Span, size: number): [number, number] {
+  const line = ZOOM / 6;
+  return [Math.max(0, first) * ZOOM + line, Math.min(size, last + 1) * ZOOM - line];
+}
