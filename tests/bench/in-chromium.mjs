@@ -7,7 +7,7 @@ import { basename, extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 import { modelOf } from "./models.mjs";
-import { writeSafetensors } from "./safetensors.mjs";
+import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 
 const root = new URL("../../", import.meta.url);

@@ -4,7 +4,7 @@ import { largestDifference, median } from "./figures.mjs";
 import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf } from "./models.mjs";
 import { transpose } from "./onnx-graph.mjs";
 import { encode } from "./protobuf.mjs";
-import { readSafetensors, writeSafetensors } from "./safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
 
 const small = { ...shapes.digits, depth: 1, width: 12, heads: 2, mlp_width: 9 };
 

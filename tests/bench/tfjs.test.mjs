@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { largestDifference } from "./figures.mjs";
-import { readSafetensors } from "./safetensors.mjs";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { forms, tfjsVit } from "./tfjs.mjs";
 
 const golden = (name) =>

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { cmake } from "./build.mjs";
 import { findStrokes, mnist } from "./data.mjs";
+import { explain } from "./explain.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
@@ -24,19 +25,17 @@ all has the temperature of one that does not. Where it has "distillation", it le
 ${teacher}. Measured on the test images and on drawings of writers held out; ${usual} in int8
 too. A run that was interrupted goes on from its last epoch.
 
+npm run train -- explain
+Trains all small models that the page explains with, by weights/explain.recipes.json, into
+weights/explain.safetensors.gz. Models that build/explain has already are not trained again.
+
   --epochs N, --threads N, --seed S, --fresh   as vit train has them
   --help                                       this text`;
 
-await main(async () => {
-  const words = process.argv.slice(2);
-  if (words.includes("--help")) return say(help);
-  const name = words[0] === undefined || words[0].startsWith("-") ? usual : words.shift();
-  if (!names.includes(name)) throw new Trouble(`${name}: expected one of ${names.join(", ")}`);
-  const recipe = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
-  const { training } = JSON.parse(readFileSync(join(root, recipe), "utf8"));
-  const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
+/** The native command built, and where the data are. */
+async function prepared(pens) {
   setup.node();
-  const pens = training.drawings > 0, strokes = pens && findStrokes();
+  const strokes = pens && findStrokes();
   if (pens && !strokes) {
     throw new Trouble(`no pen drawings: expected pendigits-train.jsonl.gz in $VITRINE_DATA or in strokes beside it,
   got none; they are the pen digits of UCI (Alimoglu & Alpaydin, CC BY 4.0), one line of JSON each, as
@@ -44,7 +43,25 @@ await main(async () => {
   }
   await setup.native();
   await timed("native command", () => cmake("native", { target: "vit" }));
-  const data = await mnist();
+  return { data: await mnist(), strokes };
+}
+
+await main(async () => {
+  const words = process.argv.slice(2);
+  if (words.includes("--help")) return say(help);
+  const name = words[0] === undefined || words[0].startsWith("-") ? usual : words.shift();
+  if (name !== "explain" && !names.includes(name)) {
+    throw new Trouble(`${name}: expected explain or one of ${names.join(", ")}`);
+  }
+  if (name === "explain") {
+    const { data, strokes } = await prepared(true);
+    return explain({ data, strokes, words });
+  }
+  const recipe = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
+  const { training } = JSON.parse(readFileSync(join(root, recipe), "utf8"));
+  const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
+  const pens = training.drawings > 0;
+  const { data, strokes } = await prepared(pens);
   const file = (name) => join(data, `${name}-ubyte.gz`);
   const command = (...words) => run(vit, words, { terminal: true });
   const drawings = pens ? ["--strokes", strokes] : [];
