@@ -221,6 +221,7 @@ void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index
 
 void sketch_cut(struct sketch *s, double share) {
     size_t left = (size_t)((double)s->points * share), told = 0;
+    if (left >= s->points) return;
     s->points = left ? left : 1;
     for (size_t i = 0; i < s->strokes; i++) {
         told += s->length[i];
