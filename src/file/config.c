@@ -356,8 +356,8 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     if (reads_class && c->depth == 0)
         return vit_fail(
             why, VIT_BAD_CONFIG,
-            "config: depth: expected at least 1 block where pool reads the class token, "
-            "because only blocks bring pixels to it; got 0");
+            "config: depth: expected a whole number from 1 to 1024, because pool reads the class "
+            "token and only blocks bring pixels to it; got 0");
     if (c->pool == VIT_POOL_CLASS_MEAN && c->distillation_tokens)
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: pool: class_mean needs a prefix without \"distillation\"");
