@@ -47,6 +47,7 @@ struct vit_state {
     struct head_activations head;
     struct stem stem;
     float *patches; /* (batch·N,C·P·Q) */
+    vit_ablation without;
 };
 
 /* As many images go through the blocks together as fill this many rows for each thread. This is
@@ -159,6 +160,15 @@ static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
     return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
 
+/* What the run leaves out of a block. */
+static void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
+                      size_t layer) {
+    run->no_head = without->heads ? without->heads + layer * c->heads : NULL;
+    run->no_mlp = without->mlps && without->mlps[layer];
+    run->no_norms = without->norms && without->norms[layer];
+    run->no_positions = without->positions;
+}
+
 static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     const vit_model *m = state->model;
     const vit_config *c = &m->config;
@@ -168,6 +178,7 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     struct activations *a = &state->block;
     struct block_run run = {.batch = batch, .map_stride = maps * heat};
     for (size_t layer = 0; layer < layers; layer++) {
+        leave_out(&run, &state->without, c, layer);
         bool keeps = taps->attention && wanted(taps->attention_layers, layer);
         a->map = keeps ? taps->attention + map++ * heat : NULL;
         run.map_rows = keeps ? T : 0;
@@ -205,7 +216,8 @@ static void run_tokens(void *context, size_t part, size_t parts) {
         struct maps from = stem_input(c, &call->state->stem, call->images, call->layer, i);
         patches_forward(m, x + prefix * D, call->state->patches + i * N * patch, &from,
                         rows_within(share, i * T + prefix, N));
-        tokens_forward(m, x, rows_within(share, i * T, T));
+        tokens_prefix(m, x, rows_within(share, i * T, T));
+        tokens_place(m, x, rows_within(share, i * T, T), !call->state->without.positions);
     }
 }
 
@@ -246,5 +258,73 @@ vit_status vit_run(const vit_model *m, vit_state *state, const float *images, si
         run_some(state, images + first * image, n, logits ? logits + first * c->classes : NULL,
                  &part);
     }
+    return VIT_OK;
+}
+
+void vit_state_ablate(vit_state *state, const vit_ablation *without) {
+    state->without = without ? *without : (vit_ablation){0};
+}
+
+/* ---- Tracing ------------------------------------------------------------ */
+
+static void copy_tokens(float *to, size_t index, const float *x, const vit_config *c) {
+    size_t size = vit_tokens(c) * c->width;
+    if (to) memcpy(to + index * size, x, size * sizeof *to);
+}
+
+/* The tokens of one image, before and after they get positions. */
+static void trace_tokens(vit_state *state, const float *image, const vit_trace *trace) {
+    const vit_model *m = state->model;
+    const vit_config *c = &m->config;
+    struct tokens_call call = {state, image, 1, 0};
+    struct rows patches = {0, vit_patches(c)}, tokens = {0, vit_tokens(c)};
+    float *x = state->block.x;
+    for (; call.layer < c->stem_layers; call.layer++) team_run(state->team, run_stem, &call);
+    struct maps from = stem_input(c, &state->stem, image, c->stem_layers, 0);
+    patches_forward(m, x + vit_prefix(c) * c->width, state->patches, &from, patches);
+    tokens_prefix(m, x, tokens);
+    copy_tokens(trace->embedded, 0, x, c);
+    tokens_place(m, x, tokens, !state->without.positions);
+}
+
+/* One block. Both branches are kept apart, so that what they add can be told. */
+static void trace_block(vit_state *state, size_t layer, const vit_trace *trace) {
+    const vit_model *m = state->model;
+    const vit_config *c = &m->config;
+    const struct block_params *p = &m->params.blocks[layer];
+    size_t T = vit_tokens(c), D = c->width, heat = c->heads * T * T;
+    struct activations a = state->block;
+    struct block_run run = {.batch = 1, .queries = T, .map_rows = T, .map_stride = heat};
+    leave_out(&run, &state->without, c, layer);
+    a.qkv = trace->qkv + layer * T * 3 * attention_width(c);
+    a.map = trace->attention + layer * heat;
+    a.raw = trace->scores + layer * heat;
+    a.branch1 = trace->added + layer * 2 * T * D;
+    a.branch2 = a.branch1 + T * D;
+    block_forward(m, p, &a, state->scratch, &run, state->team);
+    const float *gains[] = {p->ls1, p->ls2};
+    for (size_t half = 0; half < 2; half++)
+        for (size_t i = 0; gains[half] && i < T * D; i++)
+            a.branch1[half * T * D + i] *= gains[half][i % D];
+}
+
+vit_status vit_run_traced(const vit_model *m, vit_state *state, const float *image, float *logits,
+                          const vit_trace *trace) {
+    const vit_config *c = &m->config;
+    if (state->model != m) return VIT_BAD_ARGUMENT;
+    if (!all_finite(image, c->channels * c->image_size[0] * c->image_size[1])) return VIT_BAD_IMAGE;
+    trace_tokens(state, image, trace);
+    copy_tokens(trace->stream, 0, state->block.x, c);
+    for (size_t layer = 0; layer < c->depth; layer++) {
+        trace_block(state, layer, trace);
+        copy_tokens(trace->stream, layer + 1, state->block.x, c);
+    }
+    logits_forward(m, logits, &state->head, state->block.x, 1, vit_tokens(c));
+    return VIT_OK;
+}
+
+vit_status vit_run_head(const vit_model *m, vit_state *state, const float *tokens, float *logits) {
+    if (state->model != m || !m->config.classes) return VIT_BAD_ARGUMENT;
+    logits_forward(m, logits, &state->head, tokens, 1, vit_tokens(&m->config));
     return VIT_OK;
 }

@@ -177,12 +177,14 @@ typedef struct vit_error {
  * uses these names as VitError's `code`. */
 const char *vit_status_name(vit_status status);
 
-typedef struct vit_model vit_model;   /* a model in memory, ready to run */
-typedef struct vit_state vit_state;   /* the working memory of a run */
-typedef struct vit_config vit_config; /* sizes and kinds of a model: part 3 */
-typedef struct vit_taps vit_taps;     /* what a run gives besides the logits: part 2 */
-typedef struct vit_team vit_team;     /* threads: part 2 */
-struct vit_kernels;                   /* an instruction set's functions: kernels/kernels.h */
+typedef struct vit_model vit_model;       /* a model in memory, ready to run */
+typedef struct vit_state vit_state;       /* the working memory of a run */
+typedef struct vit_config vit_config;     /* sizes and kinds of a model: part 3 */
+typedef struct vit_taps vit_taps;         /* what a run gives besides the logits: part 2 */
+typedef struct vit_trace vit_trace;       /* what a run computes on its way: part 2 */
+typedef struct vit_ablation vit_ablation; /* parts that a run leaves out: part 2 */
+typedef struct vit_team vit_team;         /* threads: part 2 */
+struct vit_kernels;                       /* an instruction set's functions: kernels/kernels.h */
 
 /* Opens the model in `bytes` (size), a whole file.
  * kernels: the instruction set to run on; NULL takes the best one compiled in.
@@ -246,6 +248,40 @@ struct vit_taps {
     float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
 };
+
+/* What one image's run computes on its way. The caller owns the arrays; each must be there. A is
+ * heads·d, the width of all queries of a token. */
+struct vit_trace {
+    float *embedded; /* (T,D): the tokens before positions are added to them */
+    float *stream;   /* (L+1,T,D): the tokens before the first block, then after each block */
+    float *qkv;      /* (L,T,3,A): queries, keys and values, head beside head; after qk_norm */
+    float *scores; /* (L,h,T,T): q·k/√d and the bias of relative positions, before the softmax */
+    float *attention; /* (L,h,T,T): after it, as vit_taps has it */
+    float *added;     /* (L,2,T,D): what attention adds to the tokens, and what the MLP adds */
+};
+
+/* Runs one image as vit_run does, and writes the trace. Sums are formed in another order, so
+ * results may differ from vit_run's by rounding. image (C,H,W). → logits (K). Errors: as vit_run.
+ */
+vit_status vit_run_traced(const vit_model *model, vit_state *state, const float *image,
+                          float *logits, const vit_trace *trace);
+
+/* The head alone: final norm, pooling and classes of any tokens (T,D), as those after an earlier
+ * block: the logit lens (nostalgebraist 2020). → logits (K).
+ * Errors: VIT_BAD_ARGUMENT if the state is another model's, or the model has no head. */
+vit_status vit_run_head(const vit_model *model, vit_state *state, const float *tokens,
+                        float *logits);
+
+/* Parts that a run leaves out. A NULL mask leaves out nothing; nonzero leaves out. */
+struct vit_ablation {
+    const uint8_t *heads; /* mask (L,h): the head's values are 0 */
+    const uint8_t *mlps;  /* mask (L): the block's MLP adds nothing */
+    const uint8_t *norms; /* mask (L): the block's two norms pass their input on */
+    bool positions;       /* no positions are added, to tokens or to scores */
+};
+
+/* From now on the state's runs leave these parts out. It borrows the masks. NULL: nothing. */
+void vit_state_ablate(vit_state *state, const vit_ablation *without);
 
 /* A part of some work: does the index-th of `count` shares. */
 typedef void vit_part(void *context, size_t index, size_t count);

@@ -212,7 +212,8 @@ export class Attention {
   }
 }
 
-function within(name: string, index: number, count: number): number {
+/** @internal The index, checked. */
+export function within(name: string, index: number, count: number): number {
   if (Number.isInteger(index) && index >= 0 && index < count) return index;
   throw new VitError("bad_argument", `${name}: expected 0 to ${count - 1}, got ${show(index)}`);
 }

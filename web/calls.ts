@@ -1,10 +1,13 @@
 /** The options that the calls of vit.ts take, and the results that they give. */
-import type { Attention } from "./attention.js";
+import { type Attention, within } from "./attention.js";
+import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
-import { kindOf, show, VitError } from "./errors.js";
+import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage } from "./images.js";
 import type { WasmFiles, WasmSource } from "./load/build.js";
 import type { Variant } from "./run/module.js";
+import type { Shape, Without } from "./run/wasm.js";
+import type { Trace } from "./trace.js";
 
 export interface LoadOptions {
   /**
@@ -39,13 +42,22 @@ export interface EmbedOptions {
 export interface ClassifyOptions extends EmbedOptions {
   /** How many classes are returned; all by default. */
   topK?: number;
+  /** Keeps what the run computes on its way. It takes twice the time. */
+  trace?: boolean;
+  /** Leaves parts of the model out of this call. */
+  ablate?: Ablation;
 }
 
-export interface Class {
-  label: string;
-  index: number;
-  /** The probability, softmax(logits / temperature). All classes' probabilities sum to 1. */
-  p: number;
+/** Parts to leave out. Layers and heads count from 0. */
+export interface Ablation {
+  /** These heads' values are 0. */
+  heads?: readonly (readonly [layer: number, head: number])[];
+  /** The MLPs of these layers add nothing. */
+  mlps?: readonly number[];
+  /** The two norms of these layers pass their input on. */
+  norms?: readonly number[];
+  /** No positions are added, neither to the tokens nor to the scores. */
+  positions?: boolean;
 }
 
 export interface Classification {
@@ -64,6 +76,8 @@ export interface Classification {
   input: Float32Array;
   /** Only with the option `attention`, and only if the model has blocks. */
   attention?: Attention;
+  /** Only with the option `trace`. */
+  trace?: Trace;
   /** The time of preparing and running, without waiting: a batch's time divided by its images. */
   milliseconds: number;
 }
@@ -93,7 +107,7 @@ export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "signal"] as const;
 /** @internal */
-export const CLASSIFY_OPTIONS = ["topK", ...EMBED_OPTIONS] as const;
+export const CLASSIFY_OPTIONS = ["topK", "trace", "ablate", ...EMBED_OPTIONS] as const;
 
 /** @internal An image's name in messages. */
 export const nameOf = (index: number, count: number) => (count > 1 ? `image ${index}` : "image");
@@ -131,27 +145,30 @@ export function keptLayers(attention: boolean | readonly number[], depth: number
   return [...kept].sort((a, b) => a - b);
 }
 
+/** @internal The parts that the option `ablate` names. */
+export function leftOut(ablate: Ablation | undefined, { depth, heads }: Shape): Without | undefined {
+  if (ablate === undefined) return undefined;
+  const own = takeOptions("ablate", ablate, ["heads", "mlps", "norms", "positions"]);
+  const list = <Item>(name: string, items: readonly Item[] | undefined): readonly Item[] => {
+    if (items === undefined) return [];
+    if (Array.isArray(items)) return [...(items as readonly Item[])];
+    throw new VitError("bad_option", `ablate.${name}: expected an array, got ${show(items)}`);
+  };
+  const layers = (name: "mlps" | "norms") =>
+    list(name, own[name]).map((layer) => within(`ablate.${name}`, layer, depth));
+  const pairs = list("heads", own.heads).map((pair) => {
+    const [layer, head] = list("heads", pair);
+    return [within("ablate.heads: layer", layer!, depth), within("ablate.heads: head", head!, heads)] as const;
+  });
+  return { heads: pairs, mlps: layers("mlps"), norms: layers("norms"), positions: Boolean(own.positions) };
+}
+
 /** @internal The names of the classes and their probabilities. */
 export function judge(
   logits: Float32Array,
-  { labels, temperature, uncertain_below }: VitConfig,
+  config: VitConfig,
   topK: number,
 ): Pick<Classification, "classes" | "uncertain"> {
-  const classes = rank(logits, labels, temperature);
-  return { classes: classes.slice(0, topK), uncertain: classes[0]!.p < uncertain_below };
-}
-
-/** softmax(logits / temperature) in double precision, as in src/stages/logits.c; then sorted. */
-function rank(logits: Float32Array, labels: readonly string[], temperature: number): Class[] {
-  const classes: Class[] = [];
-  let max = -Infinity;
-  let sum = 0;
-  for (const logit of logits) if (logit > max) max = logit;
-  for (let index = 0; index < logits.length; index++) {
-    const p = Math.exp((logits[index]! - max) / temperature);
-    sum += p;
-    classes.push({ label: labels[index]!, index, p });
-  }
-  for (const one of classes) one.p /= sum;
-  return classes.sort((a, b) => b.p - a.p);
+  const classes = rank(logits, config);
+  return { classes: classes.slice(0, topK), uncertain: classes[0]!.p < config.uncertain_below };
 }

@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
   CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS, type Embedding,
-  type EmbedOptions, judge, keptLayers, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
@@ -15,17 +15,20 @@ import { type Plan, type Running, start } from "./load/start.js";
 import { takeWasm } from "./load/build.js";
 import type { Variant } from "./run/module.js";
 import type { Model, Wants } from "./run/wasm.js";
+import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Class, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions,
+  Ablation, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions,
 } from "./calls.js";
+export type { Class } from "./classes.js";
 export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
 export type { Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
+export { Trace } from "./trace.js";
 export type { WasmFiles, WasmSource } from "./load/build.js";
 export type { Variant } from "./run/module.js";
 
@@ -205,13 +208,21 @@ export class Vit {
       throw new VitError("bad_option", `topK: expected a whole number from 1, got ${show(topK)}`);
     }
     const kept = keptLayers(options.attention ?? false, depth);
-    const wants = { attention: kept, tokens: false };
+    const { shape } = this.#model;
+    const without = leftOut(options.ablate, shape);
+    const wants: Wants = {
+      attention: kept,
+      tokens: false,
+      trace: Boolean(options.trace),
+      ...(without && { without }),
+    };
     const outputs = await this.#run(images, wants, options.signal);
-    return outputs.map(({ input, logits, attention, milliseconds }) => ({
+    return outputs.map(({ input, logits, attention, trace, milliseconds }) => ({
       ...judge(logits, this.config, topK),
       logits,
       input,
       ...(attention && { attention: this.#attention(attention, kept) }),
+      ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
     }));
   }

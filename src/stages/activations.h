@@ -15,6 +15,8 @@ struct block_run {
     size_t map_rows;   /* rows of each head's map that are wanted: T, the queries, or none */
     size_t map_stride; /* floats from an image's maps to the next image's */
     const float *keep; /* (B, stride L): scales each image's branches; NULL: 1 */
+    const uint8_t *no_head;              /* mask (h) of the heads that give nothing; NULL: none */
+    bool no_mlp, no_norms, no_positions; /* the MLP adds nothing; norms copy; scores get no bias */
 };
 
 /* One block's activations over a batch, B·T rows. A tape has a set for every block. In a run
@@ -26,6 +28,7 @@ struct activations {
     float *qkv;                        /* (BT,3A) */
     float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
+    float *raw;                        /* the same before the softmax, with map; or NULL */
     float *kept;                       /* (B·queries,D): x of the tokens that go on */
     float *mixed;                      /* (B·queries,A): the heads' values side by side */
     float *branch1;                    /* (BT,D): attention's output, unless added at once */

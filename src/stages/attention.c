@@ -182,10 +182,10 @@ static void relative_backward(float *table, float *bias, const float *scores, si
 /* ---- Heads -------------------------------------------------------------- */
 
 /* `rows` rows, from `from` on, of one head of one image, ATTENTION_ROWS at a time. The head's keys
- * and values are packed. The scores go straight into `map` (T,T) unless that is NULL, then the
- * weighted values into `out`, the head's columns of (T,A), unless that is NULL. bias: the head's,
- * times √d, or NULL. */
-static void head_forward(const vit_model *m, float *out, float *map, const float *qkv,
+ * and values are packed. The scores go straight into `map` (T,T) unless that is NULL, and before
+ * the softmax into `raw` unless that is NULL; then the weighted values into `out`, the head's
+ * columns of (T,A), unless that is NULL. bias: the head's, times √d, or NULL. */
+static void head_forward(const vit_model *m, float *out, float *map, float *raw, const float *qkv,
                          const float *bias, size_t from, size_t rows, const struct scratch *s) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
@@ -196,6 +196,7 @@ static void head_forward(const vit_model *m, float *out, float *map, const float
         k->matmul(scores, T, qkv + QUERY * A + from * 3 * A, 3 * A, s->keys, NULL, VIT_LINEAR,
                   false, rows, T, d);
         if (bias) relative_forward(scores, bias, &m->config, from, rows);
+        for (size_t i = 0; raw && i < rows * T; i++) raw[from * T + i] = scores[i] * scale;
         k->softmax(scores, T, scale, rows, T);
         if (out)
             k->matmul(out + from * A, A, scores, T, s->values, NULL, VIT_LINEAR, false, rows, d, T);
@@ -212,14 +213,18 @@ static void image_forward(const vit_model *m, const struct block_params *p,
     size_t A = heads * d;
     for (size_t head = 0; head < heads; head++) {
         const float *qkv = a->qkv + image * T * 3 * A + head * d;
-        float *map = a->map ? a->map + image * run->map_stride + head * T * T : NULL;
+        size_t at = image * run->map_stride + head * T * T;
+        float *map = a->map ? a->map + at : NULL, *raw = a->raw ? a->raw + at : NULL;
+        const float *bias = run->no_positions ? NULL : p->relative_bias;
         float *out = goes_on ? a->mixed + image * run->queries * A + head * d : NULL;
         k->pack(s->keys, qkv + KEY * A, 3 * A, 1, T, d);
         if (out) k->pack(s->values, qkv + VALUE * A, 1, 3 * A, d, T);
-        if (p->relative_bias)
-            relative_read(s->relative, p->relative_bias + head, relative_rows(&m->config), heads,
+        if (bias)
+            relative_read(s->relative, bias + head, relative_rows(&m->config), heads,
                           sqrtf((float)d));
-        head_forward(m, out, map, qkv, p->relative_bias ? s->relative : NULL, from, rows, s);
+        head_forward(m, out, map, raw, qkv, bias ? s->relative : NULL, from, rows, s);
+        if (!out || !run->no_head || !run->no_head[head]) continue;
+        for (size_t t = from; t < from + rows; t++) memset(out + t * A, 0, d * sizeof *out);
     }
 }
 

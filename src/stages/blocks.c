@@ -99,21 +99,31 @@ static struct scratch scratch_from(const vit_model *m, const struct scratch *s, 
     return mine;
 }
 
+/* y (rows,D) = norm(x), or x where the run leaves norms out. */
+static void norm_forward(const struct block_call *call, float *y, float *mean, float *rstd,
+                         const float *x, const float *gain, const float *bias, size_t rows) {
+    const vit_config *c = &call->m->config;
+    size_t D = c->width;
+    if (!call->run->no_norms)
+        call->m->kernels->norm(y, D, mean, rstd, x, D, gain, bias, c->norm_eps, rows, D);
+    else if (y != x)
+        memcpy(y, x, rows * D * sizeof *y);
+}
+
 /* From a token to its query, key and value no other token is needed. */
 static void before_attention(void *context, size_t part, size_t parts) {
     const struct block_call *call = context;
     const vit_model *m = call->m;
     const struct block_params *p = call->p;
     const vit_config *c = &m->config;
-    size_t D = c->width;
     struct rows share = rows_part(call->run->batch, vit_tokens(c), part, parts);
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     bool pre = c->norm == VIT_PRE;
 
     if (pre)
-        m->kernels->norm(a.normed1, D, a.mean1, a.rstd1, a.x, D, p->norm1_gain, p->norm1_bias,
-                         c->norm_eps, share.count, D);
+        norm_forward(call, a.normed1, a.mean1, a.rstd1, a.x, p->norm1_gain, p->norm1_bias,
+                     share.count);
     qkv_forward(m, p, pre ? a.normed1 : a.x, &a, &s, call->run, share);
 }
 
@@ -123,7 +133,6 @@ static void from_attention(void *context, size_t part, size_t parts) {
     const vit_model *m = call->m;
     const struct block_params *p = call->p;
     const vit_config *c = &m->config;
-    const struct vit_kernels *k = m->kernels;
     const struct block_run *run = call->run;
     struct rows share = rows_part(run->batch, run->queries, part, parts);
     struct activations a = rows_from(m, call->a, share.first);
@@ -136,18 +145,19 @@ static void from_attention(void *context, size_t part, size_t parts) {
     if (!at_once)
         residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, run->keep, rows, run->queries);
     if (!pre)
-        k->norm(a.mid, D, a.mean1, a.rstd1, a.sum1, D, p->norm1_gain, p->norm1_bias, c->norm_eps,
-                rows, D);
+        norm_forward(call, a.mid, a.mean1, a.rstd1, a.sum1, p->norm1_gain, p->norm1_bias, rows);
 
     if (pre)
-        k->norm(a.normed2, D, a.mean2, a.rstd2, a.mid, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
-                rows, D);
-    mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s, rows);
+        norm_forward(call, a.normed2, a.mean2, a.rstd2, a.mid, p->norm2_gain, p->norm2_bias, rows);
+    if (!run->no_mlp)
+        mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s,
+                    rows);
+    else if (!at_once)
+        memset(a.branch2, 0, rows * D * sizeof *a.branch2);
     if (!at_once)
         residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, run->keep, rows, run->queries);
     if (!pre)
-        k->norm(a.out, D, a.mean2, a.rstd2, a.sum2, D, p->norm2_gain, p->norm2_bias, c->norm_eps,
-                rows, D);
+        norm_forward(call, a.out, a.mean2, a.rstd2, a.sum2, p->norm2_gain, p->norm2_bias, rows);
 }
 
 void block_forward(const vit_model *m, const struct block_params *p, const struct activations *a,

@@ -29,7 +29,7 @@ static size_t first_position(const vit_config *c) {
     return vit_tokens(c) - c->position_rows;
 }
 
-void tokens_forward(const vit_model *m, float *x, struct rows share) {
+void tokens_prefix(const vit_model *m, float *x, struct rows share) {
     const vit_config *c = &m->config;
     float *prefix[PREFIXES];
     size_t rows[PREFIXES], D = c->width, at = 0;
@@ -40,9 +40,14 @@ void tokens_forward(const vit_model *m, float *x, struct rows share) {
             memcpy(x + (at + here.first) * D, prefix[i] + here.first * D,
                    here.count * D * sizeof *x);
     }
+}
+
+void tokens_place(const vit_model *m, float *x, struct rows share, bool positions) {
+    const vit_config *c = &m->config;
+    size_t D = c->width;
     const float *position = m->fixed_position ? m->fixed_position : m->params.position;
     struct rows here = rows_within(share, first_position(c), c->position_rows);
-    if (position)
+    if (position && positions)
         add(x + (first_position(c) + here.first) * D, position + here.first * D, here.count * D);
     x += share.first * D;
     if (c->norm_pre)

@@ -6,9 +6,10 @@
 #include "params.h"
 #include "vit.h"
 
-/* x (T,D) holds the patch rows. Writes the prefix rows and adds the positions, over a share of the
- * rows. */
-void tokens_forward(const vit_model *m, float *x, struct rows share);
+/* x (T,D) holds the patch rows. Writes the prefix rows, over a share of the rows. */
+void tokens_prefix(const vit_model *m, float *x, struct rows share);
+/* Adds the positions, if `positions`, and norms the tokens where the model does so here. */
+void tokens_place(const vit_model *m, float *x, struct rows share, bool positions);
 void tokens_backward(const vit_model *m, const struct vit_params *g, const float *dx);
 /* Sinusoids (Vaswani et al. 3.5; He et al., arXiv:2111.06377) → table (rows,D). */
 void tokens_sincos(float *table, const vit_config *config);

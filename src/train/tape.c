@@ -170,7 +170,8 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
         struct maps from = stem_input(c, &tape->stem, images, c->stem_layers, i);
         patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),
                         &from, (struct rows){0, vit_patches(c)});
-        tokens_forward(m, x + i * T * D, (struct rows){0, T});
+        tokens_prefix(m, x + i * T * D, (struct rows){0, T});
+        tokens_place(m, x + i * T * D, (struct rows){0, T}, true);
     }
     for (size_t layer = 0; layer < c->depth; layer++) {
         struct block_run run = run_of(c, tape, batch, layer);

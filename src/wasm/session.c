@@ -12,6 +12,7 @@
 #include "base/sizes.h"
 #include "base/team.h"
 #include "kernels/kernels.h"
+#include "shapes.h"
 
 #ifdef __wasm_atomics__
 extern vit_team wasm_team; /* wasm/team.c */
@@ -34,6 +35,9 @@ static struct session {
     const char *why;    /* the last error's message */
     const char *origin; /* vit_model_origin */
     size_t origin_size;
+    size_t head_width;
+    float *trace;     /* what vitw_trace writes, one array after the other */
+    uint8_t *without; /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
 } session;
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
@@ -87,7 +91,7 @@ struct buffer {
     size_t size;
 };
 
-static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled;
+static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled, trace;
 
 /* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 static bool hold(struct buffer *buffer, size_t size) {
@@ -99,10 +103,14 @@ static bool hold(struct buffer *buffer, size_t size) {
     return buffer->data != NULL;
 }
 
+static size_t floats(const size_t shape[5]) {
+    size_t count = 1;
+    for (size_t i = 0; i < 5; i++) count = size_times(count, shape[i]);
+    return count;
+}
+
 static bool hold_floats(struct buffer *buffer, const size_t shape[5]) {
-    size_t size = sizeof(float);
-    for (size_t i = 0; i < 5; i++) size = size_times(size, shape[i]);
-    return hold(buffer, size);
+    return hold(buffer, size_times(floats(shape), sizeof(float)));
 }
 
 static bool hold_state(size_t batch) {
@@ -169,9 +177,12 @@ vit_status vitw_end(void) {
     session.classes = config->classes;
     session.json = vit_model_json(model, &session.json_size);
     session.origin = vit_model_origin(model, &session.origin_size);
+    session.head_width = head_width(config);
     session.layers = calloc(config->depth + 1, 1);
-    return session.layers ? VIT_OK
-                          : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
+    session.without = calloc(config->depth + 1, config->heads + 2);
+    return session.layers && session.without
+               ? VIT_OK
+               : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
 }
 
 /* Makes room for a run of `batch` images that keeps the attention of `layers` layers and, if
@@ -269,4 +280,39 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     vit_status status = vit_run(model, state, session.images, batch, session.logits, &taps);
     if (status != VIT_BAD_IMAGE) return status;
     return vit_fail(&error, status, "image: expected finite values, got NaN or infinity");
+}
+
+/* From now on runs leave out what session.without marks, if `masks`, and positions, if `positions`.
+ */
+void vitw_ablate(bool masks, bool positions) {
+    size_t L = session.depth, h = session.heads;
+    const uint8_t *heads = session.without, *mlps = heads + L * h, *norms = mlps + L;
+    vit_ablation without = {.positions = positions};
+    if (masks) without.heads = heads, without.mlps = mlps, without.norms = norms;
+    vit_state_ablate(state, &without);
+}
+
+/* images[0] → session.trace: the arrays of vit_trace in their order, then what the head says of the
+ * tokens before the first block and after each (L+1,K). */
+vit_status vitw_trace(void) {
+    if (!reserved.batch) return misused("expected an image that vitw_reserve made room for");
+    size_t T = session.prefix + session.grid_rows * session.grid_columns, D = session.width;
+    size_t L = session.depth, h = session.heads, K = session.classes;
+    const size_t shapes[][5] = {
+        {T, D, 1, 1, 1},    {L + 1, T, D, 1, 1}, {L, T, 3, h, session.head_width},
+        {L, h, T, T, 1},    {L, h, T, T, 1},     {L, 2, T, D, 1},
+        {L + 1, K, 1, 1, 1}};
+    enum { ARRAYS = sizeof shapes / sizeof *shapes };
+    size_t all = 0;
+    for (size_t i = 0; i < ARRAYS; i++) all = size_plus(all, floats(shapes[i]));
+    if (!hold(&trace, size_times(all, sizeof(float))))
+        return vit_fail(&error, VIT_NO_MEMORY, "a trace needs more memory than there is");
+    float *at[ARRAYS], *next = session.trace = trace.data;
+    for (size_t i = 0; i < ARRAYS; next += floats(shapes[i++])) at[i] = next;
+    const vit_trace parts = {at[0], at[1], at[2], at[3], at[4], at[5]};
+    vit_status status = vit_run_traced(model, state, session.images, at[6] + L * K, &parts);
+    for (size_t stage = 0; stage < L && !status; stage++)
+        status = vit_run_head(model, state, parts.stream + stage * T * D, at[6] + stage * K);
+    if (status == VIT_OK) return status;
+    return vit_fail(&error, status, "trace: %s", vit_status_name(status));
 }

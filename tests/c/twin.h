@@ -84,8 +84,9 @@ static inline void twin_softmax(double *x, size_t n) {
 struct twin {
     vit_config c;
     size_t N, T, prefix;
-    bool int8; /* compute stem and blocks as if they were quantised */
-    double *p; /* vit_parameters() in double */
+    bool int8;               /* compute stem and blocks as if they were quantised */
+    const uint8_t *no_norms; /* mask (L): the block's norms pass their input on; NULL: none */
+    double *p;               /* vit_parameters() in double */
     size_t count;
     vit_tensor *tensors; /* where each lies in p */
     size_t tensors_count;
@@ -333,19 +334,19 @@ static inline void twin_norm_rows(double *y, const struct twin *t, const char *n
 static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
                                size_t half, double keep) {
     size_t D = t->c.width, n = t->T * D;
-    bool pre = t->c.norm == VIT_PRE;
+    bool pre = t->c.norm == VIT_PRE, norms = !t->no_norms || !t->no_norms[layer];
     double *in = doubles(n), *out = doubles(n);
     char norm[64];
     snprintf(norm, sizeof norm, "blocks.%zu.norm%zu", layer, half);
     memcpy(in, x, n * sizeof *x);
-    if (pre) twin_norm_rows(in, t, norm, in);
+    if (pre && norms) twin_norm_rows(in, t, norm, in);
     if (half == 1)
         twin_attention(out, map, t, layer, in);
     else
         twin_mlp(out, t, layer, in);
     const double *gamma = twin_tensor(t, "blocks.%zu.ls%zu.gamma", layer, half);
     for (size_t i = 0; i < n; i++) x[i] += keep * (gamma ? gamma[i % D] : 1) * out[i];
-    if (!pre) twin_norm_rows(x, t, norm, x);
+    if (!pre && norms) twin_norm_rows(x, t, norm, x);
     free(in);
     free(out);
 }

@@ -118,13 +118,13 @@ for (const [name, most, what] of [
   });
 }
 
-test("all JavaScript of a page, minified, and one wasm module are at most 72 KB, gzipped", async (t) => {
+test("all JavaScript of a page, minified, and one wasm module are at most 74 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 72_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 74_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
@@ -172,9 +172,9 @@ test("the package's types are only the public ones", () => {
     [...read(`dist/${file}`).toString().matchAll(/^\s*(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)/gm)]
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
-    "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
+    "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Folder", "Head", "ImageInput", "LoadOptions", "PenPoint", "Pixels",
-    "Prepare", "RolloutOptions", "Source", "SymbolConstructor", "Variant", "Vit", "VitConfig", "VitError",
+    "Prepare", "RolloutOptions", "Source", "SymbolConstructor", "Trace", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
   ]);
 });

@@ -14,6 +14,7 @@ export function batchSize(shape: Shape, wants: Wants): number {
   const attention = wants.attention.length * heads * tokens * tokens;
   const floats =
     channels * rows * columns + classes + attention + Number(wants.tokens) * tokens * width;
+  if (wants.trace) return 1;
   const fitting = Math.floor(MOST_BYTES / (floats * Float32Array.BYTES_PER_ELEMENT));
   return Math.min(Math.max(fitting, 1), MOST_IMAGES);
 }

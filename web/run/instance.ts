@@ -22,6 +22,8 @@ export const EXPORTS = [
   "vitw_stroke",
   "vitw_prepare",
   "vitw_run",
+  "vitw_trace",
+  "vitw_ablate",
   "vit_status_name",
 ] as const;
 

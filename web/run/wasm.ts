@@ -7,6 +7,7 @@ import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
 import { type Exports, instantiate, noMemory, trap } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
+import { traceSize } from "./trace.js";
 
 /** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
@@ -36,10 +37,13 @@ export const WORDS = [
   "why",
   "origin",
   "origin_size",
+  "head_width",
+  "trace",
+  "without",
 ] as const;
 
 /** The words that are addresses of floats. */
-type Floats = "images" | "logits" | "attention" | "tokens" | "pooled";
+type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace";
 
 const FLOAT_BYTES = 4;
 
@@ -72,7 +76,16 @@ export interface Shape {
   readonly width: number;
   readonly depth: number;
   readonly heads: number;
+  readonly headWidth: number;
   readonly classes: number;
+}
+
+/** Parts that a run leaves out. Layers and heads count from 0. */
+export interface Without {
+  readonly heads: readonly (readonly [layer: number, head: number])[];
+  readonly mlps: readonly number[];
+  readonly norms: readonly number[];
+  readonly positions: boolean;
 }
 
 /** An open model. */
@@ -95,6 +108,9 @@ export interface Wants {
   readonly tokens: boolean;
   /** Whether the attention is copied at once, because it will be sent or overwritten. */
   readonly copied?: boolean;
+  /** What the run computes on its way. Only for one image at a time. */
+  readonly trace?: boolean;
+  readonly without?: Without;
 }
 
 /** One image's results. All are copies except attention that is left on the heap. */
@@ -108,6 +124,8 @@ export interface Result {
   readonly tokens?: Float32Array<ArrayBuffer>;
   /** (D): kept together with the tokens */
   readonly pooled?: Float32Array<ArrayBuffer>;
+  /** The arrays of web/trace.ts, one after the other. */
+  readonly trace?: Float32Array<ArrayBuffer>;
 }
 
 /** An instance in another thread that works for a session's instance. */
@@ -257,7 +275,18 @@ export class Session {
     check(new Set(wants.attention).size === layers, "layers");
     const mask = this.#bytes(this.#word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
+    this.#leaveOut(wants.without);
     this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
+    if (wants.trace) this.#check(exports.vitw_trace());
+  }
+
+  #leaveOut(without: Without | undefined): void {
+    const { depth, heads } = this.#shape;
+    const masks = this.#bytes(this.#word("without"), depth * (heads + 2)).fill(0);
+    for (const [layer, head] of without?.heads ?? []) masks[layer * heads + head] = 1;
+    for (const layer of without?.mlps ?? []) masks[depth * heads + layer] = 1;
+    for (const layer of without?.norms ?? []) masks[depth * (heads + 1) + layer] = 1;
+    this.#exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false));
   }
 
   #fill(index: number, picture: Picture): void {
@@ -312,6 +341,7 @@ export class Session {
       logits: copy("logits", classes),
       ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
+      ...(wants.trace && { trace: this.#copy("trace", 0, traceSize(this.#shape)) }),
     };
   }
 
@@ -363,7 +393,8 @@ export class Session {
       number
     >;
     const { grid_rows, grid_columns, prefix } = sizes;
-    return { ...sizes, grid: [grid_rows, grid_columns], tokens: prefix + grid_rows * grid_columns };
+    const tokens = prefix + grid_rows * grid_columns;
+    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth: this.#word("head_width") };
   }
 
   // A call of the module may grow the memory. That detaches every view, so no view is kept.

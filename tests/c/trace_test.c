@@ -1,0 +1,315 @@
+/* The trace of a run, checked by doing its steps by hand in double precision; and runs that leave
+ * parts out, compared with models in which those parts' weights are 0. */
+#include "models.h"
+#include "twin.h"
+
+/* A share of the tensor's largest value, as for the golden vectors. */
+static const double CLOSE = 2e-5;
+
+struct scene {
+    const char *name;
+    const struct vit_kernels *kernels;
+    vit_model *origin, *model; /* origin has natural layout, model the table's own */
+    const vit_config *c;
+    size_t T, D, A, L, h, d;
+    float *image, *logits;
+    struct owned_state state;
+    vit_trace trace;
+};
+
+static void compare(const struct scene *s, const char *part, const float *got, const double *want,
+                    size_t n) {
+    char what[128];
+    float *rounded = floats(n);
+    for (size_t i = 0; i < n; i++) rounded[i] = (float)want[i];
+    snprintf(what, sizeof what, "%s, %s, %s", s->name, s->kernels->name, part);
+    CHECK_CLOSE(got, rounded, n, CLOSE * fmax(1e-3, largest(rounded, n)), what);
+    free(rounded);
+}
+
+static bool scene_open(struct scene *s, size_t config, const struct vit_kernels *kernels) {
+    uint64_t seed = 300 + config;
+    *s = (struct scene){.name = CONFIGS[config].name, .kernels = kernels};
+    s->origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
+    s->model = s->origin ? reopen(s->origin, kernels) : NULL;
+    if (!s->model) return false;
+    const vit_config *c = s->c = vit_model_config(s->model);
+    s->T = vit_tokens(c), s->D = c->width, s->L = c->depth, s->h = c->heads;
+    s->d = c->head_width ? c->head_width : c->width / c->heads, s->A = s->h * s->d;
+    s->image = random_floats(image_floats(c), 1, &seed);
+    s->logits = guarded(c->classes);
+    s->state = new_state(s->model, 1);
+    s->trace = (vit_trace){.embedded = guarded(s->T * s->D),
+                           .stream = guarded((s->L + 1) * s->T * s->D),
+                           .qkv = guarded(s->L * s->T * 3 * s->A),
+                           .scores = guarded(s->L * s->h * s->T * s->T),
+                           .attention = guarded(s->L * s->h * s->T * s->T),
+                           .added = guarded(s->L * 2 * s->T * s->D)};
+    vit_status status = vit_run_traced(s->model, s->state.state, s->image, s->logits, &s->trace);
+    CHECK(!status, "%s: %s", s->name, vit_status_name(status));
+    return !status;
+}
+
+static void scene_close(struct scene *s) {
+    float *const all[] = {s->trace.embedded,  s->trace.stream, s->trace.qkv, s->trace.scores,
+                          s->trace.attention, s->trace.added,  s->logits};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) guarded_free(all[i]);
+    free(s->state.memory);
+    free(s->image);
+    vit_close(s->model);
+    vit_close(s->origin);
+}
+
+static void each_scene(void (*check)(struct scene *)) {
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    EACH_KERNELS(k) {
+        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+            struct scene s;
+            if (scene_open(&s, i, k)) check(&s);
+            scene_close(&s);
+        }
+    }
+}
+
+/* ---- The trace ---------------------------------------------------------- */
+
+static double *in_doubles(const float *x, size_t n) {
+    double *y = doubles(n);
+    for (size_t i = 0; i < n; i++) y[i] = x[i];
+    return y;
+}
+
+static void check_against_twin(struct scene *s) {
+    struct twin t = twin_open(s->origin);
+    struct twin_run run = twin_forward(&t, s->image, NULL);
+    compare(s, "logits", s->logits, run.logits, s->c->classes);
+    compare(s, "attention", s->trace.attention, run.attention, s->L * s->h * s->T * s->T);
+    compare(s, "stream", s->trace.stream + s->T * s->D, run.hidden, s->L * s->T * s->D);
+    twin_run_free(&run);
+    twin_close(&t);
+}
+
+TEST("a trace has the twin's logits, attention and tokens after each block") {
+    each_scene(check_against_twin);
+}
+
+/* softmax(scores) and, without relative positions, scores = q·k/√d. */
+static void check_scores(struct scene *s) {
+    size_t T = s->T;
+    for (size_t map = 0; map < s->L * s->h; map++) {
+        const float *qkv = s->trace.qkv + map / s->h * T * 3 * s->A + map % s->h * s->d;
+        const float *scores = s->trace.scores + map * T * T;
+        double *product = doubles(T * T), *softmax = doubles(T * T);
+        for (size_t i = 0; i < T; i++) {
+            double most = -INFINITY, sum = 0;
+            for (size_t j = 0; j < T; j++) {
+                for (size_t k = 0; k < s->d; k++)
+                    product[i * T + j] += (double)qkv[i * 3 * s->A + k] *
+                                          qkv[j * 3 * s->A + s->A + k] / sqrt((double)s->d);
+                most = fmax(most, scores[i * T + j]);
+            }
+            for (size_t j = 0; j < T; j++)
+                sum += softmax[i * T + j] = exp(scores[i * T + j] - most);
+            for (size_t j = 0; j < T; j++) softmax[i * T + j] /= sum;
+        }
+        if (s->c->position != VIT_RELATIVE) compare(s, "scores", scores, product, T * T);
+        compare(s, "softmax", s->trace.attention + map * T * T, softmax, T * T);
+        free(product), free(softmax);
+    }
+}
+
+TEST("a trace's scores are the queries times the keys, and their softmax is the attention") {
+    each_scene(check_scores);
+}
+
+/* What attention adds: the values by the map's weights, projected, times the layer's scale. */
+static void check_attention_adds(struct scene *s) {
+    struct twin t = twin_open(s->origin);
+    size_t T = s->T, D = s->D, A = s->A;
+    for (size_t layer = 0; layer < s->L; layer++) {
+        const float *values = s->trace.qkv + layer * T * 3 * A + 2 * A;
+        double *mixed = doubles(A), *want = doubles(T * D);
+        const double *gain = twin_tensor(&t, "blocks.%zu.ls1.gamma", layer);
+        const double *proj = twin_tensor(&t, "blocks.%zu.attn.proj.weight", layer);
+        const double *bias = twin_tensor(&t, "blocks.%zu.attn.proj.bias", layer);
+        for (size_t i = 0; i < T; i++) {
+            for (size_t k = 0; k < A; k++) {
+                const float *map = s->trace.attention + ((layer * s->h + k / s->d) * T + i) * T;
+                mixed[k] = 0;
+                for (size_t j = 0; j < T; j++) mixed[k] += (double)map[j] * values[j * 3 * A + k];
+            }
+            if (proj)
+                twin_linear(want + i * D, mixed, proj, bias, D, A);
+            else
+                memcpy(want + i * D, mixed, D * sizeof *want);
+            for (size_t k = 0; gain && k < D; k++) want[i * D + k] *= gain[k];
+        }
+        compare(s, "what attention adds", s->trace.added + layer * 2 * T * D, want, T * D);
+        free(mixed), free(want);
+    }
+    twin_close(&t);
+}
+
+TEST("what a trace's attention adds is the projection of the values by the map") {
+    each_scene(check_attention_adds);
+}
+
+static void check_sums(struct scene *s) {
+    struct twin t = twin_open(s->origin);
+    size_t n = s->T * s->D;
+    for (size_t layer = 0; layer < s->L; layer++) {
+        double *x = in_doubles(s->trace.stream + layer * n, n);
+        for (size_t half = 0; half < 2; half++) {
+            char norm[64];
+            snprintf(norm, sizeof norm, "blocks.%zu.norm%zu", layer, half + 1);
+            for (size_t i = 0; i < n; i++) x[i] += s->trace.added[(layer * 2 + half) * n + i];
+            if (s->c->norm == VIT_POST) twin_norm_rows(x, &t, norm, x);
+        }
+        compare(s, "stream", s->trace.stream + (layer + 1) * n, x, n);
+        free(x);
+    }
+    twin_close(&t);
+}
+
+TEST("a trace's tokens are those before the block and what its two branches add") {
+    each_scene(check_sums);
+}
+
+static void check_embedded(struct scene *s) {
+    struct twin t = twin_open(s->origin);
+    size_t n = s->T * s->D, rows = s->c->position_rows ? s->c->position_rows : s->T;
+    const double *position = twin_tensor(&t, "pos_embed");
+    double *want = in_doubles(s->trace.embedded, n);
+    for (size_t i = 0; position && i < rows * s->D; i++) want[n - rows * s->D + i] += position[i];
+    bool fixed = s->c->position == VIT_SINCOS1D || s->c->position == VIT_SINCOS2D;
+    if (!fixed) compare(s, "tokens with positions", s->trace.stream, want, n);
+    CHECK(!fixed || memcmp(s->trace.embedded, s->trace.stream, n * sizeof(float)) != 0,
+          "%s: positions are added", s->name);
+    free(want);
+    twin_close(&t);
+}
+
+TEST("a trace's first tokens are the embedded ones and their positions") {
+    each_scene(check_embedded);
+}
+
+static void check_head(struct scene *s) {
+    float *logits = guarded(s->c->classes);
+    const float *last = s->trace.stream + s->L * s->T * s->D;
+    CHECK(!vit_run_head(s->model, s->state.state, last, logits), "%s: no head", s->name);
+    CHECK_SAME_BITS(logits, s->logits, s->c->classes, s->name);
+    guarded_free(logits);
+}
+
+TEST("the head alone gives the last tokens' logits") {
+    each_scene(check_head);
+}
+
+/* ---- Runs that leave parts out ------------------------------------------ */
+
+/* Logits and tokens after each block without the parts, traced and not, against the twin's, whose
+ * weights the caller has changed. */
+static void check_without(struct scene *s, const vit_ablation *without, struct twin *t,
+                          const char *what) {
+    struct twin_run run = twin_forward(t, s->image, NULL);
+    struct outputs o = new_outputs(s->c, 1);
+    vit_taps taps = {.hidden = o.hidden};
+    vit_state_ablate(s->state.state, without);
+    vit_run(s->model, s->state.state, s->image, 1, o.logits, &taps);
+    compare(s, what, o.logits, run.logits, s->c->classes);
+    compare(s, what, o.hidden, run.hidden, s->L * s->T * s->D);
+    vit_run_traced(s->model, s->state.state, s->image, o.logits, &s->trace);
+    compare(s, what, o.logits, run.logits, s->c->classes);
+    vit_state_ablate(s->state.state, NULL);
+    vit_run(s->model, s->state.state, s->image, 1, o.logits, NULL);
+    CHECK_CLOSE(o.logits, s->logits, s->c->classes,
+                CLOSE * fmax(1e-3, largest(s->logits, s->c->classes)), "whole again");
+    outputs_free(&o);
+    twin_run_free(&run);
+}
+
+static void zero(double *x, size_t n) {
+    for (size_t i = 0; x && i < n; i++) x[i] = 0;
+}
+
+/* The twin's tensor, to be changed. */
+#define TENSOR(t, ...) ((double *)(uintptr_t)twin_tensor(t, __VA_ARGS__))
+
+/* A head gives nothing if its values are 0. */
+static void check_without_heads(struct scene *s) {
+    if (!s->L) return;
+    struct twin t = twin_open(s->origin);
+    uint8_t *heads = calloc(s->L * s->h, 1);
+    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
+    for (size_t i = 0; i < s->L * s->h; i += 2) {
+        size_t layer = i / s->h, first = 2 * s->A + i % s->h * s->d;
+        double *weight = TENSOR(&t, "blocks.%zu.attn.qkv.weight", layer);
+        double *bias = TENSOR(&t, "blocks.%zu.attn.qkv.bias", layer);
+        zero(weight + first * K, s->d * K);
+        zero(bias ? bias + first : NULL, s->d);
+        heads[i] = 1;
+    }
+    check_without(s, &(vit_ablation){.heads = heads}, &t, "without every second head");
+    free(heads);
+    twin_close(&t);
+}
+
+TEST("a head that is left out gives what a head with values of 0 gives") {
+    each_scene(check_without_heads);
+}
+
+static void check_without_mlps(struct scene *s) {
+    if (!s->L) return;
+    struct twin t = twin_open(s->origin);
+    uint8_t *mlps = calloc(s->L, 1);
+    mlps[s->L - 1] = 1;
+    zero(TENSOR(&t, "blocks.%zu.mlp.fc2.weight", s->L - 1), s->D * s->c->mlp_width);
+    zero(TENSOR(&t, "blocks.%zu.mlp.fc2.bias", s->L - 1), s->D);
+    check_without(s, &(vit_ablation){.mlps = mlps}, &t, "without the last MLP");
+    free(mlps);
+    twin_close(&t);
+}
+
+TEST("an MLP that is left out gives what an MLP with outputs of 0 gives") {
+    each_scene(check_without_mlps);
+}
+
+static void check_without_positions(struct scene *s) {
+    bool fixed = s->c->position == VIT_SINCOS1D || s->c->position == VIT_SINCOS2D;
+    struct twin t = twin_open(s->origin);
+    size_t rows = s->c->position_rows ? s->c->position_rows : s->T;
+    zero(TENSOR(&t, "pos_embed"), rows * s->D);
+    if (fixed) t.c.position = VIT_POSITION_NONE;
+    for (size_t layer = 0; layer < s->L && s->c->position == VIT_RELATIVE; layer++) {
+        const char *name = "blocks.%zu.attn.rel_pos.relative_position_bias_table";
+        vit_tensor table = {0};
+        char full[96];
+        snprintf(full, sizeof full, name, layer);
+        for (size_t i = 0; i < vit_tensor_count(s->origin); i++)
+            if (!strcmp(vit_tensor_at(s->origin, i).name, full))
+                table = vit_tensor_at(s->origin, i);
+        REQUIRE(table.count, "%s: no table", s->name);
+        zero(TENSOR(&t, name, layer), table.count);
+    }
+    check_without(s, &(vit_ablation){.positions = true}, &t, "without positions");
+    twin_close(&t);
+}
+
+TEST("positions that are left out give what positions of 0 give") {
+    each_scene(check_without_positions);
+}
+
+static void check_without_norms(struct scene *s) {
+    if (!s->L) return;
+    struct twin t = twin_open(s->origin);
+    uint8_t *norms = calloc(s->L, 1);
+    norms[0] = 1;
+    t.no_norms = norms;
+    check_without(s, &(vit_ablation){.norms = norms}, &t, "without the first block's norms");
+    free(norms);
+    twin_close(&t);
+}
+
+TEST("norms that are left out pass their input on") {
+    each_scene(check_without_norms);
+}
