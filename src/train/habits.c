@@ -225,6 +225,8 @@ void habits_apply(struct sketch *s, uint8_t label, double share, struct rng *rng
     }
 }
 
-void habit_stop_early(struct sketch *s, struct rng *rng) {
-    sketch_cut(s, 0.3 + 0.6 * rng_unit(rng));
+double habit_stop_early(struct sketch *s, struct rng *rng) {
+    double kept = 0.3 + 0.6 * rng_unit(rng);
+    sketch_cut(s, kept);
+    return kept;
 }

@@ -103,9 +103,10 @@ static void draw_sketch(struct sample_room *room, struct pen *pen) {
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
 }
 
-/* Draws a digit. If the recipe's hand is 1, half of the 1s are bare lines, some as wide as bars. */
-static void draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
-                         struct rng *rng) {
+/* Draws a digit and returns what it teaches: its label, or NO_CLASS where too little is drawn to
+ * tell. If the recipe's hand is 1, half of the 1s are bare lines, some as wide as bars. */
+static uint8_t draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
+                            struct rng *rng) {
     const struct recipe *recipe = s->recipe;
     uint8_t label = s->drawings->list[drawing].label;
     struct pen pen = draw_pen(recipe, rng);
@@ -113,13 +114,15 @@ static void draw_drawing(struct sample_room *room, const struct samples *s, size
         pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
                           (0.95f * SIDE - pen.size) / (1 + pen.pressure.height));
         pen_draw_line(room->ink, SIDE, SIDE, &pen);
-        return;
+        return label;
     }
     sketch_take(&room->sketch, s->drawings, drawing);
     if (recipe->habits > 0) habits_apply(&room->sketch, label, recipe->habits, rng);
+    double missing = 0;
     if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished)
-        habit_stop_early(&room->sketch, rng);
+        missing = 1 - habit_stop_early(&room->sketch, rng);
     draw_sketch(room, &pen);
+    return recipe->doubt > 0 && rng_unit(rng) < recipe->doubt * missing ? NO_CLASS : label;
 }
 
 /* Draws a small letter or a blot. The paper's edge cuts half of the blots. */
@@ -145,11 +148,8 @@ static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *s
     *side = SIDE;
     memset(room->ink, 0, SIDE * SIDE);
     index -= s->images;
-    if (index < s->listed * s->recipe->drawings) {
-        size_t drawing = s->list[index % s->listed];
-        draw_drawing(room, s, drawing, rng);
-        return s->drawings->list[drawing].label;
-    }
+    if (index < s->listed * s->recipe->drawings)
+        return draw_drawing(room, s, s->list[index % s->listed], rng);
     if (s->recipe->habits > 0 && rng_unit(rng) < 0.5 * s->recipe->habits) {
         draw_other(room, s->recipe, rng);
         return NO_CLASS;

@@ -153,6 +153,7 @@ struct recipe {
     double hand;            /* bends drawings, presses unevenly, turns half of the 1s into lines */
     double habits;          /* the share of each habit's chance in habits.c */
     double unfinished;      /* share of the drawings that stop early */
+    double doubt;           /* how many of these, times the share not drawn, teach no digit */
     double distillation;    /* share of the targets that is a teacher's answer */
     double negatives;       /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */

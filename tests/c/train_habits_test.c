@@ -119,10 +119,11 @@ TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9
     for (size_t i = 0; i < TRIES; i++) {
         struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
         sketch_take(&one.sketch, &one.drawings, 0);
-        habit_stop_early(&one.sketch, &rng);
+        double kept = habit_stop_early(&one.sketch, &rng);
         size_t points = one.sketch.points, sum = 0;
         for (size_t k = 0; k < one.sketch.strokes; k++) sum += one.sketch.length[k];
         CHECK(sum == points, "%zu points in strokes of %zu", points, sum);
+        CHECK(fabs(10 * kept - (double)points) <= 1, "%zu of ten points, told %g", points, kept);
         for (size_t k = 0; k < points; k++)
             CHECK(one.sketch.point[k].x == (float)k, "point %zu is another", k);
         least = points < least ? points : least;

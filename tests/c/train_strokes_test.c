@@ -377,6 +377,24 @@ TEST("a free hand draws many a one as a bare line, and an exact hand none") {
     world_close(&w);
 }
 
+TEST("doubt makes two in five of the drawings that stop early teach no digit, and no others") {
+    enum { EPOCHS = 20, DRAWINGS = 21 }; /* 420 chances of 0.4: 126 to 210 are four deviations */
+    struct world w;
+    float image[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    for (int stops = 0; stops < 2; stops++)
+        for (int doubt = 0; doubt < 2; doubt++) {
+            size_t none = 0;
+            w.recipe.unfinished = stops, w.recipe.doubt = doubt;
+            for (size_t epoch = 0; epoch < EPOCHS; epoch++)
+                for (size_t i = 40; i < 40 + DRAWINGS; i++)
+                    none += sample_draw(image, &w.room, &w.samples, epoch, i) == NO_CLASS;
+            CHECK(stops && doubt ? none > 126 && none < 210 : none == 0,
+                  "unfinished %d, doubt %d: %zu of 420", stops, doubt, none);
+        }
+    world_close(&w);
+}
+
 TEST("a recipe with negatives must leave a label free for them") {
     struct world w;
     struct samples samples;
