@@ -103,26 +103,30 @@ static void draw_sketch(struct sample_room *room, struct pen *pen) {
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
 }
 
-/* Draws a digit and returns what it teaches: its label, or NO_CLASS where too little is drawn to
- * tell. If the recipe's hand is 1, half of the 1s are bare lines, some as wide as bars. */
-static uint8_t draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
-                            struct rng *rng) {
+static const struct sample NOTHING = {NO_CLASS, ADVICE_NEVER};
+
+/* Draws a digit. It may teach NO_CLASS where it stops early. If the recipe's hand is 1, half of the
+ * 1s are bare lines, some as wide as bars. */
+static struct sample draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
+                                  struct rng *rng) {
     const struct recipe *recipe = s->recipe;
-    uint8_t label = s->drawings->list[drawing].label;
+    struct sample sample = {s->drawings->list[drawing].label, ADVICE_IF_RIGHT};
     struct pen pen = draw_pen(recipe, rng);
-    if (label == 1 && rng_unit(rng) < 0.5 * recipe->hand) {
+    if (sample.label == 1 && rng_unit(rng) < 0.5 * recipe->hand) {
         pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
                           (0.95f * SIDE - pen.size) / (1 + pen.pressure.height));
         pen_draw_line(room->ink, SIDE, SIDE, &pen);
-        return label;
+        return sample;
     }
     sketch_take(&room->sketch, s->drawings, drawing);
-    if (recipe->habits > 0) habits_apply(&room->sketch, label, recipe->habits, rng);
+    if (recipe->habits > 0) habits_apply(&room->sketch, sample.label, recipe->habits, rng);
     double missing = 0;
-    if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished)
+    if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished) {
         missing = 1 - habit_stop_early(&room->sketch, rng);
+        sample.advice = ADVICE_NEVER;
+    }
     draw_sketch(room, &pen);
-    return recipe->doubt > 0 && rng_unit(rng) < recipe->doubt * missing ? NO_CLASS : label;
+    return recipe->doubt > 0 && rng_unit(rng) < recipe->doubt * missing ? NOTHING : sample;
 }
 
 /* Draws a small letter or a blot. The paper's edge cuts half of the blots. */
@@ -143,8 +147,8 @@ static void draw_other(struct sample_room *room, const struct recipe *recipe, st
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, &pen);
 }
 
-static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *side, size_t index,
-                    struct rng *rng) {
+static struct sample draw(struct sample_room *room, const struct samples *s, size_t *side,
+                          size_t index, struct rng *rng) {
     *side = SIDE;
     memset(room->ink, 0, SIDE * SIDE);
     index -= s->images;
@@ -152,33 +156,33 @@ static uint8_t draw(struct sample_room *room, const struct samples *s, size_t *s
         return draw_drawing(room, s, s->list[index % s->listed], rng);
     if (s->recipe->habits > 0 && rng_unit(rng) < 0.5 * s->recipe->habits) {
         draw_other(room, s->recipe, rng);
-        return NO_CLASS;
+        return NOTHING;
     }
     size_t pair = 2 * s->data->columns + 2;
     if (pair <= SIDE && s->data->rows <= s->data->columns && rng_unit(rng) < 0.35)
         negative_pair(room->ink, *side = pair, s->data, s->images, rng);
     else
         negative_draw(room->ink, SIDE, room->points, rng);
-    return NO_CLASS;
+    return NOTHING;
 }
 
-uint8_t sample_draw(float *image, struct sample_room *room, const struct samples *s, size_t epoch,
-                    size_t index) {
+struct sample sample_draw(float *image, struct sample_room *room, const struct samples *s,
+                          size_t epoch, size_t index) {
     uint64_t seed = s->recipe->seed;
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
     if (index < s->images) {
         uint8_t label = s->data->labels[index];
         augmenter_apply(image, room->augment, s->augmenter, s->data->images + index * pixels,
                         label == 1, seed, epoch, index);
-        return label;
+        return (struct sample){label, ADVICE_ALWAYS};
     }
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
-    uint8_t label = draw(room, s, &side, index, &rng);
+    struct sample sample = draw(room, s, &side, index, &rng);
     vit_pixels plane = {room->ink, side, side, 1};
     vit_error why;
     memset(room->bytes, 0, pixels);
     if (vit_prepare_digit(image, room->prepare, &plane, rows, columns, &why) == VIT_OK)
         for (size_t i = 0; i < pixels; i++) room->bytes[i] = (uint8_t)(255 * image[i] + 0.5f);
     augmenter_apply(image, room->augment, s->augmenter, room->bytes, false, seed, epoch, index);
-    return label;
+    return sample;
 }

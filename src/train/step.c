@@ -39,11 +39,12 @@ struct stepper {
     const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
-    uint8_t *labels;
-    struct range part; /* the part of the batch whose gradient is taken next */
-    float *gradient;   /* the sum of the parts' gradients */
-    float *here;       /* the parameters before a climb; NULL without sharpness */
-    double climb;      /* the length of a climb, in gradients */
+    struct sample *drawn; /* (batch) */
+    float *answers;       /* (batch, classes): the teacher's */
+    struct range part;    /* the part of the batch whose gradient is taken next */
+    float *gradient;      /* the sum of the parts' gradients */
+    float *here;          /* the parameters before a climb; NULL without sharpness */
+    double climb;         /* the length of a climb, in gradients */
     struct adamw adamw;
 };
 
@@ -65,6 +66,15 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
     }
 }
 
+/* The teacher answers a sample once, however often the step takes the sample's gradient. */
+static void ask_teacher(struct stepper *s, struct lane *lane, struct range share) {
+    for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
+        size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
+        teacher_answer(s->answers + i * s->recipe->config.classes, &lane->teacher, s->job->teacher,
+                       s->images + i * image_pixels(s), n);
+    }
+}
+
 static void draw_batch(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     const vit_config *config = &s->recipe->config;
@@ -73,10 +83,23 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
     for (size_t i = share.begin; i < share.end; i++) {
         size_t index = s->indices[i];
         float *image = s->images + i * pixels;
-        s->labels[i] = sample_draw(image, &s->lanes[thread].room, s->samples, s->epoch, index);
+        s->drawn[i] = sample_draw(image, &s->lanes[thread].room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
     }
+    if (s->job->teacher) ask_teacher(s, &s->lanes[thread], share);
+}
+
+/* The loss of sample i of the batch, and its gradient. */
+static double sample_loss(const struct stepper *s, size_t i, const float *logits, float *dlogits) {
+    const struct recipe *recipe = s->recipe;
+    size_t K = recipe->config.classes;
+    float scale = 1 / (float)s->batch;
+    double loss = vit_cross_entropy(dlogits, logits, &s->drawn[i].label, 1, K,
+                                    (float)recipe->label_smoothing, scale);
+    if (!s->job->teacher) return loss;
+    return teacher_blend(dlogits, logits, s->answers + i * K, K, s->drawn[i], recipe->distillation,
+                         loss, scale);
 }
 
 /* Samples first…first+n-1 of the batch. */
@@ -85,19 +108,14 @@ static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size
     size_t K = recipe->config.classes;
     const float *images = s->images + first * image_pixels(s);
     const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
-    const uint8_t *labels = s->labels + first;
-    float scale = 1 / (float)s->batch;
     vit_forward(s->model, lane->tape, images, n, lane->logits, keep);
-    double loss = vit_cross_entropy(lane->dlogits, lane->logits, labels, n, K,
-                                    (float)recipe->label_smoothing, scale);
-    if (s->job->teacher)
-        loss = teacher_blend(lane->dlogits, &lane->teacher, s->job->teacher, recipe->distillation,
-                             loss, images, lane->logits, n, scale);
-    lane->sums.loss += loss;
+    for (size_t i = 0; i < n; i++)
+        lane->sums.loss += sample_loss(s, first + i, lane->logits + i * K, lane->dlogits + i * K);
     vit_backward(s->model, lane->tape, n, lane->dlogits, lane->gradient);
     for (size_t i = 0; i < n; i++) {
-        lane->sums.correct += largest_logit(lane->logits + i * K, K) == labels[i];
-        lane->sums.digits += labels[i] != NO_CLASS;
+        uint8_t label = s->drawn[first + i].label;
+        lane->sums.correct += largest_logit(lane->logits + i * K, K) == label;
+        lane->sums.digits += label != NO_CLASS;
     }
 }
 
@@ -295,10 +313,12 @@ static bool open_batch(struct stepper *s) {
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
     s->images = malloc(n * image_pixels(s) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
-    s->labels = malloc(n);
+    s->drawn = malloc(n * sizeof *s->drawn);
+    s->answers = malloc(n * recipe->config.classes * sizeof *s->answers);
     s->gradient = malloc(s->count * sizeof *s->gradient);
     if (recipe->sharpness > 0) s->here = malloc(s->count * sizeof *s->here);
-    return s->images && s->keep && s->labels && s->gradient && (s->here || recipe->sharpness == 0);
+    return s->images && s->keep && s->drawn && s->answers && s->gradient &&
+           (s->here || recipe->sharpness == 0);
 }
 
 static bool open_all(struct stepper *s) {
@@ -344,7 +364,8 @@ void stepper_close(struct stepper *s) {
     free(s->tensors);
     free(s->images);
     free(s->keep);
-    free(s->labels);
+    free(s->drawn);
+    free(s->answers);
     free(s->gradient);
     free(s->here);
     free(s);

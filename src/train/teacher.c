@@ -28,23 +28,28 @@ vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, 
 bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch) {
     size_t size = vit_state_size(teacher, batch, NULL);
     room->memory = malloc(size);
-    room->logits = malloc(batch * vit_model_config(teacher)->classes * sizeof *room->logits);
-    return room->memory && room->logits &&
-           !vit_state_init(&room->state, room->memory, size, teacher, batch, NULL);
+    return room->memory && !vit_state_init(&room->state, room->memory, size, teacher, batch, NULL);
 }
 
 void teacher_room_close(struct teacher_room *room) {
     free(room->memory);
-    free(room->logits);
     *room = (struct teacher_room){0};
 }
 
-double teacher_blend(float *dlogits, const struct teacher_room *room, const vit_model *teacher,
-                     double share, double loss, const float *images, const float *logits, size_t n,
-                     float scale) {
-    size_t K = vit_model_config(teacher)->classes;
-    vit_run(teacher, room->state, images, n, room->logits, NULL); /* never fails on finite images */
-    for (size_t i = 0; i < n * K; i++) dlogits[i] *= (float)(1 - share);
+void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
+                    const float *images, size_t n) {
+    vit_run(teacher, room->state, images, n, logits, NULL); /* never fails on finite images */
+}
+
+static bool heard(const float *answer, size_t classes, struct sample sample) {
+    return sample.advice == ADVICE_ALWAYS ||
+           (sample.advice == ADVICE_IF_RIGHT && largest_logit(answer, classes) == sample.label);
+}
+
+double teacher_blend(float *dlogits, const float *logits, const float *answer, size_t classes,
+                     struct sample sample, double share, double loss, float scale) {
+    if (!heard(answer, classes, sample)) return loss;
+    for (size_t i = 0; i < classes; i++) dlogits[i] *= (float)(1 - share);
     return (1 - share) * loss +
-           share * vit_distillation(dlogits, logits, room->logits, n, K, (float)share * scale);
+           share * vit_distillation(dlogits, logits, answer, 1, classes, (float)share * scale);
 }

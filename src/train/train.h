@@ -214,27 +214,38 @@ vit_status samples_open(struct samples *samples, const struct recipe *recipe,
 void samples_close(struct samples *samples);
 bool sample_room_open(struct sample_room *room, const struct samples *samples);
 void sample_room_close(struct sample_room *room);
-/* Sample `index` of an epoch → image (rows, columns) in 0..1; returns its class or NO_CLASS. */
-uint8_t sample_draw(float *image, struct sample_room *room, const struct samples *samples,
-                    size_t epoch, size_t index);
+enum advice {                  /* when a teacher's answer to a sample counts */
+              ADVICE_NEVER,    /* too little is drawn, or no digit */
+              ADVICE_IF_RIGHT, /* where it names the label: a drawing may have habits that it never
+                                  saw */
+              ADVICE_ALWAYS    /* an image of the data set, whose label may be wrong */
+};
+struct sample {
+    uint8_t label; /* its class or NO_CLASS */
+    enum advice advice;
+};
+/* Draws sample `index` of an epoch → image (rows, columns) in 0..1. */
+struct sample sample_draw(float *image, struct sample_room *room, const struct samples *samples,
+                          size_t epoch, size_t index);
 
 /* ---- Distillation ------------------------------------------------------- */
 
 struct teacher_room { /* what a thread brings */
     vit_state *state;
     void *memory;
-    float *logits;
 };
 
 /* teacher: of unpacked floats, or NULL. */
 vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why);
 bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch);
 void teacher_room_close(struct teacher_room *room);
-/* Makes the teacher's answer to `images` (n of them) a `share` of the targets whose `loss` and
+/* images (n of them, at most the room's batch) → logits (n, classes) */
+void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
+                    const float *images, size_t n);
+/* Makes the teacher's answer to a sample, where it counts, a `share` of the target whose `loss` and
  * gradient dlogits, times `scale`, are given; returns the loss. */
-double teacher_blend(float *dlogits, const struct teacher_room *room, const vit_model *teacher,
-                     double share, double loss, const float *images, const float *logits, size_t n,
-                     float scale);
+double teacher_blend(float *dlogits, const float *logits, const float *answer, size_t classes,
+                     struct sample sample, double share, double loss, float scale);
 
 /* ---- Parameters --------------------------------------------------------- */
 

@@ -323,7 +323,7 @@ TEST("an epoch is the images, three of each training drawing, and half as many n
     if (!world_open(&w, 10)) return;
     CHECK(w.samples.count == 40 + 3 * 7 + 20, "%zu samples", w.samples.count);
     for (size_t i = 0; i < w.samples.count; i++) {
-        uint8_t label = sample_draw(image, &w.room, &w.samples, 0, i);
+        uint8_t label = sample_draw(image, &w.room, &w.samples, 0, i).label;
         CHECK(label == (i < 40 ? 0 : i < 61 ? 1 : NO_CLASS), "sample %zu has label %d", i, label);
         if (i < 40)
             CHECK(image[0] == (float)(i + 1) / 255, "sample %zu is not image %zu", i, i);
@@ -339,7 +339,7 @@ TEST("without validation, training uses its writers too, but never the held-out 
     size_t counts[256] = {0};
     if (!world_open(&w, 0)) return;
     for (size_t i = 0; i < w.samples.count; i++)
-        counts[sample_draw(image, &w.room, &w.samples, 0, i)]++;
+        counts[sample_draw(image, &w.room, &w.samples, 0, i).label]++;
     CHECK(counts[1] == 3 * 7 && counts[2] == 3 * 1, "%zu and %zu", counts[1], counts[2]);
     world_close(&w);
 }
@@ -388,10 +388,27 @@ TEST("doubt makes two in five of the drawings that stop early teach no digit, an
             w.recipe.unfinished = stops, w.recipe.doubt = doubt;
             for (size_t epoch = 0; epoch < EPOCHS; epoch++)
                 for (size_t i = 40; i < 40 + DRAWINGS; i++)
-                    none += sample_draw(image, &w.room, &w.samples, epoch, i) == NO_CLASS;
+                    none += sample_draw(image, &w.room, &w.samples, epoch, i).label == NO_CLASS;
             CHECK(stops && doubt ? none > 126 && none < 210 : none == 0,
                   "unfinished %d, doubt %d: %zu of 420", stops, doubt, none);
         }
+    world_close(&w);
+}
+
+TEST("a teacher is asked about images and whole drawings, and never about others") {
+    struct world w;
+    float image[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    for (int stops = 0; stops < 2; stops++) {
+        w.recipe.unfinished = stops;
+        for (size_t i = 0; i < w.samples.count; i++) {
+            enum advice advice = sample_draw(image, &w.room, &w.samples, 0, i).advice;
+            CHECK(advice == (i < 40             ? ADVICE_ALWAYS
+                             : i < 61 && !stops ? ADVICE_IF_RIGHT
+                                                : ADVICE_NEVER),
+                  "sample %zu, unfinished %d: %d", i, stops, (int)advice);
+        }
+    }
     world_close(&w);
 }
 
