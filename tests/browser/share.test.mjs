@@ -148,6 +148,29 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
+  test("a reload keeps the finished strokes although the page never hears that it is left", async () => {
+    const { page, close } = await browser.visit({
+      before: (page) =>
+        page.addInitScript(() => {
+          for (const name of ["pagehide", "visibilitychange"])
+            addEventListener(name, (event) => event.stopImmediatePropagation(), true);
+        }),
+    });
+    await draw(page, DIGITS[7]);
+    const before = await prediction(page);
+    assert.equal(before.label, "7");
+    await page.reload();
+    await page.locator("#status.ready").waitFor();
+    await settled(page);
+    assert.deepEqual(await prediction(page), before);
+    await page.locator("#clear").click();
+    await page.reload();
+    await page.locator("#status.ready").waitFor();
+    await settled(page);
+    assert.equal((await prediction(page)).label, "", "a cleared drawing does not return");
+    await close();
+  });
+
   test("a reload keeps the drawing, and a damaged stored drawing is ignored", async () => {
     const { page, trouble, close } = await visit();
     await draw(page, DIGITS[7]);

@@ -123,6 +123,7 @@ function drawChoices(): void {
 
 // ---- Changing the drawing ---------------------------------------------------
 
+const keep = keepOverReload(() => (state.example ? [] : state.strokes));
 let stopExample = () => {};
 let stroke: Stroke = []; // the stroke under the pen
 let strokeEnded = false;
@@ -142,6 +143,7 @@ function replace(strokes: Stroke[]): void {
   state.strokes = strokes;
   state.reading = undefined;
   state.since = state.version + 1;
+  keep();
   changed();
 }
 
@@ -180,6 +182,7 @@ const keyPen = listen(pad, {
   },
   end() {
     strokeEnded = true;
+    keep();
     announce();
   },
   hover(x, y) {
@@ -432,7 +435,6 @@ function openDrawing(strokes: Stroke[]): void {
 }
 
 listenToTakeaway(element, state, say);
-keepOverReload(() => (state.example ? [] : state.strokes));
 addEventListener("hashchange", openLink);
 if (!openLink()) {
   const strokes = kept();

@@ -40,8 +40,11 @@ export async function share(strokes: Stroke[]): Promise<string> {
 // Storage may be forbidden or full; the drawing then lasts as long as the page.
 const KEY = "vitrine-drawing";
 
-/** Stores the drawing when the page is left; it returns in the same tab. */
-export function keepOverReload(drawing: () => Stroke[]): void {
+/**
+ * Keeps the drawing in the tab when the page is left. Call what it returns after each stroke too: the
+ * next load may be in another process, and begin before this page has heard that it is left.
+ */
+export function keepOverReload(drawing: () => Stroke[]): () => void {
   const keep = () => {
     const strokes = drawing();
     const packed = strokes.length > 0 && pack(strokes);
@@ -54,6 +57,7 @@ export function keepOverReload(drawing: () => Stroke[]): void {
   };
   addEventListener("pagehide", keep);
   document.addEventListener("visibilitychange", () => document.hidden && keep());
+  return keep;
 }
 
 export function kept(): Stroke[] | undefined {
