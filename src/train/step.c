@@ -40,7 +40,7 @@ struct stepper {
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
     struct sample *drawn; /* (batch) */
-    float *answers;       /* (batch, classes): the teacher's */
+    float *answers;       /* (batch, classes): the teacher's, where they may count */
     struct range part;    /* the part of the batch whose gradient is taken next */
     float *gradient;      /* the sum of the parts' gradients */
     float *here;          /* the parameters before a climb; NULL without sharpness */
@@ -66,28 +66,23 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
     }
 }
 
-/* The teacher answers a sample once, however often the step takes the sample's gradient. */
-static void ask_teacher(struct stepper *s, struct lane *lane, struct range share) {
-    for (size_t i = share.begin; i < share.end; i += MICRO_BATCH) {
-        size_t n = share.end - i < MICRO_BATCH ? share.end - i : MICRO_BATCH;
-        teacher_answer(s->answers + i * s->recipe->config.classes, &lane->teacher, s->job->teacher,
-                       s->images + i * image_pixels(s), n);
-    }
-}
-
+/* The teacher answers here, once for a sample, however often the step takes its gradient. */
 static void draw_batch(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
+    struct lane *lane = &s->lanes[thread];
     const vit_config *config = &s->recipe->config;
+    const vit_model *teacher = s->job->teacher;
     size_t pixels = image_pixels(s);
     struct range share = range_part(s->batch, thread, threads);
     for (size_t i = share.begin; i < share.end; i++) {
         size_t index = s->indices[i];
         float *image = s->images + i * pixels;
-        s->drawn[i] = sample_draw(image, &s->lanes[thread].room, s->samples, s->epoch, index);
+        s->drawn[i] = sample_draw(image, &lane->room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
+        if (teacher && s->drawn[i].advice != ADVICE_NEVER)
+            teacher_answer(s->answers + i * config->classes, &lane->teacher, teacher, image);
     }
-    if (s->job->teacher) ask_teacher(s, &s->lanes[thread], share);
 }
 
 /* The loss of sample i of the batch, and its gradient. */
@@ -303,7 +298,7 @@ static bool open_lane(struct stepper *s, struct lane *lane) {
     lane->muon = malloc(muon_floats(s) * sizeof *lane->muon);
     if (!lane->tape_memory || !lane->gradient || !lane->logits || !lane->muon) return false;
     if (!sample_room_open(&lane->room, s->samples)) return false;
-    if (teacher && !teacher_room_open(&lane->teacher, teacher, MICRO_BATCH)) return false;
+    if (teacher && !teacher_room_open(&lane->teacher, teacher)) return false;
     lane->dlogits = lane->logits + logits;
     return !vit_tape_init(&lane->tape, lane->tape_memory, need, s->model, MICRO_BATCH);
 }

@@ -25,10 +25,10 @@ vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, 
                     "--teacher: expected a model of the same images and classes as the recipe's");
 }
 
-bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch) {
-    size_t size = vit_state_size(teacher, batch, NULL);
+bool teacher_room_open(struct teacher_room *room, const vit_model *teacher) {
+    size_t size = vit_state_size(teacher, 1, NULL);
     room->memory = malloc(size);
-    return room->memory && !vit_state_init(&room->state, room->memory, size, teacher, batch, NULL);
+    return room->memory && !vit_state_init(&room->state, room->memory, size, teacher, 1, NULL);
 }
 
 void teacher_room_close(struct teacher_room *room) {
@@ -37,8 +37,8 @@ void teacher_room_close(struct teacher_room *room) {
 }
 
 void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
-                    const float *images, size_t n) {
-    vit_run(teacher, room->state, images, n, logits, NULL); /* never fails on finite images */
+                    const float *image) {
+    vit_run(teacher, room->state, image, 1, logits, NULL); /* never fails on a finite image */
 }
 
 static bool heard(const float *answer, size_t classes, struct sample sample) {

@@ -153,9 +153,9 @@ struct recipe {
     double hand;            /* bends drawings, presses unevenly, turns half of the 1s into lines */
     double habits;          /* the share of each habit's chance in habits.c */
     double unfinished;      /* share of the drawings that stop early */
-    double doubt;           /* how many of these, times the share not drawn, teach no digit */
-    double distillation;    /* share of the targets that is a teacher's answer */
-    double negatives;       /* drawings of no digit, as a share of the images */
+    double doubt;        /* times the share not drawn: such a drawing's chance to teach no digit */
+    double distillation; /* share of the targets that is a teacher's answer */
+    double negatives;    /* drawings of no digit, as a share of the images */
     size_t optimizer, schedule; /* an enum optimizer, an enum schedule */
     size_t precision;           /* an enum precision: what products round their factors to */
     struct augment augment;
@@ -214,11 +214,11 @@ vit_status samples_open(struct samples *samples, const struct recipe *recipe,
 void samples_close(struct samples *samples);
 bool sample_room_open(struct sample_room *room, const struct samples *samples);
 void sample_room_close(struct sample_room *room);
-enum advice {                  /* when a teacher's answer to a sample counts */
-              ADVICE_NEVER,    /* too little is drawn, or no digit */
-              ADVICE_IF_RIGHT, /* where it names the label: a drawing may have habits that it never
-                                  saw */
-              ADVICE_ALWAYS    /* an image of the data set, whose label may be wrong */
+/* When a teacher's answer to a sample counts. */
+enum advice {
+    ADVICE_NEVER,    /* too little is drawn, or no digit */
+    ADVICE_IF_RIGHT, /* where it names the label, because it may not know a drawing's habits */
+    ADVICE_ALWAYS    /* an image of the data set, whose label may be wrong */
 };
 struct sample {
     uint8_t label; /* its class or NO_CLASS */
@@ -237,11 +237,11 @@ struct teacher_room { /* what a thread brings */
 
 /* teacher: of unpacked floats, or NULL. */
 vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why);
-bool teacher_room_open(struct teacher_room *room, const vit_model *teacher, size_t batch);
+bool teacher_room_open(struct teacher_room *room, const vit_model *teacher);
 void teacher_room_close(struct teacher_room *room);
-/* images (n of them, at most the room's batch) → logits (n, classes) */
+/* image → logits (classes) */
 void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
-                    const float *images, size_t n);
+                    const float *image);
 /* Makes the teacher's answer to a sample, where it counts, a `share` of the target whose `loss` and
  * gradient dlogits, times `scale`, are given; returns the loss. */
 double teacher_blend(float *dlogits, const float *logits, const float *answer, size_t classes,

@@ -452,27 +452,6 @@ TEST("a sample depends on seed, epoch and index alone") {
 
 /* ---- Learning from them ------------------------------------------------- */
 
-TEST("the loss for a label of no class is the mean over all classes, whatever the smoothing") {
-    enum { K = 5 };
-    const float logits[K] = {1, -2, 0.5f, 3, 0};
-    const uint8_t none = NO_CLASS;
-    float slope[K], unused[K];
-    double loss = vit_cross_entropy(slope, logits, &none, 1, K, 0.1f, 2), mean = 0;
-    for (size_t i = 0; i < K; i++)
-        mean += vit_cross_entropy(unused, logits, &(uint8_t){(uint8_t)i}, 1, K, 0, 1) / K;
-    CHECK(within(loss, mean, 1e-12), "%g, the mean over the labels is %g", loss, mean);
-    for (size_t i = 0; i < K; i++) { /* by central differences */
-        float up[K], down[K];
-        memcpy(up, logits, sizeof up), memcpy(down, logits, sizeof down);
-        up[i] += 1e-2f, down[i] -= 1e-2f;
-        double want = (vit_cross_entropy(unused, up, &none, 1, K, 0.1f, 1) -
-                       vit_cross_entropy(unused, down, &none, 1, K, 0.1f, 1)) /
-                      (double)(up[i] - down[i]);
-        CHECK(within((double)slope[i], 2 * want, 1e-4), "slope %zu: %g, want %g", i,
-              (double)slope[i], 2 * want);
-    }
-}
-
 static void keep_last(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
     (void)epoch, (void)epochs;
     *(struct epoch_record *)context = *r;

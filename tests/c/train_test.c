@@ -447,40 +447,6 @@ TEST("a student learns from its teacher a task that its labels hide") {
     recipe_close(&recipe);
 }
 
-TEST("a teacher's answer is a share of the target where the sample's advice lets it count") {
-    enum { K = 3, NEVER_RIGHT = 2 };
-    static const float logits[K] = {0.5f, -1, 2}, answer[K] = {3, 0, 1}; /* it answers 0 */
-    static const float labels_gradient[K] = {0.25f, -0.5f, 0.125f};
-    static const struct {
-        struct sample sample;
-        bool counts;
-    } CASES[] = {
-        {{0, ADVICE_ALWAYS}, true},   {{NEVER_RIGHT, ADVICE_ALWAYS}, true},
-        {{0, ADVICE_IF_RIGHT}, true}, {{NEVER_RIGHT, ADVICE_IF_RIGHT}, false},
-        {{0, ADVICE_NEVER}, false},   {{NO_CLASS, ADVICE_NEVER}, false},
-    };
-    double sums[2] = {0}, cross = 0, p[2][K];
-    for (size_t i = 0; i < K; i++)
-        sums[0] += exp((double)logits[i]), sums[1] += exp((double)answer[i]);
-    for (size_t i = 0; i < K; i++) {
-        p[0][i] = exp((double)logits[i]) / sums[0], p[1][i] = exp((double)answer[i]) / sums[1];
-        cross -= p[1][i] * log(p[0][i]);
-    }
-    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
-        float got[K];
-        memcpy(got, labels_gradient, sizeof got);
-        double loss = teacher_blend(got, logits, answer, K, CASES[c].sample, 0.25, 8, 2);
-        double want = CASES[c].counts ? 0.75 * 8 + 0.25 * cross : 8;
-        CHECK(within(loss, want, 1e-12), "case %zu: a loss of %g, want %g", c, loss, want);
-        for (size_t i = 0; i < K; i++) {
-            double gradient = (double)labels_gradient[i];
-            if (CASES[c].counts) gradient = 0.75 * gradient + 0.25 * 2 * (p[0][i] - p[1][i]);
-            CHECK(within((double)got[i], gradient, 4 * FLT_EPSILON),
-                  "case %zu, class %zu: %g, want %g", c, i, (double)got[i], gradient);
-        }
-    }
-}
-
 TEST("a directory as the output is refused before anything is trained") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {0};

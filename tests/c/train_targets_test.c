@@ -1,0 +1,58 @@
+/* What a sample's logits are compared with: its label, all classes alike, a teacher's answer. */
+#define _GNU_SOURCE
+#include "train_support.h"
+
+TEST("the loss for a label of no class is the mean over all classes, whatever the smoothing") {
+    enum { K = 5 };
+    const float logits[K] = {1, -2, 0.5f, 3, 0};
+    const uint8_t none = NO_CLASS;
+    float slope[K], unused[K];
+    double loss = vit_cross_entropy(slope, logits, &none, 1, K, 0.1f, 2), mean = 0;
+    for (size_t i = 0; i < K; i++)
+        mean += vit_cross_entropy(unused, logits, &(uint8_t){(uint8_t)i}, 1, K, 0, 1) / K;
+    CHECK(within(loss, mean, 1e-12), "%g, the mean over the labels is %g", loss, mean);
+    for (size_t i = 0; i < K; i++) { /* by central differences */
+        float up[K], down[K];
+        memcpy(up, logits, sizeof up), memcpy(down, logits, sizeof down);
+        up[i] += 1e-2f, down[i] -= 1e-2f;
+        double want = (vit_cross_entropy(unused, up, &none, 1, K, 0.1f, 1) -
+                       vit_cross_entropy(unused, down, &none, 1, K, 0.1f, 1)) /
+                      (double)(up[i] - down[i]);
+        CHECK(within((double)slope[i], 2 * want, 1e-4), "slope %zu: %g, want %g", i,
+              (double)slope[i], 2 * want);
+    }
+}
+
+TEST("a teacher's answer is a share of the target where the sample's advice lets it count") {
+    enum { K = 3, NEVER_RIGHT = 2 };
+    static const float logits[K] = {0.5f, -1, 2}, answer[K] = {3, 0, 1}; /* it answers 0 */
+    static const float labels_gradient[K] = {0.25f, -0.5f, 0.125f};
+    static const struct {
+        struct sample sample;
+        bool counts;
+    } CASES[] = {
+        {{0, ADVICE_ALWAYS}, true},   {{NEVER_RIGHT, ADVICE_ALWAYS}, true},
+        {{0, ADVICE_IF_RIGHT}, true}, {{NEVER_RIGHT, ADVICE_IF_RIGHT}, false},
+        {{0, ADVICE_NEVER}, false},   {{NO_CLASS, ADVICE_NEVER}, false},
+    };
+    double sums[2] = {0}, cross = 0, p[2][K];
+    for (size_t i = 0; i < K; i++)
+        sums[0] += exp((double)logits[i]), sums[1] += exp((double)answer[i]);
+    for (size_t i = 0; i < K; i++) {
+        p[0][i] = exp((double)logits[i]) / sums[0], p[1][i] = exp((double)answer[i]) / sums[1];
+        cross -= p[1][i] * log(p[0][i]);
+    }
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        float got[K];
+        memcpy(got, labels_gradient, sizeof got);
+        double loss = teacher_blend(got, logits, answer, K, CASES[c].sample, 0.25, 8, 2);
+        double want = CASES[c].counts ? 0.75 * 8 + 0.25 * cross : 8;
+        CHECK(within(loss, want, 1e-12), "case %zu: a loss of %g, want %g", c, loss, want);
+        for (size_t i = 0; i < K; i++) {
+            double gradient = (double)labels_gradient[i];
+            if (CASES[c].counts) gradient = 0.75 * gradient + 0.25 * 2 * (p[0][i] - p[1][i]);
+            CHECK(within((double)got[i], gradient, 4 * FLT_EPSILON),
+                  "case %zu, class %zu: %g, want %g", c, i, (double)got[i], gradient);
+        }
+    }
+}
