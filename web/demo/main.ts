@@ -9,7 +9,7 @@ import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
-import { drawPad, listen } from "./pad.ts";
+import { drawPad, listen, type PadEvents } from "./pad.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
@@ -19,6 +19,7 @@ import { state } from "./state.ts";
 import { fromLink, kept, keepOverReload } from "./share.ts";
 import { showError, showProgress, showReady, showWord } from "./status.ts";
 import { drawStem, fieldOf } from "./stem.ts";
+import { nearStory } from "./story/near.ts";
 import { isOpen } from "./tabs.ts";
 import { followTheme } from "./theme.ts";
 import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
@@ -72,12 +73,13 @@ function draw(): void {
   drawMaps(element("maps"), state, scale);
   drawPixels(canvas("pixels"), state);
   drawStem(canvas("stem"), state);
-  drawPatches(canvas("patches"), state);
+  drawPatches(canvas("journey-patches"), state);
   drawTokens(canvas("tokens"), state);
   drawBlocks(canvas("blocks"), state, scale);
   drawLogits(element("logits"), state);
   drawPicture(inPadUnits(canvas("overlaid")), state, lookOf(pad));
   drawChoices();
+  drawStory();
 }
 
 function drawPrediction(): void {
@@ -166,7 +168,7 @@ function wipe(): void {
   element("announce").textContent = "Cleared";
 }
 
-const keyPen = listen(pad, {
+const hand: PadEvents = {
   begin(point) {
     remember();
     if (state.example) replace([]);
@@ -194,7 +196,8 @@ const keyPen = listen(pad, {
   choosable: (x, y) =>
     state.view.map === "patch" && !state.example && patchAt(state, x, y) !== undefined,
   moved: redraw,
-});
+};
+const keyPen = listen(pad, hand);
 
 /** Tells the screen reader the result once a stroke is finished, not in every frame. */
 function announce(): void {
@@ -387,7 +390,7 @@ select("model").addEventListener("change", () => {
   void start(MODELS.find(({ id }) => id === select("model").value)!);
 });
 listenToChoices(element, state.view, redraw);
-for (const id of ["pixels", "patches"]) {
+for (const id of ["pixels", "journey-patches"]) {
   choosePatch(canvas(id), state, (row, col, pressed) => {
     if (pressed) state.view.map = "patch";
     state.view.patch = [row, col];
@@ -434,6 +437,13 @@ function openDrawing(strokes: Stroke[]): void {
   replace(strokes);
 }
 
+const drawStory = nearStory(element("story"), {
+  state,
+  hand,
+  redraw,
+  draw: openDrawing,
+  say: (text) => (element("announce").textContent = text),
+});
 listenToTakeaway(element, state, say);
 addEventListener("hashchange", openLink);
 if (!openLink()) {

@@ -43,6 +43,7 @@ function show(name: Name): void {
     tab(each).ariaSelected = String(each === name);
     tab(each).tabIndex = each === name ? 0 : -1;
   }
+  element("story").hidden = name !== "draw";
   if (name === "draw") void own?.then(({ leave }) => leave(), () => {});
 }
 

@@ -1,0 +1,52 @@
+/** The small models that the story explains with. They load once, when a chapter asks for them. */
+import { Vit } from "vitrine";
+import packed from "../../../weights/explain.safetensors.gz?url";
+import { type Packed, unpack } from "./pack.mjs";
+
+export type Small = "none" | "sincos1d" | "sincos2d" | "learned" | "relative" | "convolutions";
+
+let series: Promise<Record<string, Packed[]>> | undefined;
+const models = new Map<string, Promise<Vit>>();
+
+/** One of the small models. All chapters share it, so do not dispose of it. */
+export const smallModel = (name: Small): Promise<Vit> => model(name, 0);
+
+/** The snapshots of one run: how many steps each had been trained. */
+export const snapshotSteps = async (): Promise<number[]> =>
+  (await allSeries()).learning!.map(({ step }) => step);
+
+/** The model as it was at a snapshot of that run. All chapters share it. */
+export const snapshot = (index: number): Promise<Vit> => model("learning", index);
+
+/** The weights of a small model or a snapshot, as bytes of safetensors. */
+export const weightsOf = async (name: Small | "learning", index = 0): Promise<Uint8Array<ArrayBuffer>> =>
+  (await allSeries())[name]![index]!.weights;
+
+/** A failed load is tried again by the next call. */
+function model(name: Small | "learning", index: number): Promise<Vit> {
+  const key = `${name} ${index}`;
+  let made = models.get(key);
+  if (!made) {
+    made = weightsOf(name, index).then((weights) => Vit.load(weights));
+    models.set(key, made);
+    made.catch(() => models.delete(key));
+  }
+  return made;
+}
+
+function allSeries(): Promise<Record<string, Packed[]>> {
+  series ??= read(new URL(packed, document.baseURI));
+  series.catch(() => (series = undefined));
+  return series;
+}
+
+async function read(url: URL): Promise<Record<string, Packed[]>> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the small models did not load: the server answered ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  // Some servers announce a .gz file as compressed, so that the browser has decompressed it already.
+  const zipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (!zipped) return unpack(bytes);
+  const open = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return unpack(new Uint8Array(await new Response(open).arrayBuffer()));
+}

@@ -1,0 +1,194 @@
+/** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
+import { save } from "../picture.ts";
+import { css, cssTint, paintScale, tone } from "../colour.ts";
+import { mix, place, type Scale, tint } from "../heat.ts";
+import { percent } from "../logits.ts";
+import { accent } from "../pixels.ts";
+import type { GridTexts } from "../texts/en.ts";
+import { button, h } from "./dom.ts";
+
+/** Numbers of both signs, from -top to top. */
+export interface Signed {
+  readonly signed: number;
+}
+
+export interface Values {
+  values: ArrayLike<number>; // (rows, columns)
+  rows: number;
+  columns: number;
+  scale: Scale | Signed;
+  dark: boolean;
+  /** The cells that are outlined in the accent colour: a row, a column, or one cell. */
+  marked?: { row?: number; column?: number };
+}
+
+export interface GridOptions {
+  /** Names the figure for screen readers, and the file of its picture. */
+  label: string;
+  texts: GridTexts;
+  /** What a row or a column stands for, such as "row 4, column 3". */
+  rowName(row: number): string;
+  columnName(column: number): string;
+  /** A cell's number in words; a percentage without it. */
+  number?(value: number): string;
+  /** The side of a cell in CSS pixels; at least 14. */
+  cell?: number;
+  choose?(row: number, column: number): void;
+}
+
+const LEAST_CELL = 14;
+
+/** The colour of a signed number: blue below 0, the page's red above. */
+export function signedColour(value: number, top: number, dark: boolean): string {
+  const t = top > 0 ? Math.max(-1, Math.min(1, value / top)) : 0;
+  const paper = tone(0, dark);
+  return css(mix(paper, t < 0 ? accent(dark) : [196, 44, 60], Math.sqrt(Math.abs(t))));
+}
+
+export const colourOf = (value: number, scale: Scale | Signed, dark: boolean): string =>
+  "signed" in scale ? signedColour(value, scale.signed, dark) : cssTint(tint(place(value, scale)));
+
+/** The largest distance from 0, for a signed scale. */
+export const signedScale = (...lists: ArrayLike<number>[]): Signed => {
+  let signed = 0;
+  for (const list of lists)
+    for (let i = 0; i < list.length; i++) signed = Math.max(signed, Math.abs(list[i]!));
+  return { signed };
+};
+
+export class HeatGrid {
+  readonly root: HTMLElement;
+  readonly canvas = h("canvas", { tabIndex: 0 });
+  readonly #options: GridOptions;
+  readonly #scroll = h("div", { className: "grid-scroll" });
+  readonly #words = h("p", { className: "grid-words" });
+  readonly #legend: HTMLElement;
+  #shown?: Values;
+  #cursor?: [row: number, column: number];
+
+  constructor(options: GridOptions) {
+    this.#options = options;
+    const { label, texts } = options;
+    this.canvas.setAttribute("role", options.choose ? "application" : "img");
+    this.canvas.setAttribute("aria-roledescription", texts.kind);
+    this.canvas.setAttribute("aria-label", label);
+    this.canvas.setAttribute("aria-description", texts.keys);
+    this.#words.setAttribute("aria-live", "polite");
+    this.#legend = h("p", { className: "grid-legend" });
+    const file = `${label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-")}.png`;
+    const picture = button(texts.picture, () => void save(this.canvas, file), { className: "plain small" });
+    picture.setAttribute("aria-label", `${texts.picture}: ${label}`);
+    this.#scroll.append(this.canvas);
+    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words, picture);
+    this.#listen();
+  }
+
+  draw(shown: Values): void {
+    this.#shown = shown;
+    const { rows, columns } = shown;
+    const cell = Math.max(LEAST_CELL, this.#options.cell ?? LEAST_CELL);
+    const ratio = devicePixelRatio || 1;
+    const [width, height] = [Math.round(columns * cell * ratio), Math.round(rows * cell * ratio)];
+    if (this.canvas.width !== width || this.canvas.height !== height)
+      Object.assign(this.canvas, { width, height });
+    this.canvas.style.width = `${columns * cell}px`;
+    this.canvas.style.height = `${rows * cell}px`;
+    const context = this.canvas.getContext("2d")!;
+    context.setTransform(cell * ratio, 0, 0, cell * ratio, 0, 0);
+    this.#paint(context, shown, cell);
+    this.#drawLegend(shown);
+    this.#write();
+  }
+
+  #paint(context: CanvasRenderingContext2D, shown: Values, cell: number): void {
+    const { values, rows, columns, scale, dark, marked } = shown;
+    context.fillStyle = css(tone(0, dark));
+    context.fillRect(0, 0, columns, rows);
+    const gap = 1 / cell;
+    for (let row = 0, i = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++, i++) {
+        context.fillStyle = colourOf(values[i]!, scale, dark);
+        context.fillRect(column, row, 1 - gap, 1 - gap);
+      }
+    }
+    context.lineWidth = 2 / cell;
+    if (marked) {
+      context.strokeStyle = css(accent(dark));
+      const { row, column } = marked;
+      context.strokeRect(column ?? 0, row ?? 0, column === undefined ? columns : 1, row === undefined ? rows : 1);
+    }
+    if (this.#cursor) {
+      context.strokeStyle = getComputedStyle(this.canvas).color;
+      context.strokeRect(this.#cursor[1], this.#cursor[0], 1, 1);
+    }
+  }
+
+  #drawLegend({ scale }: Values): void {
+    const { texts } = this.#options;
+    if ("signed" in scale) {
+      this.#legend.textContent = texts.signed(scale.signed.toPrecision(2));
+      return;
+    }
+    let canvas = this.#legend.querySelector("canvas");
+    if (!canvas) {
+      canvas = h("canvas", { width: 150, height: 10 });
+      canvas.setAttribute("aria-hidden", "true");
+      this.#legend.replaceChildren(h("span", {}, percent(0)), canvas, h("span"), h("span"));
+    }
+    paintScale(canvas, scale);
+    const [, , top, tick] = this.#legend.children;
+    top!.textContent = percent(scale.top);
+    tick!.textContent = scale.uniform ? texts.tick(percent(scale.uniform)) : "";
+  }
+
+  /** Writes the cell under the cursor, or else the largest cell, in words. */
+  #write(): void {
+    const { values, rows, columns } = this.#shown!;
+    const { rowName, columnName, texts, number = percent } = this.#options;
+    let at = 0;
+    for (let i = 1; i < rows * columns; i++) if (values[i]! > values[at]!) at = i;
+    const [row, column] = this.#cursor ?? [Math.floor(at / columns), at % columns];
+    const words = { row: rowName(row), column: columnName(column), value: number(values[row * columns + column]!) };
+    const text = this.#cursor ? texts.cell(words) : texts.largest(words);
+    if (this.#words.textContent !== text) this.#words.textContent = text;
+  }
+
+  #move(row: number, column: number, pressed: boolean): void {
+    if (!this.#shown) return;
+    const { rows, columns } = this.#shown;
+    if (!(row >= 0 && row < rows && column >= 0 && column < columns)) return;
+    this.#cursor = [row, column];
+    this.draw(this.#shown);
+    if (pressed) this.#options.choose?.(row, column);
+  }
+
+  #listen(): void {
+    const cellAt = ({ clientX, clientY }: MouseEvent): [number, number] => {
+      const box = this.canvas.getBoundingClientRect();
+      const { rows = 0, columns = 0 } = this.#shown ?? {};
+      return [
+        Math.floor(((clientY - box.top) / box.height) * rows),
+        Math.floor(((clientX - box.left) / box.width) * columns),
+      ];
+    };
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (event.pointerType !== "touch") this.#move(...cellAt(event), false);
+    });
+    this.canvas.addEventListener("pointerleave", () => this.#leave());
+    this.canvas.addEventListener("blur", () => this.#leave());
+    this.canvas.addEventListener("click", (event) => this.#move(...cellAt(event), true));
+    this.canvas.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      const [row, column] = this.#cursor ?? [0, 0];
+      if (step) this.#move(this.#cursor ? row + step[0]! : 0, this.#cursor ? column + step[1]! : 0, false);
+      else if (event.key === "Enter" || event.key === " ") this.#move(row, column, true);
+      else return;
+      event.preventDefault();
+    });
+  }
+
+  #leave(): void {
+    this.#cursor = undefined;
+    if (this.#shown) this.draw(this.#shown);
+  }
+}

@@ -1,0 +1,144 @@
+/** The story: reads the drawing with a trace, and draws the chapters that are near the screen. */
+import type { Classification, ClassifyOptions, Vit } from "vitrine";
+import { VitError } from "vitrine";
+import { SIDE } from "../ink.ts";
+import { shapeOf } from "../pixels.ts";
+import { en } from "../texts/en.ts";
+import type { Page } from "./near.ts";
+import { buildRail } from "./rail.ts";
+import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
+
+/** The chapters whose code is written, in the order of the page. */
+const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
+};
+
+interface Open {
+  root: HTMLElement;
+  near: boolean;
+  draw?: (scene: Scene) => void;
+  drawn?: Scene;
+}
+
+/** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
+export function tell(root: HTMLElement, page: Page): () => void {
+  const texts = en;
+  const { state } = page;
+  let scene: Scene | undefined;
+  let reading = false;
+
+  const story: Story = {
+    texts,
+    choose: (choice) => choose(page, choice),
+    draw: (strokes) => page.draw(strokes),
+    classify: classifyScene,
+    say: (text) => page.say(text),
+    redraw: () => {
+      for (const chapter of open) chapter.drawn = undefined;
+      page.redraw();
+    },
+  };
+  const drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
+  const open = openChapters(root, story, page.redraw);
+
+  const drawChapters = () => {
+    for (const chapter of open) {
+      if (!scene || !chapter.near || !chapter.draw || chapter.drawn === scene) continue;
+      chapter.drawn = scene;
+      chapter.draw(scene);
+    }
+  };
+
+  /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
+  const readAgain = async () => {
+    const { model, version, strokes } = state;
+    if (reading || !model || state.example && !state.reading || !open.some(({ near }) => near)) return;
+    if (scene?.version === version && scene.model === model) return;
+    if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
+    reading = true;
+    try {
+      const result = await traced(model, strokes);
+      if (result && state.model === model) scene = sceneOf(page, { model, version, strokes, result });
+    } finally {
+      reading = false;
+      page.redraw();
+    }
+  };
+
+  return () => {
+    drawRail();
+    if (scene && isStale(scene, page)) scene = sceneOf(page, scene);
+    drawChapters();
+    void readAgain();
+  };
+}
+
+/** Whether another patch, layer, head or theme was chosen since. */
+function isStale(scene: Scene, { state }: Page): boolean {
+  const { patch, layer, head } = chosen(state.view);
+  return scene.patch !== patch || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
+}
+
+/** The story shows one head: the first where the page shows the mean of all. */
+const chosen = ({ patch, layer, head }: Page["state"]["view"]): Choice =>
+  ({ patch, layer, head: head === "mean" ? 0 : head });
+
+type Read = Pick<Scene, "model" | "version" | "strokes" | "result">;
+
+function sceneOf({ state }: Page, { model, version, strokes, result }: Read): Scene {
+  const { config } = model;
+  const shape = shapeOf(config);
+  const choice = chosen(state.view);
+  const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
+  return { ...choice, model, config, shape, strokes, version, result, token, dark: state.dark };
+}
+
+function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>): void {
+  const { view } = state;
+  if (patch) view.patch = patch;
+  if (layer !== undefined) view.layer = layer;
+  if (head !== undefined) view.head = head;
+  if (patch && view.map === "class") view.map = "patch";
+  redraw();
+}
+
+const drawingOf = (strokes: Scene["strokes"]) => ({ strokes, width: SIDE, height: SIDE });
+
+async function traced(model: Vit, strokes: Scene["strokes"]): Promise<Traced | undefined> {
+  const result = await orBlank(model.classify(drawingOf(strokes), { attention: true, trace: true }));
+  return result?.trace && result.attention ? (result as Traced) : undefined;
+}
+
+const classifyScene = (scene: Scene, options?: ClassifyOptions, model = scene.model) =>
+  orBlank(model.classify(drawingOf(scene.strokes), options));
+
+async function orBlank(answer: Promise<Classification>): Promise<Classification | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof VitError && ["blank_image", "disposed"].includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** Watches the chapters. A chapter's code loads when it comes near the screen for the first time. */
+function openChapters(root: HTMLElement, story: Story, redraw: () => void): Open[] {
+  const open = Object.keys(CHAPTERS).map((id): Open =>
+    ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false }));
+  const load = async (chapter: Open) => {
+    chapter.draw = () => {}; // until the code is here
+    const { chapter: build } = await CHAPTERS[chapter.root.id]!();
+    chapter.draw = build(chapter.root, story);
+    chapter.drawn = undefined;
+    redraw();
+  };
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const chapter = open.find(({ root }) => root === target)!;
+      chapter.near = isIntersecting;
+      if (isIntersecting && !chapter.draw) void load(chapter);
+    }
+    redraw();
+  }, { rootMargin: "40% 0px" });
+  for (const { root } of open) observer.observe(root);
+  return open;
+}

@@ -1,0 +1,42 @@
+/** Loads the story's code when the story comes near the screen, after the first prediction. */
+import type { PadEvents } from "../pad.ts";
+import { REMEDY } from "../remedy.ts";
+import type { State } from "../state.ts";
+import { showError } from "../status.ts";
+import type { Stroke } from "../ink.ts";
+
+/** What the page lends the story. */
+export interface Page {
+  state: State;
+  hand: PadEvents;
+  redraw(): void;
+  draw(strokes: Stroke[]): void;
+  say(text: string): void;
+}
+
+/** Returns what the page calls whenever it has drawn itself. */
+export function nearStory(root: HTMLElement, page: Page): () => void {
+  let near = false, asked = false;
+  let draw = () => {};
+  const load = async () => {
+    if (!near || asked || !page.state.reading) return;
+    asked = true;
+    try {
+      const { tell } = await import("./main.ts");
+      draw = tell(root, page);
+      draw();
+    } catch {
+      const trouble = root.querySelector<HTMLElement>("#story-status")!;
+      showError(trouble, `This part did not load; ${REMEDY}`, () => location.reload());
+    }
+  };
+  const observer = new IntersectionObserver((entries) => {
+    near = entries.at(-1)!.isIntersecting;
+    void load();
+  }, { rootMargin: "60% 0px" });
+  observer.observe(root);
+  return () => {
+    void load();
+    draw();
+  };
+}

@@ -1,0 +1,43 @@
+/** What the chapters of the story show, and what they may do. */
+import type { Attention, Classification, ClassifyOptions, Trace, Vit, VitConfig } from "vitrine";
+import type { Stroke } from "../ink.ts";
+import type { Shape } from "../pixels.ts";
+import type { Texts } from "../texts/en.ts";
+
+/** One choice of patch, layer and head holds for the whole page. All count from 0. */
+export interface Choice {
+  patch: [row: number, col: number];
+  layer: number;
+  head: number;
+}
+
+export type Traced = Classification & { trace: Trace; attention: Attention };
+
+/** The visitor's drawing, read by the page's model. A scene does not change. */
+export interface Scene extends Choice {
+  model: Vit;
+  config: Readonly<VitConfig>;
+  shape: Shape;
+  strokes: Stroke[];
+  version: number; // of the drawing
+  result: Traced;
+  token: number; // of the chosen patch, the prefix counted
+  dark: boolean;
+}
+
+/** Gives every chapter the same tools. */
+export interface Story {
+  readonly texts: Texts;
+  choose(choice: Partial<Choice>): void;
+  /** Puts a drawing on the pad, as if the visitor had drawn it. */
+  draw(strokes: Stroke[]): void;
+  /** Runs a model on the scene's drawing; undefined if the pad is blank. */
+  classify(scene: Scene, options?: ClassifyOptions, model?: Vit): Promise<Classification | undefined>;
+  /** Tells the screen reader something. */
+  say(text: string): void;
+  /** Draws all chapters near the screen again, in the next frame. */
+  redraw(): void;
+}
+
+/** Builds a chapter below its heading. Returns what draws a scene in it. */
+export type Chapter = (root: HTMLElement, story: Story) => (scene: Scene) => void;
