@@ -1,0 +1,139 @@
+// The story below the opening: what stays pinned, when its code loads, what all chapters share.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
+
+const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
+
+describe("the story", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const toChapter = async (page, id) => {
+    await page.locator(`#${id}`).evaluate((chapter) => chapter.scrollIntoView());
+    await page.locator("#rail-pad").waitFor();
+    await settled(page);
+  };
+
+  test("its chapters stand in order, each with a heading that names it", async () => {
+    const { page, close } = await browser.visit();
+    const found = await page.locator("#chapters section").evaluateAll((all) =>
+      all.map((chapter) => [chapter.id, document.getElementById(chapter.getAttribute("aria-labelledby")).textContent]));
+    assert.deepEqual(found.map(([id]) => id), CHAPTERS);
+    for (const [id, title] of found) assert.match(title, /\w{3}/, id);
+    await close();
+  });
+
+  test("its code is fetched only when the visitor scrolls towards it", async () => {
+    const fetched = [];
+    const { page, trouble, close } = await browser.visit({
+      viewport: { width: 390, height: 700 },
+      before: (page) => page.on("request", (request) => fetched.push(new URL(request.url()).pathname)),
+    });
+    await settled(page);
+    const early = fetched.length;
+    assert.equal(await page.locator("#rail-pad").count(), 0);
+    await toChapter(page, "layers");
+    assert.ok(fetched.slice(early).some((path) => path.endsWith(".js")), fetched.slice(early).join(" "));
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  for (const [width, height, most] of [[1280, 900, 900], [390, 844, 96], [740, 360, 96], [320, 560, 96]]) {
+    test(`drawing and answer stay pinned at ${width}×${height}, in at most ${most} pixels`, async () => {
+      const { page, trouble, close } = await browser.visit({ viewport: { width, height } });
+      await draw(page, DIGITS[3]);
+      for (const id of ["positions", "masks"]) {
+        await toChapter(page, id);
+        const rail = await page.locator("#rail").boundingBox();
+        assert.ok(rail.height <= most, `${rail.height} pixels high`);
+        for (const part of ["#rail-pad", "#rail-answer"]) {
+          const box = await page.locator(part).boundingBox();
+          assert.ok(box.y >= 0 && box.y + box.height <= height && box.x >= 0 && box.x + box.width <= width,
+            `${part}: ${JSON.stringify(box)}`);
+        }
+        assert.equal(await page.locator("#rail-answer strong").textContent(), "3");
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no scrolling sideways");
+      }
+      assert.deepEqual(trouble, []);
+      await close();
+    });
+  }
+
+  test("the pinned pad draws too, and the whole page reads what it drew", async () => {
+    const { page, close } = await browser.visit();
+    await draw(page, DIGITS[3]);
+    await toChapter(page, "layers");
+    await page.locator("#rail button", { hasText: "Clear" }).click();
+    const box = await page.locator("#rail-pad").boundingBox();
+    const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
+    for (const stroke of DIGITS[7]) {
+      await page.mouse.move(...spot(stroke[0]));
+      await page.mouse.down();
+      for (const corner of stroke.slice(1)) await page.mouse.move(...spot(corner), { steps: 8 });
+      await page.mouse.up();
+    }
+    await settled(page);
+    const { label } = await prediction(page);
+    assert.equal(label, "7");
+    assert.equal(await page.locator("#rail-answer strong").textContent(), "7");
+    await close();
+  });
+
+  test("layer and head chosen beside the story are the page's, and the other way round", async () => {
+    const { page, close } = await browser.visit();
+    await draw(page, DIGITS[7]);
+    await toChapter(page, "layers");
+    await page.selectOption("#rail-layer", "2");
+    await page.selectOption("#rail-head", "3");
+    await settled(page);
+    assert.equal(await page.inputValue("#layer"), "2");
+    assert.equal(await page.inputValue("#head"), "3");
+    await page.selectOption("#head", "1");
+    await settled(page);
+    assert.equal(await page.locator("#rail-head").inputValue(), "1");
+    await close();
+  });
+
+  test("each of the teacher's six exercises leads to a chapter and says what to look for", async () => {
+    const { page, trouble, close } = await browser.visit();
+    await toChapter(page, "teach");
+    const all = page.locator("#teach li");
+    await all.first().waitFor();
+    assert.equal(await all.count(), 6);
+    const targets = await all.locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    for (const target of targets) assert.ok(CHAPTERS.includes(target.slice(1)), target);
+    assert.equal(new Set(targets).size, 6);
+    assert.equal(await all.first().locator("details p").isVisible(), false);
+    await all.first().locator("summary").click();
+    assert.match(await all.first().locator("details p").textContent(), /\w+ \w+ \w+/);
+    await all.first().locator("a").click();
+    await page.waitForFunction(() => Math.abs(document.getElementById("positions").getBoundingClientRect().top) < 200);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("on paper the exercises show their answers and the pinned drawing stands still", async () => {
+    const { page, close } = await browser.visit();
+    await toChapter(page, "teach");
+    await page.locator("#teach li").first().waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.equal(await page.locator("#teach details p").last().isVisible(), true);
+    assert.equal(await page.locator("#rail").evaluate((rail) => getComputedStyle(rail).position), "static");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.locator("#teach details p").last().isVisible(), false);
+    await close();
+  });
+
+  test("the story is part of the first tab alone", async () => {
+    const { page, close } = await browser.visit();
+    await page.locator("#tab-own").click();
+    assert.equal(await page.locator("#story").isVisible(), false);
+    await page.locator("#tab-draw").click();
+    assert.equal(await page.locator("#story").isVisible(), true);
+    await close();
+  });
+});
