@@ -1,7 +1,7 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import { save } from "../picture.ts";
 import { css, cssTint, paintScale, tone } from "../colour.ts";
-import { mix, place, type Scale, tint } from "../heat.ts";
+import { mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -12,11 +12,14 @@ export interface Signed {
   readonly signed: number;
 }
 
+/** Shares from 0 up, numbers of both signs, or numbers between two ends. */
+export type AnyScale = Scale | Signed | Range;
+
 export interface Values {
   values: ArrayLike<number>; // (rows, columns)
   rows: number;
   columns: number;
-  scale: Scale | Signed;
+  scale: AnyScale;
   dark: boolean;
   /** The cells that are outlined in the accent colour: a row, a column, or one cell. */
   marked?: { row?: number; column?: number };
@@ -45,8 +48,9 @@ export function signedColour(value: number, top: number, dark: boolean): string 
   return css(mix(paper, t < 0 ? accent(dark) : [196, 44, 60], Math.sqrt(Math.abs(t))));
 }
 
-export const colourOf = (value: number, scale: Scale | Signed, dark: boolean): string =>
-  "signed" in scale ? signedColour(value, scale.signed, dark) : cssTint(tint(place(value, scale)));
+export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
+  "signed" in scale ? signedColour(value, scale.signed, dark)
+    : cssTint(tint("low" in scale ? within(value, scale) : place(value, scale)));
 
 /** The largest distance from 0, for a signed scale. */
 export const signedScale = (...lists: ArrayLike<number>[]): Signed => {
@@ -124,7 +128,7 @@ export class HeatGrid {
   }
 
   #drawLegend({ scale }: Values): void {
-    const { texts } = this.#options;
+    const { texts, number = percent } = this.#options;
     if ("signed" in scale) {
       this.#legend.textContent = texts.signed(scale.signed.toPrecision(2));
       return;
@@ -133,12 +137,14 @@ export class HeatGrid {
     if (!canvas) {
       canvas = h("canvas", { width: 150, height: 10 });
       canvas.setAttribute("aria-hidden", "true");
-      this.#legend.replaceChildren(h("span", {}, percent(0)), canvas, h("span"), h("span"));
+      this.#legend.replaceChildren(h("span"), canvas, h("span"), h("span"));
     }
-    paintScale(canvas, scale);
-    const [, , top, tick] = this.#legend.children;
-    top!.textContent = percent(scale.top);
-    tick!.textContent = scale.uniform ? texts.tick(percent(scale.uniform)) : "";
+    const [bottom, , top, tick] = this.#legend.children;
+    const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
+    paintScale(canvas, shares);
+    bottom!.textContent = number(low);
+    top!.textContent = number(high);
+    tick!.textContent = shares?.uniform ? texts.tick(number(shares.uniform)) : "";
   }
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */
