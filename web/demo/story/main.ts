@@ -11,6 +11,7 @@ import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
 /** The chapters whose code is written, in the order of the page. */
 const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   teach: () => import("./teach.ts"),
+  positions: () => import("./positions.ts"),
 };
 
 interface Open {

@@ -32,7 +32,169 @@ const story = {
 const patches = {};
 
 /** 2. Where am I? */
-const positions = {};
+const positions = {
+  lead:
+    "Attention compares every token with every other and mixes them by what they hold. Where a patch lay does not " +
+    "come into that sum: to attention, an image is a bag of patches. So a Vision Transformer must be told where each " +
+    "patch belongs, by its position.",
+  models:
+    "Here are five small models. They have the same shape (32 numbers a token, 3 blocks, 4 heads) and learnt the same " +
+    "digits in the same way. Only their positions differ. The one you choose reads your drawing, now.",
+  kind: "Positions",
+  kinds: { none: "none", sincos1d: "1-D sin-cos", sincos2d: "2-D sin-cos", learned: "learned", relative: "relative" },
+  notes: {
+    none: "None: this model never hears where a patch was. It only knows which patches there are.",
+    sincos1d:
+      "1-D sin-cos: the tokens are numbered in reading order, from 0 for the class token to 49. The number is turned " +
+      "into 32 others, read off sine and cosine waves in turn, from a quick wave to a very slow one. Nothing here is learnt.",
+    sincos2d:
+      "2-D sin-cos: half of the 32 numbers are waves of the patch's column, the other half are waves of its row. The " +
+      "class token, which lies nowhere, gets zeros. Nothing here is learnt.",
+    learned:
+      "Learned: a table of 50 × 32 numbers, one row for each token. It began as small random numbers and was trained " +
+      "like every other weight. Nobody told it that there are rows and columns.",
+    relative:
+      "Relative: nothing is added to the tokens. Each head has learnt one number for each offset, such as “two to the " +
+      "right, one up”, and adds it to the score between two patches that lie so.",
+  },
+  papers: {
+    none: [["Without positions the tokens are a set: Dosovitskiy et al. 2020, appendix D.4", "2010.11929"]],
+    sincos1d: [["Vaswani et al. 2017, section 3.5", "1706.03762"]],
+    sincos2d: [["In this form: MoCo v3, Chen, Xie & He 2021", "2104.02057"], ["1-D and 2-D compared: Dosovitskiy et al. 2020, appendix D.4", "2010.11929"]],
+    learned: [["Dosovitskiy et al. 2020, section 3.1 and appendix D.4", "2010.11929"]],
+    relative: [["Shaw et al. 2018, who learn a vector for each offset", "1803.02155"], ["one number a head, as here: Liu et al. 2021 (Swin)", "2103.14030"]],
+  } satisfies Record<string, [text: string, arxiv: string][]>,
+
+  scrambleTitle: "Scramble",
+  scrambleLead:
+    "Cut your drawing into its 49 patches and lay them down in another order. You cannot read it any more. Can the model?",
+  scrambleTask:
+    "Press Scramble, or drag one patch onto another to swap them. Then switch the positions off. You may also draw on " +
+    "while the patches lie in disorder.",
+  scrambleNotice:
+    "Without positions, all ten scores stay as they were: the same numbers are added up in another order, so only their " +
+    "rounding differs. With positions, the answer falls apart, because each patch now claims to lie somewhere else.",
+  scramble: "Scramble",
+  back: "Put back",
+  positions: "Positions",
+  before: "Before",
+  after: "After",
+  beforeLabel: "Your drawing, cut into patches",
+  afterLabel: "The patches as the model gets them",
+  boardKeys: "Arrow keys go from patch to patch. Enter picks a patch up, Enter on another swaps the two. Escape lets go.",
+  held: (place: string) => `Picked up ${place}. Choose another patch to swap it with.`,
+  dropped: "Let go",
+  from: (place: string, patch: string) => `${place}: the patch from ${patch}`,
+  swapped: (a: string, b: string) => `Swapped ${a} and ${b}.`,
+  scrambled: "All patches scrambled.",
+  inPlace: "All patches are back in their places.",
+  switchedOn: "Positions on.",
+  switchedOff: "Positions off.",
+  reads: (label: string, share: string) => `Reads ${label}, ${share}`,
+  largest: "Largest change of a score",
+  notYet: "Every patch lies where you drew it.",
+  onlyRounding: "This is rounding, and nothing else: to this model both images are the same.",
+  changed: (before: string, after: string) =>
+    before === after ? `Other scores, though the answer is still ${after}.` : `It read ${before}. Now it reads ${after}.`,
+  scores: "The ten scores (logits), before and after",
+  digit: "Digit",
+  accuracy: (digits: string) => `Right answers of ${digits} test digits, as they are and scrambled`,
+  digitsOn: (digits: string, before: string, after: string) =>
+    `Over ${digits} test digits, each scrambled in its own way, this model reads ${before} before and ${after} after.`,
+  digitsOff: (digits: string, before: string, off: string) =>
+    `Over ${digits} test digits this model reads ${before}. With its positions taken out it reads ${off}, in order or ` +
+    "scrambled: it learnt to rely on them.",
+  digitsNone: (digits: string, before: string) =>
+    `Over ${digits} test digits this model reads ${before} before and ${before} after. The ink, its slopes and its ` +
+    "curves tell it that much; which of them lay where would tell it the rest.",
+
+  addedTitle: "A position is added to each token",
+  addedTitleNone: "Nothing is added to the tokens",
+  addedTitleRelative: "A number is added to each score",
+  addedLead:
+    "A token is 32 numbers that tell what is in its patch. A position is 32 numbers too. The model adds them, number by " +
+    "number, and from then on each token also says where it is.",
+  addedNone: "This model adds nothing: each token goes into the first block as it came from its patch. Choose another kind of position above.",
+  addedRelative:
+    "This model adds nothing to the tokens. Its positions are in the scores: before the softmax, each head adds to the " +
+    "score of two patches a number that depends only on how far apart they lie, and which way.",
+  addedTask: "Move the slider from the token alone to token + position. Click a row of the picture to choose its patch.",
+  biasTask: "Click a head's picture to look closer: the figures below then show that head.",
+  addedNotice: {
+    none: "",
+    sincos1d: "The columns on the left wave with every step. Those on the right hardly move from the first patch to the last.",
+    sincos2d: "On the left the waves run through every row of seven patches; on the right they change only from row to row, in steps.",
+    learned: "Nobody put a wave in. Look for bands seven tokens high: patches of one row, which came to resemble each other.",
+    relative:
+      "Seen from the patch in the middle, red lifts the score of the patch that lies there, blue lowers it. Many heads have " +
+      "a side of their own: one up, say, or two to the left. In the last layer all is faint: from there only the class token " +
+      "is read, so what patches tell each other has no effect, and these numbers were never taught anything.",
+  },
+  matrix: "All positions, one token a row",
+  matrixCaption: "All positions: 50 tokens down, 32 numbers across",
+  number: (n: number) => `number ${n}`,
+  fade: "From token to token + position",
+  faded: (percent: number) => `${percent} % of the position`,
+  sumOf: (patch: string) => `The token of the patch in ${patch}`,
+  numberHead: "No.",
+  token: "Token",
+  plusPosition: "+ position",
+  equals: "= sum",
+  biasLabel: (layer: number, head: number) => `Layer ${layer}, head ${head}: bias for each offset`,
+  biasCaption: (layer: number, head: number) => `Layer ${layer}, head ${head}`,
+  down: (rows: number) => (rows === 0 ? "same row" : rows < 0 ? `${-rows} up` : `${rows} down`),
+  right: (columns: number) => (columns === 0 ? "same column" : columns < 0 ? `${-columns} left` : `${columns} right`),
+
+  alikeTitle: "Which places are alike?",
+  alikeLead:
+    "The cosine of two positions tells how alike they are: 1 if they point the same way, 0 if they have nothing in " +
+    "common, −1 if they are opposite. Attention compares tokens by such products, so alike positions find each other easily.",
+  alikeNone: "Without positions there is nothing to compare: all places are the same place.",
+  alikeTask: "Choose a patch, here or in the picture below.",
+  alikeNotice: {
+    none: "",
+    sincos1d:
+      "The likeness runs along the reading order. The patch straight above is seven steps away and no nearer than any " +
+      "other that is seven steps away, though it touches the chosen one.",
+    sincos2d:
+      "The likeness falls off evenly to all four sides: the patch above is exactly as alike as the one to the right. In " +
+      "the large picture this makes stripes, seven tokens apart.",
+    learned: (right: number, down: number) =>
+      `Nobody told this model that there is a grid. Yet two patches side by side have a cosine of ${right.toFixed(2)} on ` +
+      `average, and one above the other ${down.toFixed(2)}; most other pairs are near 0 or below.`,
+    relative: "Move from patch to patch: the pattern moves along unchanged, because only the offset counts.",
+  },
+  placeLabel: "The chosen patch's likeness to all patches",
+  placeCaption: (patch: string) => `Seen from the patch in ${patch}`,
+  allLabel: "Every token's likeness to every token",
+  allCaption: "Every token against every token: 50 × 50",
+  row: (n: number) => `row ${n}`,
+  column: (n: number) => `column ${n}`,
+  biasTitle: "Which places find each other?",
+  biasLead: (layer: number, head: number) =>
+    `There is no position to compare. These are the numbers that head ${head} of layer ${layer} adds to its scores: row ` +
+    "by row the token that looks, column by column the token that it looks at.",
+
+  wideTitle: "An image that is not square",
+  wideLead:
+    "The grid need not be a square. Here is your drawing stretched over 60 × 100 pixels, in patches of 20: 3 rows " +
+    "of 5. A tiny untrained model turns them into 16 tokens of 16 numbers, the class token first.",
+  wideTask: "Choose patch 6, the first of the second row. Which patches does each numbering call its neighbours?",
+  wideNotice:
+    "Numbered in one line, patch 5 at the end of a row is next to patch 6 at the start of the following one, and the " +
+    "patch above is five steps away. Rows and columns know nothing of lines: right and down count alike.",
+  wideImage: {
+    sincos1d: "The stretched drawing, its patches numbered 1 to 15 in reading order",
+    sincos2d: "The stretched drawing, its patches labelled by row and column",
+  },
+  wideLikeness: { sincos1d: "1-D: likeness to the chosen patch, 3 × 5", sincos2d: "2-D: likeness to the chosen patch, 3 × 5" },
+  widePositions: { sincos1d: "1-D: 16 positions of 16 numbers", sincos2d: "2-D: 16 positions of 16 numbers" },
+  wideLikenessCaption: "Likeness to the chosen patch",
+  widePositionsCaption: "Positions: 16 tokens down, 16 numbers across",
+  wideTokens: "16 tokens of 16 numbers, before positions",
+  wideTokensCaption: "Tokens before their positions",
+  nth: (token: number) => (token === 0 ? "class token" : `patch ${token}`),
+};
 
 /** 3. One score by hand. */
 const score = {};

@@ -1,0 +1,80 @@
+/** Where am I? Attention alone does not see the patches' order: what positions add. */
+import { smallModel } from "../explain/models.ts";
+import { inWords } from "../remedy.ts";
+import { showError } from "../status.ts";
+import { chips, h } from "./dom.ts";
+import type { Chapter, Scene, Story, Traced } from "./scene.ts";
+import { buildAdded } from "./positions/added.ts";
+import { buildAlike } from "./positions/alike.ts";
+import { type Kind, KINDS, type Placed } from "./positions/kinds.ts";
+import { buildScramble, type Choices, inOrder } from "./positions/scramble.ts";
+import { buildWide } from "./positions/wide.ts";
+import { shapeOf } from "../pixels.ts";
+import { permuted } from "../explain/scramble.mjs";
+
+export const chapter: Chapter = (root, story) => {
+  const texts = story.texts.positions;
+  let kind: Kind = "sincos2d";
+  let scene: Scene | undefined;
+  const choices: Choices = { order: inOrder(49), on: true };
+  const update = () => void refresh();
+  const note = h("p", { className: "kind-note" }), cite = h("p", { className: "cite" });
+  const status = h("p", { id: "positions-status" }, story.texts.story.loading);
+  status.setAttribute("role", "status");
+  const parts = [buildScramble(story, choices, update), buildAdded(story), buildAlike(story), buildWide(story)];
+  const figures = h("div", { hidden: true }, ...parts.map((part) => part.root));
+  const choose = (chosen: Kind) => {
+    kind = chosen;
+    choices.done = texts.notes[kind];
+    describe();
+    update();
+  };
+  const describe = () => {
+    note.textContent = texts.notes[kind];
+    cite.replaceChildren(...texts.papers[kind].flatMap(([text, id], i) =>
+      [i > 0 ? " · " : "", h("a", { href: `https://arxiv.org/abs/${id}` }, text)]));
+  };
+  root.append(
+    h("p", { className: "lead" }, texts.lead), h("p", { className: "lead" }, texts.models),
+    h("div", { className: "kind-bar" },
+      chips(texts.kind, KINDS.map((name) => [name, texts.kinds[name]] as const), kind, choose)),
+    note, cite, status, figures);
+  describe();
+
+  /** One at a time. If the scene or a choice changed meanwhile, it runs again. */
+  let running = false, again = false;
+  const refresh = async () => {
+    if (running) return void (again = true);
+    running = true;
+    try {
+      do {
+        again = false;
+        const placed = scene && (await place(story, scene, kind, choices));
+        if (!placed || again) continue;
+        figures.hidden = false;
+        status.replaceChildren();
+        for (const part of parts) part.draw(placed);
+        root.dataset.kind = placed.kind;
+      } while (again);
+    } catch (error) {
+      showError(status, inWords(error), update);
+    } finally {
+      running = false;
+    }
+  };
+  return (shown) => {
+    scene = shown;
+    update();
+  };
+};
+
+/** Lets a small model read the drawing as it is and scrambled. Undefined if the pad is blank. */
+async function place(story: Story, scene: Scene, kind: Kind, choices: Choices): Promise<Placed | undefined> {
+  const model = await smallModel(kind);
+  const shape = shapeOf(model.config), on = choices.on && kind !== "none", { order } = choices;
+  const traced = (await story.classify(scene, { trace: true, attention: true }, model)) as Traced | undefined;
+  if (!traced) return undefined;
+  const ablate = on ? undefined : { positions: true };
+  const [before, after] = await model.classifyAll([traced.input, permuted(traced.input, order, shape)], { ablate });
+  return { kind, scene, model, shape, traced, before: before!, after: after!, order, on };
+}

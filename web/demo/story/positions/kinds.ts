@@ -1,0 +1,41 @@
+/** The five models of the chapter, and what one of them computed from the drawing. */
+import type { Classification, Vit } from "vitrine";
+import type { Shape } from "../../pixels.ts";
+import type { Scene, Traced } from "../scene.ts";
+
+export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A drawing read by one of the five models. */
+export interface Placed {
+  kind: Kind;
+  scene: Scene;
+  model: Vit;
+  shape: Shape; // of the model
+  traced: Traced; // the drawing as it is, with the model's positions
+  before: Classification; // the drawing as it is
+  after: Classification; // with its patches scrambled
+  order: readonly number[]; // place i of the grid has patch order[i]
+  on: boolean; // whether positions were added in `before` and `after`
+}
+
+/** A part of the chapter. */
+export interface Part {
+  root: HTMLElement;
+  draw(placed: Placed): void;
+}
+
+/** The chosen patch on the small model's grid. The page's own model may have a larger one. */
+export function patchOf({ scene, shape }: Placed): [row: number, col: number] {
+  return [Math.min(scene.patch[0], shape.gridRows - 1), Math.min(scene.patch[1], shape.gridCols - 1)];
+}
+
+export function tokenOf(placed: Placed): number {
+  const [row, col] = patchOf(placed);
+  return placed.model.config.prefix.length + row * placed.shape.gridCols + col;
+}
+
+/** The layer and head of the whole page, or the small model's last where it has fewer. */
+export function layerAndHead({ scene, model: { config } }: Placed): [layer: number, head: number] {
+  return [Math.min(scene.layer, config.depth - 1), Math.min(scene.head, config.heads - 1)];
+}

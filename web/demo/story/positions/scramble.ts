@@ -1,0 +1,166 @@
+/** Swaps patches of the drawing, and shows what this does to the answer. */
+import { shuffled } from "../../explain/scramble.mjs";
+import measured from "../../explain/scramble.json";
+import { save } from "../../picture.ts";
+import { percent } from "../../logits.ts";
+import { button, h } from "../dom.ts";
+import type { Story } from "../scene.ts";
+import { Board } from "./board.ts";
+import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
+import { briefly, largestChange } from "./numbers.ts";
+import { pair } from "./pair.ts";
+import { buildScores } from "./scores.ts";
+
+/** What the visitor chose. */
+export interface Choices {
+  order: readonly number[];
+  on: boolean;
+  done?: string; // what the visitor did just now, until its result is told
+}
+
+export const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
+
+/** Without positions only rounding changes the scores. Larger changes than this are real. */
+const ROUNDING = 1e-4;
+
+export function buildScramble(story: Story, choices: Choices, change: () => void): Part {
+  const texts = story.texts.positions;
+  const boards = buildBoards(story, choices, change), controls = buildControls(texts, choices, change);
+  const verdict = buildVerdict(texts), scores = buildScores(texts), accuracy = buildAccuracy(texts);
+  boards.root.append(h("div", { className: "verdict-and-scores" }, verdict.root, scores.root));
+  const root = h("section", { className: "part" },
+    h("h3", {}, texts.scrambleTitle),
+    h("p", { className: "lead" }, texts.scrambleLead),
+    h("p", { className: "task" }, texts.scrambleTask),
+    controls.root, boards.root,
+    h("p", { className: "notice-this" }, texts.scrambleNotice),
+    accuracy.root);
+
+  const draw = (placed: Placed) => {
+    boards.draw(placed);
+    controls.draw(placed);
+    scores.draw(placed);
+    accuracy.draw(placed.kind, placed.on);
+    const result = verdict.draw(placed);
+    if (choices.done) story.say(`${choices.done} ${result}`);
+    choices.done = undefined;
+  };
+  return { root, draw };
+}
+
+/** The drawing as it is, and as the model gets it: there patches can be swapped. */
+function buildBoards(story: Story, choices: Choices, change: () => void): Part {
+  const texts = story.texts.positions;
+  let shown: Placed | undefined;
+  const nameOf = (place: number) => {
+    const columns = shown!.shape.gridCols;
+    return story.texts.story.patch(Math.floor(place / columns) + 1, (place % columns) + 1);
+  };
+  const before = new Board(texts.beforeLabel);
+  const after = new Board(texts.afterLabel, texts.boardKeys, {
+    swap(place, other) {
+      const order = [...choices.order];
+      [order[place], order[other]] = [order[other]!, order[place]!];
+      Object.assign(choices, { order, done: texts.swapped(nameOf(place), nameOf(other)) });
+      change();
+    },
+    hold: (place) => story.say(place === undefined ? texts.dropped : texts.held(nameOf(place))),
+    point(place, byKey) {
+      const patch = place === undefined ? undefined : choices.order[place];
+      if (before.marked !== patch) {
+        before.marked = patch;
+        before.draw();
+      }
+      if (byKey) story.say(patch === place ? nameOf(place!) : texts.from(nameOf(place!), nameOf(patch!)));
+    },
+  });
+  const picture = button(story.texts.grid.picture, () => void save(after.canvas, "scrambled.png"), { className: "plain small" });
+  picture.setAttribute("aria-label", `${story.texts.grid.picture}: ${texts.afterLabel}`);
+  const [readBefore, readAfter] = [h("p", { className: "read" }), h("p", { className: "read" })];
+  const root = h("div", { className: "side-by-side boards" },
+    h("figure", {}, h("figcaption", {}, texts.before), before.canvas, readBefore),
+    h("figure", {}, h("figcaption", {}, texts.after), after.canvas, readAfter, picture));
+
+  const draw = (placed: Placed) => {
+    shown = placed;
+    const { scene: { dark }, shape, traced: { input: image }, order } = placed;
+    before.show({ image, order: inOrder(order.length), shape, dark });
+    after.show({ image, order, shape, dark });
+    for (const [words, { classes: [best] }] of [[readBefore, placed.before], [readAfter, placed.after]] as const) {
+      words.textContent = texts.reads(best!.label, percent(best!.p));
+    }
+  };
+  return { root, draw };
+}
+
+function buildControls(texts: Words, choices: Choices, change: () => void): Part {
+  const reorder = (order: readonly number[], done: string) => {
+    Object.assign(choices, { order, done });
+    change();
+  };
+  const scramble = button(texts.scramble, () =>
+    reorder(shuffled(choices.order.length, Math.random), texts.scrambled), { id: "scramble" });
+  const back = button(texts.back, () => reorder(inOrder(choices.order.length), texts.inPlace), { id: "scramble-back" });
+  const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: choices.on });
+  positions.setAttribute("role", "switch");
+  positions.addEventListener("change", () => {
+    choices.on = positions.checked;
+    choices.done = choices.on ? texts.switchedOn : texts.switchedOff;
+    change();
+  });
+  const root = h("div", { className: "controls" }, scramble, back, h("label", { className: "switch" }, positions, texts.positions));
+  const draw = ({ kind, on, order }: Placed) => {
+    positions.disabled = kind === "none"; // it has none to switch off
+    positions.checked = on;
+    back.disabled = isInOrder(order);
+  };
+  return { root, draw };
+}
+
+type Words = Story["texts"]["positions"];
+
+/** The largest change of a score, as a large number and in words. */
+function buildVerdict(texts: Words) {
+  const number = h("output", { id: "scramble-change" }), words = h("p");
+  number.setAttribute("aria-live", "off"); // story.say tells it
+  const root = h("div", { className: "verdict" }, h("p", { className: "verdict-label" }, texts.largest), number, words);
+  const draw = ({ before, after, order, on, kind }: Placed): string => {
+    const change = largestChange(before.logits, after.logits);
+    const labels = [before, after].map(({ classes }) => classes[0]!.label) as [string, string];
+    number.textContent = briefly(change);
+    Object.assign(number.dataset, { change: String(change), kind, on: String(on), order: order.join(" ") });
+    words.textContent = isInOrder(order) ? texts.notYet
+      : change <= ROUNDING ? texts.onlyRounding : texts.changed(...labels);
+    root.classList.toggle("same", change <= ROUNDING);
+    return `${texts.largest}: ${number.textContent}. ${words.textContent}`;
+  };
+  return { root, draw };
+}
+
+/** How many test digits each of the five models reads, before and after. */
+function buildAccuracy(texts: Words) {
+  const share = (count: number) => `${((100 * count) / measured.digits).toFixed(1)} %`;
+  const rows = KINDS.map((kind) => {
+    const { before, after } = measured.right[kind];
+    const bars = pair(false);
+    bars.set(before, after, measured.digits);
+    return h("tr", { data: { kind, before: String(before), after: String(after) } },
+      h("th", { scope: "row" }, texts.kinds[kind]), h("td", {}, bars.root), h("td", {}, share(before)), h("td", {}, share(after)));
+  });
+  const words = h("p", { className: "lead", id: "scramble-digits" });
+  const root = h("div", { className: "accuracy" }, words,
+    h("table", { className: "scores" }, h("caption", {}, texts.accuracy(measured.digits.toLocaleString("en"))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, texts.kind), h("td"),
+        h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
+      h("tbody", {}, ...rows)));
+  const draw = (kind: Kind, on: boolean) => {
+    const { before, after, without } = measured.right[kind];
+    const digits = measured.digits.toLocaleString("en");
+    words.textContent = kind === "none" ? texts.digitsNone(digits, share(before))
+      : on ? texts.digitsOn(digits, share(before), share(after))
+      : texts.digitsOff(digits, share(before), share(without));
+    for (const row of rows) row.classList.toggle("best", row.dataset.kind === kind);
+  };
+  return { root, draw };
+}
