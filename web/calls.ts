@@ -42,7 +42,7 @@ export interface EmbedOptions {
 export interface ClassifyOptions extends EmbedOptions {
   /** How many classes are returned; all by default. */
   topK?: number;
-  /** Keeps what the run computes on its way. It takes twice the time. */
+  /** Keeps what the run computes on its way. Images are then run one by one. */
   trace?: boolean;
   /** Leaves parts of the model out of this call. */
   ablate?: Ablation;

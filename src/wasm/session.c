@@ -264,6 +264,12 @@ vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channe
     return vit_prepare_image(image, scratch.data, &source, config, &error);
 }
 
+/* A run's status, with its message. */
+static vit_status ran(vit_status status) {
+    if (status != VIT_BAD_IMAGE) return status;
+    return vit_fail(&error, status, "image: expected finite values, got NaN or infinity");
+}
+
 /* images → logits; if wanted, also the attention of the marked layers, and the final tokens with
  * the pooled ones. */
 vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
@@ -277,9 +283,7 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
         .tokens = want_tokens ? session.tokens : NULL,
         .pooled = want_tokens ? session.pooled : NULL,
     };
-    vit_status status = vit_run(model, state, session.images, batch, session.logits, &taps);
-    if (status != VIT_BAD_IMAGE) return status;
-    return vit_fail(&error, status, "image: expected finite values, got NaN or infinity");
+    return ran(vit_run(model, state, session.images, batch, session.logits, &taps));
 }
 
 /* From now on runs leave out what session.without marks, if `masks`, and positions, if `positions`.
@@ -313,6 +317,5 @@ vit_status vitw_trace(void) {
     vit_status status = vit_run_traced(model, state, session.images, at[6] + L * K, &parts);
     for (size_t stage = 0; stage < L && !status; stage++)
         status = vit_run_head(model, state, parts.stream + stage * T * D, at[6] + stage * K);
-    if (status == VIT_OK) return status;
-    return vit_fail(&error, status, "trace: %s", vit_status_name(status));
+    return ran(status);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { farthest, golden, modelPath } from "./golden.mjs";
-import { load, rejects, ways } from "./support.mjs";
+import { instancesOf, load, rejects, variants, ways } from "./support.mjs";
 
 const MODELS = ["pre_gelu_learned", "post_relu_sincos1d_mean", "relative", "per_head_qknorm", "stem"];
 const NEAR = 2e-5;
@@ -85,6 +85,69 @@ for (const way of ways) {
       assert.deepEqual(attention.at(1, 0), now);
     });
 
+    test("a trace's answer, maps and lens are of one run, and the maps are those of the layers asked for", async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), way);
+      const { image } = golden("pre_gelu_learned")[0];
+      const { depth, heads, classes: K } = vit.config;
+      const plain = await vit.classify(image, { attention: true });
+      const { trace, logits, classes, attention } = await vit.classify(image, { trace: true, attention: [2, 0] });
+      assert.deepEqual(trace.lens(depth), classes);
+      assert.equal(logits.length, K);
+      assert.deepEqual(attention.kept, [0, 2]);
+      for (const layer of [0, 2]) {
+        for (let head = 0; head < heads; head++) {
+          assert.ok(farthest(attention.at(layer, head), plain.attention.at(layer, head)) <= NEAR);
+          const want = softmaxRows(trace.scores(layer, head), attention.tokens);
+          assert.ok(farthest(attention.at(layer, head), want) <= NEAR);
+        }
+      }
+      assert.equal((await vit.classify(image, { trace: true })).attention, undefined);
+    });
+
+    test("calls at the same time and batches of one call each leave out their own parts", async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), way);
+      const images = golden("pre_gelu_learned").map(({ image }) => image);
+      const many = Array.from({ length: 130 }, (_, i) => images[i % images.length]); // three batches
+      const all = [undefined, { heads: [[0, 0]] }, { mlps: [1] }, undefined, { norms: [0], heads: [[2, 1]] }, { positions: true }];
+      const alone = [];
+      for (const ablate of all) {
+        alone.push(await Promise.all(images.map(async (image) => (await vit.classify(image, { ablate })).logits)));
+      }
+      const together = await Promise.all(all.map((ablate) => vit.classifyAll(many, { ablate })));
+      together.forEach((answers, call) => answers.forEach(({ logits }, i) =>
+        assert.deepEqual(logits, alone[call][i % images.length], `call ${call}, image ${i}`)));
+    });
+
+    test("the caller may change what a call leaves out once the call has begun", async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), way);
+      const { image } = golden("pre_gelu_learned")[0];
+      const wanted = (await vit.classify(image, { ablate: { mlps: [0], heads: [[1, 1]] } })).logits;
+      const ablate = { mlps: [0], heads: [[1, 1]] };
+      const under = vit.classify(image, { ablate });
+      ablate.mlps.push(1), (ablate.heads[0][1] = 0), (ablate.positions = true);
+      assert.deepEqual((await under).logits, wanted);
+    });
+
+    test("a call that fails or is aborted leaves out nothing of the next call", async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), way);
+      const { image } = golden("pre_gelu_learned")[0];
+      const whole = (await vit.classify(image)).logits;
+      const embedded = (await vit.embed(image)).cls;
+      const ablate = { heads: [[0, 0], [1, 1]], mlps: [0, 1, 2], norms: [1], positions: true };
+      const bad = Float32Array.from(image).fill(3e38); // the run itself finds that its answer is not finite
+      for (const more of [{}, { trace: true }, { attention: true }]) {
+        await rejects(() => vit.classify(bad, { ablate, ...more }), "bad_image", /not finite/);
+        assert.deepEqual((await vit.classify(image)).logits, whole);
+        assert.deepEqual((await vit.embed(image)).cls, embedded);
+        const abort = new AbortController();
+        const aborted = vit.classifyAll(Array(130).fill(image), { ablate, signal: abort.signal, ...more });
+        const first = vit.classify(image).then(({ logits }) => (abort.abort(new Error("enough")), logits));
+        await assert.rejects(aborted, /enough/); // after its first batch
+        assert.deepEqual(await first, whole);
+        assert.deepEqual((await vit.classify(image)).logits, whole);
+      }
+    });
+
     test("traces of many images are each image's own", async () => {
       const vit = await load(modelPath("pre_gelu_learned"), way);
       const images = golden("pre_gelu_learned").map(({ image }) => image);
@@ -94,6 +157,28 @@ for (const way of ways) {
         assert.deepEqual(together[index].trace.tokens(1), trace.tokens(1));
       }
     });
+  });
+}
+
+for (const variant of variants) {
+  test(`${variant}: a trace with attention runs its image once`, async () => {
+    const runs = [];
+    const counted = (exports) => {
+      for (const name of ["vitw_run", "vitw_trace"]) {
+        const { [name]: run } = exports;
+        exports[name] = (...given) => (runs.push(name), run(...given));
+      }
+      return exports;
+    };
+    await instancesOf(async () => {
+      const vit = await load(modelPath("pre_gelu_learned"), { variant });
+      const { image } = golden("pre_gelu_learned")[0];
+      const { trace, attention, classes } = await vit.classify(image, { trace: true, attention: true });
+      attention.rollout(), trace.lens(0), assert.ok(classes.length > 0);
+      await vit.classify(image, { attention: true });
+      assert.ok(attention.at(0, 0).length > 0); // a later run does not make it run again
+    }, counted);
+    assert.deepEqual(runs, ["vitw_trace", "vitw_run"]);
   });
 }
 

@@ -23,9 +23,12 @@ export function traceSize(shape: Shape): number {
 }
 
 /** The arrays as views of the values. */
-export function traceArrays(values: Float32Array, shape: Shape): Record<Name, Float32Array> {
+export function traceArrays<Memory extends ArrayBufferLike>(
+  values: Float32Array<Memory>,
+  shape: Shape,
+): Record<Name, Float32Array<Memory>> {
   const each = sizes(shape);
   let end = 0;
   const views = NAMES.map((name) => [name, values.subarray(end, (end += each[name]))] as const);
-  return Object.fromEntries(views) as Record<Name, Float32Array>;
+  return Object.fromEntries(views) as Record<Name, Float32Array<Memory>>;
 }

@@ -7,7 +7,7 @@ import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
 import { type Exports, instantiate, noMemory, trap } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
-import { traceSize } from "./trace.js";
+import { traceArrays, traceSize } from "./trace.js";
 
 /** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
@@ -267,19 +267,20 @@ export class Session {
   #compute(pictures: readonly Picture[], wants: Wants): void {
     const exports = this.#exports;
     const { length: batch } = pictures;
-    const layers = wants.attention.length;
+    const layers = wants.trace ? 0 : wants.attention.length; // a trace has the maps of all layers
     if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
     this.#check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
     check(wants.attention.every((layer) => layer >= 0 && layer < this.#shape.depth), "layers");
-    check(new Set(wants.attention).size === layers, "layers");
+    check(new Set(wants.attention).size === wants.attention.length, "layers");
     const mask = this.#bytes(this.#word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#leaveOut(wants.without);
-    this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
     if (wants.trace) this.#check(exports.vitw_trace());
+    else this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
 
+  /** Sets the masks of one run. Every run sets its own, so no run meets those of another. */
   #leaveOut(without: Without | undefined): void {
     const { depth, heads } = this.#shape;
     const masks = this.#bytes(this.#word("without"), depth * (heads + 2)).fill(0);
@@ -336,13 +337,28 @@ export class Session {
     const image = () => copy("images", channels * rows * columns);
     const size = this.#mapSize(wants);
     const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
+    const input = "values" in picture ? picture.values : image();
+    if (wants.trace) return { input, ...this.#traced(wants) };
     return {
-      input: "values" in picture ? picture.values : image(),
+      input,
       logits: copy("logits", classes),
       ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
-      ...(wants.trace && { trace: this.#copy("trace", 0, traceSize(this.#shape)) }),
     };
+  }
+
+  /** A traced run's results. Logits and maps are parts of the trace. */
+  #traced(wants: Wants): Omit<Result, "input"> {
+    const trace = this.#copy("trace", 0, traceSize(this.#shape));
+    const { lens, attention } = traceArrays(trace, this.#shape);
+    const { depth, classes } = this.#shape;
+    const size = attention.length / depth;
+    const maps = new Float32Array(this.#mapSize(wants));
+    wants.attention.forEach((layer, at) => {
+      maps.set(attention.subarray(layer * size, (layer + 1) * size), at * size);
+    });
+    const logits = lens.slice(depth * classes);
+    return { logits, trace, ...(maps.length > 0 && { attention: maps }) };
   }
 
   /** The maps of an image of the last run. `input` is a copy of the image that nobody changes. */
