@@ -160,15 +160,6 @@ static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
     return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
 
-/* What the run leaves out of a block. */
-static void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
-                      size_t layer) {
-    run->no_head = without->heads ? without->heads + layer * c->heads : NULL;
-    run->no_mlp = without->mlps && without->mlps[layer];
-    run->no_norms = without->norms && without->norms[layer];
-    run->no_positions = without->positions;
-}
-
 static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     const vit_model *m = state->model;
     const vit_config *c = &m->config;
@@ -296,14 +287,16 @@ static void trace_block(vit_state *state, size_t layer, const vit_trace *trace) 
     struct activations a = state->block;
     struct block_run run = {.batch = 1, .queries = T, .map_rows = T, .map_stride = heat};
     leave_out(&run, &state->without, c, layer);
-    a.qkv = trace->qkv + layer * T * 3 * attention_width(c);
-    a.map = trace->attention + layer * heat;
-    a.raw = trace->scores + layer * heat;
-    a.branch1 = trace->added + layer * 2 * T * D;
-    a.branch2 = a.branch1 + T * D;
+    if (trace->qkv) a.qkv = trace->qkv + layer * T * 3 * attention_width(c);
+    if (trace->attention) a.map = trace->attention + layer * heat;
+    if (trace->scores) a.raw = trace->scores + layer * heat;
+    if (trace->added) {
+        a.branch1 = trace->added + layer * 2 * T * D;
+        a.branch2 = a.branch1 + T * D;
+    }
     block_forward(m, p, &a, state->scratch, &run, state->team);
     const float *gains[] = {p->ls1, p->ls2};
-    for (size_t half = 0; half < 2; half++)
+    for (size_t half = 0; half < 2 && trace->added; half++)
         for (size_t i = 0; gains[half] && i < T * D; i++)
             a.branch1[half * T * D + i] *= gains[half][i % D];
 }

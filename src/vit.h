@@ -249,8 +249,8 @@ struct vit_taps {
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
 };
 
-/* What one image's run computes on its way. The caller owns the arrays; each must be there. A is
- * heads·d, the width of all queries of a token. */
+/* What one image's run computes on its way. The caller owns the arrays. One that is NULL is not
+ * written. A is heads·d, the width of all queries of a token. */
 struct vit_trace {
     float *embedded; /* (T,D): the tokens before positions are added to them */
     float *stream;   /* (L+1,T,D): the tokens before the first block, then after each block */
@@ -522,6 +522,27 @@ typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
  * nothing of the patches reaches the first token. */
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
                          size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse);
+
+/* → how many bytes of memory vit_relevance needs for so many classes of one image. 0 if there is no
+ * class, if so many bytes cannot be counted, or if it does not know such a model: one without a
+ * head or without blocks, or with another pool than class or mean. */
+size_t vit_relevance_size(const vit_model *model, size_t classes);
+
+/* How much each patch speaks for a class, through attention: gradient × attention. In each block A
+ * (T,T) is the mean over the heads of the positive part of map ∘ (gradient of the class's logit by
+ * the map), and R, which starts as I, becomes R + A·R. Chefer et al., arXiv:2103.15679, section 3;
+ * it is their arXiv:2012.09838 without layer-wise relevance propagation. The row of R is the class
+ * token's; with a distillation token, or for the pool mean, it is the mean of the rows that the
+ * head reads. What these tokens already are, the row of I, is not counted. memory (size): of the
+ * size that vit_relevance_size says, with any alignment. trace: of vit_run_traced; only its stream
+ * is read. without: what that run left out, or NULL. classes (count): class numbers, each below K.
+ * An int8 model's gradients are those of its weights as floats.
+ * → relevance (count,N), 0 or more. Only their proportions mean something.
+ * Errors: VIT_BAD_ARGUMENT if memory is NULL or too small, vit_relevance_size is 0, or there is no
+ * such class. */
+vit_status vit_relevance(const vit_model *model, void *memory, size_t size, const vit_trace *trace,
+                         const vit_ablation *without, const size_t *classes, size_t count,
+                         float *relevance);
 
 /* ======================================================================== *
  * 6  Saving: tensors by name, files of floats and of int8

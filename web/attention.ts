@@ -1,5 +1,6 @@
 import { hasOwn, show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./run/maps.js";
+import type { Relevance } from "./run/wasm.js";
 
 /** A head's index, or the mean of all heads. */
 export type Head = number | "mean";
@@ -42,6 +43,7 @@ const FUSE: Readonly<Record<string, (a: number, b: number) => number>> = {
  * attention.fromClass();          // the class token's view of the patches, last layer
  * attention.fromPatch(3, 3, 0);   // the view of the patch in row 3, column 3, first layer
  * attention.rollout();            // how much of each patch reached the class token
+ * attention.relevance("7");       // how much each patch spoke for "7"; needs the option relevance
  */
 export class Attention {
   /** L: all layers of the model, also those whose maps were not kept. */
@@ -54,12 +56,23 @@ export class Attention {
   /** The layers that were asked for, ascending. */
   readonly kept: readonly number[];
   readonly #maps: Maps;
+  readonly #relevance: (Relevance & { labels: readonly string[] }) | undefined;
 
   /** @param maps (kept layers, heads, tokens, tokens) */
   constructor(maps: Float32Array, kept: readonly number[], shape: AttentionShape);
   /** @internal */
-  constructor(maps: Float32Array | Maps, kept: readonly number[], shape: AttentionShape);
-  constructor(maps: Float32Array | Maps, kept: readonly number[], shape: AttentionShape) {
+  constructor(
+    maps: Float32Array | Maps,
+    kept: readonly number[],
+    shape: AttentionShape,
+    relevance?: Relevance & { labels: readonly string[] },
+  );
+  constructor(
+    maps: Float32Array | Maps,
+    kept: readonly number[],
+    shape: AttentionShape,
+    relevance?: Relevance & { labels: readonly string[] },
+  ) {
     this.layers = shape.layers;
     this.heads = shape.heads;
     this.prefix = shape.prefix;
@@ -67,6 +80,7 @@ export class Attention {
     this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
     this.kept = [...kept];
     this.#maps = "read" in maps ? maps : inMemory(maps);
+    this.#relevance = relevance;
     // These decide where the maps are read in the heap.
     for (const fixed of [this, this.grid, this.kept]) Object.freeze(fixed);
   }
@@ -163,6 +177,33 @@ export class Attention {
     const map = mix.subarray(prefix);
     const sum = total(map);
     return map.map((value) => (sum > 0 ? value / sum : 0));
+  }
+
+  /**
+   * How much each patch spoke for a class, by gradient × attention. In each layer A is the mean over
+   * the heads of the positive part of attention times the gradient of the class's logit by it. R
+   * starts as the identity and becomes R + A·R, layer by layer. The map is the class token's row of
+   * R: Chefer, Gur and Wolf, arXiv:2103.15679, section 3, equations 5 and 6, the successor of their
+   * arXiv:2012.09838 that needs no layer-wise relevance propagation. With a distillation token, and
+   * in a model that pools the mean, it is the mean of the rows that the head reads, without what each
+   * patch has of itself. Values are 0 or more; only their proportions mean something.
+   *
+   * @param of a class that `classify`'s option `relevance` named, by its number or its label.
+   * @throws {VitError} code `bad_argument`: a class that was not asked for.
+   * @example
+   * const { attention } = await vit.classify(image, { relevance: ["7", "1"] });
+   * attention.relevance("1");       // what speaks for a 1, also where the answer is 7
+   */
+  relevance(of: number | string): Float32Array {
+    const { classes = [], labels = [], values } = this.#relevance ?? {};
+    const at = classes.indexOf(typeof of === "string" ? labels.indexOf(of) : of);
+    const size = this.tokens - this.prefix;
+    if (values && at >= 0) return values.slice(at * size, (at + 1) * size);
+    throw new VitError(
+      "bad_argument",
+      `relevance: expected a class that was asked for (${classes.join(", ") || "none"}), got ` +
+        `${show(of)}; name it in classify's relevance option`,
+    );
   }
 
   /**

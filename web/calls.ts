@@ -44,6 +44,12 @@ export interface ClassifyOptions extends EmbedOptions {
   topK?: number;
   /** Keeps what the run computes on its way. Images are then run one by one. */
   trace?: boolean;
+  /**
+   * The classes, by number or by label, that `attention.relevance` is then asked for; `true`: the ten
+   * most probable. All attention is kept, unless the option `attention` says otherwise. Each image
+   * runs alone, twice, and back once for each class.
+   */
+  relevance?: boolean | readonly (number | string)[];
   /** Leaves parts of the model out of this call. */
   ablate?: Ablation;
 }
@@ -74,7 +80,7 @@ export interface Classification {
   logits: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. */
   input: Float32Array;
-  /** Only with the option `attention`, and only if the model has blocks. */
+  /** Only with the option `attention` or `relevance`, and only if the model has blocks. */
   attention?: Attention;
   /** Only with the option `trace`. */
   trace?: Trace;
@@ -107,7 +113,7 @@ export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "signal"] as const;
 /** @internal */
-export const CLASSIFY_OPTIONS = ["topK", "trace", "ablate", ...EMBED_OPTIONS] as const;
+export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", ...EMBED_OPTIONS] as const;
 
 /** @internal An image's name in messages. */
 export const nameOf = (index: number, count: number) => (count > 1 ? `image ${index}` : "image");
@@ -143,6 +149,32 @@ export function keptLayers(attention: boolean | readonly number[], depth: number
     kept.add(layer as number);
   }
   return [...kept].sort((a, b) => a - b);
+}
+
+/** So many classes the option `relevance: true` asks for. */
+const LIKELIEST = 10;
+
+/** @internal The classes that the option `relevance` names, or how many of the likeliest it asks for. */
+export function askedClasses(
+  relevance: ClassifyOptions["relevance"],
+  { pool, depth, classes, labels }: Readonly<VitConfig>,
+): number[] | number | undefined {
+  if (relevance === undefined || relevance === false) return undefined;
+  if (relevance !== true && !Array.isArray(relevance)) {
+    throw new VitError("bad_option", `relevance: expected true or an array of classes, got ${show(relevance)}`);
+  }
+  if (depth === 0 || !["class", "mean"].includes(pool)) {
+    const what = `relevance: expected a model with blocks whose pool is class or mean, got ${depth} blocks and pool ${pool}`;
+    throw new VitError("unsupported", `${what}; ${depth > 0 ? "use attention.rollout" : "nothing in it attends"}`);
+  }
+  if (relevance === true) return LIKELIEST;
+  const asked = Array.from(relevance as readonly unknown[], (one) => {
+    const index = typeof one === "string" ? labels.indexOf(one) : one;
+    if (Number.isInteger(index) && (index as number) >= 0 && (index as number) < classes) return index as number;
+    const what = `relevance: expected classes from 0 to ${classes - 1} or their labels`;
+    throw new VitError("bad_argument", `${what}, got ${show(one)}`);
+  });
+  return asked.length > 0 ? [...new Set(asked)] : undefined;
 }
 
 /** @internal The parts that the option `ablate` names. */

@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
-  CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS, type Embedding,
-  type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
+  type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
@@ -207,21 +207,23 @@ export class Vit {
     if (!Number.isInteger(topK) || topK < 1) {
       throw new VitError("bad_option", `topK: expected a whole number from 1, got ${show(topK)}`);
     }
-    const kept = keptLayers(options.attention ?? false, depth);
+    const relevance = askedClasses(options.relevance, this.config);
+    const kept = keptLayers(options.attention ?? relevance !== undefined, depth);
     const { shape } = this.#model;
     const without = leftOut(options.ablate, shape);
     const wants: Wants = {
       attention: kept,
       tokens: false,
       trace: Boolean(options.trace),
+      ...(relevance !== undefined && { relevance }),
       ...(without && { without }),
     };
     const outputs = await this.#run(images, wants, options.signal);
-    return outputs.map(({ input, logits, attention, trace, milliseconds }) => ({
+    return outputs.map(({ input, logits, attention, trace, relevance, milliseconds }) => ({
       ...judge(logits, this.config, topK),
       logits,
       input,
-      ...(attention && { attention: this.#attention(attention, kept) }),
+      ...((attention ?? relevance) && { attention: this.#attention(attention, kept, relevance) }),
       ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
     }));
@@ -270,9 +272,10 @@ export class Vit {
     for (const reject of this.#waiting) reject(closed());
   }
 
-  #attention(maps: NonNullable<Output["attention"]>, kept: readonly number[]): Attention {
+  #attention(maps: Output["attention"], kept: readonly number[], relevance?: Output["relevance"]): Attention {
     const { depth, heads, prefix, grid } = this.#model.shape;
-    return new Attention(maps, kept, { layers: depth, heads, prefix, grid });
+    const spoken = relevance && { ...relevance, labels: this.config.labels };
+    return new Attention(maps ?? new Float32Array(), kept, { layers: depth, heads, prefix, grid }, spoken);
   }
 
   async #run(
@@ -298,8 +301,8 @@ export class Vit {
     }
     this.#checkUsable(signal);
     this.#memory = outputs[outputs.length - 1]?.memory ?? this.#memory;
-    outputs.forEach(({ logits }, index) => {
-      if (logits.every(Number.isFinite)) return;
+    outputs.forEach(({ logits, relevance }, index) => {
+      if (logits.every(Number.isFinite) && (relevance?.values ?? []).every(Number.isFinite)) return;
       const what = "expected values the model can take, got ones so large that its answer is not finite";
       throw new VitError("bad_image", `${nameOf(index, all.length)}: ${what}`);
     });

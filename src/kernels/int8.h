@@ -43,6 +43,15 @@ static void pack_int8(void *restrict packed, const int8_t *restrict b, size_t n,
     }
 }
 
+SMALL void unpack_int8(float *restrict b, const void *restrict packed, const float *restrict scale,
+                       size_t N, size_t K) {
+    for (size_t n = 0; n < N; n++) {
+        const int8_t *panel = (const int8_t *)packed + n / NR * panel_size_int8(K) + SUMS;
+        for (size_t k = 0; k < K; k++)
+            *b++ = scale[n] * (float)panel[k / STEP * STEP * NR + n % NR * STEP + k % STEP];
+    }
+}
+
 /* x in steps, rounded to the nearest and counted from `zero`. Numbers past K meet weights of 0. */
 INLINE v128_t steps(const float *x, v128_t per_step, v128_t zero) {
     v128_t q = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(x), per_step));
@@ -138,9 +147,10 @@ INLINE void tile_int8(float *restrict y, size_t ldy, const struct vit_quantized 
 #define PACKED_KERNELS(NAME, MATMUL_INT8)                                                          \
     {                                                                                              \
         .name = NAME, .packed = true, .packed_size = packed_size, .pack = pack, .matmul = matmul,  \
-        .packed_size_int8 = packed_size_int8, .pack_int8 = pack_int8, .quantize = quantize,        \
-        .matmul_int8 = MATMUL_INT8, .softmax = lanes_softmax, .norm = lanes_norm,                  \
-        .activate = lanes_activate                                                                 \
+        .unpack = unpack, .unpack_int8 = unpack_int8, .packed_size_int8 = packed_size_int8,        \
+        .pack_int8 = pack_int8, .quantize = quantize, .matmul_int8 = MATMUL_INT8, .gemm = gemm,    \
+        .softmax = lanes_softmax, .norm = lanes_norm, .activate = lanes_activate,                  \
+        .activate_backward = activate_backward                                                     \
     }
 
 #endif

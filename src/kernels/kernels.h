@@ -27,7 +27,8 @@ static inline size_t vit_quantized_row(size_t K) {
 
 struct vit_kernels {
     const char *name;
-    bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing */
+    bool packed; /* false: `pack` writes b as plain (N,K), so parameters need no packing, and can be
+                    trained */
 
     /* Floats that a packed (N,K) matrix takes: at most (N + VIT_PACKED_MORE)·(K +
      * VIT_PACKED_MORE). The caller has checked that these fit in memory. If n is a multiple of
@@ -37,6 +38,9 @@ struct vit_kernels {
     /* b(n,k) = b[n*n_stride + k*k_stride] → packed. A Linear's weight (N,K) has strides K,1. */
     void (*pack)(float *restrict packed, const float *restrict b, size_t n_stride, size_t k_stride,
                  size_t N, size_t K);
+    /* `rows` rows of a packed matrix, from row n on → b (rows,K). */
+    void (*unpack)(float *restrict b, const float *restrict packed, size_t n, size_t rows,
+                   size_t K);
     /* y (M,N) = act(x (M,K) · bᵀ + bias), bias (N) or NULL; act: VIT_LINEAR or a
      * vit_activation. With `add` the result is added to y, and act must be VIT_LINEAR. In packed
      * tables and in scalar, every element of y is one sum that starts from the bias and goes over
@@ -51,6 +55,9 @@ struct vit_kernels {
     size_t (*packed_size_int8)(size_t N, size_t K); /* bytes, with the same bound */
     void (*pack_int8)(void *restrict packed, const int8_t *restrict b, size_t n, size_t rows,
                       size_t N, size_t K);
+    /* A packed matrix times the scales of its rows → b (N,K). */
+    void (*unpack_int8)(float *restrict b, const void *restrict packed, const float *restrict scale,
+                        size_t N, size_t K);
     /* Each row has a scale of its own: 128 levels from its smallest to its largest number. 0
      * always counts among the numbers. */
     void (*quantize)(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
@@ -61,7 +68,7 @@ struct vit_kernels {
                         const float *restrict bias, int act, bool add, size_t M, size_t N,
                         size_t K);
     /* c (M,N) = beta·c + alpha·op(a)·op(b), where op transposes if transpose_a or transpose_b says
-     * so. gemm and activate_backward serve training; packed tables do not train and have NULL. */
+     * so. gemm and activate_backward serve backward passes. */
     void (*gemm)(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K);

@@ -13,6 +13,12 @@ typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
 
 #define INLINE static inline __attribute__((always_inline))
+/* For functions of which a page rather wants few bytes than speed. */
+#ifdef __clang__
+#define SMALL static __attribute__((minsize))
+#else
+#define SMALL static
+#endif
 
 INLINE vf splat(float x) {
     return x - (vf){0};
@@ -226,6 +232,26 @@ static void activate_rows(float *y, size_t ldy, const float *x, size_t ldx, int 
 
 static void lanes_activate(float *y, const float *x, int act, size_t n) {
     activate_rows(y, n, x, n, act, 1, n);
+}
+
+/* ---- Slopes, for backward passes */
+
+INLINE vf gelu_slope(vf x) {
+    return normal_cdf(x) + x * 0.39894228f * exp_lanes(-0.5f * x * x);
+}
+INLINE vf gelu_tanh_slope(vf x) {
+    vf s = sigmoid(tanh_argument(x));
+    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * smaller(x * x, splat(1e6f)));
+}
+INLINE vf quick_gelu_slope(vf x) {
+    vf s = sigmoid(1.702f * x);
+    return s + 1.702f * x * s * (1.0f - s);
+}
+INLINE vf relu_slope(vf x) {
+    return choose(x > splat(0), splat(1), splat(0));
+}
+INLINE vf one(vf x) {
+    return splat(1) + 0 * x;
 }
 
 /* The last vector of a row is loaded so that it ends where the row ends. These are its lanes that

@@ -40,24 +40,6 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
 
 /* ---- Slopes, for the backward pass */
 
-INLINE vf gelu_slope(vf x) {
-    return normal_cdf(x) + x * 0.39894228f * exp_lanes(-0.5f * x * x);
-}
-INLINE vf gelu_tanh_slope(vf x) {
-    vf s = sigmoid(tanh_argument(x));
-    return s + x * s * (1.0f - s) * 1.59576912f * (1.0f + 0.134145f * smaller(x * x, splat(1e6f)));
-}
-INLINE vf quick_gelu_slope(vf x) {
-    vf s = sigmoid(1.702f * x);
-    return s + 1.702f * x * s * (1.0f - s);
-}
-INLINE vf relu_slope(vf x) {
-    return choose(x > splat(0), splat(1), splat(0));
-}
-INLINE vf one(vf x) {
-    return splat(1) + 0 * x;
-}
-
 INLINE void map_backward(float *dx, const float *dy, const float *x, size_t n, vf (*slope)(vf)) {
     for (; n >= LANES; n -= LANES, x += LANES, dy += LANES, dx += LANES)
         store(dx, load(dy) * slope(load(x)));
@@ -78,10 +60,11 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
 #define UNPACKED_KERNELS(NAME, MATMUL, MATRICES)                                                   \
     {                                                                                              \
         .name = NAME, .packed = false, .packed_size = scalar_packed_size, .pack = scalar_pack,     \
-        .matmul = MATMUL, .packed_size_int8 = scalar_packed_size_int8,                             \
-        .pack_int8 = scalar_pack_int8, .quantize = scalar_quantize,                                \
-        .matmul_int8 = scalar_matmul_int8, .gemm = MATRICES, .softmax = lanes_softmax,             \
-        .norm = lanes_norm, .activate = lanes_activate, .activate_backward = activate_backward     \
+        .unpack = scalar_unpack, .unpack_int8 = scalar_unpack_int8, .matmul = MATMUL,              \
+        .packed_size_int8 = scalar_packed_size_int8, .pack_int8 = scalar_pack_int8,                \
+        .quantize = scalar_quantize, .matmul_int8 = scalar_matmul_int8, .gemm = MATRICES,          \
+        .softmax = lanes_softmax, .norm = lanes_norm, .activate = lanes_activate,                  \
+        .activate_backward = activate_backward                                                     \
     }
 const struct vit_kernels vit_native = UNPACKED_KERNELS("native", matmul, GEMM);
 

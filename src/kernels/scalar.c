@@ -16,6 +16,11 @@ void scalar_pack(float *restrict packed, const float *restrict b, size_t n_strid
         for (size_t k = 0; k < K; k++) *packed++ = b[n * n_stride + k * k_stride];
 }
 
+void scalar_unpack(float *restrict b, const float *restrict packed, size_t n, size_t rows,
+                   size_t K) {
+    memcpy(b, packed + n * K, rows * K * sizeof *b);
+}
+
 static float gelu(float x) {
     return 0.5f * x * (1 + erff(x * 0.70710678f));
 }
@@ -81,6 +86,12 @@ void scalar_pack_int8(void *restrict packed, const int8_t *restrict b, size_t n,
                       size_t N, size_t K) {
     (void)N;
     memcpy((int8_t *)packed + n * K, b, rows * K);
+}
+
+void scalar_unpack_int8(float *restrict b, const void *restrict packed, const float *restrict scale,
+                        size_t N, size_t K) {
+    const int8_t *q = packed;
+    for (size_t i = 0; i < N * K; i++) b[i] = scale[i / K] * (float)q[i];
 }
 
 void scalar_quantize(const struct vit_quantized *q, const float *restrict x, size_t ldx, size_t M,
@@ -164,9 +175,11 @@ const struct vit_kernels vit_scalar = {
     .packed = false,
     .packed_size = scalar_packed_size,
     .pack = scalar_pack,
+    .unpack = scalar_unpack,
     .matmul = matmul,
     .packed_size_int8 = scalar_packed_size_int8,
     .pack_int8 = scalar_pack_int8,
+    .unpack_int8 = scalar_unpack_int8,
     .quantize = scalar_quantize,
     .matmul_int8 = scalar_matmul_int8,
     .gemm = scalar_gemm,

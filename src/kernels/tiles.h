@@ -64,6 +64,12 @@ static void pack(float *restrict packed, const float *restrict b, size_t n_strid
         pack_panel(packed, b + n * n_stride, n_stride, k_stride, N - n < NR ? N - n : NR, K);
 }
 
+SMALL void unpack(float *restrict b, const float *restrict packed, size_t n, size_t rows,
+                  size_t K) {
+    for (size_t end = n + rows; n < end; n++)
+        for (size_t k = 0; k < K; k++) *b++ = packed[(n / NR * K + k) * NR + n % NR];
+}
+
 /* `rows` rows by NR columns at y, in registers. `rows` is a constant where this is inlined. */
 INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
                  const float *restrict panel, const float *restrict start, bool add, size_t K,
@@ -168,6 +174,36 @@ static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_
                    size_t M, size_t N, size_t K) {
     all_panels(y, ldy, x, ldx, (const char *)packed, NR * K * sizeof *packed, NULL, bias, act, add,
                M, N, K, panel_rows);
+}
+
+/* Adds multiples of b's rows to c's rows. This is fast enough for attention's way back, which takes
+ * all products of plain matrices; products with weights are matmul's. */
+SMALL void activate_backward(float *dx, const float *dy, const float *x, int act, size_t n) {
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < LANES ? n - i : LANES;
+        vf v = load_part(x + i, some, 0), slope = splat(1);
+        switch (act) {
+        case VIT_GELU: slope = gelu_slope(v); break;
+        case VIT_GELU_TANH: slope = gelu_tanh_slope(v); break;
+        case VIT_QUICK_GELU: slope = quick_gelu_slope(v); break;
+        case VIT_RELU: slope = relu_slope(v); break;
+        default: break;
+        }
+        store_part(dx + i, load_part(dy + i, some, 0) * slope, some);
+    }
+}
+
+SMALL void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t lda,
+                bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
+                float alpha, float beta, size_t M, size_t N, size_t K) {
+    size_t b_row = transpose_b ? 1 : ldb, b_column = transpose_b ? ldb : 1;
+    for (size_t m = 0; m < M; m++, c += ldc) {
+        for (size_t n = 0; n < N; n++) c[n] = beta == 0 ? 0 : beta * c[n];
+        for (size_t k = 0; k < K; k++) {
+            float x = alpha * a[transpose_a ? k * lda + m : m * lda + k];
+            for (size_t n = 0; n < N; n++) c[n] += x * b[k * b_row + n * b_column];
+        }
+    }
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* What a block and its stages hand each other: a run's demands, one block's activations, one
  * thread's scratch.
  * In all headers of this room k is the kernels, and rows = B·T. Backward functions add to parameter
- * gradients and overwrite activation gradients. */
+ * gradients, unless these are NULL, and overwrite activation gradients. */
 #ifndef VIT_ACTIVATIONS_H
 #define VIT_ACTIVATIONS_H
 
@@ -40,13 +40,14 @@ struct activations {
 
 /* One thread's scratch, for one image's attention and for gradients. */
 struct scratch {
-    float *keys, *values;              /* packed (T,d) and (d,T) */
-    float *scores;                     /* (ATTENTION_ROWS,T); with a tape (T,T) */
-    float *relative;                   /* (R): one head's biases, or their gradient */
-    float *dx, *dbranch, *dnormed;     /* (BT,D) */
-    float *dqkv, *dmixed;              /* (BT,3A) (BT,A) */
-    float *dhidden;                    /* (BT,M) */
-    float *columns, *dcolumns;         /* (positions,3·3·C) of one image: the stem's */
+    float *keys, *values;          /* packed (T,d) and (d,T) */
+    float *scores;                 /* (ATTENTION_ROWS,T); with a tape (T,T) */
+    float *relative;               /* (R): one head's biases, or their gradient */
+    float *dx, *dbranch, *dnormed; /* (BT,D) */
+    float *dqkv, *dmixed;          /* (BT,3A) (BT,A) */
+    float *dhidden;                /* (BT,M) */
+    float *spoken;             /* (T,T): what relevance.c adds up of one image's block, or NULL */
+    float *columns, *dcolumns; /* (positions,3·3·C) of one image: the stem's */
     float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
     float *dpatches;                   /* (N,C·P·Q) of one image */
     float *dmaps[VIT_STEM_MOST];       /* gradients of the stem's maps */

@@ -57,7 +57,7 @@ static void qkv_backward(const vit_model *m, const struct block_params *p,
                          const struct block_params *g, float *dx, const float *dqkv, const float *x,
                          size_t rows, float *part) {
     size_t D = m->config.width, heads = m->config.heads, A = attention_width(&m->config);
-    size_t d = head_width(&m->config);
+    size_t d = head_width(&m->config), matrix = matrix_floats(m->kernels, false, d, d);
     if (!is_per_head(&m->config)) {
         linear_backward(m->kernels, dx, D, g->qkv_weight, g->qkv_bias, dqkv, 3 * A, x, D,
                         p->qkv_weight, rows, 3 * A, D);
@@ -66,9 +66,9 @@ static void qkv_backward(const vit_model *m, const struct block_params *p,
     memset(dx, 0, rows * D * sizeof *dx);
     for (size_t i = 0; i < 3 * heads; i++) {
         float *dslice = dx + i % heads * d;
-        linear_backward(m->kernels, part, d, g->qkv_weight + i * d * d,
+        linear_backward(m->kernels, part, d, g->qkv_weight ? g->qkv_weight + i * matrix : NULL,
                         g->qkv_bias ? g->qkv_bias + i * d : NULL, dqkv + i * d, 3 * D,
-                        x + i % heads * d, D, p->qkv_weight + i * d * d, rows, d, d);
+                        x + i % heads * d, D, p->qkv_weight + i * matrix, rows, d, d);
         for (size_t t = 0; t < rows; t++)
             for (size_t j = 0; j < d; j++) dslice[t * D + j] += part[t * d + j];
     }
@@ -229,15 +229,20 @@ static void image_forward(const vit_model *m, const struct block_params *p,
 }
 
 /* dout (queries,d) → one head's three slices of dqkv. The chain rule through softmax is
- * dscores (queries,T) = p ∘ (dp - Σ dp∘p). dscores is the bias's gradient too. */
+ * dscores (queries,T) = p ∘ (dp - Σ dp∘p). dscores is the bias's gradient too. Adds the positive
+ * part of dp∘p to `spoken` (T,T) unless that is NULL. */
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
-                          const float *qkv, float *dscores, size_t queries) {
+                          const float *qkv, float *dscores, float *spoken, size_t queries) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
     size_t ld = 3 * A;
     float scale = 1 / sqrtf((float)d);
     k->gemm(dqkv + VALUE * A, ld, map, T, true, dout, A, false, 1, 0, T, d, queries);
     k->gemm(dscores, T, dout, A, false, qkv + VALUE * A, ld, true, 1, 0, queries, T, d);
+    for (size_t i = 0; spoken && i < queries * T; i++) {
+        float part = dscores[i] * map[i];
+        spoken[i] += part < 0 ? 0 : part; /* NaN stays */
+    }
     for (size_t i = 0; i < queries; i++) {
         const float *row = map + i * T;
         float *drow = dscores + i * T, sum = 0;
@@ -301,8 +306,13 @@ void attention_backward(const vit_model *m, const struct block_params *p,
     for (size_t i = 0; i < batch; i++)
         for (size_t head = 0; head < c->heads; head++) {
             size_t at = i * queries * A + head * d, qkv_at = i * T * 3 * A + head * d;
+            if (run->no_head && run->no_head[head]) {
+                for (size_t t = 0; t < 3 * T; t++)
+                    memset(s->dqkv + qkv_at + t * A, 0, d * sizeof *s->dqkv);
+                continue;
+            }
             head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * run->map_stride + head * T * T,
-                          a->qkv + qkv_at, s->scores, queries);
+                          a->qkv + qkv_at, s->scores, s->spoken, queries);
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }

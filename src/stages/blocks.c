@@ -9,6 +9,8 @@
 
 #include "activations.h"
 #include "attention.h"
+#include "base/arena.h"
+#include "base/sizes.h"
 #include "base/team.h"
 #include "kernels/kernels.h"
 #include "linear.h"
@@ -31,7 +33,7 @@ static void residual_forward(const vit_model *m, float *sum, const float *x, con
     }
 }
 
-/* dbranch = keep·gain·dsum. Adds to dgain. */
+/* dbranch = keep·gain·dsum. Adds to dgain unless it is NULL. */
 static void residual_backward(const vit_model *m, float *dbranch, float *dgain, const float *dsum,
                               const float *branch, const float *gain, const float *keep,
                               size_t rows, size_t each) {
@@ -40,7 +42,7 @@ static void residual_backward(const vit_model *m, float *dbranch, float *dgain, 
         float scale = keep ? keep[t / each * m->config.depth] : 1;
         for (size_t i = 0; i < D; i++) {
             float dy = dsum[t * D + i] * scale;
-            if (gain) dgain[i] += dy * branch[t * D + i];
+            if (dgain) dgain[i] += dy * branch[t * D + i];
             dbranch[t * D + i] = gain ? dy * gain[i] : dy;
         }
     }
@@ -65,6 +67,60 @@ static void add_kept(float *dx, float *dnormed, size_t batch, size_t T, size_t q
     }
     for (size_t i = 0; i < batch; i++) add(dnormed + i * T * D, dx + i * queries * D, queries * D);
     memcpy(dx, dnormed, batch * T * D * sizeof *dx);
+}
+
+/* ---- What a tape keeps of a block ------------------------------------------ */
+
+void tape_block(struct activations *a, struct arena *arena, const vit_model *m, size_t batch,
+                size_t queries, float *branch) {
+    const vit_config *c = &m->config;
+    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
+    size_t rows = size_times(batch, T);
+    bool post = c->norm == VIT_POST;
+    *a = (struct activations){
+        .mean1 = arena_floats(arena, rows),
+        .rstd1 = arena_floats(arena, rows),
+        .qkv = arena_floats(arena, rows, 3, A),
+        .map = arena_floats(arena, batch, c->heads, T, T),
+        .kept = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
+        .mixed = arena_floats(arena, rows, A),
+        .sum1 = arena_floats(arena, rows, D),
+        .mean2 = arena_floats(arena, rows),
+        .rstd2 = arena_floats(arena, rows),
+        .pre = arena_floats(arena, rows, M),
+        .hidden = arena_floats(arena, rows, M),
+        .sum2 = arena_floats(arena, rows, D),
+        .branch1 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
+        .branch2 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
+    };
+    a->normed1 = post ? NULL : arena_floats(arena, rows, D);
+    a->normed2 = post ? NULL : arena_floats(arena, rows, D);
+    a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
+    a->out = post ? arena_floats(arena, rows, D) : a->sum2;
+    if (!c->qk_norm) return;
+    a->qk_raw = arena_floats(arena, rows, 3, A);
+    a->qk_mean = arena_floats(arena, rows, 2, c->heads);
+    a->qk_rstd = arena_floats(arena, rows, 2, c->heads);
+}
+
+void tape_scratch(struct scratch *s, struct arena *arena, const vit_model *m, size_t batch) {
+    size_t D = m->config.width, A = attention_width(&m->config);
+    size_t rows = size_times(batch, vit_tokens(&m->config));
+    scratch_attention(s, arena, m, vit_tokens(&m->config));
+    s->dx = arena_floats(arena, rows, D);
+    s->dbranch = arena_floats(arena, rows, D);
+    s->dnormed = arena_floats(arena, rows, D);
+    s->dqkv = arena_floats(arena, rows, 3, A);
+    s->dmixed = arena_floats(arena, rows, A);
+    s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
+}
+
+void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
+               size_t layer) {
+    run->no_head = without->heads ? without->heads + layer * c->heads : NULL;
+    run->no_mlp = without->mlps && without->mlps[layer];
+    run->no_norms = without->norms && without->norms[layer];
+    run->no_positions = without->positions;
 }
 
 /* ---- Forward: each thread of a team does its share of the rows ------------ */
@@ -168,6 +224,16 @@ void block_forward(const vit_model *m, const struct block_params *p, const struc
     team_run(team, from_attention, &call);
 }
 
+/* ---- Backward, on one thread ---------------------------------------------- */
+
+/* dx (rows,D), the gradient of norm_forward's y, becomes that of its x. */
+static void norm_return(const vit_model *m, const struct block_run *run, float *dx, float *dgain,
+                        float *dbias, const float *x, const float *mean, const float *rstd,
+                        const float *gain, size_t rows) {
+    size_t D = m->config.width;
+    if (!run->no_norms) norm_backward(dx, D, dgain, dbias, dx, D, x, D, mean, rstd, gain, rows, D);
+}
+
 void block_backward(const vit_model *m, const struct block_params *p, const struct block_params *g,
                     const struct activations *a, const struct scratch *s,
                     const struct block_run *run) {
@@ -177,22 +243,24 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
     float *dx = s->dx;
 
     if (!pre)
-        norm_backward(dx, D, g->norm2_gain, g->norm2_bias, dx, D, a->sum2, D, a->mean2, a->rstd2,
-                      p->norm2_gain, rows, D);
-    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
-    mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
-    if (pre)
-        norm_backward(s->dnormed, D, g->norm2_gain, g->norm2_bias, s->dnormed, D, a->mid, D,
-                      a->mean2, a->rstd2, p->norm2_gain, rows, D);
-    add(dx, s->dnormed, rows * D);
+        norm_return(m, run, dx, g->norm2_gain, g->norm2_bias, a->sum2, a->mean2, a->rstd2,
+                    p->norm2_gain, rows);
+    if (!run->no_mlp) {
+        residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
+        mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
+        if (pre)
+            norm_return(m, run, s->dnormed, g->norm2_gain, g->norm2_bias, a->mid, a->mean2,
+                        a->rstd2, p->norm2_gain, rows);
+        add(dx, s->dnormed, rows * D);
+    }
 
     if (!pre)
-        norm_backward(dx, D, g->norm1_gain, g->norm1_bias, dx, D, a->sum1, D, a->mean1, a->rstd1,
-                      p->norm1_gain, rows, D);
+        norm_return(m, run, dx, g->norm1_gain, g->norm1_bias, a->sum1, a->mean1, a->rstd1,
+                    p->norm1_gain, rows);
     residual_backward(m, s->dbranch, g->ls1, dx, a->branch1, p->ls1, run->keep, rows, queries);
     attention_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed1 : a->x, a, s, run);
     if (pre)
-        norm_backward(s->dnormed, D, g->norm1_gain, g->norm1_bias, s->dnormed, D, a->x, D, a->mean1,
-                      a->rstd1, p->norm1_gain, batch * T, D);
+        norm_return(m, run, s->dnormed, g->norm1_gain, g->norm1_bias, a->x, a->mean1, a->rstd1,
+                    p->norm1_gain, batch * T);
     add_kept(dx, s->dnormed, batch, T, queries, D);
 }

@@ -3,8 +3,21 @@
 #define VIT_BLOCKS_H
 
 #include "activations.h"
+#include "base/arena.h"
 #include "params.h"
 #include "vit.h"
+
+/* Sets what the run leaves out of a block. */
+void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
+               size_t layer);
+
+/* Room for what a backward pass needs of a block, in which `queries` tokens of each image go on.
+ * The block's input, a->x, is the caller's, and a->kept if all tokens go on. branch (BT,D) may
+ * serve many blocks: it is used where there is no layer scale. */
+void tape_block(struct activations *a, struct arena *arena, const vit_model *m, size_t batch,
+                size_t queries, float *branch);
+/* Scratch for both passes through the blocks. */
+void tape_scratch(struct scratch *s, struct arena *arena, const vit_model *m, size_t batch);
 
 /* a->out holds B·queries rows. With a team, s has an item for each thread, and the first item has
  * room for all rows in int8. With a team, run->keep and the arrays that only the backward pass

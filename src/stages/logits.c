@@ -118,6 +118,28 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
     for (size_t i = 0; logits && heads > 1 && i < batch * K; i++) logits[i] *= 0.5f;
 }
 
+/* dpooled (B,D) of one head → what it adds to the gradient of the normed tokens. */
+static void features_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                              float *dpooled, const struct head_activations *a, size_t batch,
+                              size_t tokens, size_t head) {
+    const vit_config *c = &m->config;
+    size_t D = c->width;
+    if (c->fc_norm)
+        norm_backward(dpooled, D, g->fc_norm_gain, g->fc_norm_bias, dpooled, D,
+                      a->pooled + head * batch * D, D, a->mean + head * batch,
+                      a->rstd + head * batch, m->params.fc_norm_gain, batch, D);
+    pool_backward(c, dx, dpooled, batch, tokens, head);
+}
+
+/* The gradient of the normed tokens → of the tokens x. */
+static void tokens_norm_backward(const vit_model *m, const struct vit_params *g, float *dx,
+                                 const struct head_activations *a, const float *x, size_t rows) {
+    size_t D = m->config.width;
+    if (norms_tokens(&m->config))
+        norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,
+                      m->params.norm_gain, rows, D);
+}
+
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
                      float *dpooled, size_t batch, size_t tokens) {
@@ -132,15 +154,32 @@ void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
         linear_backward(m->kernels, dpooled, D, head ? g->head_dist_weight : g->head_weight,
                         head ? g->head_dist_bias : g->head_bias, dhead, K, fed, D,
                         head ? p->head_dist_weight : p->head_weight, batch, K, D);
-        if (c->fc_norm)
-            norm_backward(dpooled, D, g->fc_norm_gain, g->fc_norm_bias, dpooled, D,
-                          a->pooled + head * batch * D, D, a->mean + head * batch,
-                          a->rstd + head * batch, p->fc_norm_gain, batch, D);
-        pool_backward(c, dx, dpooled, batch, tokens, head);
+        features_backward(m, g, dx, dpooled, a, batch, tokens, head);
     }
-    if (norms_tokens(c))
-        norm_backward(dx, D, g->norm_gain, g->norm_bias, dx, D, x, D, a->mean, a->rstd,
-                      p->norm_gain, rows, D);
+    tokens_norm_backward(m, g, dx, a, x, rows);
+}
+
+void logit_backward(const vit_model *m, float *dx, size_t class, const struct head_activations *a,
+                    const float *x, float *dpooled) {
+    static const struct vit_params none = {0};
+    const vit_config *c = &m->config;
+    size_t D = c->width, T = vit_tokens(c), heads = pooled_tokens(c);
+    memset(dx, 0, T * D * sizeof *dx);
+    for (size_t head = 0; head < heads; head++) {
+        const float *weight = head ? m->params.head_dist_weight : m->params.head_weight;
+        m->kernels->unpack(dpooled, weight, class, 1, D);
+        for (size_t i = 0; i < D; i++) dpooled[i] /= (float)heads;
+        features_backward(m, &none, dx, dpooled, a, 1, T, head);
+    }
+    tokens_norm_backward(m, &none, dx, a, x, T);
+}
+
+void head_shares(const vit_config *c, float *shares) {
+    size_t T = vit_tokens(c), N = pooled_rows(c);
+    bool mean = c->pool == VIT_POOL_MEAN;
+    size_t first = mean ? T - N : 0, count = mean ? N : pooled_tokens(c);
+    for (size_t t = 0; t < T; t++)
+        shares[t] = t >= first && t < first + count ? 1 / (float)count : 0;
 }
 
 void vit_probabilities(float *p, const float *logits, size_t classes, float temperature) {

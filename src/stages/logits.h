@@ -24,5 +24,11 @@ void logits_forward(const vit_model *m, float *logits, const struct head_activat
 void logits_backward(const vit_model *m, const struct vit_params *g, float *dx,
                      const float *dlogits, const struct head_activations *a, const float *x,
                      float *dpooled, size_t batch, size_t tokens);
+/* One image's dx (T,D) for dlogits that are 1 for `class` and 0 for all others. The pool is class
+ * or mean. dpooled (D): scratch. */
+void logit_backward(const vit_model *m, float *dx, size_t class, const struct head_activations *a,
+                    const float *x, float *dpooled);
+/* → shares (T): how much of each token the head reads. They sum to 1. The pool is class or mean. */
+void head_shares(const vit_config *config, float *shares);
 
 #endif

@@ -38,52 +38,6 @@ static size_t tokens_after(const vit_config *c, size_t layer) {
     return layer + 1 < c->depth ? vit_tokens(c) : head_tokens(c);
 }
 
-static void block_lay_out(struct activations *a, struct arena *arena, const vit_model *m,
-                          size_t batch, size_t layer, float *branch) {
-    const vit_config *c = &m->config;
-    size_t T = vit_tokens(c), D = c->width, A = attention_width(c), M = c->mlp_width;
-    size_t rows = size_times(batch, T), queries = tokens_after(c, layer);
-    bool post = c->norm == VIT_POST;
-    *a = (struct activations){
-        .mean1 = arena_floats(arena, rows),
-        .rstd1 = arena_floats(arena, rows),
-        .qkv = arena_floats(arena, rows, 3, A),
-        .map = arena_floats(arena, batch, c->heads, T, T),
-        .kept = queries < T ? arena_floats(arena, batch, queries, D) : NULL,
-        .mixed = arena_floats(arena, rows, A),
-        .sum1 = arena_floats(arena, rows, D),
-        .mean2 = arena_floats(arena, rows),
-        .rstd2 = arena_floats(arena, rows),
-        .pre = arena_floats(arena, rows, M),
-        .hidden = arena_floats(arena, rows, M),
-        .sum2 = arena_floats(arena, rows, D),
-        .branch1 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
-        .branch2 = c->layer_scale ? arena_floats(arena, rows, D) : branch,
-    };
-    a->normed1 = post ? NULL : arena_floats(arena, rows, D);
-    a->normed2 = post ? NULL : arena_floats(arena, rows, D);
-    a->mid = post ? arena_floats(arena, rows, D) : a->sum1;
-    a->out = post ? arena_floats(arena, rows, D) : a->sum2;
-    if (!c->qk_norm) return;
-    a->qk_raw = arena_floats(arena, rows, 3, A);
-    a->qk_mean = arena_floats(arena, rows, 2, c->heads);
-    a->qk_rstd = arena_floats(arena, rows, 2, c->heads);
-}
-
-static void scratch_lay_out(struct scratch *s, struct arena *arena, const vit_model *m,
-                            size_t batch) {
-    size_t D = m->config.width, A = attention_width(&m->config);
-    size_t rows = size_times(batch, vit_tokens(&m->config));
-    scratch_attention(s, arena, m, vit_tokens(&m->config));
-    s->dx = arena_floats(arena, rows, D);
-    s->dbranch = arena_floats(arena, rows, D);
-    s->dnormed = arena_floats(arena, rows, D);
-    s->dqkv = arena_floats(arena, rows, 3, A);
-    s->dmixed = arena_floats(arena, rows, A);
-    s->dhidden = arena_floats(arena, rows, m->config.mlp_width);
-    scratch_stem_backward(s, arena, &m->config, batch);
-}
-
 /* With arena->base NULL it only counts. */
 static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m, size_t batch) {
     const vit_config *c = &m->config;
@@ -99,7 +53,7 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->first = x;
     for (size_t i = 0; i < c->depth; i++) {
         struct activations *a = blocks ? &blocks[i] : &counted;
-        block_lay_out(a, arena, m, batch, i, branch);
+        tape_block(a, arena, m, batch, tokens_after(c, i), branch);
         a->x = x;
         if (!a->kept) a->kept = x;
         x = a->out;
@@ -111,7 +65,8 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     tape->head.pooled = arena_floats(arena, 2, batch, D);
     tape->head.pooled_normed = arena_floats(arena, 2, batch, D);
     tape->dpooled = arena_floats(arena, batch, D + c->classes);
-    scratch_lay_out(&tape->scratch, arena, m, batch);
+    tape_scratch(&tape->scratch, arena, m, batch);
+    scratch_stem_backward(&tape->scratch, arena, c, batch);
 }
 
 /* Other poolings, and the norms before and after the patches, have no backward pass. */

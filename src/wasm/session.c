@@ -38,6 +38,8 @@ static struct session {
     size_t head_width;
     float *trace;     /* what vitw_trace writes, one array after the other */
     uint8_t *without; /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
+    size_t *asked;    /* (K): the classes that vitw_relevance takes */
+    float *relevance; /* (count,N) */
 } session;
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
@@ -47,6 +49,8 @@ static vit_model *model;
 static vit_state *state;
 static size_t state_batch, state_threads;
 static vit_error error;
+static vit_ablation without; /* as vitw_ablate left it */
+static vit_trace parts;      /* what vitw_trace wrote */
 
 /* The largest run that the buffers have room for. */
 static struct {
@@ -91,7 +95,8 @@ struct buffer {
     size_t size;
 };
 
-static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled, trace;
+static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled, trace,
+    relevance;
 
 /* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 static bool hold(struct buffer *buffer, size_t size) {
@@ -180,7 +185,8 @@ vit_status vitw_end(void) {
     session.head_width = head_width(config);
     session.layers = calloc(config->depth + 1, 1);
     session.without = calloc(config->depth + 1, config->heads + 2);
-    return session.layers && session.without
+    session.asked = calloc(config->classes + 1, sizeof *session.asked);
+    return session.layers && session.without && session.asked
                ? VIT_OK
                : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
 }
@@ -291,31 +297,53 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
 void vitw_ablate(bool masks, bool positions) {
     size_t L = session.depth, h = session.heads;
     const uint8_t *heads = session.without, *mlps = heads + L * h, *norms = mlps + L;
-    vit_ablation without = {.positions = positions};
+    without = (vit_ablation){.positions = positions};
     if (masks) without.heads = heads, without.mlps = mlps, without.norms = norms;
     vit_state_ablate(state, &without);
 }
 
-/* images[0] → session.trace: the arrays of vit_trace in their order, then what the head says of the
- * tokens before the first block and after each (L+1,K). */
-vit_status vitw_trace(void) {
+/* images[0] → session.trace, array after array: the stream, the attention, what the head says of
+ * the tokens before the first block and after each (L+1,K). Unless `all`, only the last of these
+ * answers is written, and no more arrays. Else the others of vit_trace follow in their order. */
+vit_status vitw_trace(bool all) {
     if (!reserved.batch) return misused("expected an image that vitw_reserve made room for");
     size_t T = session.prefix + session.grid_rows * session.grid_columns, D = session.width;
     size_t L = session.depth, h = session.heads, K = session.classes;
-    const size_t shapes[][5] = {
-        {T, D, 1, 1, 1},    {L + 1, T, D, 1, 1}, {L, T, 3, h, session.head_width},
-        {L, h, T, T, 1},    {L, h, T, T, 1},     {L, 2, T, D, 1},
-        {L + 1, K, 1, 1, 1}};
-    enum { ARRAYS = sizeof shapes / sizeof *shapes };
-    size_t all = 0;
-    for (size_t i = 0; i < ARRAYS; i++) all = size_plus(all, floats(shapes[i]));
-    if (!hold(&trace, size_times(all, sizeof(float))))
+    float *lens;
+    const struct {
+        float **at;
+        size_t shape[5];
+    } arrays[] = {
+        {&parts.stream, {L + 1, T, D, 1, 1}},
+        {&parts.attention, {L, h, T, T, 1}},
+        {&lens, {L + 1, K, 1, 1, 1}},
+        {&parts.embedded, {T, D, 1, 1, 1}},
+        {&parts.qkv, {L, T, 3, h, session.head_width}},
+        {&parts.scores, {L, h, T, T, 1}},
+        {&parts.added, {L, 2, T, D, 1}},
+    };
+    size_t count = all ? sizeof arrays / sizeof *arrays : 3, size = 0;
+    for (size_t i = 0; i < count; i++) size = size_plus(size, floats(arrays[i].shape));
+    parts = (vit_trace){0};
+    if (!hold(&trace, size_times(size, sizeof(float))))
         return vit_fail(&error, VIT_NO_MEMORY, "a trace needs more memory than there is");
-    float *at[ARRAYS], *next = session.trace = trace.data;
-    for (size_t i = 0; i < ARRAYS; next += floats(shapes[i++])) at[i] = next;
-    const vit_trace parts = {at[0], at[1], at[2], at[3], at[4], at[5]};
-    vit_status status = vit_run_traced(model, state, session.images, at[6] + L * K, &parts);
-    for (size_t stage = 0; stage < L && !status; stage++)
-        status = vit_run_head(model, state, parts.stream + stage * T * D, at[6] + stage * K);
+    float *next = session.trace = trace.data;
+    for (size_t i = 0; i < count; next += floats(arrays[i++].shape)) *arrays[i].at = next;
+    vit_status status = vit_run_traced(model, state, session.images, lens + L * K, &parts);
+    for (size_t stage = 0; all && stage < L && !status; stage++)
+        status = vit_run_head(model, state, parts.stream + stage * T * D, lens + stage * K);
     return ran(status);
+}
+
+/* The trace of vitw_trace → session.relevance (count,N), for the first classes of session.asked. */
+vit_status vitw_relevance(size_t count) {
+    if (!parts.stream || count > session.classes) return misused("expected a trace, got none");
+    const size_t shape[] = {count, session.grid_rows, session.grid_columns, 1, 1};
+    size_t map = size_times(floats(shape), sizeof(float)), room = vit_relevance_size(model, count);
+    if (room == 0 || !hold(&relevance, size_plus(map, room)))
+        return vit_fail(&error, VIT_NO_MEMORY,
+                        "the relevance of %z classes needs more memory than there is", count);
+    session.relevance = relevance.data;
+    return vit_relevance(model, (char *)relevance.data + map, room, &parts, &without, session.asked,
+                         count, session.relevance);
 }

@@ -101,6 +101,27 @@ TEST("int8: the sums stay exact if every weight and every number is the largest 
     }
 }
 
+TEST("int8: unpacking gives each weight times its row's scale, to the bit") {
+    EACH_KERNELS(k) {
+        uint64_t seed = 7;
+        for (size_t N = 1; N <= 35; N++)
+            for (size_t K = 1; K <= 35; K += K > 9 ? 3 : 1) {
+                float *scale = random_floats(N, 1, &seed), *got = guarded(N * K),
+                      *exact = floats(N * K);
+                int8_t *w = random_int8(N * K, false, &seed);
+                void *packed = malloc(k->packed_size_int8(N, K));
+                for (size_t n = 0; n < N; n += VIT_INT8_ROWS)
+                    k->pack_int8(packed, w + n * K, n,
+                                 N - n < VIT_INT8_ROWS ? N - n : VIT_INT8_ROWS, N, K);
+                k->unpack_int8(got, packed, scale, N, K);
+                for (size_t i = 0; i < N * K; i++) exact[i] = scale[i / K] * (float)w[i];
+                CHECK_SAME_BITS(got, exact, N * K, k->name);
+                CHECK(guards_intact(got, N * K), "%s: N,K %zu,%zu wrote past b", k->name, N, K);
+                free(scale), free(exact), free(w), free(packed), guarded_free(got);
+            }
+    }
+}
+
 TEST("int8: a quantised row is within half a step of the numbers, and the same in every table") {
     EACH_KERNELS(k) {
         uint64_t seed = 3;

@@ -205,6 +205,27 @@ TEST("the head alone gives the last tokens' logits") {
     each_scene(check_head);
 }
 
+/* With few arrays a run adds its branches at once, in another order than with all of them. */
+static void check_few_arrays(struct scene *s) {
+    size_t n = (s->L + 1) * s->T * s->D, heat = s->L * s->h * s->T * s->T;
+    float *stream = guarded(n), *attention = guarded(heat), *logits = guarded(s->c->classes);
+    const vit_trace all[] = {{.stream = stream}, {.stream = stream, .attention = attention}, {0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CHECK(!vit_run_traced(s->model, s->state.state, s->image, logits, &all[i]), "%s", s->name);
+        CHECK_CLOSE(logits, s->logits, s->c->classes,
+                    CLOSE * fmax(1e-3, largest(s->logits, s->c->classes)), s->name);
+    }
+    CHECK_CLOSE(stream, s->trace.stream, n, CLOSE * fmax(1e-3, largest(s->trace.stream, n)),
+                s->name);
+    CHECK_CLOSE(attention, s->trace.attention, heat, CLOSE, s->name);
+    CHECK(guards_intact(stream, n) && guards_intact(attention, heat), "%s: wrote past", s->name);
+    guarded_free(stream), guarded_free(attention), guarded_free(logits);
+}
+
+TEST("a trace without some arrays gives the others and the logits") {
+    each_scene(check_few_arrays);
+}
+
 /* ---- Runs that leave parts out ------------------------------------------ */
 
 /* Logits and tokens after each block without the parts, traced and not, against the twin's, whose

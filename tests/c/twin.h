@@ -86,7 +86,9 @@ struct twin {
     size_t N, T, prefix;
     bool int8;               /* compute stem and blocks as if they were quantised */
     const uint8_t *no_norms; /* mask (L): the block's norms pass their input on; NULL: none */
-    double *p;               /* vit_parameters() in double */
+    const double
+        *more_attention; /* (L,h,T,T): added to the maps after the softmax; NULL: nothing */
+    double *p;           /* vit_parameters() in double */
     size_t count;
     vit_tensor *tensors; /* where each lies in p */
     size_t tensors_count;
@@ -295,6 +297,8 @@ static inline void twin_attention(double *y, double *map, const struct twin *t, 
                     row[b] += part[0][a * A + i] * part[1][b * A + i] / sqrt((double)d);
             }
             twin_softmax(row, T);
+            for (size_t b = 0; t->more_attention && b < T; b++)
+                row[b] += t->more_attention[((layer * h + head) * T + a) * T + b];
             for (size_t b = 0; b < T; b++)
                 for (size_t i = head * d; i < (head + 1) * d; i++)
                     mixed[i] += row[b] * part[2][b * A + i];

@@ -21,6 +21,7 @@ NAME.golden.safetensors  its results for a batch of B images; every tensor is F3
     dlogits    (B,K)         the loss's gradient by the logits
     grad.NAME                the loss's gradient by each tensor of the model, in that tensor's
                              shape; by a resized pos_embed, in the shape after resizing
+    relevance  (B,K,N)       of each class, by gradient × attention
 
 The same PyTorch on the same kind of machine gives the same bytes each time.
 """
@@ -357,6 +358,21 @@ class VisionTransformer(nn.Module):
         return logits
 
 
+def relevance_of(model, logits):
+    """(B,K,N): Chefer et al., arXiv:2103.15679, equations 5 and 6. R starts as the identity; the map
+    is the mean of the rows that the head reads, less the identity's."""
+    weights = [block.attn.weights for block in model.blocks]
+    tokens, prefix = weights[0].shape[-1], model.prefix
+    read = slice(prefix, None) if model.pool == "mean" else slice(2 if hasattr(model, "head_dist") else 1)
+    maps = []
+    for logit in logits.sum(dim=0):
+        R = torch.eye(tokens)
+        for grad, weight in zip(torch.autograd.grad(logit, weights, retain_graph=True), weights):
+            R = R + (grad * weight).clamp(min=0).mean(dim=1) @ R
+        maps.append((R - torch.eye(tokens))[:, read, prefix:].mean(dim=1))
+    return torch.stack(maps, dim=1)
+
+
 # ---- The files -------------------------------------------------------------------------
 
 
@@ -411,6 +427,7 @@ def make(folder, name, differs, seed):
     smoothing = 0.1 if seed % 2 else 0.0
 
     logits = model(images)
+    relevance = relevance_of(model, logits)
     logits.retain_grad()
     loss = F.cross_entropy(logits, labels, label_smoothing=smoothing)
     loss.backward()
@@ -422,6 +439,7 @@ def make(folder, name, differs, seed):
     results.update({f"grad.{n}": p.grad for n, p in model.named_parameters()})
     if hasattr(model, "resized"):
         results["grad.pos_embed"] = model.resized.grad
+    results["relevance"] = relevance
 
     write_safetensors(
         folder / f"{name}.safetensors", {n: (dtype, t) for n, t in model.state_dict().items()},

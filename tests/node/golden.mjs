@@ -54,7 +54,8 @@ export function slice({ shape, values }, index) {
   return values.slice(index * size, (index + 1) * size);
 }
 
-/** PyTorch's answers for a model: one { image, logits, attention, tokens } for each image. */
+/** PyTorch's answers for a model: one { image, logits, attention, tokens, relevance } for each image.
+ *  relevance: (K,N), only of the models of make.py. */
 export function golden(name) {
   const file = readTensors(readFileSync(new URL(`${name}.golden.safetensors`, folder)));
   const batch = file.images.shape[0];
@@ -64,6 +65,7 @@ export function golden(name) {
     logits: file.logits && slice(file.logits, index), // a model without a head has none
     attention: slice(attention, index),
     tokens: slice(file.tokens, index),
+    relevance: file.relevance && slice(file.relevance, index),
   }));
 }
 

@@ -3,7 +3,7 @@
  * to the module batch by batch. src/vit.c alone then decides how many of a batch go through the
  * blocks at once.
  */
-import type { Shape, Wants } from "./wasm.js";
+import { isTraced, type Shape, type Wants } from "./wasm.js";
 
 /** The most memory for a batch's images and results. */
 const MOST_BYTES = 32 * 2 ** 20;
@@ -14,7 +14,7 @@ export function batchSize(shape: Shape, wants: Wants): number {
   const attention = wants.attention.length * heads * tokens * tokens;
   const floats =
     channels * rows * columns + classes + attention + Number(wants.tokens) * tokens * width;
-  if (wants.trace) return 1;
+  if (isTraced(wants)) return 1;
   const fitting = Math.floor(MOST_BYTES / (floats * Float32Array.BYTES_PER_ELEMENT));
   return Math.min(Math.max(fitting, 1), MOST_IMAGES);
 }

@@ -7,7 +7,7 @@ import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
 import { type Exports, instantiate, noMemory, trap } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
-import { traceArrays, traceSize } from "./trace.js";
+import { traceSize, traceStart } from "./trace.js";
 
 /** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
@@ -40,10 +40,12 @@ export const WORDS = [
   "head_width",
   "trace",
   "without",
+  "asked",
+  "relevance",
 ] as const;
 
 /** The words that are addresses of floats. */
-type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace";
+type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
 
 const FLOAT_BYTES = 4;
 
@@ -110,6 +112,8 @@ export interface Wants {
   readonly copied?: boolean;
   /** What the run computes on its way. Only for one image at a time. */
   readonly trace?: boolean;
+  /** Classes whose relevance is wanted; a number: so many of the likeliest. One image at a time. */
+  readonly relevance?: readonly number[] | number;
   readonly without?: Without;
 }
 
@@ -126,7 +130,18 @@ export interface Result {
   readonly pooled?: Float32Array<ArrayBuffer>;
   /** The arrays of web/trace.ts, one after the other. */
   readonly trace?: Float32Array<ArrayBuffer>;
+  readonly relevance?: Relevance;
 }
+
+/** How much each patch speaks for some classes. */
+export interface Relevance {
+  readonly classes: readonly number[];
+  /** (classes, N) */
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** Whether a run keeps the tokens after each block. Only one image at a time is run so. */
+export const isTraced = ({ trace, relevance }: Wants) => Boolean(trace) || relevance !== undefined;
 
 /** An instance in another thread that works for a session's instance. */
 export class Helper {
@@ -267,7 +282,7 @@ export class Session {
   #compute(pictures: readonly Picture[], wants: Wants): void {
     const exports = this.#exports;
     const { length: batch } = pictures;
-    const layers = wants.trace ? 0 : wants.attention.length; // a trace has the maps of all layers
+    const layers = isTraced(wants) ? 0 : wants.attention.length; // a trace has the maps of all layers
     if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
     this.#check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
@@ -276,7 +291,7 @@ export class Session {
     const mask = this.#bytes(this.#word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#leaveOut(wants.without);
-    if (wants.trace) this.#check(exports.vitw_trace());
+    if (isTraced(wants)) this.#check(exports.vitw_trace(Number(wants.trace ?? false)));
     else this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
 
@@ -338,7 +353,7 @@ export class Session {
     const size = this.#mapSize(wants);
     const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
     const input = "values" in picture ? picture.values : image();
-    if (wants.trace) return { input, ...this.#traced(wants) };
+    if (isTraced(wants)) return { input, ...this.#traced(wants) };
     return {
       input,
       logits: copy("logits", classes),
@@ -349,16 +364,31 @@ export class Session {
 
   /** A traced run's results. Logits and maps are parts of the trace. */
   #traced(wants: Wants): Omit<Result, "input"> {
-    const trace = this.#copy("trace", 0, traceSize(this.#shape));
-    const { lens, attention } = traceArrays(trace, this.#shape);
-    const { depth, classes } = this.#shape;
-    const size = attention.length / depth;
+    const { depth, classes, heads, tokens: T } = this.#shape;
+    const start = (name: "lens" | "attention") => traceStart(name, this.#shape);
+    const size = heads * T * T;
+    const logits = this.#copy("trace", start("lens") + depth * classes, classes);
     const maps = new Float32Array(this.#mapSize(wants));
     wants.attention.forEach((layer, at) => {
-      maps.set(attention.subarray(layer * size, (layer + 1) * size), at * size);
+      maps.set(this.#copy("trace", start("attention") + layer * size, size), at * size);
     });
-    const logits = lens.slice(depth * classes);
-    return { logits, trace, ...(maps.length > 0 && { attention: maps }) };
+    return {
+      logits,
+      ...(maps.length > 0 && { attention: maps }),
+      ...(wants.trace && { trace: this.#copy("trace", 0, traceSize(this.#shape)) }),
+      ...(wants.relevance !== undefined && { relevance: this.#relevance(wants.relevance, logits) }),
+    };
+  }
+
+  /** The relevance of the run that was traced last. */
+  #relevance(asked: readonly number[] | number, logits: Float32Array): Relevance {
+    const ranked = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]!);
+    const classes = typeof asked === "number" ? ranked.slice(0, asked) : asked;
+    const { grid } = this.#shape;
+    check(classes.length <= this.#shape.classes, "classes");
+    new Uint32Array(this.#exports.memory.buffer, this.#word("asked"), classes.length).set(classes);
+    this.#check(this.#exports.vitw_relevance(classes.length));
+    return { classes, values: this.#copy("relevance", 0, classes.length * grid[0] * grid[1]) };
   }
 
   /** The maps of an image of the last run. `input` is a copy of the image that nobody changes. */

@@ -22,8 +22,8 @@ async function answer(request: Request): Promise<unknown> {
 function memory(request: Request, value: unknown): Transferable[] {
   if (!("run" in request)) return [];
   return (value as Awaited<ReturnType<Engine["run"]>>)
-    .flatMap(({ input, logits, attention, tokens, pooled, trace }) => [
-      input, logits, attention, tokens, pooled, trace,
+    .flatMap(({ input, logits, attention, tokens, pooled, trace, relevance }) => [
+      input, logits, attention, tokens, pooled, trace, relevance?.values,
     ])
     .flatMap((array) => (array && "buffer" in array ? [array.buffer] : []));
 }
