@@ -52,14 +52,16 @@ export function tell(root: HTMLElement, page: Page): () => void {
 
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
-    const { model, version, strokes } = state;
+    const { model, choice, version, strokes } = state;
     if (reading || !model || state.example && !state.reading || !open.some(({ near }) => near)) return;
     if (scene?.version === version && scene.model === model) return;
     if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
     reading = true;
     try {
       const result = await traced(model, strokes);
-      if (result && state.model === model) scene = sceneOf(page, { model, version, strokes, result });
+      if (result && state.model === model) {
+        scene = sceneOf(page, { model, file: choice!.url, version, strokes, result });
+      }
     } finally {
       reading = false;
       page.redraw();
@@ -84,14 +86,14 @@ function isStale(scene: Scene, { state }: Page): boolean {
 const chosen = ({ patch, layer, head }: Page["state"]["view"]): Choice =>
   ({ patch, layer, head: head === "mean" ? 0 : head });
 
-type Read = Pick<Scene, "model" | "version" | "strokes" | "result">;
+type Read = Pick<Scene, "model" | "file" | "version" | "strokes" | "result">;
 
-function sceneOf({ state }: Page, { model, version, strokes, result }: Read): Scene {
+function sceneOf({ state }: Page, { model, file, version, strokes, result }: Read): Scene {
   const { config } = model;
   const shape = shapeOf(config);
   const choice = chosen(state.view);
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
-  return { ...choice, model, config, shape, strokes, version, result, token, dark: state.dark };
+  return { ...choice, model, config, shape, file, strokes, version, result, token, dark: state.dark };
 }
 
 function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>): void {

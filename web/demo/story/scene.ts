@@ -18,6 +18,7 @@ export interface Scene extends Choice {
   model: Vit;
   config: Readonly<VitConfig>;
   shape: Shape;
+  file: string; // the address of the model's file
   strokes: Stroke[];
   version: number; // of the drawing
   result: Traced;
