@@ -72,6 +72,11 @@ function captionOf({ reading }: State): string {
 export async function save(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
   if (!blob) throw new Error("the browser could not make a PNG");
+  download(blob, name);
+}
+
+/** Lets the browser save bytes under a name. */
+export function download(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -1,0 +1,59 @@
+/** What figures share: SVG elements, a button that saves a picture, a button that plays. */
+import { download, save } from "../picture.ts";
+import { button } from "./dom.ts";
+
+/** svg("path", { d: "M0 0" }) is that element. The attributes are presentation, not style. */
+export function svg<T extends keyof SVGElementTagNameMap>(
+  tag: T,
+  attributes: Record<string, string | number> = {},
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[T] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/** A button that saves a figure: a canvas as PNG, an SVG as it is. `label` names figure and file. */
+export function saver(
+  text: string,
+  label: string,
+  figure: () => HTMLCanvasElement | SVGSVGElement,
+): HTMLButtonElement {
+  const file = label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+  const made = button(text, () => {
+    const shown = figure();
+    if (shown instanceof HTMLCanvasElement) return void save(shown, `${file}.png`);
+    const source = new XMLSerializer().serializeToString(shown);
+    download(new Blob([source], { type: "image/svg+xml" }), `${file}.svg`);
+  }, { className: "plain small" });
+  made.setAttribute("aria-label", `${text}: ${label}`);
+  return made;
+}
+
+/**
+ * A button that moves a range from its least to its greatest value. A touch of the range stops it.
+ * Visitors who want less motion get no such button, because the range does the same.
+ */
+export function player(text: string, range: HTMLInputElement, milliseconds: number): HTMLButtonElement {
+  let frame = 0;
+  const stop = () => cancelAnimationFrame(frame);
+  const play = () => {
+    stop();
+    let begin: number | undefined;
+    const step = (now: number) => {
+      begin ??= now;
+      const t = Math.min(1, (now - begin) / milliseconds);
+      range.value = String(Number(range.min) + t * (Number(range.max) - Number(range.min)));
+      range.dispatchEvent(new Event("input"));
+      if (t < 1) frame = requestAnimationFrame(step);
+    };
+    frame = requestAnimationFrame(step);
+  };
+  for (const touch of ["pointerdown", "keydown"]) range.addEventListener(touch, stop);
+  const made = button(text, play);
+  made.hidden = lessMotion();
+  return made;
+}
+
+export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
