@@ -1,6 +1,10 @@
-export interface Opened {
-  config: unknown;
-  tensors: Map<string, { shape: number[]; data: Float32Array | Int8Array }>;
+export interface Tensor {
+  shape: number[];
+  data: Float32Array | Int8Array;
 }
-export function readSafetensors(bytes: Uint8Array): Opened;
-export function writeSafetensors(model: Opened): Uint8Array<ArrayBuffer>;
+export interface Contents {
+  config: unknown;
+  tensors: Map<string, Tensor>;
+}
+export function readSafetensors(bytes: Uint8Array): Contents;
+export function writeSafetensors(contents: Contents): Uint8Array<ArrayBuffer>;

@@ -12,6 +12,7 @@ import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
 const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   teach: () => import("./teach.ts"),
   positions: () => import("./positions.ts"),
+  patches: () => import("./patches/patches.ts"),
 };
 
 interface Open {

@@ -1,0 +1,242 @@
+// The chapter "Patch to token": its numbers against the weights' file and the API.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
+
+const weightsOf = (name) => readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
+/** As the page writes it: a true minus sign, and no minus before a zero. */
+const written = (value, decimals = 2) => {
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+};
+
+describe("patch to token", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  /** The page with a model and a drawing, scrolled to the chapter. */
+  async function chapter(model, options) {
+    const visited = await browser.visit({ address: `${browser.address}?model=${model}`, ...options });
+    const { page } = visited;
+    await draw(page, DIGITS[3]);
+    await page.locator("#patches").evaluate((section) => section.scrollIntoView());
+    await page.locator("#patches-class[data-values]").waitFor();
+    return visited;
+  }
+  const row = (page, name) => page.locator(`#patches-numbers [data-row=${name}] td span`).allTextContents();
+  const sum = (page) => page.locator("#patches-sum").evaluate(({ dataset }) => Object.fromEntries(
+    Object.entries(dataset).map(([name, value]) => [name, Number(value)])));
+  const filters = (page) => page.locator("#patches-filters");
+  const set = (page, selector, value) => page.locator(selector).evaluate((input, to) => {
+    input.value = String(to);
+    input.dispatchEvent(new Event("input"));
+  }, value);
+  /** Chooses a patch by keys, from any other. */
+  async function choose(page, down, right) {
+    await page.locator("#patches-grid").focus();
+    for (let i = 0; i < 7; i++) for (const key of ["ArrowUp", "ArrowLeft"]) await page.keyboard.press(key), await settled(page);
+    for (let i = 0; i < down; i++) await page.keyboard.press("ArrowDown"), await settled(page);
+    for (let i = 0; i < right; i++) await page.keyboard.press("ArrowRight"), await settled(page);
+  }
+
+  describe("a model without a stem", () => {
+    let page, trouble, close, tensors;
+    before(async () => {
+      ({ page, trouble, close } = await chapter("myvit"));
+      await filters(page).waitFor();
+      ({ tensors } = readSafetensors(await weightsOf("myvit")));
+    });
+    after(() => close?.());
+    const bias = (d) => tensors.get("patch_embed.proj.bias").data[d];
+    const weights = (d) => [...tensors.get("patch_embed.proj.weight").data.subarray(d * 16, d * 16 + 16)];
+
+    test("for each filter, 16 products and the bias add up to the model's own number", async () => {
+      await filters(page).locator("input").first().focus();
+      const seen = new Set();
+      for (let d = 0; d < 8; d++) {
+        const { filter, sum: byHand, model } = await sum(page);
+        assert.equal(filter, d);
+        assert.ok(Math.abs(byHand - model) < 1e-5, `filter ${d}: ${byHand} by hand, ${model} by the model`);
+        seen.add(model);
+        assert.deepEqual(await row(page, "weight"), weights(d).map((weight) => written(weight)));
+        const pixels = (await row(page, "pixel")).map(Number);
+        // Each pixel is shown to 0.005, and each product of them too.
+        (await row(page, "product")).forEach((text, i) => {
+          const product = Number(text.replace("−", "-"));
+          assert.ok(Math.abs(product - pixels[i] * weights(d)[i]) <= 0.005 * Math.abs(weights(d)[i]) + 0.00501);
+        });
+        await page.keyboard.press("ArrowRight");
+      }
+      assert.equal(seen.size, 8, "each filter has a number of its own");
+      assert.equal((await sum(page)).filter, 0, "after the last filter comes the first");
+    });
+
+    test("the slider adds the products one by one, and the bar of the filter follows", async () => {
+      const bar = () => filters(page).locator("label:has(:checked) i").evaluate((i) => Number(i.style.getPropertyValue("--v")));
+      const products = (await row(page, "product")).map((text) => Number(text.replace("−", "-")));
+      const full = await bar();
+      await set(page, "#patches-added", 6);
+      const part = products.slice(0, 6).reduce((a, b) => a + b) + bias(0);
+      const now = await sum(page);
+      assert.ok(Math.abs(now.sum - part) < 6 * 0.005, `${now.sum}, but the first six products and the bias are ${part}`);
+      const top = Number(/±(\S+)\./.exec(await page.locator(".filters-figure .grid-legend").textContent())[1]);
+      assert.ok(Math.abs((await bar()) - now.sum / top) < 1e-3);
+      assert.equal(await page.locator(".to-come").count(), 10);
+      await page.locator("#patches-added").press("End");
+      assert.equal(await bar(), full);
+      assert.equal(await page.locator("#patches-added").getAttribute("aria-valuetext"), "16 of 16 products");
+    });
+
+    test("the keys on the grid choose a patch for the whole page, and it is announced", async () => {
+      const before = await picture(page, "#patches-grid");
+      await choose(page, 1, 3);
+      assert.equal(await page.locator(".rail-patch").textContent(), "Patch: row 2, column 4");
+      assert.match(await page.locator("#announce").textContent(), /^Patch in row 2, column 4: \d+(\.\d)? % of it is ink\.$/);
+      assert.match(await page.locator("#patches h3").first().textContent(), /row 2, column 4, unrolled into 16 numbers/);
+      assert.notEqual(await picture(page, "#patches-grid"), before);
+      await page.waitForFunction(() => !document.querySelector(".flying"));
+    });
+
+    test("a click on the grid chooses the patch that is there", async () => {
+      await page.locator("#patches-grid").click({ position: { x: 100, y: 140 } }); // of 280: 40 a patch
+      await settled(page);
+      assert.equal(await page.locator(".rail-patch").textContent(), "Patch: row 4, column 3");
+    });
+
+    test("an empty patch's token is the biases", async () => {
+      await choose(page, 0, 0);
+      assert.deepEqual(new Set(await row(page, "pixel")), new Set(["0.00"]));
+      for (let d = 0; d < 8; d++) {
+        await filters(page).locator("input").nth(d).check({ force: true });
+        const { sum: byHand, model } = await sum(page);
+        assert.equal(byHand, bias(d));
+        assert.equal(model, bias(d));
+      }
+    });
+
+    test("the class token is the file's, whatever is drawn", async () => {
+      const learnt = [...tensors.get("cls_token").data];
+      const shown = async () =>
+        (await page.locator("#patches-class").getAttribute("data-values")).split(" ").map(Number);
+      for (const digit of [3, 7]) {
+        await page.evaluate(() => scrollTo(0, 0));
+        if (digit !== 3) await draw(page, DIGITS[digit]);
+        await page.locator("#patches").evaluate((section) => section.scrollIntoView());
+        await settled(page);
+        (await shown()).forEach((value, d) => assert.ok(Math.abs(value - learnt[d]) < 1e-6));
+      }
+    });
+
+    test("the console stays silent", () => assert.deepEqual(trouble, []));
+  });
+
+  test("filters that do not load are announced, and come with the next choice", async () => {
+    const { page, close } = await chapter("myvit", {
+      before: (page) => page.addInitScript(() => {
+        const { fetch } = window;
+        let loads = 0; // the first loads the model
+        window.fetch = (url, ...rest) => {
+          if (String(url).includes("myvit") && ++loads === 2) return Promise.resolve(new Response("", { status: 503 }));
+          return fetch(url, ...rest);
+        };
+      }),
+    });
+    const status = page.locator(".filters-figure [role=status]");
+    await status.filter({ hasText: /503/ }).waitFor();
+    await page.locator("#patches-grid").press("ArrowDown");
+    await filters(page).waitFor();
+    assert.equal(await status.textContent(), "");
+    await close();
+  });
+
+  test("a model with a stem: the words tell what the patch sees, and the API agrees", async () => {
+    const name = "digits-large";
+    const { page, trouble, close } = await chapter(name);
+    await choose(page, 1, 2);
+    assert.equal(await filters(page).isVisible(), false);
+    const vit = await Vit.load(await weightsOf(name));
+    const fields = [];
+    for (let passed = 0; passed <= vit.config.stem.length; passed++) {
+      await set(page, "#patches-passed", passed);
+      const words = page.locator("#patches-field-words");
+      fields.push(await words.evaluate(({ dataset: { top, bottom, left, right } }) => [top, bottom, left, right].map(Number)));
+      const [top, bottom, left, right] = fields.at(-1);
+      assert.match(await words.textContent(), new RegExp(`${bottom - top + 1} × ${right - left + 1} pixels`));
+    }
+    const strides = vit.config.stem.map(([, stride]) => stride);
+    fields.forEach(([top, bottom, left, right], passed) => {
+      assert.deepEqual([top, bottom].map(inside), known(strides.slice(0, passed), 1));
+      assert.deepEqual([left, right].map(inside), known(strides.slice(0, passed), 2));
+    });
+    const [top, bottom, left, right] = fields.at(-1);
+    const seen = await seenBy(vit, 1 + 1 * 7 + 2);
+    seen.forEach((changed, i) => {
+      const [y, x] = [Math.floor(i / 28), i % 28];
+      if (changed) assert.ok(y >= top && y <= bottom && x >= left && x <= right, `pixel ${y},${x} reaches the token`);
+    });
+    const edge = (list) => [Math.min(...list), Math.max(...list)];
+    const reached = [...seen.keys()].filter((i) => seen[i]);
+    assert.deepEqual(edge(reached.map((i) => Math.floor(i / 28))), [top, bottom].map(inside));
+    assert.deepEqual(edge(reached.map((i) => i % 28)), [left, right].map(inside));
+    vit.dispose();
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a narrow dark page does not scroll sideways, and a wish for less motion is followed", async () => {
+    const { page, trouble, close } = await chapter("myvit", {
+      viewport: { width: 320, height: 700 }, colorScheme: "dark", reducedMotion: "reduce",
+    });
+    await filters(page).waitFor();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+    assert.equal(await page.getByRole("button", { name: "Add them up" }).count(), 0);
+    await page.locator("#patches-grid").press("ArrowDown");
+    await settled(page);
+    assert.equal(await page.locator(".flying").count(), 0);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+});
+
+const inside = (pixel) => Math.min(27, Math.max(0, pixel));
+
+/** Along one side, by sets: the first and last pixel known to the places above patch `index` of 4. */
+function known(strides, index) {
+  let places = Array.from({ length: 28 }, (_, pixel) => new Set([pixel]));
+  let unit = 1;
+  for (const stride of strides) {
+    const map = places;
+    places = Array.from({ length: map.length / stride }, (_, i) =>
+      new Set([-1, 0, 1].flatMap((step) => [...(map[i * stride + step] ?? [])])));
+    unit *= stride;
+  }
+  const over = places.slice((index * 4) / unit, ((index + 1) * 4) / unit).flatMap((set) => [...set]);
+  return [Math.min(...over), Math.max(...over)];
+}
+
+/** Which pixels change a token when they change, in some of a few random images. */
+async function seenBy(vit, token) {
+  const { width } = vit.config;
+  const tokenOf = async (image) => {
+    const { trace } = await vit.classify(image, { trace: true });
+    return trace.tokens("embedded").slice(token * width, (token + 1) * width).join();
+  };
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const seen = new Array(28 * 28).fill(false);
+  for (let turn = 0; turn < 2; turn++) {
+    const image = Float32Array.from({ length: 28 * 28 }, random);
+    const before = await tokenOf(image);
+    for (let i = 0; i < seen.length; i++) {
+      if (seen[i]) continue;
+      const other = image.slice();
+      other[i] = 1 - other[i];
+      seen[i] = (await tokenOf(other)) !== before;
+    }
+  }
+  return seen;
+}

@@ -1,0 +1,92 @@
+/** A model with a stem: how far the chosen patch sees after each convolution. */
+import { css, paint, tone } from "../../colour.ts";
+import { accent } from "../../pixels.ts";
+import type { Texts } from "../../texts/en.ts";
+import { h, slider } from "../dom.ts";
+import { player, saver } from "../figure.ts";
+import type { Scene } from "../scene.ts";
+import { fieldsOf, type Span } from "./embed.ts";
+
+export interface Field {
+  root: HTMLElement;
+  draw(scene: Scene): void;
+}
+
+export function buildField(texts: Texts["patches"], picture: string): Field {
+  const canvas = h("canvas");
+  canvas.setAttribute("role", "img");
+  const words = h("p", { id: "patches-field-words" });
+  let scene: Scene | undefined;
+  let fitted: unknown;
+  const shown = () => {
+    if (!scene) return;
+    const { config, shape, patch } = scene;
+    const down = fieldsOf(config, shape.patchRows, patch[0]), across = fieldsOf(config, shape.patchCols, patch[1]);
+    const passed = input.valueAsNumber;
+    paintField(canvas, scene, down, across, passed);
+    const [rows, columns] = [lengthOf(down[passed]!), lengthOf(across[passed]!)];
+    const inside = insideOf(down[passed]!, shape.rows) * insideOf(across[passed]!, shape.cols);
+    words.textContent = texts.field({ passed, rows, columns, inside, all: shape.rows * shape.cols });
+    Object.assign(words.dataset, { passed, top: down[passed]![0], bottom: down[passed]![1] });
+    Object.assign(words.dataset, { left: across[passed]![0], right: across[passed]![1] });
+    input.setAttribute("aria-valuetext", words.textContent);
+    canvas.setAttribute("aria-label", words.textContent);
+  };
+  const { label, input } = slider(texts.passed, [0, 1, 1], 1, shown);
+  input.id = "patches-passed";
+  const root = h("figure", { className: "field" }, canvas, words, label,
+    h("div", { className: "figure-tools" },
+      player(texts.grow, input, 2400), saver(picture, texts.fieldFigure, () => canvas)));
+
+  return {
+    root,
+    draw(next) {
+      scene = next;
+      const { length } = next.config.stem;
+      if (fitted !== next.model) {
+        input.max = String(length); // before the value, which it limits
+        input.value = input.max;
+      }
+      fitted = next.model;
+      shown();
+    },
+  };
+}
+
+const lengthOf = ([first, last]: Span) => last - first + 1;
+const insideOf = ([first, last]: Span, size: number) => Math.min(size - 1, last) - Math.max(0, first) + 1;
+
+const ZOOM = 8; // CSS pixels for a pixel of the image
+const MARGIN = 6; // pixels of padding that are in the picture
+const image = document.createElement("canvas");
+
+/** The image with a margin, because the field reaches into the padding. */
+function paintField(canvas: HTMLCanvasElement, scene: Scene, down: Span[], across: Span[], passed: number): void {
+  const { shape: { rows, cols }, result, dark } = scene;
+  const zoom = ZOOM * (devicePixelRatio || 1);
+  const [width, height] = [Math.round((cols + 2 * MARGIN) * zoom), Math.round((rows + 2 * MARGIN) * zoom)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  paint(image, rows, cols, (row, column) => tone(result.input[row * cols + column]!, dark));
+  const context = canvas.getContext("2d")!;
+  context.imageSmoothingEnabled = false;
+  context.setTransform(zoom, 0, 0, zoom, MARGIN * zoom, MARGIN * zoom);
+  context.clearRect(-MARGIN, -MARGIN, width, height);
+  context.globalAlpha = 0.3;
+  context.drawImage(image, 0, 0);
+  context.globalAlpha = 1;
+  context.save();
+  const box = (k: number): [number, number, number, number] =>
+    [across[k]![0], down[k]![0], lengthOf(across[k]!), lengthOf(down[k]!)];
+  context.beginPath();
+  context.rect(...box(passed));
+  context.clip();
+  context.drawImage(image, 0, 0);
+  context.restore();
+  context.strokeStyle = css(accent(dark));
+  for (let k = 0; k <= passed; k++) {
+    context.globalAlpha = k === passed || k === 0 ? 1 : 0.4;
+    context.lineWidth = k === passed ? 0.5 : 0.25;
+    context.strokeRect(...box(k));
+  }
+  context.globalAlpha = 1;
+}
