@@ -13,6 +13,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   teach: () => import("./teach.ts"),
   positions: () => import("./positions.ts"),
   patches: () => import("./patches/patches.ts"),
+  strokes: () => import("./strokes/strokes.ts"),
 };
 
 interface Open {

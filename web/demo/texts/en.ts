@@ -251,7 +251,36 @@ const score = {};
 const layers = {};
 
 /** 5. While you drew. */
-const strokes = {};
+const strokes = {
+  lead: "Your drawing, read again and again while it grew: each upright cut through the strip shows how the model would share 100 % among the classes if you had stopped there. Time runs along the pen’s path, so a slow pen takes no more room than a quick one.",
+  task: "Drag across the strip, or move the slider below it. The small picture shows the drawing as it was then, with the answer for it.",
+  notice:
+    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. The model has learnt from whole digits only, and each unfinished drawing is centred and enlarged like a whole one, so even the first dot fills its picture.",
+  strip: "Probabilities while you drew",
+  time: "How much of the ink is drawn",
+  replay: "Replay",
+  save: "Save as SVG",
+  put: "Put this moment on the pad",
+  undo: "Undo then brings the whole drawing back.",
+  start: "first dot",
+  end: "whole drawing",
+  stroke: (n: number) => `stroke ${n}`,
+  sure: "The line below the strip: where the model is sure of its answer.",
+  reading: (done: number, all: number) => `${done} of ${all} moments read`,
+  read: (all: number) => `${all} moments read`,
+  moment: (share: string, label: string, p: string) => `${share} of the ink: ${label}, ${p}`,
+  blank: (share: string) => `${share} of the ink: nothing to read yet`,
+  /** The answers in turn, the first left out where there are many. */
+  changes: (runs: { label: string; share: string }[], all: number) => {
+    const [last, ...before] = [...runs].reverse();
+    if (!last) return "";
+    if (all === 1) return `It said ${last.label} from the first dot to the end.`;
+    const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `At ${share} of the ink it said ${label}` : `at ${share} ${label}`));
+    const many = all > runs.length ? `The answer changed ${all - 1} times. ` : "";
+    return `${many}${earlier.join(", ")}, and from ${last.share} on ${last.label}.`;
+  },
+  first: (label: string, share: string) => ` It had said ${label} for the first time at ${share}.`,
+};
 
 /** 6. Softmax and doubt. */
 const doubt = {};

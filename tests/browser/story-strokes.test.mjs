@@ -1,0 +1,150 @@
+// The chapter "While you drew": each moment against the page's own answer to that drawing.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
+
+describe("while you drew", { skip }, () => {
+  let browser, page, trouble, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close } = await browser.visit({ address: `${browser.address}?model=myvit` }));
+    await drawn(page, DIGITS[4]);
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+
+  /** Draws, scrolls to the chapter and waits until all moments are read. */
+  async function drawn(page, digit) {
+    await page.evaluate(() => scrollTo(0, 0));
+    await draw(page, digit);
+    await read(page);
+  }
+  async function read(page) {
+    await page.locator("#strokes").evaluate((section) => section.scrollIntoView());
+    await settled(page);
+    await page.locator("#strokes-progress[data-done=true]").waitFor();
+    await settled(page);
+  }
+  const time = () => page.locator("#strokes-time");
+  const range = () => time().evaluate(({ value, max }) => [Number(value), Number(max)]);
+  const moment = () => page.locator("#strokes-words").evaluate((words) =>
+    ({ label: words.dataset.label, p: Number(words.dataset.p), at: Number(words.dataset.at), text: words.textContent }));
+  /** Every moment, from the first to the last, by the keys. */
+  async function all() {
+    await time().press("Home");
+    const [, max] = await range();
+    const moments = [await moment()];
+    for (let i = 0; i < max; i++) {
+      await time().press("ArrowRight");
+      moments.push(await moment());
+    }
+    return moments;
+  }
+
+  test("the last moment is the answer, and the strip's band for it is as high as its probability", async () => {
+    const answer = await prediction(page);
+    const last = await moment();
+    assert.equal(last.label, answer.label);
+    assert.ok(Math.abs(last.p - Number(answer.p)) < 1e-6);
+    assert.match(last.text, /^100\u00a0% of the ink: 4, /);
+    const path = await page.locator(`#strokes-strip [data-class="${last.label}"]`).getAttribute("d");
+    const points = path.match(/[\d.]+ [\d.]+/g).map((point) => point.split(" ").map(Number));
+    const right = Math.max(...points.map(([x]) => x));
+    const ends = points.filter(([x]) => x === right).map(([, y]) => y);
+    assert.equal(ends.length, 2);
+    assert.ok(Math.abs(Math.abs(ends[0] - ends[1]) / 220 - last.p) < 0.001, `${ends} of 220 for ${last.p}`);
+  });
+
+  test("the keys go through 40 to 80 moments, and the text names the changes among them", async () => {
+    const moments = await all();
+    assert.ok(moments.length >= 40 && moments.length <= 82, `${moments.length} moments`);
+    moments.forEach(({ at }, i) => assert.ok(i === 0 || at > moments[i - 1].at, "the moments follow each other"));
+    const share = ({ at }) => `${Math.round((100 * at) / moments.at(-1).at)} %`;
+    const runs = moments.filter(({ label }, i) => label !== moments[i - 1]?.label);
+    assert.ok(runs.length > 1, "this drawing changes the answer, so that there is something to test");
+    const text = (await page.locator("#strokes-changes").textContent()).replaceAll("\u00a0", " ");
+    for (const run of runs.slice(-5, -1)) {
+      assert.match(text, new RegExp(`[Aa]t ${share(run)} (of the ink it said )?${run.label}\\b`));
+    }
+    assert.ok(text.includes(`and from ${share(runs.at(-1))} on ${runs.at(-1).label}.`), text);
+    assert.equal(text.includes(`The answer changed ${runs.length - 1} times.`), runs.length > 5);
+  });
+
+  test("a moment on the pad gets from the page the answer that the strip shows; undo brings the drawing back", async () => {
+    await page.locator("#strokes").evaluate((section) => section.scrollIntoView());
+    const whole = await prediction(page);
+    const [, max] = await range();
+    const answers = new Set();
+    for (const share of [0.2, 0.5, 0.75]) {
+      await time().fill(String(Math.round(share * max)));
+      const then = await moment();
+      await page.getByRole("button", { name: "Put this moment on the pad" }).click();
+      await settled(page);
+      const answer = await prediction(page);
+      assert.equal(answer.label, then.label);
+      assert.ok(Math.abs(Number(answer.p) - then.p) < 1e-5, `${answer.p} on the pad, ${then.p} in the strip`);
+      answers.add(answer.p);
+      await page.keyboard.press("Control+z");
+      await settled(page);
+      assert.deepEqual(await prediction(page), whole);
+      await read(page);
+      assert.equal((await range())[1], max);
+    }
+    assert.equal(answers.size, 3);
+  });
+
+  test("a drag across the strip chooses the moment under the pointer", async () => {
+    await time().press("End");
+    const box = await page.locator("#strokes-strip").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    const [value, max] = await range();
+    assert.ok(Math.abs(value / max - 0.3) < 0.03, `${value} of ${max}`);
+    assert.equal(await time().getAttribute("aria-valuetext"), (await moment()).text);
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 60);
+    assert.deepEqual(await range(), [value, max], "a pointer that is not down moves nothing");
+  });
+
+  test("a drawing that goes on keeps its moments: the same answers at the same ways of the pen", async () => {
+    await drawn(page, []);
+    await page.locator("#clear").click();
+    await drawn(page, [DIGITS[4][0]]);
+    const before = new Map((await all()).slice(0, -1).map(({ at, label, p }) => [at, [label, p]]));
+    await drawn(page, [DIGITS[4][1]]);
+    const after = await all();
+    const same = after.filter(({ at }) => before.has(at));
+    assert.ok(same.length > 15, `${same.length} moments in common`);
+    for (const { at, label, p } of same) assert.deepEqual([label, p], before.get(at));
+    assert.equal(await page.locator("#strokes-strip path[stroke-dasharray]").count(), 1, "a line where the second stroke begins");
+  });
+
+  test("another model reads the drawing anew", async () => {
+    const before = await all();
+    await page.selectOption("#model", "digits-large");
+    await page.locator("#status.ready").waitFor();
+    await page.waitForFunction(() => document.querySelector("#prediction").ariaBusy !== "true");
+    await read(page);
+    const after = await all();
+    assert.equal(after.length, before.length);
+    assert.ok(after.some(({ p }, i) => Math.abs(p - before[i].p) > 0.05));
+    const answer = await prediction(page);
+    assert.ok(Math.abs(after.at(-1).p - Number(answer.p)) < 1e-6);
+  });
+
+  test("the console stays silent, and a narrow dark page does not scroll sideways", async () => {
+    assert.deepEqual(trouble, []);
+    const small = await browser.visit({
+      address: `${browser.address}?model=myvit`,
+      viewport: { width: 320, height: 700 }, colorScheme: "dark", reducedMotion: "reduce",
+    });
+    await drawn(small.page, DIGITS[3]);
+    assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+    assert.equal(await small.page.getByRole("button", { name: "Replay" }).count(), 0);
+    assert.deepEqual(small.trouble, []);
+    await small.close();
+  });
+});

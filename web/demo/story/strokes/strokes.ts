@@ -1,0 +1,111 @@
+/** While you drew: what the model would have answered at each moment of the drawing. */
+import { button, h, slider } from "../dom.ts";
+import { player, saver, svg } from "../figure.ts";
+import type { Chapter, Scene } from "../scene.ts";
+import { buildMoment } from "./moment.ts";
+import { cut, runsOf } from "./path.ts";
+import { drawStrip } from "./strip.ts";
+import { type Sample, Sweep } from "./sweep.ts";
+
+const MOST_RUNS = 5; // answers that the text names
+
+export const chapter: Chapter = (root, story) => {
+  const texts = story.texts.strokes;
+  const sweep = new Sweep(story);
+  let scene: Scene | undefined;
+  let chosen = Infinity; // the moment's way of the pen; the whole drawing at first
+
+  const strip = svg("svg", { id: "strokes-strip", role: "img" });
+  const moment = buildMoment(texts);
+  const changes = h("p", { id: "strokes-changes", className: "lead" });
+  const progress = h("p", { id: "strokes-progress", className: "grid-legend" });
+  const sure = h("p", { className: "grid-legend" }, texts.sure);
+  const { label, input } = slider(texts.time, [0, 1, 1], 0, (index) => choose(index));
+  input.id = "strokes-time";
+  const put = button(texts.put, () => story.draw(cut(sweep.way, now()?.at ?? Infinity)));
+  root.append(
+    h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task),
+    h("figure", { className: "strip" }, strip, label, sure, progress),
+    h("div", { className: "figure-tools" },
+      player(texts.replay, input, 4000), put, saver(texts.save, texts.strip, () => strip)),
+    h("p", { className: "grid-legend" }, texts.undo),
+    moment.root, changes, h("p", { className: "notice-this" }, texts.notice));
+
+  const share = (at: number) => `${Math.round((100 * at) / (sweep.way.length || 1))}\u00a0%`;
+  /** The moment that is nearest to the chosen one, of those that are read. */
+  const now = (): Sample | undefined => {
+    const wanted = Math.min(chosen, sweep.way.length);
+    return sweep.samples.reduce<Sample | undefined>(
+      (best, sample) => (best && Math.abs(best.at - wanted) <= Math.abs(sample.at - wanted) ? best : sample), undefined);
+  };
+  const choose = (index: number) => {
+    chosen = index < sweep.lengths.length - 1 ? sweep.lengths[index]! : Infinity;
+    drawMoment();
+  };
+
+  const drawMoment = () => {
+    const sample = now();
+    if (!scene || !sample) return;
+    const { config: { labels, uncertain_below }, strokes: whole, dark } = scene;
+    const { way, samples } = sweep;
+    const begins = way.spots.filter(({ stroke }, i) => i > 0 && stroke !== way.spots[i - 1]!.stroke).map((spot) => spot.at);
+    const width = Math.max(240, Math.round(strip.clientWidth));
+    const { at } = sample, knowsDoubt = uncertain_below > 0;
+    drawStrip(strip, texts, { samples, labels, length: way.length, begins, at, width, dark, knowsDoubt });
+    const said = moment.draw({ sample, share: share(at), unfinished: cut(way, at), whole, labels, dark });
+    input.max = String(sweep.lengths.length - 1);
+    input.value = String(chosen === Infinity ? sweep.lengths.length - 1 : sweep.lengths.indexOf(sample.at));
+    input.setAttribute("aria-valuetext", said);
+    sure.hidden = !knowsDoubt;
+  };
+  const drawAll = () => {
+    drawMoment();
+    const { samples, lengths } = sweep;
+    const all = lengths.length;
+    progress.textContent = samples.length < all ? texts.reading(samples.length, all) : texts.read(all);
+    progress.dataset.done = String(samples.length === all);
+    if (samples.length < all) return;
+    const text = inTurn(samples);
+    changes.textContent = text;
+    strip.setAttribute("aria-label", `${texts.strip}. ${text}`);
+  };
+  /** The answers in turn, in words. */
+  const inTurn = (samples: readonly Sample[]) => {
+    const runs = runsOf(samples.filter(({ label }) => label !== ""));
+    const named = runs.slice(-MOST_RUNS).map(({ label, at }) => ({ label, share: share(at) }));
+    const last = runs.at(-1), first = runs.findIndex(({ label }) => label === last?.label);
+    const unnamed = first >= 0 && first < runs.length - MOST_RUNS;
+    const again = unnamed ? texts.first(last!.label, share(runs[first]!.at)) : "";
+    return texts.changes(named, runs.length) + again;
+  };
+
+  dragOver(strip, (fraction) => {
+    const far = sweep.lengths.map((at) => Math.abs(at - fraction * sweep.way.length));
+    choose(far.indexOf(Math.min(...far)));
+  });
+  new ResizeObserver(drawMoment).observe(strip.parentElement!);
+
+  return (next) => {
+    if (scene?.model !== next.model) chosen = Infinity;
+    scene = next;
+    sweep.follow(next, drawAll);
+    drawAll();
+  };
+};
+
+/** Calls with the fraction of the width at which the pointer is, while it is down. */
+function dragOver(strip: SVGSVGElement, move: (fraction: number) => void): void {
+  const follow = ({ clientX }: PointerEvent) => {
+    const { left, width } = strip.getBoundingClientRect();
+    move(Math.min(1, Math.max(0, (clientX - left) / width)));
+  };
+  strip.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault(); // no text is selected
+    strip.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  strip.addEventListener("pointermove", (event) => {
+    if (event.buttons & 1) follow(event);
+  });
+}
