@@ -2,6 +2,7 @@
 import { save } from "../picture.ts";
 import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { mix, place, type Range, type Scale, tint, within } from "../heat.ts";
+import { type Colour, mix, place, type Scale, tint } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -23,6 +24,10 @@ export interface Values {
   dark: boolean;
   /** The cells that are outlined in the accent colour: a row, a column, or one cell. */
   marked?: { row?: number; column?: number };
+  /** A picture of the whole grid that shows through colours of a Scale, such as the ink. */
+  under?: CanvasImageSource;
+  /** Cells without a number. They are hatched, whatever `values` holds there. */
+  hidden?(row: number, column: number): boolean;
 }
 
 export interface GridOptions {
@@ -37,20 +42,26 @@ export interface GridOptions {
   /** The side of a cell in CSS pixels; at least 14. */
   cell?: number;
   choose?(row: number, column: number): void;
+  /** The pointer or the arrow keys came to a cell. */
+  point?(row: number, column: number): void;
 }
 
 const LEAST_CELL = 14;
 
 /** The colour of a signed number: blue below 0, the page's red above. */
-export function signedColour(value: number, top: number, dark: boolean): string {
+export function signedTone(value: number, top: number, dark: boolean): Colour {
   const t = top > 0 ? Math.max(-1, Math.min(1, value / top)) : 0;
-  const paper = tone(0, dark);
-  return css(mix(paper, t < 0 ? accent(dark) : [196, 44, 60], Math.sqrt(Math.abs(t))));
+  return mix(tone(0, dark), t < 0 ? accent(dark) : [196, 44, 60], Math.sqrt(Math.abs(t)));
 }
 
 export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
   "signed" in scale ? signedColour(value, scale.signed, dark)
     : cssTint(tint("low" in scale ? within(value, scale) : place(value, scale)));
+export const signedColour = (value: number, top: number, dark: boolean): string =>
+  css(signedTone(value, top, dark));
+
+export const colourOf = (value: number, scale: Scale | Signed, dark: boolean): string =>
+  "signed" in scale ? signedColour(value, scale.signed, dark) : cssTint(tint(place(value, scale)));
 
 /** The largest distance from 0, for a signed scale. */
 export const signedScale = (...lists: ArrayLike<number>[]): Signed => {
@@ -105,14 +116,18 @@ export class HeatGrid {
   }
 
   #paint(context: CanvasRenderingContext2D, shown: Values, cell: number): void {
-    const { values, rows, columns, scale, dark, marked } = shown;
+    const { values, rows, columns, scale, dark, marked, under, hidden } = shown;
     context.fillStyle = css(tone(0, dark));
     context.fillRect(0, 0, columns, rows);
+    context.imageSmoothingEnabled = false;
+    if (under) context.drawImage(under, 0, 0, columns, rows);
     const gap = 1 / cell;
+    const hatch = hidden && hatching(context, cell, dark);
     for (let row = 0, i = 0; row < rows; row++) {
       for (let column = 0; column < columns; column++, i++) {
-        context.fillStyle = colourOf(values[i]!, scale, dark);
-        context.fillRect(column, row, 1 - gap, 1 - gap);
+        const blank = hidden?.(row, column);
+        context.fillStyle = blank ? hatch! : colourOf(values[i]!, scale, dark);
+        context.fillRect(column, row, blank ? 1 : 1 - gap, blank ? 1 : 1 - gap);
       }
     }
     context.lineWidth = 2 / cell;
@@ -149,12 +164,11 @@ export class HeatGrid {
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */
   #write(): void {
-    const { values, rows, columns } = this.#shown!;
+    const { values, columns, hidden } = this.#shown!;
     const { rowName, columnName, texts, number = percent } = this.#options;
-    let at = 0;
-    for (let i = 1; i < rows * columns; i++) if (values[i]! > values[at]!) at = i;
-    const [row, column] = this.#cursor ?? [Math.floor(at / columns), at % columns];
-    const words = { row: rowName(row), column: columnName(column), value: number(values[row * columns + column]!) };
+    const [row, column] = this.#cursor ?? largest(this.#shown!);
+    const value = hidden?.(row, column) ? texts.hidden : number(values[row * columns + column]!);
+    const words = { row: rowName(row), column: columnName(column), value };
     const text = this.#cursor ? texts.cell(words) : texts.largest(words);
     if (this.#words.textContent !== text) this.#words.textContent = text;
   }
@@ -166,6 +180,7 @@ export class HeatGrid {
     this.#cursor = [row, column];
     this.draw(this.#shown);
     if (pressed) this.#options.choose?.(row, column);
+    else this.#options.point?.(row, column);
   }
 
   #listen(): void {
@@ -197,4 +212,32 @@ export class HeatGrid {
     this.#cursor = undefined;
     if (this.#shown) this.draw(this.#shown);
   }
+}
+
+/** The cell with the largest number, of those that hold one. */
+function largest({ values, rows, columns, hidden }: Values): [row: number, column: number] {
+  let at = -1;
+  for (let i = 0; i < rows * columns; i++) {
+    if (hidden?.(Math.floor(i / columns), i % columns)) continue;
+    if (at < 0 || values[i]! > values[at]!) at = i;
+  }
+  return [Math.floor(Math.max(at, 0) / columns), Math.max(at, 0) % columns];
+}
+
+/** Thin diagonal lines, in a context whose unit is a cell. */
+function hatching(context: CanvasRenderingContext2D, cell: number, dark: boolean): CanvasPattern {
+  const side = 6;
+  const tile = h("canvas", { width: side, height: side });
+  const pen = tile.getContext("2d")!;
+  pen.fillStyle = css(tone(0.08, dark));
+  pen.fillRect(0, 0, side, side);
+  pen.strokeStyle = css(tone(0.4, dark));
+  for (const shift of [-side, 0, side]) {
+    pen.moveTo(shift, side);
+    pen.lineTo(shift + side, 0);
+  }
+  pen.stroke();
+  const pattern = context.createPattern(tile, "repeat")!;
+  pattern.setTransform(new DOMMatrix().scale(1 / cell));
+  return pattern;
 }

@@ -8,6 +8,7 @@ const grid = {
   picture: "Save as PNG",
   signed: (top: string) => `Blue: down to −${top}. Red: up to ${top}.`,
   tick: (uniform: string) => `tick: all equal, ${uniform}`,
+  hidden: "masked",
   cell: ({ row, column, value }: Cell) => `${row}, ${column}: ${value}`,
   largest: ({ row, column, value }: Cell) => `Largest: ${row}, ${column}, ${value}`,
 };
