@@ -14,6 +14,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   positions: () => import("./positions.ts"),
   patches: () => import("./patches/patches.ts"),
   strokes: () => import("./strokes/strokes.ts"),
+  score: () => import("./score.ts"),
 };
 
 interface Open {

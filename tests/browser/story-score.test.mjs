@@ -1,0 +1,237 @@
+// One score by hand: what the chapter shows is what the model computes, and numbers can be changed.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { unpack } from "../../web/demo/explain/pack.mjs";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
+import { insideOf, lend, openChapter } from "./insider.mjs";
+
+const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
+const small = (name) => unpack(gunzipSync(file("explain.safetensors.gz")))[name][0].weights;
+const numbers = (text) => text.split(" ").map(Number);
+const most = (list) => Math.max(...list.map(Math.abs));
+const part = (list, index, size) => list.slice(index * size, (index + 1) * size);
+
+/** All numbers are finite and within 1e-5 of the largest, because sums may cancel. */
+function close(got, want, what, tolerance = 1e-5) {
+  assert.equal(got.length, want.length, what);
+  const top = most(want);
+  got.forEach((number, i) =>
+    assert.ok(Math.abs(number - want[i]) <= tolerance * top, `${what} ${i}: ${number}, but the API has ${want[i]}`));
+}
+
+/** Dot products, softmax and the weighted sum once more, apart from the page's code. */
+function byHand(query, keys, values, bias = () => 0) {
+  const d = query.length;
+  const tokens = keys.length / d;
+  const scores = Array.from({ length: tokens }, (_, j) => {
+    let dot = 0;
+    for (let i = 0; i < d; i++) dot += query[i] * keys[j * d + i];
+    return dot / d ** 0.5 + bias(j);
+  });
+  const powers = scores.map(Math.exp);
+  const all = powers.reduce((a, b) => a + b);
+  const shares = powers.map((power) => power / all);
+  const output = Array.from({ length: d }, (_, i) => shares.reduce((sum, share, j) => sum + share * values[j * d + i], 0));
+  return { scores, shares, output };
+}
+
+describe("one score by hand", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  /** The chapter with a drawing of a 3. `weights` are those that the page reads it with. */
+  async function open({ model, weights, layer = 0, head = 0, ...options } = {}) {
+    const address = `${browser.address}${model ? `?model=${model}` : ""}`;
+    const visit = await browser.visit({ ...options, address, before: (page) => lend(page, model ? undefined : weights) });
+    await draw(visit.page, DIGITS[3]);
+    const chapter = await openChapter(visit.page, "score", ".number");
+    await visit.page.selectOption("#rail-layer", String(layer + 1));
+    await visit.page.selectOption("#rail-head", String(head + 1));
+    await settled(visit.page);
+    await chapter.locator("details").evaluate((details) => (details.open = true));
+    await chapter.locator("tbody tr").first().waitFor();
+    const shown = async () => ({
+      ...(await chapter.locator("tbody tr").evaluateAll((rows) => ({
+        scores: rows.map((row) => Number(row.dataset.score)), shares: rows.map((row) => Number(row.dataset.share)),
+      }))),
+      stacks: await chapter.locator(".line").evaluateAll((lines) =>
+        lines.map((line) => [...line.querySelectorAll(".number")].map((cell) => Number(cell.dataset.value)))),
+      outputs: numbers(await chapter.locator(".concatenated .grid").getAttribute("data-values")),
+      added: numbers(await chapter.locator(".projected .grid").getAttribute("data-values")),
+      equation: await chapter.locator(".equation").textContent(),
+    });
+    return { ...visit, chapter, shown };
+  }
+
+  /** The row of numbers that stands in row `row` (0 to 2) of the pair's or the value's stacks. */
+  const rowOf = (chapter, stacks, row) =>
+    chapter.locator(".stacks").nth(stacks).locator(`.stack:not([aria-hidden]) > :nth-child(${row + 1})`)
+      .evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
+
+  for (const [model, layer, head] of [["digits", 1, 2], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
+    test(`${model}: scores, shares and outputs by hand equal the API's`, async () => {
+      const weights = file(`${model}.safetensors`);
+      const { page, trouble, chapter, shown, close: leave } = await open({ model, layer, head });
+      const inside = await insideOf(page, weights, layer);
+      const { tokens: T, config: { width, prefix } } = inside;
+      for (const whose of ["patch", "class"]) {
+        await chapter.locator(`input[value=${whose}] + span`).click();
+        await settled(page);
+        const token = whose === "class" ? 0 : prefix.length + 3 * 7 + 3; // the page begins with row 4, column 4
+        const now = await shown();
+        const { queries, values, scores, shares } = inside.heads[head];
+        const d = values.length / T;
+        close(now.scores, part(scores, token, T), "score");
+        close(now.shares, part(shares, token, T), "share");
+        close(await rowOf(chapter, 0, 0), part(queries, token, d), "q");
+        const each = inside.heads.map((one) => byHand(part(one.queries, token, d), one.keys, one.values).output);
+        close(await rowOf(chapter, 1, 2), each[head], "output");
+        close(now.outputs, each.flat(), "outputs of all heads");
+        close(now.added, part(inside.added, token, width), "added");
+        const projected = project(weights, layer, now.outputs);
+        close(projected, part(inside.added, token, width), "projected", 1e-5 * 10); // a sum of A products in float
+      }
+      assert.deepEqual(trouble, []);
+      await leave();
+    });
+  }
+
+  /** The concatenated outputs through the file's own projection, if it has one. */
+  function project(weights, layer, outputs) {
+    const { tensors } = readSafetensors(weights);
+    const matrix = tensors.get(`blocks.${layer}.attn.proj.weight`)?.data;
+    if (!matrix) return outputs;
+    const bias = tensors.get(`blocks.${layer}.attn.proj.bias`).data;
+    return Array.from(bias, (start, row) =>
+      outputs.reduce((sum, output, i) => sum + output * matrix[row * outputs.length + i], start));
+  }
+
+  test("relative positions: each score is q·k/√d and the bias of the weights' table", async () => {
+    const weights = small("relative");
+    const { page, chapter, shown, close: leave } = await open({ weights });
+    const { tokens: T, heads } = await insideOf(page, weights, 0);
+    const table = readSafetensors(weights).tensors.get("blocks.0.attn.rel_pos.relative_position_bias_table").data;
+    const d = heads[0].values.length / T;
+    const token = 1 + 3 * 7 + 3;
+    // timm's order: 13 × 13 offsets, then from the class token, to it, and within the prefix.
+    const at = (j) => (j === 0 ? 13 * 13 + 1 : (3 - Math.floor((j - 1) / 7) + 6) * 13 + 3 - ((j - 1) % 7) + 6);
+    const want = byHand(part(heads[0].queries, token, d), heads[0].keys, heads[0].values, (j) => table[at(j) * 4]);
+    const now = await shown();
+    close(now.scores, want.scores, "score");
+    close(now.shares, want.shares, "share");
+    assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: score/);
+    assert.match(await chapter.textContent(), /This model has relative positions/);
+    await leave();
+  });
+
+  test("a changed number changes scores, shares, map and output at once, and not the answer", async () => {
+    const { page, trouble, chapter, shown, close: leave } = await open();
+    const weights = file(`${await page.inputValue("#model")}.safetensors`);
+    const inside = await insideOf(page, weights, 0);
+    const d = inside.heads[0].values.length / inside.tokens;
+    const before = { ...(await shown()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
+    const answer = await page.locator("#rail-answer").textContent();
+    const reset = chapter.getByRole("button", { name: "Put the numbers back" });
+    assert.equal(await reset.getAttribute("aria-disabled"), "true");
+
+    const q = chapter.getByRole("spinbutton", { name: "q, number 2" });
+    await q.focus();
+    for (const key of ["PageUp", "PageUp", "ArrowDown"]) await page.keyboard.press(key);
+    const query = part(inside.heads[0].queries, 25, d);
+    query[1] += 1.9;
+    assert.equal(Number(await q.getAttribute("aria-valuenow")), Number(query[1].toFixed(2)));
+    const want = byHand(query, inside.heads[0].keys, inside.heads[0].values);
+    const now = await shown();
+    close(now.scores, want.scores, "score");
+    close(now.shares, want.shares, "share");
+    close(now.outputs.slice(0, d), want.output, "output");
+    assert.deepEqual(now.outputs.slice(d), before.outputs.slice(d), "the other heads stay");
+    assert.notEqual(await picture(page, "#score .pick .grid-scroll canvas"), before.map);
+    assert.notEqual(await picture(page, "#score .strip"), before.strip);
+    assert.equal(await page.locator("#rail-answer").textContent(), answer);
+    assert.match(await chapter.locator(".changed-words").textContent(), /moved by \d.*the model’s own/);
+
+    const k = chapter.getByRole("spinbutton", { name: "k, number 1", exact: true });
+    await k.scrollIntoViewIfNeeded();
+    const box = await k.boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const own = Number(await k.getAttribute("data-value"));
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x, y - 50, { steps: 5 });
+    await page.mouse.up();
+    assert.ok(Math.abs(Number(await k.getAttribute("data-value")) - own - 1) < 1e-6, "50 pixels are 1");
+    await reset.click();
+    assert.deepEqual((await shown()).shares, before.shares);
+    assert.equal(await reset.getAttribute("aria-disabled"), "true");
+    assert.deepEqual(trouble, []);
+    await leave();
+  });
+
+  test("keys choose another key and another query, and the pair's numbers follow", async () => {
+    const { page, chapter, close: leave } = await open();
+    const name = () => chapter.locator(".terms h3").first().textContent();
+    const strip = chapter.locator(".strip");
+    await strip.focus();
+    await page.keyboard.press("Home");
+    assert.match(await name(), /key of class token$/);
+    await page.keyboard.press("ArrowRight");
+    assert.match(await name(), /^Query of row 4, column 4, key of row 1, column 1$/);
+    assert.match(await strip.getAttribute("aria-valuetext"), /^row 1, column 1: score −?\d+\.\d\d, share \d/);
+    const row = await chapter.locator("tbody tr").nth(1).evaluate(({ dataset }) => Number(dataset.score));
+    assert.equal(Number(await chapter.locator(".equation").getAttribute("data-score")), row);
+    await chapter.locator(".pick canvas").first().focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+    assert.match(await name(), /key of row 2, column 2$/);
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.match(await name(), /^Query of row 2, column 2/);
+    assert.match(await page.locator(".rail-patch").textContent(), /row 2, column 2/);
+    await chapter.locator(".head-map").nth(1).click();
+    await settled(page);
+    assert.equal(await page.inputValue("#rail-head"), "2");
+    assert.equal(await chapter.locator(".head-map").nth(1).getAttribute("aria-pressed"), "true");
+    assert.match(await chapter.locator(".head-map").nth(1).getAttribute("aria-label"), /^Head 2\. Most on .*: \d+\.\d %$/);
+    await leave();
+  });
+
+  test("the steps go from the query to the output, without movement where none is wanted", async () => {
+    const { page, chapter, close: leave } = await open({ reducedMotion: "reduce" });
+    const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
+    const cells = [".stacks [aria-label^='k,']", ".stacks:not(h3 ~ h3 ~ *) .stack:not([aria-hidden]) > :nth-child(3)", ".equation", ".terms > h3:nth-of-type(2)"];
+    const full = await picture(page, "#score .strip");
+    const next = chapter.getByRole("button", { name: "Next step" });
+    const seen = [];
+    for (let step = 1; step <= 8; step++) {
+      await next.click();
+      assert.match(await chapter.locator(".step").textContent(), new RegExp(`^Step ${step} of 8\\. `));
+      seen.push((await Promise.all(cells.map(hidden))).map(Number).join(""));
+    }
+    assert.deepEqual(seen, ["1111", "0111", "0011", "0001", "0001", "0001", "0000", "0000"]);
+    assert.equal(await picture(page, "#score .strip"), full, "the last step shows everything");
+    await chapter.getByRole("button", { name: "Play all steps" }).click();
+    assert.match(await chapter.locator(".step").textContent(), /^Step 1 /);
+    assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+    await chapter.locator(".step", { hasText: "Step 2 " }).waitFor();
+    await chapter.getByRole("button", { name: "Pause" }).click();
+    await leave();
+  });
+
+  test("on 320 pixels the page does not scroll sideways, and the figure's own box does", async () => {
+    const { page, trouble, chapter, close: leave } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+    const box = chapter.locator(".grid-scroll:has(.strip)");
+    assert.ok(await box.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth));
+    await chapter.locator(".strip").focus();
+    await page.keyboard.press("End");
+    assert.ok((await box.evaluate(({ scrollLeft }) => scrollLeft)) > 300, "the last token's column is in view");
+    for (const { width, height } of await chapter.locator(".number").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON())))
+      assert.ok(width >= 24 && height >= 24, `${width} × ${height}`);
+    assert.deepEqual(trouble, []);
+    await leave();
+  });
+});
