@@ -15,6 +15,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   patches: () => import("./patches/patches.ts"),
   strokes: () => import("./strokes/strokes.ts"),
   score: () => import("./score.ts"),
+  masks: () => import("./masks.ts"),
 };
 
 interface Open {

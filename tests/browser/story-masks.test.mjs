@@ -1,0 +1,113 @@
+// Encoder, decoder: the model's own scores under three masks.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { insideOf, lend, openChapter } from "./insider.mjs";
+
+const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
+const T = 50; // of all models of the page: the class token and 7 × 7 patches
+
+describe("encoder, decoder", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  async function open({ model = "digits", ...options } = {}) {
+    const address = `${browser.address}?model=${model}`;
+    const visit = await browser.visit({ ...options, address, before: (page) => lend(page) });
+    await draw(visit.page, DIGITS[4]);
+    const chapter = await openChapter(visit.page, "masks", ".grid canvas");
+    await visit.page.selectOption("#rail-layer", "2");
+    await visit.page.selectOption("#rail-head", "2");
+    await settled(visit.page);
+    const row = async () => (await chapter.locator(".grid[data-mask]").getAttribute("data-row")).split(" ").map(Number);
+    const choose = async (mask) => {
+      await chapter.locator(`input[value=${mask}] + span`).click();
+      await chapter.locator(`.grid[data-mask=${mask}]`).waitFor();
+    };
+    const canvas = chapter.locator(".grid[data-mask] .grid-scroll canvas");
+    return { ...visit, chapter, row, choose, canvas, words: () => chapter.locator(".grid[data-mask] .grid-words").textContent() };
+  }
+
+  /** The softmax of those scores that `sees` leaves. */
+  function masked(scores, sees) {
+    const powers = scores.map((score, j) => (sees(j) ? Math.exp(score) : 0));
+    const sum = powers.reduce((a, b) => a + b);
+    return powers.map((power) => power / sum);
+  }
+
+  function close(got, want, what) {
+    assert.equal(got.length, want.length, what);
+    got.forEach((share, j) => {
+      assert.ok(Math.abs(share - want[j]) <= 1e-5 * want[j], `${what} ${j}: ${share}, not ${want[j]}`);
+    });
+    assert.ok(Math.abs(got.reduce((a, b) => a + b) - 1) < 1e-12, `${what}: the row sums to 1`);
+  }
+
+  for (const model of ["digits", "myvit"]) {
+    test(`${model}: each mask gives the softmax of the scores that it leaves`, async () => {
+      const { page, trouble, row, choose, close: leave } = await open({ model });
+      const { heads } = await insideOf(page, file(`${model}.safetensors`), 1);
+      const { scores, shares } = heads[1];
+      const query = 1 + 3 * 7 + 3;
+      const own = scores.slice(query * T, (query + 1) * T);
+      close(await row(), masked(own, () => true), "full");
+      const real = shares.slice(query * T, (query + 1) * T);
+      (await row()).forEach((share, j) => assert.ok(Math.abs(share - real[j]) <= 1e-5 * Math.max(...real), `share ${j}`));
+      await choose("causal");
+      close(await row(), masked(own, (j) => j <= query), "causal");
+      await choose("cross");
+      close(await row(), masked(scores.slice(1, T), () => true), "cross: the class token asks the patches");
+      assert.deepEqual(trouble, []);
+      await leave();
+    });
+  }
+
+  test("masked cells are hatched and named, and a causal class token sees only itself", async () => {
+    const { page, chapter, row, choose, canvas, words, close: leave } = await open();
+    const colours = () => canvas.evaluate((canvas) => {
+      const cell = canvas.width / 50;
+      const { data } = canvas.getContext("2d").getImageData(40 * cell, 10 * cell, cell - 1, cell - 1); // row 10, column 40
+      return new Set(new Uint32Array(data.buffer)).size;
+    });
+    assert.equal(await colours(), 1, "a share is one colour");
+    await choose("causal");
+    assert.ok((await colours()) > 1, "a hatched cell has lines");
+    assert.match(await chapter.locator(".sums").textContent(), /^1225 of 2500 cells are masked\. All 50 rows sum to 1/);
+    assert.match(await page.locator("#announce").textContent(), /1225 of 2500 cells are masked/);
+    assert.match(await chapter.locator(".sees").textContent(), /^The query of row 4, column 4 sees 26 of 50 tokens; its shares sum to 1\.000000\.$/);
+
+    await canvas.focus();
+    await page.keyboard.press("ArrowDown"); // the first key shows the cursor at the first cell
+    assert.match(await words(), /^query of class token, key of class token: > 99\.9 %$/);
+    await page.keyboard.press("ArrowRight");
+    assert.match(await words(), /^query of class token, key of row 1, column 1: masked$/);
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await row(), [1, ...Array(T - 1).fill(0)]);
+    assert.match(await chapter.locator(".sees").textContent(), /class token sees 1 of 50 tokens/);
+    for (let i = 0; i < 2; i++) await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.match(await page.locator(".rail-patch").textContent(), /row 1, column 2/);
+    assert.match(await chapter.locator(".sees").textContent(), /row 1, column 2 sees 3 of 50 tokens/);
+    await leave();
+  });
+
+  test("arrow keys choose a mask, another drawing gives another matrix, and 320 pixels are enough", async () => {
+    const { page, trouble, chapter, row, close: leave } = await open({ viewport: { width: 320, height: 640 } });
+    await chapter.locator("input[value=full]").focus();
+    await page.keyboard.press("ArrowRight");
+    await chapter.locator(".grid[data-mask=causal]").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await chapter.locator(".grid[data-mask=cross]").waitFor();
+    assert.match(await chapter.locator(".sums").textContent(), /^0 of 49 cells are masked\. The row sums to 1\.000000\.$/);
+    const before = await row();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
+    await draw(page, DIGITS[1]);
+    await openChapter(page, "masks", ".grid canvas");
+    await page.waitForFunction((before) => document.querySelector("#masks .grid[data-mask]").dataset.row !== before, before.join(" "));
+    assert.deepEqual(trouble, []);
+    await leave();
+  });
+});
