@@ -2,16 +2,22 @@
 import { download, save } from "../picture.ts";
 import { button } from "./dom.ts";
 
+type Attributes = Record<string, string | number>;
+
 /** svg("path", { d: "M0 0" }) is that element. The attributes are presentation, not style. */
 export function svg<T extends keyof SVGElementTagNameMap>(
   tag: T,
-  attributes: Record<string, string | number> = {},
+  attributes: Attributes = {},
   ...children: (Node | string)[]
 ): SVGElementTagNameMap[T] {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  set(element, attributes);
   element.append(...children);
   return element;
+}
+
+export function set(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
 /** A button that saves a figure: a canvas as PNG, an SVG as it is. `label` names figure and file. */
@@ -57,3 +63,16 @@ export function player(text: string, range: HTMLInputElement, milliseconds: numb
 }
 
 export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor"];
+
+/** A copy that looks the same without the page's style sheet. The figure must be in the page. */
+export function withStyles<E extends SVGElement>(figure: E): E {
+  const copy = figure.cloneNode(true) as E;
+  const to = [copy, ...copy.querySelectorAll("*")];
+  [figure, ...figure.querySelectorAll("*")].forEach((element, at) => {
+    const style = getComputedStyle(element);
+    for (const name of STYLES) to[at]!.setAttribute(name, style.getPropertyValue(name));
+    to[at]!.removeAttribute("class");
+  });
+  return copy;
+}

@@ -16,6 +16,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   strokes: () => import("./strokes/strokes.ts"),
   score: () => import("./score.ts"),
   masks: () => import("./masks.ts"),
+  layers: () => import("./layers/chapter.ts"),
 };
 
 interface Open {
