@@ -4,6 +4,7 @@ import { defineConfig } from "vite";
 import { fillFooter } from "./footer.mjs";
 import { HEADERS, POLICY } from "./headers.mjs";
 import { offline } from "./offline/plugin.ts";
+import { worstDigits } from "./worst.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const bytesOf = (name: string) => statSync(here(`../../weights/${name}.safetensors`)).size;
@@ -26,7 +27,7 @@ const footer = {
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, offline()],
+  plugins: [policy, footer, worstDigits(), offline()],
   resolve: { alias: { vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {

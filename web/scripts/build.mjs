@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSy
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { testDigits } from "./data.mjs";
 import { addLines, pageWithMaps } from "./debug.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
@@ -184,6 +185,7 @@ export async function page(kind = release) {
       "package-lock.json",
       "LICENSE",
     ],
+    key: testDigits() ? "with test digits" : "", // see web/demo/worst.mjs
     outputs: [`${kind.page}/index.html`],
   }, async () => {
     const { build } = await import("vite");

@@ -3,7 +3,7 @@
 // their SHA-256. Pen drawings are only looked for.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Trouble, cacheFolder, root, say, timed } from "./lib.mjs";
 
@@ -19,6 +19,14 @@ const mirrors = [
 ];
 const cached = join(cacheFolder, "mnist");
 const names = Object.keys(sha256);
+
+/** Where a data set under MNIST's file names may be. */
+function places() {
+  const data = process.env.VITRINE_DATA;
+  return [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached].filter(Boolean);
+}
+
+const hashOf = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 /** Whether a gzip file is whole and, if it is IDX, as long as its header says. */
 function isWhole(path) {
@@ -46,10 +54,17 @@ function areWhole(folder, files) {
 
 /** The folder that holds all four files; undefined without one. Other data sets with MNIST's file
  *  names, such as Fashion-MNIST, are found too. */
-export function findMnist() {
-  const data = process.env.VITRINE_DATA;
-  const places = [data, data && join(data, "mnist"), join(root, "..", "shared", "mnist"), cached];
-  return places.filter(Boolean).find((folder) => areWhole(folder, names));
+export const findMnist = () => places().find((folder) => areWhole(folder, names));
+
+/** MNIST's own test images (10000, 28, 28), light ink on black, and their labels; undefined where
+ *  they are not at hand. Unlike findMnist it takes no other data set. */
+export function testDigits() {
+  const files = names.filter((name) => name.startsWith("t10k"));
+  const isOwn = (path) => existsSync(path) && hashOf(readFileSync(path)) === sha256[basename(path)];
+  const folder = places().find((folder) => files.every((name) => isOwn(join(folder, name))));
+  if (!folder) return undefined;
+  const [images, labels] = files.map((name) => gunzipSync(readFileSync(join(folder, name))));
+  return { images: images.subarray(16), labels: labels.subarray(8) };
 }
 
 /** The file of pen drawings; undefined where there is none. */
@@ -77,7 +92,7 @@ export async function mnist() {
 
 async function fetchFile(name) {
   const path = join(cached, name);
-  const intact = (bytes) => createHash("sha256").update(bytes).digest("hex") === sha256[name];
+  const intact = (bytes) => hashOf(bytes) === sha256[name];
   if (existsSync(path) && intact(readFileSync(path))) return;
   const refusals = [];
   for (const mirror of mirrors) {

@@ -17,6 +17,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   score: () => import("./score.ts"),
   masks: () => import("./masks.ts"),
   layers: () => import("./layers/chapter.ts"),
+  doubt: () => import("./doubt/chapter.ts"),
 };
 
 interface Open {

@@ -1,0 +1,164 @@
+// Softmax and doubt: the probabilities by hand, the temperature, the diagram's numbers and the worst digits.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { DIGITS, draw, openBrowser, skip } from "./harness.mjs";
+import { drawingOn } from "./ink.mjs";
+
+const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/doubt/reliability.json", import.meta.url), "utf8"));
+const assets = new URL("../../build/page/assets/", import.meta.url);
+const NEAR = 1e-3; // the page may run another build, which rounds differently
+const EXACT = 1e-9; // double precision, in another order
+
+const softmax = (logits, temperature) => {
+  const powers = logits.map((logit) => 2 ** ((logit / temperature) * Math.LOG2E));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / sum);
+};
+const near = (got, want, limit) => {
+  assert.equal(got.length, want.length);
+  want.forEach((value, index) => assert.ok(Math.abs(got[index] - value) <= limit, `class ${index}: ${got[index]}, not ${value}`));
+};
+
+describe("softmax and doubt", { skip }, () => {
+  let browser, page, trouble, close, vit;
+  const worst = skip ? undefined : readdirSync(assets).find((name) => name.startsWith("worst-digits"));
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close } = await browser.visit());
+    vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
+    await draw(page, DIGITS[3]);
+    await page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await page.locator("#doubt .softmax").waitFor();
+  });
+  after(async () => {
+    vit?.dispose();
+    await close?.();
+    await browser?.close();
+  });
+
+  const numbers = (row, key) => page.locator(`#doubt tr[data-row=${row}] td:not(:last-child)`)
+    .evaluateAll((cells, name) => cells.map(({ dataset }) => Number(dataset[name])), key);
+  const logits = () => numbers("logit", "logit");
+  const shares = () => numbers("share", "p");
+  const slider = (label) => page.getByRole("slider", { name: `Logit of class ${label}` });
+  const temperature = () => page.locator("#doubt .temperature input");
+  const atTemperature = async () => Number(await temperature().getAttribute("data-temperature"));
+  const here = () => page.locator("#doubt .here-says").evaluate(({ dataset, textContent }) => ({ ...dataset, words: textContent }));
+  const reset = () => page.locator("#doubt .buttons button").first().click();
+
+  test("it begins with the drawing's own logits and the answer's own probabilities", async () => {
+    const { logits: own, classes } = await vit.classify(await drawingOn(page));
+    near(await logits(), [...own], NEAR * 10);
+    assert.equal(await atTemperature(), vit.config.temperature);
+    near(await shares(), [...classes].sort((a, b) => a.index - b.index).map(({ p }) => p), NEAR);
+    near(await shares(), softmax(await logits(), vit.config.temperature), EXACT);
+  });
+
+  test("keys move a logit; the probabilities follow softmax and are announced", async () => {
+    const before = await logits();
+    await slider("8").focus();
+    for (let i = 0; i < 60; i++) await page.keyboard.press("ArrowUp");
+    const now = await logits();
+    assert.ok(Math.abs(now[8] - before[8] - 6) < 0.06, `60 steps of 0.1: ${before[8]} to ${now[8]}`);
+    near(now.toSpliced(8, 1), before.toSpliced(8, 1), 0);
+    near(await shares(), softmax(now, vit.config.temperature), EXACT);
+    assert.equal((await shares()).indexOf(Math.max(...(await shares()))), 8);
+    assert.match(await slider("8").getAttribute("aria-valuetext"), /^5\.\d; probability \d+\.\d %$/);
+    assert.equal(await page.locator("#announce, #status", { hasText: "8 now has" }).count() > 0, true);
+    await reset();
+    near(await logits(), before, 0);
+  });
+
+  test("the temperature divides the logits, keeps the order, and its mark leads back", async () => {
+    const own = await shares();
+    await temperature().focus();
+    await page.keyboard.press("End");
+    assert.equal(await atTemperature(), 4);
+    const flat = await shares();
+    near(flat, softmax(await logits(), 4), EXACT);
+    assert.equal(flat.indexOf(Math.max(...flat)), own.indexOf(Math.max(...own)));
+    assert.ok(Math.max(...flat) < Math.max(...own));
+    const mark = Number(await page.locator("#doubt-temperatures option").getAttribute("value"));
+    await page.locator("#doubt .temperature button").click();
+    assert.equal(await atTemperature(), vit.config.temperature);
+    assert.equal(Number(await temperature().inputValue()), mark);
+    near(await shares(), own, 0);
+  });
+
+  test("the diagram shows the measured bins, and the answer's own bin in words", async () => {
+    const bins = figures.at.find((each) => each.temperature === figures.temperature).bins;
+    const points = await page.locator("#doubt .point").evaluateAll((all) => all.map(({ dataset: { count, right, sure } }) =>
+      [count, right, sure].map(Number)));
+    assert.deepEqual(points, bins.filter(([count]) => count > 0));
+    const p = Math.max(...(await shares())), { words, bin, ...mine } = await here();
+    assert.equal(Number(mine.p), p);
+    assert.ok(p > Number(bin) / 15 && p <= (Number(bin) + 1) / 15);
+    assert.deepEqual([mine.count, mine.right].map(Number), bins[bin].slice(0, 2));
+    assert.ok(words.includes(bins[bin][1].toLocaleString("en")), words);
+    const gap = (wanted) => {
+      const at = figures.at.find((each) => each.temperature === wanted).bins;
+      return (100 * at.reduce((sum, [count, right, sure]) => sum + Math.abs(right - count * sure), 0) / figures.images).toFixed(2);
+    };
+    const text = await page.locator("#doubt .diagram-words").textContent();
+    assert.ok(text.includes(gap(1)) && text.includes(gap(figures.temperature)), text);
+  });
+
+  test("“you are here” follows a logit to another bin", async () => {
+    const from = (await here()).bin;
+    await slider("3").focus();
+    await page.keyboard.press("Home");
+    const { bin, p } = await here();
+    assert.notEqual(bin, from);
+    assert.equal(Number(bin), Math.ceil(Number(p) * 15) - 1);
+    await reset();
+  });
+
+  test("a worst digit shows its image, the model's answer and its label", { skip: worst ? false : "this build has no MNIST" }, async () => {
+    const bytes = readFileSync(new URL(worst, assets)), at = 5, size = 28 * 28;
+    const image = Float32Array.from(bytes.subarray(20 + at * size, 20 + (at + 1) * size), (level) => level / 255);
+    const { classes, logits: own } = await vit.classify(image);
+    const choice = page.locator("#doubt .worst button").nth(at);
+    assert.equal(await page.locator("#doubt .worst button").count(), 20);
+    await choice.focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#doubt .worst [aria-pressed=true]").waitFor();
+    assert.equal(await choice.getAttribute("aria-pressed"), "true");
+    near(await logits(), [...own], NEAR * 10);
+    assert.ok(Math.abs(Number((await here()).p) - classes[0].p) < NEAR);
+    const words = await page.locator("#doubt .subject").textContent();
+    assert.match(words, new RegExp(`^MNIST’s test image ${figures.worst[at]}: labelled ${bytes[at]}, .* the model reads ${classes[0].label}, `));
+    const pixels = await page.locator("#doubt .subject-row canvas").evaluate((canvas) => canvas.width * canvas.height);
+    assert.equal(pixels, size);
+    await page.getByRole("button", { name: "Back to my drawing" }).click();
+    near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
+  });
+
+  test("without the images the page says how to get them", { skip: worst ? "this build has MNIST" : false }, async () => {
+    assert.match(await page.locator("#doubt .without").textContent(), /\$VITRINE_DATA.*npm run build/);
+  });
+
+  test("another drawing brings its own logits; another model its temperature and a word about the figures", async () => {
+    await page.locator("#clear").click();
+    await draw(page, DIGITS[7]);
+    await page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await page.waitForFunction(() => document.querySelector("#doubt tr[data-row=logit] td.best")?.cellIndex === 8);
+    near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
+    await page.selectOption("#model", "myvit");
+    await page.waitForFunction(() => document.querySelector("#doubt .temperature input").dataset.temperature === "1");
+    assert.match(await page.locator("#doubt .diagram-words").innerText(), /another model now/);
+    near(await shares(), softmax(await logits(), 1), EXACT);
+    assert.deepEqual(trouble, []);
+  });
+
+  test("at 320 pixels the page does not scroll sideways", async () => {
+    const small = await browser.visit({ viewport: { width: 320, height: 640 } });
+    await draw(small.page, DIGITS[3]);
+    await small.page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await small.page.locator("#doubt .softmax").waitFor();
+    assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 320);
+    assert.deepEqual(small.trouble, []);
+    await small.close();
+  });
+});
