@@ -1,6 +1,8 @@
 // The story below the opening: what stays pinned, when its code loads, what all chapters share.
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
 
 const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
@@ -23,6 +25,17 @@ describe("the story", { skip }, () => {
     assert.deepEqual(found.map(([id]) => id), CHAPTERS);
     for (const [id, title] of found) assert.match(title, /\w{3}/, id);
     await close();
+  });
+
+  test("the page's script is at most 60 kB gzipped before the first prediction, and 150 kB in all", async () => {
+    const assets = new URL("../../build/page/assets/", import.meta.url);
+    const sizes = readdirSync(assets).filter((name) => name.endsWith(".js"))
+      .map((name) => [name, gzipSync(readFileSync(new URL(name, assets)), { level: 9 }).length]);
+    const html = readFileSync(new URL("../index.html", assets), "utf8");
+    const sum = (list) => list.reduce((total, [, size]) => total + size, 0);
+    const first = sizes.filter(([name]) => html.includes(name));
+    assert.ok(first.length > 0 && sum(first) <= 60_000, `${sum(first)}: ${first}`);
+    assert.ok(sum(sizes) <= 150_000, `${sum(sizes)}: ${sizes}`);
   });
 
   test("its code is fetched only when the visitor scrolls towards it", async () => {

@@ -63,6 +63,7 @@ export function player(text: string, range: HTMLInputElement, milliseconds: numb
 }
 
 export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor"];
 
 /** A copy that looks the same without the page's style sheet. The figure must be in the page. */

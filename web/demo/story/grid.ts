@@ -1,8 +1,7 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import { save } from "../picture.ts";
 import { css, cssTint, paintScale, tone } from "../colour.ts";
-import { mix, place, type Range, type Scale, tint, within } from "../heat.ts";
-import { type Colour, mix, place, type Scale, tint } from "../heat.ts";
+import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -24,7 +23,7 @@ export interface Values {
   dark: boolean;
   /** The cells that are outlined in the accent colour: a row, a column, or one cell. */
   marked?: { row?: number; column?: number };
-  /** A picture of the whole grid that shows through colours of a Scale, such as the ink. */
+  /** A picture of the whole grid that shows through the colours, such as the ink. */
   under?: CanvasImageSource;
   /** Cells without a number. They are hatched, whatever `values` holds there. */
   hidden?(row: number, column: number): boolean;
@@ -48,20 +47,22 @@ export interface GridOptions {
 
 const LEAST_CELL = 14;
 
-/** The colour of a signed number: blue below 0, the page's red above. */
-export function signedTone(value: number, top: number, dark: boolean): Colour {
-  const t = top > 0 ? Math.max(-1, Math.min(1, value / top)) : 0;
-  return mix(tone(0, dark), t < 0 ? accent(dark) : [196, 44, 60], Math.sqrt(Math.abs(t)));
-}
+const strength = (value: number, top: number) => Math.sqrt(top > 0 ? Math.min(1, Math.abs(value) / top) : 0);
+const sideOf = (value: number, dark: boolean): Colour => (value < 0 ? accent(dark) : [196, 44, 60]);
 
-export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
-  "signed" in scale ? signedColour(value, scale.signed, dark)
-    : cssTint(tint("low" in scale ? within(value, scale) : place(value, scale)));
+/** The colour of a signed number on the theme's paper: blue below 0, the page's red above. */
+export const signedTone = (value: number, top: number, dark: boolean): Colour =>
+  mix(tone(0, dark), sideOf(value, dark), strength(value, top));
+
 export const signedColour = (value: number, top: number, dark: boolean): string =>
   css(signedTone(value, top, dark));
 
-export const colourOf = (value: number, scale: Scale | Signed, dark: boolean): string =>
-  "signed" in scale ? signedColour(value, scale.signed, dark) : cssTint(tint(place(value, scale)));
+/** A cell's colour, to be laid over paper: small numbers let it through. */
+export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
+  cssTint(
+    "signed" in scale ? [...sideOf(value, dark), strength(value, scale.signed)]
+      : tint("low" in scale ? within(value, scale) : place(value, scale)),
+  );
 
 /** The largest distance from 0, for a signed scale. */
 export const signedScale = (...lists: ArrayLike<number>[]): Signed => {

@@ -10,14 +10,15 @@ import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
 
 /** The chapters whose code is written, in the order of the page. */
 const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
-  teach: () => import("./teach.ts"),
-  positions: () => import("./positions.ts"),
   patches: () => import("./patches/patches.ts"),
-  strokes: () => import("./strokes/strokes.ts"),
+  positions: () => import("./positions.ts"),
   score: () => import("./score.ts"),
-  masks: () => import("./masks.ts"),
   layers: () => import("./layers/chapter.ts"),
+  strokes: () => import("./strokes/strokes.ts"),
   doubt: () => import("./doubt/chapter.ts"),
+  masks: () => import("./masks.ts"),
+  why: () => import("./why.ts"),
+  teach: () => import("./teach.ts"),
 };
 
 interface Open {

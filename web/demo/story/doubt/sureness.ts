@@ -3,7 +3,7 @@ import type { VitConfig } from "vitrine";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { h } from "../dom.ts";
-import { saveButton, withStyles } from "../figure.ts";
+import { saver, withStyles } from "../figure.ts";
 import { buildDiagram } from "./diagram.ts";
 import { binOf, binsAt, calibrationError, isMeasured, measured, overall } from "./reliability.ts";
 
@@ -19,7 +19,7 @@ export function buildSureness(words: Texts["doubt"]) {
     h("p", { className: "lead" }, words.reliabilityLead(count(measured.images), measured.model)),
     h("div", { className: "side-by-side" },
       h("figure", {}, h("div", { className: "grid-scroll" }, diagram.root),
-        saveButton(words.save, words.diagram, () => withStyles(diagram.root))),
+        saver(words.save, words.diagram, () => withStyles(diagram.root))),
       h("div", { className: "diagram-words" }, here, gaps,
         h("p", {}, words.atOne(percent(sure), percent(right), sure < right)), other)));
   return {
