@@ -4,6 +4,7 @@ import { place, type Scale, tint } from "./heat.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
+import { words } from "./texts/words.ts";
 
 /** Draws every token's (row) attention to every token (column) in the chosen layer and head. */
 export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale | undefined): void {
@@ -45,7 +46,7 @@ export function buildMaps(
       button.type = "button";
       if (head === 0) button.dataset.layer = String(layer + 1);
       if (layer === 0) button.dataset.head = String(head + 1);
-      button.title = `Layer ${layer + 1}, head ${head + 1}`;
+      button.title = words.maps.button(layer + 1, head + 1);
       button.setAttribute("aria-label", button.title);
       button.append(document.createElement("canvas"));
       button.addEventListener("click", () => choose(layer, head));

@@ -1,6 +1,7 @@
 /** The controls for map, layer, head and strength. Both tabs have them. */
 import type { VitConfig } from "vitrine";
 import type { View } from "./state.ts";
+import { words } from "./texts/words.ts";
 
 /** A view whose `map` is one of the options of its own control. */
 type Chosen<Map> = Omit<View, "map"> & { map: Map };
@@ -13,7 +14,7 @@ export function fillChoices(find: Find, { depth, heads }: Readonly<VitConfig>): 
   const numbers = (count: number) =>
     Array.from({ length: count }, (_, index) => new Option(String(index + 1)));
   select(find, "layer").replaceChildren(...numbers(depth));
-  select(find, "head").replaceChildren(new Option("mean"), ...numbers(heads));
+  select(find, "head").replaceChildren(new Option(words.maps.mean, "mean"), ...numbers(heads));
 }
 
 export function showChoices<Map extends string>(find: Find, view: Chosen<Map>, able: boolean): void {

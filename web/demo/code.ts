@@ -1,6 +1,7 @@
 /** The code that classifies this drawing outside of the page. */
 import { PEN, SIDE, type Stroke } from "./ink.ts";
 import type { Choice } from "./models.ts";
+import { words } from "./texts/words.ts";
 
 /** The weights in code. Only the first model is in the package. */
 const weightsOf = ({ id, url }: Choice) =>
@@ -49,10 +50,10 @@ export function listenToCode(dialog: HTMLDialogElement): void {
   dialog.querySelector("#copy")!.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(code.textContent!);
-      word.textContent = "Copied";
+      word.textContent = words.share.codeCopied;
     } catch {
       getSelection()?.selectAllChildren(code);
-      word.textContent = "The browser does not let the page copy. The code is selected: copy it with the keyboard.";
+      word.textContent = words.share.codeRefused;
     }
   });
 }

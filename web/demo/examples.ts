@@ -1,4 +1,5 @@
 import { drawStroke, PEN, SIDE, type Stroke } from "./ink.ts";
+import { words } from "./texts/words.ts";
 
 /* Our own handwriting: strokes as points in pad units. The brush rounds off the points.
  * A point given twice stays a corner. */
@@ -39,10 +40,11 @@ export const EXAMPLES: { label: string; strokes: Stroke[] }[] = DRAWINGS.map(
 
 /** Builds one small button for each drawing. */
 export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
+  parent.replaceChildren();
   for (const { label, strokes } of EXAMPLES) {
     const button = document.createElement("button");
     button.type = "button";
-    button.title = `An example: ${label}`;
+    button.title = words.pad.example(label);
     button.setAttribute("aria-label", button.title);
     button.append(document.createElement("canvas"));
     button.addEventListener("click", () => choose(strokes));

@@ -14,6 +14,6 @@ export function sourceOf({ repository }) {
 /** Fills the comments <!-- source --> and <!-- licence --> of the page. */
 export function fillFooter(html, manifest, licence) {
   const source = sourceOf(manifest);
-  const link = source ? `<a href="${escape(source)}">Source</a>` : "";
+  const link = source ? `<a href="${escape(source)}" data-text="page.source">Source</a>` : "";
   return html.replace("<!-- source -->", () => link).replace("<!-- licence -->", () => escape(licence));
 }

@@ -1,4 +1,5 @@
 import type { State } from "./state.ts";
+import { percentage } from "./texts/words.ts";
 
 /** Builds one row for each class: its label, its bar, its share. */
 export function buildBars(list: HTMLElement, columns: HTMLElement, labels: string[]): void {
@@ -56,7 +57,7 @@ export function drawLogits(columns: HTMLElement, { reading }: State): void {
 
 /** 0.9876 → "98.8 %"; never "100 %", because no answer is certain. */
 export function percent(p: number): string {
-  if (p < 0.0005) return "0 %";
-  if (p > 0.9995) return "> 99.9 %";
-  return `${(p * 100).toFixed(1)} %`;
+  if (p < 0.0005) return percentage(0, 0);
+  if (p > 0.9995) return `> ${percentage(0.999, 1)}`;
+  return percentage(p, 1);
 }

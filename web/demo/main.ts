@@ -5,7 +5,7 @@ import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
 import { inPadUnits, type Stroke } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
-import { addressOf, choiceIn, MODELS, type Choice } from "./models.ts";
+import { addressOf, choiceIn, MODELS, titleOf, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
@@ -21,6 +21,8 @@ import { showError, showProgress, showReady, showWord } from "./status.ts";
 import { drawStem, fieldOf } from "./stem.ts";
 import { nearStory } from "./story/near.ts";
 import { isOpen } from "./tabs.ts";
+import { followLanguage } from "./texts/language.ts";
+import { decimal, onLanguage, words } from "./texts/words.ts";
 import { followTheme } from "./theme.ts";
 import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
 import { drawTokens } from "./tokens.ts";
@@ -39,11 +41,12 @@ const prediction = element("prediction");
 
 let loading: AbortController | undefined;
 let busy = false;
-let noticed = false; // a notice stays in the status line until the visitor draws on
-let word = ""; // stays there too, even when a load ends
+let noticed: (() => void) | undefined; // shows a notice, which stays until the visitor draws on
+let word = ""; // stays in the status line too, even when a load ends
 
-select("model").replaceChildren(...MODELS.map(({ id, title }) => new Option(title, id)));
+select("model").replaceChildren(...MODELS.map((choice) => new Option(titleOf(choice), choice.id)));
 void start(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
+followLanguage(select("language"), say);
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -65,7 +68,7 @@ function draw(): void {
   paintScale(canvas("scale"), scale);
   element("scale-min").textContent = scale ? percent(0) : "–";
   element("scale-max").textContent = scale ? percent(scale.top) : "–";
-  element("scale-tick").textContent = scale ? `tick: all equal, ${percent(scale.uniform)}` : "";
+  element("scale-tick").textContent = scale ? words.maps.tick(percent(scale.uniform)) : "";
   element("explanation").textContent = explain(state);
   canvas("overlay").setAttribute("aria-label", describe(state));
   drawPrediction();
@@ -87,28 +90,28 @@ function drawPrediction(): void {
   const best = reading?.result.classes[0];
   const verdict = reading && verdictOf(reading.result);
   const unsure = verdict === "unsure" || verdict === "none";
-  const answer = unsure ? (verdict === "none" ? "no digit" : "not sure") : (best?.label ?? "");
-  const [word, doubt] = prediction.children;
+  const captions = { sure: words.answer.reads, unsure: words.answer.is, none: words.answer.sees };
+  const answer = unsure ? words.answer[verdict] : (best?.label ?? "");
+  const letters = Math.max(...answer.split(" ").map((part) => part.length));
+  const [strong, doubt] = prediction.children;
   // The opening example is not the visitor's drawing, so its answer is shown but is no result.
   prediction.dataset.label = best && !example ? best.label : "";
   prediction.dataset.p = best && !example ? String(best.p) : "";
   if (unsure && !example) prediction.dataset.uncertain = "true";
   else delete prediction.dataset.uncertain;
   prediction.classList.toggle("unsure", unsure);
-  if (word.textContent !== answer) {
-    word.textContent = answer;
-    word.classList.remove("fresh");
-    void (word as HTMLElement).offsetWidth; // starts the animation anew
-    word.classList.add("fresh");
+  if (strong.textContent !== answer) {
+    strong.textContent = answer;
+    prediction.style.setProperty("--letters", String(letters)); // of the longest word
+    strong.classList.remove("fresh");
+    void (strong as HTMLElement).offsetWidth; // starts the animation anew
+    strong.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  doubt.textContent = best && verdict === "unsure" ? `perhaps ${best.label}` : "";
-  const captions = { sure: "Reads as", unsure: "The model is", none: "The model sees" };
+  doubt.textContent = best && verdict === "unsure" ? words.answer.perhaps(best.label) : "";
   element("caption").textContent =
-    example ? "Example" : verdict ? captions[verdict] : waitingFor(state, loading !== undefined);
-  element("hint").textContent = example
-    ? "Your turn: draw over it"
-    : "Draw a digit here";
+    example ? words.answer.example : verdict ? captions[verdict] : waitingFor(state, loading !== undefined);
+  element("hint").textContent = example ? words.pad.yourTurn : words.pad.hint;
   document.body.classList.toggle("blank", strokes.length === 0);
   document.body.classList.toggle("example", example);
 }
@@ -158,14 +161,14 @@ function step(way: "undo" | "redo"): void {
   if (!other) return;
   replace(other);
   strokeEnded = other.length > 0;
-  if (!strokeEnded) element("announce").textContent = "The pad is blank";
+  if (!strokeEnded) element("announce").textContent = words.pad.blank;
 }
 
 function wipe(): void {
   if (state.strokes.length === 0) return;
   if (!state.example) remember();
   replace([]);
-  element("announce").textContent = "Cleared";
+  element("announce").textContent = words.pad.cleared;
 }
 
 const hand: PadEvents = {
@@ -215,7 +218,7 @@ function sayPatch(): void {
   const [row, col] = state.view.patch;
   const { attention } = state.reading?.result ?? {};
   const most = attention ? ` ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : "";
-  element("announce").textContent = `Patch in row ${row + 1}, column ${col + 1}.${most}`;
+  element("announce").textContent = words.maps.chosen(row + 1, col + 1) + most;
 }
 
 // ---- The model --------------------------------------------------------------
@@ -234,7 +237,7 @@ async function predict(): Promise<void> {
       announce();
     }
   } catch (error) {
-    if (model === state.model) fail("The model stopped", error);
+    if (model === state.model) fail("stopped", error);
   } finally {
     busy = false;
     redraw();
@@ -276,7 +279,7 @@ async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
 /** Replaces the model. The drawing stays; the old model's reading of it is dropped. */
 function take(model: Vit, choice: Choice, bytes: number): void {
   if (MODELS.includes(choice)) loading = undefined; // a light form: the whole model still loads
-  noticed = false;
+  noticed = undefined;
   state.model?.dispose();
   strokeEnded = state.model !== undefined && !state.example; // announces the new model's answer
   Object.assign(state, { model, choice, modelBytes: bytes, reading: undefined, answered: -1 });
@@ -290,17 +293,16 @@ function take(model: Vit, choice: Choice, bytes: number): void {
 function refuse(choice: Choice, error: unknown): void {
   const { model, choice: old } = state;
   loading = undefined;
-  if (!model || !old) return fail("The model did not load", error, choice);
+  if (!model || !old) return fail("notLoaded", error, choice);
   select("model").value = old.id;
-  noticed = true;
-  const stays = old === choice.light ? "its light form" : old.id;
-  notice(`${choice.id} did not load, ${stays} stays`, error, choice);
+  const stays = () => (old === choice.light ? words.trouble.light : old.id);
+  notice(() => words.trouble.stays(choice.id, stays()), error, choice);
 }
 
-function fail(what: string, error: unknown, choice = choiceIn(location.href)): void {
+function fail(what: "stopped" | "notLoaded", error: unknown, choice = choiceIn(location.href)): void {
   state.model?.dispose();
   state.model = state.choice = state.reading = undefined;
-  notice(what, error, choice);
+  notice(() => words.trouble[what], error, choice);
   redraw();
 }
 
@@ -317,22 +319,35 @@ function say(text: string): void {
 
 /** Drops what the status line said, because the visitor draws on. */
 function hush(): void {
-  noticed = false;
+  noticed = undefined;
   word = "";
 }
 
-function notice(what: string, error: unknown, choice: Choice): void {
-  showError(element("status"), `${what}: ${inWords(error)}`, () => void start(choice));
+function notice(what: () => string, error: unknown, choice: Choice): void {
+  noticed = () => {
+    const text = words.trouble.because(what(), inWords(error));
+    showError(element("status"), text, () => void start(choice));
+  };
+  noticed();
 }
 
 /** Fits the page's choices and texts to the model. */
 function fit(): void {
   const config = state.model!.config;
-  const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
+  const { gridRows, gridCols } = shapeOf(config);
   buildBars(element("bars"), element("logits"), [...config.labels]);
   state.view.layer = config.depth - 1;
   if (state.view.head !== "mean" && state.view.head >= config.heads) state.view.head = "mean";
   state.view.patch = [gridRows >> 1, gridCols >> 1];
+  const stemmed = config.stem.length > 0;
+  element("stem-step").hidden = !stemmed;
+  element("stem-step").parentElement!.classList.toggle("stemmed", stemmed);
+  nameChoices(config);
+}
+
+/** Writes the model's choices and facts in the page's language. */
+function nameChoices(config: Vit["config"]): void {
+  const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
   fillChoices(element, config);
   buildMaps(element("maps"), config.depth, config.heads, (layer, head) => {
     const again = state.view.layer === layer && state.view.head === head;
@@ -340,9 +355,6 @@ function fit(): void {
     if (state.view.map === "rollout") state.view.map = "class";
     redraw();
   });
-  const stemmed = config.stem.length > 0;
-  element("stem-step").hidden = !stemmed;
-  element("stem-step").parentElement!.classList.toggle("stemmed", stemmed);
   const facts: Record<string, string> = {
     pixels: `${rows}\u00a0×\u00a0${cols}`,
     patches: String(gridRows * gridCols),
@@ -361,13 +373,9 @@ function fit(): void {
 
 /** Says how reliable the probabilities are. */
 function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
-  const scaled = `The scores are first divided by ${temperature.toFixed(2)}. At 90\u00a0%,`;
-  const honest =
-    temperature === 1
-      ? "They were never calibrated: the model may be right more or less often than they say."
-      : `${scaled} about nine in ten answers are right, on digits like those it learnt from.`;
-  const limit = `An answer below ${percent(uncertain_below)} counts as not sure.`;
-  return uncertain_below > 0 ? `${honest} ${limit}` : honest;
+  const { calibration } = words;
+  const honest = temperature === 1 ? calibration.never : calibration.scaled(decimal(temperature, 2));
+  return uncertain_below > 0 ? `${honest} ${calibration.limit(percent(uncertain_below))}` : honest;
 }
 
 // ---- The page's controls ----------------------------------------------------
@@ -400,15 +408,28 @@ for (const id of ["pixels", "journey-patches"]) {
 }
 
 buildBars(element("bars"), element("logits"), Array.from("0123456789"));
-buildExamples(element("examples"), (strokes) => {
-  openDrawing(strokes.map((stroke) => [...stroke]));
-});
+const offerExamples = () =>
+  buildExamples(element("examples"), (strokes) => openDrawing(strokes.map((stroke) => [...stroke])));
+offerExamples();
+onLanguage(rename);
 followTheme(element("theme"), (dark) => {
   state.dark = dark;
   drawExamples(element("examples"));
   redraw();
 });
 new ResizeObserver(redraw).observe(pad);
+
+/** Says everything that is not drawn anew in each frame in another language. */
+function rename(): void {
+  MODELS.forEach((choice, index) => (select("model").options[index].text = titleOf(choice)));
+  offerExamples();
+  drawExamples(element("examples"));
+  if (state.model) nameChoices(state.model.config);
+  word = element("announce").textContent = "";
+  if (!loading && noticed) noticed();
+  else if (!loading && state.model) showStatus();
+  redraw();
+}
 
 /** Writes an example on the empty pad, so that there is something to see while the model loads. */
 function invite(): void {
@@ -424,8 +445,7 @@ function invite(): void {
 /** Shows the drawing that the page's address holds, if any. */
 function openLink(): boolean {
   const drawing = fromLink();
-  if (drawing === "damaged")
-    say("The drawing in that link is damaged or cut short, and was left out. Ask for the link again.");
+  if (drawing === "damaged") say(words.share.damaged);
   if (typeof drawing === "string") return false;
   openDrawing(drawing);
   return true;

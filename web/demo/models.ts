@@ -1,3 +1,4 @@
+import { words } from "./texts/words.ts";
 import digits from "../../weights/digits.safetensors?url";
 import int8 from "../../weights/digits-int8.safetensors?url";
 import large from "../../weights/digits-large.safetensors?url";
@@ -9,7 +10,6 @@ declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 export interface Choice {
   /** The model's name in the page's address: ?model=… */
   id: string;
-  title: string;
   url: string;
   /** The file's size. The progress bar needs it, because a compressed answer has no length. */
   bytes: number;
@@ -17,24 +17,17 @@ export interface Choice {
   light?: Choice;
 }
 
-const LIGHT: Choice = { id: "digits", title: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
+const LIGHT: Choice = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 
 /** The models to choose from. The page begins with the first. */
 export const MODELS: readonly Choice[] = [
-  { id: "digits", title: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
-  {
-    id: "digits-large",
-    title: "digits-large: 2.4 times the size",
-    url: large,
-    bytes: WEIGHTS_BYTES["digits-large"],
-  },
-  {
-    id: "myvit",
-    title: "myvit: the tutorial’s tiny ViT",
-    url: myvit,
-    bytes: WEIGHTS_BYTES.myvit,
-  },
+  { id: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
+  { id: "digits-large", url: large, bytes: WEIGHTS_BYTES["digits-large"] },
+  { id: "myvit", url: myvit, bytes: WEIGHTS_BYTES.myvit },
 ];
+
+/** The model's name and, in the page's language, a word about it. */
+export const titleOf = ({ id }: Choice): string => (words.models as Record<string, string>)[id] ?? id;
 
 /** The model that an address asks for. */
 export function choiceIn(address: string): Choice {

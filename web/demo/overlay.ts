@@ -5,6 +5,7 @@ import { inPadUnits } from "./ink.ts";
 import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
+import { words } from "./texts/words.ts";
 
 /** The place of the model's image on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
 export interface Frame {
@@ -108,26 +109,29 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): S
 export function mostOf(map: Float32Array, columns: number): string {
   const at = map.reduce((best, value, index) => (value > map[best] ? index : best), 0);
   const [row, column] = [Math.floor(at / columns) + 1, (at % columns) + 1];
-  return `Most on row ${row}, column ${column}: ${percent(map[at])}.`;
+  return words.maps.most(row, column, percent(map[at]));
 }
 
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
 export function describe(state: State): string {
   const { attention } = state.reading?.result ?? {};
-  const words = explain(state);
-  return attention ? `${words} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : words;
+  const shown = explain(state);
+  return attention ? `${shown} ${mostOf(heatMap(attention, state.view), attention.grid[1])}` : shown;
 }
+
+/** The chosen head, or the mean of all. */
+export const headsOf = ({ head }: Pick<View, "head">): string =>
+  head === "mean" ? words.maps.allHeads : words.maps.head(head + 1);
 
 /** One sentence that says which map the overlay shows. */
 export function explain({ view, reading }: State): string {
-  if (!reading) return "Draw, and each patch takes the colour of the attention it gets.";
-  const { layer, head, patch } = view;
-  const heads = head === "mean" ? "mean of all heads" : `head ${head + 1}`;
-  const where = `to each patch in layer ${layer + 1}, ${heads}.`;
+  const { maps } = words;
+  if (!reading) return maps.none;
+  const { layer, patch } = view;
+  const heads = headsOf(view);
   return {
-    class: `Attention of the class token ${where}`,
-    patch: `Attention of the patch in row ${patch[0] + 1}, column ${patch[1] + 1} ${where}`,
-    rollout:
-      "How much of each patch reaches the class token through all layers (Abnar & Zuidema, 2020).",
+    class: maps.ofClass(layer + 1, heads),
+    patch: maps.ofPatch(patch[0] + 1, patch[1] + 1, layer + 1, heads),
+    rollout: maps.toClass,
   }[view.map];
 }

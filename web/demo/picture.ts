@@ -2,6 +2,7 @@
 import { drawStroke, SIDE } from "./ink.ts";
 import { explain, paintOverlay } from "./overlay.ts";
 import type { State } from "./state.ts";
+import { words } from "./texts/words.ts";
 import { sentence } from "./verdict.ts";
 
 const WIDTH = 1080;
@@ -60,18 +61,18 @@ function writeCaption(context: CanvasRenderingContext2D, state: State, { ink, qu
   context.fillText(explain(state), MARGIN, WIDTH + 142, WIDTH - 2 * MARGIN);
   context.fillStyle = quiet;
   context.font = `30px ${serif}`;
-  context.fillText(`Vitrine, ${state.choice?.id ?? "no model"}`, MARGIN, WIDTH + 188, WIDTH - 2 * MARGIN);
+  context.fillText(`Vitrine, ${state.choice?.id ?? words.share.noModel}`, MARGIN, WIDTH + 188, WIDTH - 2 * MARGIN);
 }
 
 function captionOf({ reading }: State): string {
-  if (!reading) return "Not read yet";
+  if (!reading) return words.share.unread;
   return sentence(reading.result);
 }
 
 /** Lets the browser save the picture under a name. */
 export async function save(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
-  if (!blob) throw new Error("the browser could not make a PNG");
+  if (!blob) throw new Error(words.share.noPng);
   download(blob, name);
 }
 

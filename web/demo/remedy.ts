@@ -1,15 +1,16 @@
 import { VitError } from "vitrine";
+import { words } from "./texts/words.ts";
 
-/** Advice for a visitor when a file did not load. */
-export const REMEDY = "check the connection, then Retry";
+/** What did not load, with advice for the visitor. */
+export const withRemedy = (what: string): string => words.trouble.remedied(what, words.trouble.remedy);
 
-/** An error's text for visitors: without addresses, and with advice. */
+/** An error's text for visitors: without addresses, and with advice. The package's own are English. */
 export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (!isOfLine(error)) return error.message.replaceAll(/\bhttps?:\/\/\S*[^\s;,.)]/g, "the server");
+  if (!isOfLine(error)) return error.message.replaceAll(/\bhttps?:\/\/\S*[^\s;,.)]/g, words.trouble.server);
   const status = /expected 200 OK .* got (\d{3})/.exec(error.message)?.[1];
-  const what = status ? `the server answered ${status}` : "the connection failed or broke off";
-  return `${what}; ${REMEDY}`;
+  const what = status ? words.trouble.answered(status) : words.trouble.broken;
+  return withRemedy(what);
 }
 
 /** Whether the line or the host caused the error, so that trying again may help. */

@@ -1,6 +1,7 @@
 /** Puts the drawing into a link, and keeps it over a reload. */
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
+import { words } from "./texts/words.ts";
 
 const MARK = "#d=";
 
@@ -22,18 +23,18 @@ export function fromLink(): Stroke[] | "none" | "damaged" {
 /** Shares or copies the link. Returns a text for the visitor; empty where the visitor gave up. */
 export async function share(strokes: Stroke[]): Promise<string> {
   const link = linkTo(strokes);
-  if (!link) return "This drawing is too large for a link: save its picture instead.";
+  if (!link) return words.share.large;
   try {
     if (typeof navigator.share === "function") {
       await navigator.share({ title: document.title, url: link });
-      return "Shared: the link holds the drawing.";
+      return words.share.shared;
     }
     await navigator.clipboard.writeText(link);
-    return "Link copied: it holds the drawing.";
+    return words.share.copied;
   } catch (error) {
     if ((error as Error).name === "AbortError") return "";
     history.replaceState(null, "", link);
-    return "The browser does not let the page copy. The address above now holds the drawing: copy it.";
+    return words.share.refused;
   }
 }
 

@@ -1,8 +1,11 @@
 import type { State } from "./state.ts";
+import { decimal, words } from "./texts/words.ts";
 
 /** 1001080 → "1001 kB", 346000000 → "346 MB". */
 export function size(bytes: number): string {
-  return bytes < 1e7 ? `${Math.round(bytes / 1000)} kB` : `${Math.round(bytes / 1e6)} MB`;
+  return bytes < 1e7
+    ? words.status.kilobytes(decimal(bytes / 1000, 0))
+    : words.status.megabytes(decimal(bytes / 1e6, 0));
 }
 
 export function showProgress(parent: HTMLElement, loaded: number, total: number): void {
@@ -19,8 +22,8 @@ export function showProgress(parent: HTMLElement, loaded: number, total: number)
   }
   parent.lastElementChild!.textContent =
     total > 0
-      ? `Fetching the model: ${size(loaded)} of ${size(total)}`
-      : `Fetching the model: ${size(loaded)}`;
+      ? words.status.fetchingOf(size(loaded), size(total))
+      : words.status.fetching(size(loaded));
 }
 
 /** The times of the model's last predictions. The page shows their median, which hardly moves. */
@@ -37,10 +40,10 @@ export function showReady(parent: HTMLElement, state: State): void {
   const median = times.toSorted((a, b) => a - b)[times.length >> 1];
   const facts = [
     median === undefined
-      ? "Ready"
-      : `${median < 10 ? median.toFixed(2) : median.toFixed(0)} ms a prediction`,
+      ? words.status.ready
+      : words.status.time(decimal(median, median < 10 ? 2 : 0)),
     model.variant,
-    `${size(modelBytes)} of weights`,
+    words.status.weights(size(modelBytes)),
   ];
   parent.className = "ready";
   parent.setAttribute("role", "none"); // changes with every frame: nothing to read out
@@ -65,7 +68,7 @@ export function showError(parent: HTMLElement, message: string, retry?: () => vo
   button.id = parent.id.replace("status", "retry");
   button.className = "plain";
   button.type = "button";
-  button.textContent = "Retry";
+  button.textContent = words.status.retry;
   button.addEventListener("click", retry);
   parent.append(button);
 }

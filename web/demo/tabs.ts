@@ -1,8 +1,9 @@
 /** The page's two tabs. The code of the second one, for one's own ViT, loads when it is opened. */
 import { isolate } from "./offline/isolate.ts";
 import { dropped, type Found } from "./own/files.ts";
-import { REMEDY } from "./remedy.ts";
+import { withRemedy } from "./remedy.ts";
 import { showError } from "./status.ts";
+import { words } from "./texts/words.ts";
 
 const NAMES = ["draw", "own"] as const;
 type Name = (typeof NAMES)[number];
@@ -32,7 +33,7 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
   if (failed && (await hostAnswers())) return location.reload();
   failed = true;
   const retry = () => void withOwn(use);
-  showError(status, `This tab’s code did not load; ${REMEDY}`, retry);
+  showError(status, withRemedy(words.trouble.tab), retry);
 }
 
 export const isOpen = (name: Name): boolean => !element(name).hidden;

@@ -4,6 +4,7 @@ import { MODELS } from "./models.ts";
 import { lookOf, pictureOf, save } from "./picture.ts";
 import { share } from "./share.ts";
 import type { State } from "./state.ts";
+import { words } from "./texts/words.ts";
 
 type Find = (id: string) => HTMLElement;
 const BUTTONS = ["share", "save", "code"] as const;
@@ -16,7 +17,7 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
     async save() {
       const label = state.reading?.result.classes[0].label ?? "drawing";
       await save(pictureOf(state, lookOf(find("pad"))), `vitrine-${label}.png`);
-      return "The picture is saved among your downloads.";
+      return words.share.saved;
     },
     code() {
       showCode(dialog, codeFor(state.strokes, state.choice ?? MODELS[0]));
@@ -30,7 +31,7 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
         const word = await actions[id]();
         if (word) say(word);
       } catch (error) {
-        say(`That did not work: ${(error as Error).message}`);
+        say(words.trouble.action((error as Error).message));
       }
     });
   }

@@ -1,3 +1,5 @@
+import { onLanguage, words } from "./texts/words.ts";
+
 const wish = matchMedia("(prefers-color-scheme: dark)");
 
 /** Follows the system's theme until the button is used. Each change calls `changed`. */
@@ -6,8 +8,8 @@ export function followTheme(button: HTMLElement, changed: (dark: boolean) => voi
   const apply = () => {
     const dark = own === undefined ? wish.matches : own === "dark";
     document.documentElement.dataset.theme = dark ? "dark" : "light";
-    button.textContent = dark ? "Light" : "Dark";
-    button.setAttribute("aria-label", dark ? "Use light colours" : "Use dark colours");
+    button.textContent = dark ? words.theme.light : words.theme.dark;
+    button.setAttribute("aria-label", dark ? words.theme.useLight : words.theme.useDark);
     changed(dark);
   };
   button.addEventListener("click", () => {
@@ -16,6 +18,7 @@ export function followTheme(button: HTMLElement, changed: (dark: boolean) => voi
     apply();
   });
   wish.addEventListener("change", apply);
+  onLanguage(apply);
   apply();
 }
 

@@ -1,6 +1,7 @@
 /** The answer in words. */
 import type { Classification } from "vitrine";
 import { percent } from "./logits.ts";
+import { words } from "./texts/words.ts";
 
 type Answer = Pick<Classification, "classes" | "uncertain">;
 export type Verdict = "sure" | "unsure" | "none";
@@ -19,6 +20,6 @@ export function verdictOf({ classes, uncertain }: Answer): Verdict {
 export function sentence(answer: Answer): string {
   const { label, p } = answer.classes[0];
   const verdict = verdictOf(answer);
-  if (verdict === "none") return "Sees no digit";
-  return `${verdict === "unsure" ? "Not sure, perhaps" : "Reads as"} ${label}, ${percent(p)}`;
+  if (verdict === "none") return words.answer.seesNone;
+  return (verdict === "unsure" ? words.answer.unsureOf : words.answer.readsAs)(label, percent(p));
 }

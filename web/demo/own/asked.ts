@@ -1,5 +1,6 @@
 /** Fields that ask the visitor for config keys that the checkpoint lacks. */
 import { VitError } from "vitrine";
+import { words } from "../texts/words.ts";
 
 /** A key of the config and its possible values: one of `words`, or one number for each hint. */
 export interface Asked {
@@ -46,11 +47,11 @@ export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unkn
   return field;
 }
 
-function choiceOf(words: string[]): HTMLSelectElement {
+function choiceOf(values: string[]): HTMLSelectElement {
   const select = document.createElement("select");
-  const none = new Option("choose …", "", true, true);
+  const none = new Option(words.own.choose, "", true, true);
   none.disabled = true;
-  select.append(none, ...words.map((word) => new Option(word)));
+  select.append(none, ...values.map((value) => new Option(value)));
   select.required = true;
   return select;
 }
@@ -83,5 +84,5 @@ export function toldBy(text: string): Told {
   } catch {
     // told by the error below
   }
-  throw new Error(`config: expected an object of JSON, such as {"heads": 3}, got ${text}`);
+  throw new Error(words.own.noJson(text));
 }

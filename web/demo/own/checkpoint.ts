@@ -2,21 +2,22 @@
 import { Vit, type Prepare, type VitConfig } from "vitrine";
 import type { Told } from "./asked.ts";
 import { namesOf } from "./names.ts";
+import type { words } from "../texts/words.ts";
+
+type Pixels = Exclude<keyof typeof words.own.pixels, "own">;
 
 /** Ways to turn pixels into numbers, for checkpoints that do not say. */
-export const PIXELS: Readonly<Record<string, { title: string; mean: number[]; std: number[] }>> = {
+export const PIXELS: Readonly<Record<Pixels, { mean: number[]; std: number[] }>> = {
   imagenet: {
-    title: "ImageNet’s mean and deviation",
     mean: [0.485, 0.456, 0.406],
     std: [0.229, 0.224, 0.225],
   },
-  half: { title: "from −1 to 1", mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] },
+  half: { mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5] },
   clip: {
-    title: "CLIP’s mean and deviation",
     mean: [0.48145466, 0.4578275, 0.40821073],
     std: [0.26862954, 0.26130258, 0.27577711],
   },
-  unit: { title: "from 0 to 1", mean: [0, 0, 0], std: [1, 1, 1] },
+  unit: { mean: [0, 0, 0], std: [1, 1, 1] },
 };
 
 interface Loading {
@@ -63,7 +64,7 @@ export async function loadCheckpoint(
 }
 
 function prepareBy(pixels: string, { image_size, channels }: Readonly<VitConfig>): Prepare {
-  const { mean, std } = PIXELS[pixels];
+  const { mean, std } = PIXELS[pixels as Pixels];
   return {
     kind: "photo",
     resize: image_size,

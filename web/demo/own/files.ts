@@ -1,4 +1,5 @@
 /** Sorts dropped, pasted or chosen files into one checkpoint and a picture. */
+import { words } from "../texts/words.ts";
 
 /** A file and its path with all folders. */
 export interface Found {
@@ -61,6 +62,6 @@ export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | u
 /** A message for files that hold neither a checkpoint nor a picture. */
 export function misfit(found: Found[]): string {
   const names = found.map(({ file }) => file.name);
-  const got = names.length > 3 ? `${names.length} other files` : names.join(", ") || "none";
-  return `Expected a checkpoint’s .safetensors, .bin, .pt or .pth file or a picture, got ${got}`;
+  const got = names.length > 3 ? words.own.otherFiles(names.length) : names.join(", ") || words.own.noFiles;
+  return words.own.misfit(got);
 }

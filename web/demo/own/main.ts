@@ -5,6 +5,7 @@ import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { inWords, isOfLine } from "../remedy.ts";
 import { showError, showProgress } from "../status.ts";
+import { onLanguage, words } from "../texts/words.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { lightTargets } from "./drop.ts";
@@ -29,6 +30,7 @@ let loading: AbortController | undefined;
 let files: File[] = []; // of the last checkpoint, loaded or not
 let busy = false;
 let camera: { stop(): void } | undefined;
+let sayAgain = () => {}; // what the status line says, in the language of the time
 
 // ---- Drawing the state ------------------------------------------------------
 
@@ -55,14 +57,14 @@ const lacksPatches = () => state.view.map === "similarity" && !state.reading?.pa
 function draw(): void {
   show.drawPhoto(canvas("photo"), state);
   const scale = show.drawOverlay(canvas("overlay"), state);
-  const words = show.explain(state);
   paintScale(canvas("scale"), scale);
   const [low, high, tick] = show.scaleLabels(state, scale);
   element("scale-min").textContent = low;
   element("scale-max").textContent = high;
   element("scale-tick").textContent = tick;
-  element("explanation").textContent = words;
+  element("explanation").textContent = show.explain(state);
   canvas("overlay").setAttribute("aria-label", show.describe(state));
+  canvas("photo").setAttribute("aria-label", state.photo ? words.own.seen(state.photo.name()) : words.own.noPhoto);
   show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
   show.drawFacts(element("facts"), state);
   drawAllMaps();
@@ -109,7 +111,7 @@ async function look(): Promise<void> {
     if (first && !camera) announce();
   } catch (error) {
     if (model !== state.model) return; // another model has replaced it
-    refuse("This photo cannot be read", error);
+    refuse("photo", error);
     stopCamera();
     state.photo = undefined;
   } finally {
@@ -126,7 +128,7 @@ function announce(): void {
   const best = state.reading?.classes?.[0];
   document.getElementById("announce")!.textContent = best
     ? `${best.label}, ${percent(best.p)}`
-    : "The attention is shown";
+    : words.own.shown;
 }
 
 // ---- The checkpoint ---------------------------------------------------------
@@ -152,7 +154,7 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
     loading = undefined;
     const asked = askedBy(error);
     if (asked) ask(asked);
-    else refuse("This checkpoint cannot be read", error, () => void load(wanted, pixels));
+    else refuse("checkpoint", error, () => void load(wanted, pixels));
   }
 }
 
@@ -164,7 +166,7 @@ function ask(asked: Asked): void {
     try {
       configField.value = JSON.stringify({ ...toldBy(configField.value), [key]: value });
     } catch (error) {
-      return refuse("The answer cannot be used", error); // the config field is no JSON
+      return refuse("answer", error); // the config field is no JSON
     }
     void load(files, select("pixels").value);
   };
@@ -172,7 +174,8 @@ function ask(asked: Asked): void {
   fields.append(fieldFor(asked, answer));
   status.className = "asking";
   status.setAttribute("role", "alert");
-  status.textContent = `The files do not tell this model’s ${plain(key)}: answer below.`;
+  sayAgain = () => (status.textContent = words.own.asks(plain(key)));
+  sayAgain();
   redraw();
 }
 
@@ -192,18 +195,23 @@ function take({ model, guessed, names }: Loaded, own: File[], pixels: string, se
   state.version++;
   status.className = "";
   status.setAttribute("role", "status");
-  status.textContent = guessed
-    ? "The files do not say how pixels become numbers. ImageNet’s way is used; choose another above."
-    : "";
+  sayAgain = () => (status.textContent = guessed ? words.own.guessed : "");
+  sayAgain();
   select("pixels").value = pixels;
   fit();
   redraw();
 }
 
-function refuse(what: string, error: unknown, retry?: () => void): void {
-  const why = inWords(error);
-  const remedy = why.startsWith("preprocessor:") ? "; or choose the pixels above" : "";
-  showError(status, `${what}: ${why}${remedy}`, isOfLine(error) ? retry : undefined);
+type Refused = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
+
+function refuse(what: Refused, error: unknown, retry?: () => void): void {
+  sayAgain = () => {
+    const { own, trouble } = words;
+    const why = inWords(error);
+    const more = why.startsWith("preprocessor:") ? trouble.remedied(why, own.orPixels) : why;
+    showError(status, trouble.because(own[what], more), isOfLine(error) ? retry : undefined);
+  };
+  sayAgain();
   redraw();
 }
 
@@ -218,6 +226,11 @@ function fit(): void {
   const whole = keptLayers(state) === true;
   select("map").querySelector<HTMLOptionElement>("[value=rollout]")!.disabled = !whole;
   if (!whole && view.map === "rollout") view.map = "class";
+  nameChoices();
+}
+
+function nameChoices(): void {
+  const { config } = state.model!;
   fillChoices(element, config);
   buildMaps(element("maps"), config.depth, config.heads, chooseHead);
 }
@@ -245,8 +258,10 @@ function lookAt(photo: Photo): void {
   state.photo = photo;
   state.reading = undefined;
   state.version++;
-  if (status.className === "failed") Object.assign(status, { className: "", textContent: "" });
-  canvas("photo").setAttribute("aria-label", `What the model sees of ${photo.name}`);
+  if (status.className === "failed") {
+    Object.assign(status, { className: "", textContent: "" });
+    sayAgain = () => {};
+  }
   redraw();
 }
 
@@ -255,7 +270,7 @@ async function showFile(file: File): Promise<void> {
   try {
     lookAt(await openPhoto(file, file.name));
   } catch (error) {
-    refuse("This photo cannot be read", error);
+    refuse("photo", error);
   }
 }
 
@@ -266,7 +281,7 @@ async function toggleCamera(): Promise<void> {
     camera = opened;
     lookAt(opened.photo);
   } catch (error) {
-    refuse("The camera cannot be opened", error);
+    refuse("camera", error);
   }
 }
 
@@ -292,7 +307,17 @@ export function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
   if (picture) void showFile(picture);
   if (checkpoint.length > 0) begin(checkpoint);
-  else if (!picture) refuse("Nothing to show", misfit(found));
+  else if (!picture) refuse("nothing", misfit(found));
+}
+
+const pixelsTitle = (id: string) => words.own.pixels[(id || "own") as keyof typeof words.own.pixels];
+
+/** Says everything that is not drawn anew in each frame in another language. */
+function rename(): void {
+  for (const option of select("pixels").options) option.text = pixelsTitle(option.value);
+  if (state.model) nameChoices();
+  if (!loading) sayAgain();
+  redraw();
 }
 
 /** Must be called when the visitor leaves the tab. */
@@ -319,8 +344,7 @@ element("example").addEventListener("click", () => {
 });
 element("camera").addEventListener("click", () => void toggleCamera());
 select("pixels").replaceChildren(
-  new Option("the files’, or ImageNet’s", ""),
-  ...Object.entries(PIXELS).map(([id, { title }]) => new Option(title, id)),
+  ...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)),
 );
 configField.addEventListener("change", () => {
   if (files.length > 0) void load(files, select("pixels").value);
@@ -342,6 +366,7 @@ const followTheme = () => {
   redraw();
 };
 new MutationObserver(followTheme).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+onLanguage(rename);
 lightTargets();
 new ResizeObserver(redraw).observe(canvas("photo"));
 followTheme();

@@ -1,11 +1,13 @@
 /** Photos from files, from the camera or our own, and the part of a photo that the model sees. */
 import type { Prepare, VitConfig } from "vitrine";
+import { words } from "../texts/words.ts";
 
 type Photographed = Extract<Prepare, { kind: "photo" }>;
 
 export interface Photo {
   source: ImageBitmap | HTMLCanvasElement | HTMLVideoElement;
-  name: string;
+  /** In the page's language, whichever it is at the time. */
+  name(): string;
 }
 
 export function sizeOf({ source }: Photo): [width: number, height: number] {
@@ -16,15 +18,15 @@ export function sizeOf({ source }: Photo): [width: number, height: number] {
 /** @throws {Error} if the browser cannot read the picture. */
 export async function openPhoto(file: Blob, name: string): Promise<Photo> {
   const source = await createImageBitmap(file).catch(() => {
-    const what = file.type || "a file of unknown type";
-    throw new Error(`${name}: expected a picture that this browser can read, got ${what}`);
+    const what = file.type || words.own.unknownType;
+    throw new Error(words.own.unreadable(name, what));
   });
-  return { source, name };
+  return { source, name: () => name };
 }
 
 /** Opens the camera as a photo that moves. */
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
-  if (!navigator.mediaDevices) throw new Error("expected a page over https or from localhost, got neither");
+  if (!navigator.mediaDevices) throw new Error(words.own.noCamera);
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted);
   const video = document.createElement("video");
@@ -39,7 +41,7 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
     stop();
     throw error;
   }
-  return { photo: { source: video, name: "the camera" }, stop };
+  return { photo: { source: video, name: () => words.own.theCamera }, stop };
 }
 
 /** A rectangle of a photo, in its pixels. */
@@ -103,5 +105,5 @@ export function examplePhoto(): Photo {
   shape("#3c2a1e", box(216, 120, 222, 250));
   shape("#f7f3e8", [[226, 126], [226, 240], [292, 240]]);
   shape("#c8452f", [[212, 140], [212, 240], [160, 240]]);
-  return { source, name: "our example" };
+  return { source, name: () => words.own.ourExample };
 }

@@ -2,9 +2,10 @@
 import { css, cssTint, paint, tone } from "../colour.ts";
 import { place, type Scale, tint } from "../heat.ts";
 import { percent } from "../logits.ts";
-import { heatMap, mostOf, scaleOfAll } from "../overlay.ts";
+import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { size } from "../status.ts";
+import { decimal, words } from "../texts/words.ts";
 import { cropOf, sizeOf } from "./photo.ts";
 import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
@@ -94,8 +95,8 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
 /** The labels of the scale: shares of the attention, or cosines. */
 export function scaleLabels({ view }: OwnState, scale: Scale | undefined): [string, string, string] {
   if (!scale) return ["–", "–", ""];
-  if (view.map === "similarity") return ["0.00", "1.00", ""];
-  return [percent(0), percent(scale.top), `tick: all equal, ${percent(scale.uniform)}`];
+  if (view.map === "similarity") return [decimal(0, 2), decimal(1, 2), ""];
+  return [percent(0), percent(scale.top), words.maps.tick(percent(scale.uniform))];
 }
 
 /** The overlay in words for a screen reader: its kind of map, and where most of the map is. */
@@ -107,24 +108,21 @@ export function describe(state: OwnState): string {
 
 /** What a visitor can do when there is no photo. */
 export const invite = ({ model }: OwnState): string =>
-  model
-    ? "Drop or paste a photo here, or choose one"
-    : "Drop a checkpoint’s folder and a photo here, or choose files";
+  model ? words.own.invitePhoto : words.own.inviteAll;
 
 export function explain({ model, reading, view, photo }: OwnState): string {
-  if (!model) return "Load a checkpoint, and each patch takes the colour of the attention it gets.";
-  if (!photo) return "Give the model a photo.";
-  if (!reading) return "Looking…";
-  const [row, col] = view.patch;
-  const patch = `the patch in row ${row + 1}, column ${col + 1}`;
-  const heads = view.head === "mean" ? "mean of all heads" : `head ${view.head + 1}`;
-  const where = `to each patch in layer ${view.layer + 1}, ${heads}.`;
-  const reader = model.config.prefix.length > 0 ? "the class token" : "the mean of all patches";
+  const { maps, own } = words;
+  if (!model) return own.noModel;
+  if (!photo) return own.givePhoto;
+  if (!reading) return own.looking;
+  const [row, column] = [view.patch[0] + 1, view.patch[1] + 1];
+  const [layer, heads] = [view.layer + 1, headsOf(view)];
+  const byClass = model.config.prefix.length > 0;
   return {
-    class: `Attention of ${reader} ${where}`,
-    patch: `Attention of ${patch} ${where}`,
-    rollout: `How much of each patch reaches ${reader} through all layers (Abnar & Zuidema, 2020).`,
-    similarity: `Similarity of each patch to ${patch} after the last layer: the cosine of their vectors.`,
+    class: (byClass ? maps.ofClass : maps.ofMean)(layer, heads),
+    patch: maps.ofPatch(row, column, layer, heads),
+    rollout: byClass ? maps.toClass : maps.toMean,
+    similarity: maps.similarity(row, column),
   }[view.map];
 }
 
@@ -141,13 +139,14 @@ export function drawClasses(
   list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, index === 0)));
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
+  const { own } = words;
   caption.textContent = !model
-    ? "No checkpoint yet"
+    ? own.noCheckpoint
     : headless
-      ? "The model has no head, so it names nothing. Similarity to the chosen patch:"
+      ? own.headless
       : reading
-        ? model.config.untrained ? "The model is untrained: it only guesses" : "The model sees"
-        : "Waiting for a photo";
+        ? model.config.untrained ? own.untrained : own.sees
+        : own.waiting;
 }
 
 function classRow(label: string, p: number, best: boolean): HTMLElement {
@@ -169,7 +168,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
   const { gridRows, gridCols } = shapeOf(config);
   const map = similarTo(reading.patches, config, view.patch);
   const least = map.reduce((a, b) => Math.min(a, b), 1);
-  canvas.setAttribute("aria-label", `Cosine similarities from ${least.toFixed(2)} to 1`);
+  canvas.setAttribute("aria-label", words.own.cosines(decimal(least, 2)));
   paint(canvas, gridRows, gridCols, (row, col) => {
     if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
     return tint(place(map[row * gridCols + col], COSINES));
@@ -182,21 +181,19 @@ export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, tim
   const { config, family, assumed, skipped } = model;
   const { depth, width, heads, patch_size, image_size, classes } = config;
   const median = times.toSorted((a, b) => a - b)[times.length >> 1];
-  const threads = model.threads > 1 ? `, ${model.threads} threads` : "";
+  const { facts: say } = words.own;
+  const how = model.variant + (model.threads > 1 ? say.threads(model.threads) : "");
   const facts = {
-    Model:
-      `${depth} layers of width ${width}, ${heads} heads, patches of ${patch_size.join("×")} in ` +
-      `${image_size.join("×")}, ${classes || "no"} classes${config.untrained ? ", untrained" : ""}`,
-    ...(names && { Names: "ImageNet’s, because its 1,000 classes have none of their own" }),
-    ...(family !== "vitrine" && { Family: family }),
-    ...(assumed.length > 0 && { Assumed: assumed.map((key) => `${key}: ${String(config[key])}`).join(", ") }),
-    ...(skipped.length > 0 && { Skipped: `${skipped.length} tensors that are not the image model’s` }),
-    Load: `${size(bytes)} in ${seconds.toFixed(1)} s`,
-    Memory: `${size(model.memory)} of WebAssembly memory`,
-    Speed:
-      median === undefined
-        ? "–"
-        : `${median.toFixed(median < 10 ? 1 : 0)} ms a photo (${model.variant}${threads})`,
+    [say.model]:
+      say.shape(depth, width, heads, patch_size.join("×"), image_size.join("×")) +
+      say.classes(classes) + (config.untrained ? say.untrained : ""),
+    ...(names && { [say.names]: say.imagenet }),
+    ...(family !== "vitrine" && { [say.family]: family }),
+    ...(assumed.length > 0 && { [say.assumed]: assumed.map((key) => `${key}: ${String(config[key])}`).join(", ") }),
+    ...(skipped.length > 0 && { [say.skipped]: say.tensors(skipped.length) }),
+    [say.load]: say.loaded(size(bytes), decimal(seconds, 1)),
+    [say.memory]: say.used(size(model.memory)),
+    [say.speed]: median === undefined ? "–" : say.time(decimal(median, median < 10 ? 1 : 0), how),
   };
   list.replaceChildren(
     ...Object.entries(facts).flatMap(([term, text]) => {

@@ -4,6 +4,7 @@ import { VitError } from "vitrine";
 import { SIDE } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
 import { en } from "../texts/en.ts";
+import { inLanguage, onLanguage } from "../texts/words.ts";
 import type { Page } from "./near.ts";
 import { buildRail } from "./rail.ts";
 import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
@@ -30,13 +31,11 @@ interface Open {
 
 /** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
 export function tell(root: HTMLElement, page: Page): () => void {
-  const texts = en;
   const { state } = page;
   let scene: Scene | undefined;
   let reading = false;
 
-  const story: Story = {
-    texts,
+  const tools: Omit<Story, "texts"> = {
     choose: (choice) => choose(page, choice),
     draw: (strokes) => page.draw(strokes),
     classify: classifyScene,
@@ -46,8 +45,18 @@ export function tell(root: HTMLElement, page: Page): () => void {
       page.redraw();
     },
   };
-  const drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
-  const open = openChapters(root, story, page.redraw);
+  let open: Open[] = [];
+  let drawRail = () => {};
+  let close = () => {};
+  /** Builds rail and chapters, anew for each language. */
+  const build = () => {
+    close();
+    const story: Story = { ...tools, texts: inLanguage(en) };
+    drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
+    [open, close] = openChapters(root, story, page.redraw);
+  };
+  build();
+  onLanguage(build);
 
   const drawChapters = () => {
     for (const chapter of open) {
@@ -131,13 +140,17 @@ async function orBlank(answer: Promise<Classification>): Promise<Classification 
   }
 }
 
-/** Watches the chapters. A chapter's code loads when it comes near the screen for the first time. */
-function openChapters(root: HTMLElement, story: Story, redraw: () => void): Open[] {
+/**
+ * Watches the chapters. A chapter's code loads when it comes near the screen for the first time.
+ * Returns the chapters, and what closes them again.
+ */
+function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Open[], close: () => void] {
   const open = Object.keys(CHAPTERS).map((id): Open =>
     ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false }));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
     const { chapter: build } = await CHAPTERS[chapter.root.id]!();
+    if (closed) return;
     chapter.draw = build(chapter.root, story);
     chapter.drawn = undefined;
     redraw();
@@ -151,5 +164,11 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): Open
     redraw();
   }, { rootMargin: "40% 0px" });
   for (const { root } of open) observer.observe(root);
-  return open;
+  let closed = false;
+  const close = () => {
+    closed = true;
+    observer.disconnect();
+    for (const { root } of open) root.replaceChildren(root.querySelector("h2")!);
+  };
+  return [open, close];
 }

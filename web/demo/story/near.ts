@@ -1,9 +1,10 @@
 /** Loads the story's code when the story comes near the screen, after the first prediction. */
 import type { PadEvents } from "../pad.ts";
-import { REMEDY } from "../remedy.ts";
+import { withRemedy } from "../remedy.ts";
 import type { State } from "../state.ts";
 import { showError } from "../status.ts";
 import type { Stroke } from "../ink.ts";
+import { words } from "../texts/words.ts";
 
 /** What the page lends the story. */
 export interface Page {
@@ -27,7 +28,7 @@ export function nearStory(root: HTMLElement, page: Page): () => void {
       draw();
     } catch {
       const trouble = root.querySelector<HTMLElement>("#story-status")!;
-      showError(trouble, `This part did not load; ${REMEDY}`, () => location.reload());
+      showError(trouble, withRemedy(words.trouble.story), () => location.reload());
     }
   };
   const observer = new IntersectionObserver((entries) => {

@@ -1,4 +1,117 @@
-/** The story's words in English. Each language has a file with the same keys. */
+/** The page's words in English. Each language has a file with the same keys. */
+import { opening } from "./en-opening.ts";
+
+/**
+ * The English of index.html, where data-text and data-attributes name it. A number in braces is the
+ * place of the element's first, second, … child.
+ */
+const page = {
+  title: "Vitrine: a Vision Transformer behind glass",
+  description: "Draw a digit and watch a Vision Transformer read it in your browser, attention and all.",
+  language: "Language",
+  tabs: "What to look at",
+  tabDraw: "Draw a digit",
+  tabOwn: "Your own ViT",
+  heading: "Draw a digit.",
+  lead: "A small Vision Transformer reads it while your pen moves, and shows where it looks. Nothing leaves this tab.",
+  drawing: "Drawing",
+  padRole: "drawing pad",
+  padLabel: "Draw a digit here",
+  padKeys:
+    "Arrow keys move the pen, with Shift in larger steps. Space or Enter puts the pen down or lifts it. Control Z undoes a stroke, Control Y redoes it. Escape or Delete clears the pad.",
+  undo: "Undo",
+  undoTitle: "Ctrl+Z",
+  redo: "Redo",
+  redoTitle: "Ctrl+Shift+Z",
+  clear: "Clear",
+  clearTitle: "Escape",
+  examples: "Example drawings",
+  takeaway: "Share or save the drawing",
+  share: "Share",
+  shareTitle: "A link that holds the drawing",
+  save: "Picture",
+  saveTitle: "Save drawing and map as a PNG",
+  code: "Code",
+  codeTitle: "The code that reads this drawing",
+  model: "Model",
+  keys: "Keys: on the pad, arrows move the pen and {1} puts it down. {2} {3} undoes, {4} {5} redoes, {6} clears.",
+  space: "Space",
+  ctrl: "Ctrl",
+  esc: "Esc",
+  reading: "What the model reads",
+  bars: "Probability of each class",
+  where: "Where it looks",
+  map: "Map",
+  mapClass: "Class token",
+  mapPatch: "Patch at pointer",
+  mapRollout: "Rollout",
+  mapSimilarity: "Similarity to patch",
+  layer: "Layer",
+  head: "Head",
+  strength: "Strength",
+  axes: "Layers run across, heads down. Choose one.",
+  maps: "Every layer and head; choose one",
+  journey: "From ink to answer",
+  patchRole: "patch chooser",
+  pixelsLabel: "What the model sees",
+  pixelsKeys: "Arrow keys choose the patch whose attention is shown.",
+  pixels: "Pixels",
+  pixelsText: "Your ink, centred in {1}. The model sees only this.",
+  convolutions: "Convolutions",
+  convolutionsText: "{1} in turn, 3\u00a0×\u00a03 each. So a square sees up to {2} pixels.",
+  patches: "Patches",
+  patchesText: "Cut into {1} squares of {2} pixels, read line by line.",
+  tokens: "Tokens",
+  tokensText: "Each square becomes a row of {1} numbers. A class token comes first.",
+  blocks: "Blocks",
+  blocksText: "{1} times, each token (row) takes what it needs from all tokens (columns).",
+  logits: "Logits",
+  logitsText: "The class token ends as {1} scores; softmax makes them probabilities.",
+  overlay: "Overlay",
+  overlayText: "The class token’s attention, laid over your ink: here it looked.",
+  reliable: "How reliable are the probabilities?",
+  paper: "The Vision Transformer is by Dosovitskiy et al., {1}.",
+  source: "Source",
+  licence: "MIT licence",
+  codeHeading: "The code that reads this drawing",
+  copy: "Copy",
+  close: "Close",
+};
+
+/** The headings of the story, in index.html. */
+const chapters = {
+  patches: "Patch to token",
+  positions: "Where am I?",
+  score: "One score by hand",
+  layers: "Layer by layer",
+  strokes: "While you drew",
+  doubt: "Softmax and doubt",
+  learning: "How it learnt",
+  cnn: "Beside a convolutional network",
+  masks: "Encoder, decoder",
+  why: "Which patches spoke for this class",
+};
+
+/** The second tab, in index.html. */
+const ownPage = {
+  heading: "Your own ViT.",
+  lead: "Drop a photo and a checkpoint (safetensors or PyTorch, from timm, transformers, torchvision or vit-pytorch). See where every head looks. Nothing leaves this tab.",
+  photo: "Photo",
+  photoKeys: "Arrow keys choose the patch whose attention or similarity is shown.",
+  choosePhoto: "Photo…",
+  camera: "Camera",
+  example: "Example",
+  checkpoint: "Checkpoint",
+  files: "Files of a checkpoint, or a photo",
+  drop: "Drop weights or a photo, or choose files",
+  chooseFolder: "Folder…",
+  random: "A small random model",
+  pixels: "Pixels",
+  config: "Config",
+  configHint: 'missing keys, such as {"heads": 3}',
+  reading: "What the model sees in the photo",
+  classes: "The most probable classes",
+};
 
 type Cell = { row: string; column: string; value: string };
 
@@ -627,7 +740,7 @@ const teach = {
   ],
 };
 
-export const en = { grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, why, teach };
+export const en = { ...opening, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, why, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

@@ -1,0 +1,229 @@
+// The page in other languages: chosen by the browser, by hand or by the address.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, gate, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+
+const LEAD = {
+  en: /^A small Vision Transformer reads it/,
+  de: /^Ein kleiner Vision Transformer liest sie/,
+  fr: /^Un petit Vision Transformer le lit/,
+  sr: /^Mali Vision Transformer je čita/,
+  es: /^Un pequeño Vision Transformer la lee/,
+  zh: /^一个小型 Vision Transformer/,
+};
+const TAGS = { en: "en", de: "de", fr: "fr", sr: "sr-Latn", es: "es", zh: "zh-Hans" };
+
+describe("the page in other languages", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const inTag = (page, tag) => page.locator(`html[lang=${tag}]`).waitFor({ state: "attached" });
+  const choose = async (page, code) => {
+    await page.selectOption("#language", code);
+    await inTag(page, TAGS[code]);
+    await settled(page);
+  };
+  const lead = (page) => page.locator("#draw .title p").textContent();
+  const said = (page) => page.locator("#announce").textContent();
+
+  test("a German browser gets German: texts, numbers, the answer's announcement, no trouble", async () => {
+    const { page, trouble, close } = await browser.visit({ locale: "de-DE" });
+    await inTag(page, "de");
+    assert.match(await lead(page), LEAD.de);
+    assert.equal(await page.title(), "Vitrine: ein Vision Transformer hinter Glas");
+    assert.equal(await page.inputValue("#language"), "de");
+    assert.match(await page.locator("#status").textContent(), /^\d+(,\d\d)? ms je Vorhersage · .+ · \d+ kB Gewichte$/);
+    await draw(page, DIGITS[7]);
+    const { label, p } = await prediction(page);
+    assert.equal(label, "7");
+    assert.ok(Number(p) > 0.5, "data-p is a plain number");
+    const shown = await page.locator("#bars .best span").textContent();
+    const percent = Number(p) > 0.9995 ? "> 99,9" : (100 * Number(p)).toFixed(1).replace(".", ",");
+    assert.equal(shown, `${percent}\u00a0%`);
+    assert.match(await said(page), /^Gelesen als 7, (> )?\d+,\d\u00a0%\. Am meisten auf Zeile [1-7], Spalte [1-7]: \d+(,\d)?\u00a0%\.$/);
+    assert.match(await page.locator("#explanation").textContent(), /^Aufmerksamkeit des Klassentokens/);
+    assert.equal(await page.locator("#pad").getAttribute("aria-roledescription"), "Zeichenblatt");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a choice by hand changes everything, keeps the drawing, and stays after a reload", async () => {
+    const { page, trouble, close } = await browser.visit();
+    await draw(page, DIGITS[7]);
+    const [ink, answer] = [await painted(page, "#pad"), await prediction(page)];
+    await page.locator("#maps button").nth(1).click();
+    for (const code of ["de", "fr", "sr", "es", "zh", "en", "fr"]) {
+      await choose(page, code);
+      assert.match(await lead(page), LEAD[code]);
+      assert.equal(await painted(page, "#pad"), ink);
+      assert.deepEqual(await prediction(page), answer);
+      assert.equal(await page.inputValue("#head"), "1", "the chosen head stays");
+    }
+    assert.equal(await page.locator("#maps button").nth(1).getAttribute("aria-label"), "Couche 2, tête 1");
+    assert.match(await page.locator("#head option").first().textContent(), /^moyenne$/);
+    assert.match(await page.locator("#model option").nth(1).textContent(), /2,4 fois/);
+    assert.equal(await page.locator("#examples button").first().getAttribute("title"), "Un exemple\u202f: 2");
+    assert.ok((await painted(page, "#examples canvas >> nth=0")) > 0, "the examples are drawn");
+    assert.match(await page.locator("#theme").textContent(), /^Sombre$/);
+    await page.reload();
+    await inTag(page, "fr");
+    assert.match(await lead(page), LEAD.fr);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("the paragraphs keep what stands inside them, in each language's order", async () => {
+    const { page, close } = await browser.visit();
+    await choose(page, "zh");
+    const text = (selector) => page.locator(selector).first().evaluate((element) => element.textContent);
+    assert.equal(await text("[data-text='page.patchesText']"), "切成 49 个 4\u00a0×\u00a04 像素的方块，逐行读取。");
+    assert.equal(await page.locator("footer a[href*='2010.11929']").count(), 1);
+    assert.match(await text(".keys"), /空格 落笔。Ctrl Z 撤销/);
+    await choose(page, "en");
+    assert.equal(await text("[data-text='page.patchesText']"), "Cut into 49 squares of 4\u00a0×\u00a04 pixels, read line by line.");
+    await close();
+  });
+
+  test("the address chooses before the browser, and a choice by hand takes it out of the address", async () => {
+    const { page, close } = await browser.visit({ locale: "de-DE", address: `${browser.address}?lang=es` });
+    await inTag(page, "es");
+    await choose(page, "sr");
+    assert.equal(new URL(page.url()).search, "");
+    await page.reload();
+    await inTag(page, "sr-Latn");
+    await close();
+  });
+
+  test("a browser without any of the languages gets English, and storage may be forbidden", async () => {
+    const { page, trouble, close } = await browser.visit({
+      locale: "hr-HR",
+      before: (page) => page.addInitScript(() =>
+        Object.defineProperty(globalThis, "localStorage", { get() { throw new DOMException("no", "SecurityError"); } })),
+    });
+    assert.match(await lead(page), LEAD.en);
+    assert.equal(await page.locator("html").getAttribute("lang"), "en");
+    await choose(page, "de");
+    assert.match(await lead(page), LEAD.de);
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("the first prediction does not wait for the language", async () => {
+    const { open, opened } = gate();
+    const { page, close } = await browser.visit({
+      locale: "de-DE",
+      before: (page) => page.route(/\/de-[^/]*\.js$/, async (route) => (await opened, route.continue())),
+    });
+    await draw(page, DIGITS[7]);
+    assert.equal((await prediction(page)).label, "7");
+    assert.match(await lead(page), LEAD.en);
+    open();
+    await inTag(page, "de");
+    assert.match(await page.locator("#caption").textContent(), /^Gelesen als$/);
+    await close();
+  });
+
+  test("if a language does not load, English stays and the status line says so", async () => {
+    const { page, close } = await browser.visit({
+      locale: "de-DE",
+      before: (page) => page.route(/\/de-[^/]*\.js$/, (route) => route.abort()),
+    });
+    await page.locator("#status", { hasText: "Deutsch did not load, English stays" }).waitFor();
+    assert.equal(await page.inputValue("#language"), "en");
+    assert.match(await lead(page), LEAD.en);
+    await choose(page, "es");
+    await page.selectOption("#language", "de");
+    await page.locator("#status", { hasText: "Deutsch no se ha cargado, sigue Español" }).waitFor();
+    assert.equal(await page.inputValue("#language"), "es");
+    await close();
+  });
+
+  test("a model that does not load is told in the language, also after another choice", async () => {
+    const { page, close } = await browser.visit({
+      locale: "fr-FR",
+      before: (page) => page.route(/digits-large[^/]*\.safetensors$/, (route) => route.fulfill({ status: 503 })),
+    });
+    await inTag(page, "fr");
+    await page.selectOption("#model", "digits-large");
+    await page.locator("#status.failed", { hasText: "digits-large n’a pas été chargé, digits reste\u202f: le serveur a répondu 503" }).waitFor();
+    await choose(page, "de");
+    assert.match(await page.locator("#status").textContent(), /wurde nicht geladen, digits bleibt: der Server antwortete mit 503/);
+    assert.equal(await page.locator("#retry").textContent(), "Noch einmal");
+    await close();
+  });
+
+  test("the story below is told in the language, and anew in another", async () => {
+    const { page, trouble, close } = await browser.visit({ locale: "de-DE" });
+    await inTag(page, "de");
+    await draw(page, DIGITS[3]);
+    await page.locator("#story").evaluate((story) => story.scrollIntoView());
+    await page.locator("#rail-pad[aria-label='Zeichne auch hier']").waitFor();
+    assert.equal(await page.locator("#score-title").textContent(), "Ein Score von Hand");
+    assert.match(await page.locator(".rail-patch").textContent(), /^Patch: Zeile \d, Spalte \d$/);
+    await choose(page, "es");
+    await page.locator("#rail-pad[aria-label='Dibuja también aquí']").waitFor();
+    assert.equal(await page.locator("#rail-pad").count(), 1);
+    assert.ok((await painted(page, "#rail-pad")) > 0, "the drawing is on the new rail");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("the second tab speaks the language too", async () => {
+    const { page, trouble, close } = await browser.visit({ locale: "de-DE" });
+    await inTag(page, "de");
+    await page.locator("#tab-own").click();
+    await page.locator("#own-random").click();
+    await page.locator("#own-classes li").first().waitFor();
+    assert.match(await page.locator("#own-caption").textContent(), /untrainiert/);
+    await page.locator("#own-facts dt", { hasText: "Tempo" }).waitFor();
+    await page.selectOption("#language", "zh");
+    await inTag(page, "zh-Hans");
+    await page.locator("#own-facts dt", { hasText: "速度" }).waitFor();
+    assert.match(await page.locator("#own-photo").getAttribute("aria-label"), /^模型看到的：我们的示例$/);
+    assert.equal(await page.locator("#own-pixels option").first().textContent(), "按文件，否则按 ImageNet");
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  for (const code of Object.keys(LEAD)) {
+    test(`on a screen 320 pixels wide everything fits in ${TAGS[code]}`, async () => {
+      const { page, close } = await browser.visit({
+        viewport: { width: 320, height: 560 },
+        address: `${browser.address}?lang=${code}`,
+      });
+      await inTag(page, TAGS[code]);
+      const inside = (selector) => page.locator(selector).evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        const [text, box] = [range, element.parentElement].map((each) => each.getBoundingClientRect());
+        return text.left >= box.left - 1 && text.right <= box.right + 1;
+      });
+      const scrolls = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const clear = () => page.locator("#caption").evaluate((caption) => {
+        const range = document.createRange();
+        range.selectNodeContents(caption);
+        return range.getBoundingClientRect().right <= document.getElementById("bars").getBoundingClientRect().left;
+      });
+      assert.ok(await inside("#hint"), "the hint");
+      await draw(page, DIGITS[3]);
+      assert.ok(await clear(), "the caption ends before the bars");
+      const tops = await page.locator("header > *, #tabs button").evaluateAll((parts) =>
+        parts.map((part) => {
+          const { left, right, height } = part.getBoundingClientRect();
+          return { left, right, height };
+        }));
+      for (const { left, right, height } of tops) assert.ok(left >= 0 && right <= 320 && height <= 46, JSON.stringify(tops));
+      await page.locator("#clear").click();
+      await settled(page);
+      assert.ok(await inside("#hint"), "the hint of a blank pad");
+      assert.ok(await clear(), "the caption of a blank pad");
+      await page.locator("#code").scrollIntoViewIfNeeded();
+      assert.ok((await scrolls()) <= 0, "the first tab does not scroll sideways");
+      await page.locator("#tab-own").click();
+      await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
+      assert.ok((await scrolls()) <= 0, "nor does the second");
+      await close();
+    });
+  }
+});

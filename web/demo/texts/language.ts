@@ -1,0 +1,119 @@
+/** Chooses the page's language: by the address, by hand or by the browser. */
+import { speak, tellLanguage, type Translation, words } from "./words.ts";
+
+/** Serbian is in Latin letters. */
+const LANGUAGES: Record<string, { name: string; tag: string; load: () => Promise<Translation> }> = {
+  en: { name: "English", tag: "en", load: async () => (await import("./en.ts")).en },
+  de: { name: "Deutsch", tag: "de", load: async () => (await import("./de.ts")).de },
+  fr: { name: "Français", tag: "fr", load: async () => (await import("./fr.ts")).fr },
+  sr: { name: "Srpski", tag: "sr-Latn", load: async () => (await import("./sr.ts")).sr },
+  es: { name: "Español", tag: "es", load: async () => (await import("./es.ts")).es },
+  zh: { name: "中文", tag: "zh-Hans", load: async () => (await import("./zh.ts")).zh },
+};
+
+/** The first language that the page has: in the address (?lang=de), chosen earlier, the browser's. */
+export function languageFor(address: string, kept: string | null, preferred: readonly string[]): string {
+  const asked = new URL(address).searchParams.get("lang");
+  const wanted = [asked, kept, ...preferred].map((tag) => tag?.toLowerCase().split("-")[0] ?? "");
+  return wanted.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+}
+
+let shown = "en";
+let turns = 0;
+
+/** @param say tells the visitor that a language did not load. */
+export function followLanguage(select: HTMLSelectElement, say: (text: string) => void): void {
+  const show = async (code: string) => {
+    const turn = ++turns;
+    select.value = code;
+    if (code === shown) return;
+    try {
+      const translation = await LANGUAGES[code].load();
+      if (turn === turns) speakHere(code, translation);
+    } catch {
+      if (turn !== turns) return;
+      select.value = shown;
+      say(words.language.failed(LANGUAGES[code].name, LANGUAGES[shown].name));
+    }
+  };
+  select.addEventListener("change", () => {
+    keep(select.value);
+    forget();
+    void show(select.value);
+  });
+  void show(languageFor(location.href, kept(), navigator.languages));
+}
+
+function speakHere(code: string, translation: Translation): void {
+  const { tag } = LANGUAGES[code];
+  shown = code;
+  speak(translation, tag);
+  document.documentElement.lang = tag;
+  document.getElementById("language-code")!.textContent = code.toUpperCase();
+  translate(translation);
+  tellLanguage();
+}
+
+// ---- The texts of the HTML --------------------------------------------------
+
+type Block = Readonly<Record<string, unknown>>;
+
+/** The text of "page.title"; undefined if the language lacks it. */
+function textOf(translation: Translation, key: string): string | undefined {
+  const [block, name] = key.split(".");
+  const text = (translation as Record<string, Block | undefined>)[block]?.[name];
+  return typeof text === "string" ? text : undefined;
+}
+
+/** Each element's children in English order. */
+const children = new WeakMap<Element, Element[]>();
+
+function translate(translation: Translation): void {
+  for (const element of document.querySelectorAll<HTMLElement>("[data-text]")) {
+    const text = textOf(translation, element.dataset.text!);
+    if (text !== undefined) write(element, text);
+  }
+  for (const element of document.querySelectorAll<HTMLElement>("[data-attributes]")) {
+    for (const pair of element.dataset.attributes!.split(" ")) {
+      const [name, key] = pair.split("=");
+      const text = textOf(translation, key);
+      if (text !== undefined) element.setAttribute(name, text);
+    }
+  }
+}
+
+/** Writes a text around the element's children: {1} is the place of the first. */
+function write(element: HTMLElement, text: string): void {
+  const inside = children.get(element) ?? [...element.children];
+  children.set(element, inside);
+  const parts = text.split(/\{(\d)\}/);
+  element.replaceChildren(...parts.map((part, index) => (index % 2 ? inside[Number(part) - 1] : part)));
+}
+
+// ---- The choice, kept -------------------------------------------------------
+
+const KEY = "vitrine-language";
+
+// Storage may be forbidden; the choice then lasts as long as the page.
+function kept(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function keep(code: string): void {
+  try {
+    localStorage.setItem(KEY, code);
+  } catch {
+    return;
+  }
+}
+
+/** Takes the language out of the address, which would win over the choice at the next load. */
+function forget(): void {
+  const url = new URL(location.href);
+  url.searchParams.delete("lang");
+  history.replaceState(history.state, "", url);
+}
