@@ -1,7 +1,7 @@
 // The page in other languages: chosen by the browser, by hand or by the address.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, gate, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, gate, openBrowser, painted, picture, prediction, settled, skip } from "./harness.mjs";
 
 const LEAD = {
   en: /^A small Vision Transformer reads it/,
@@ -24,7 +24,7 @@ describe("the page in other languages", { skip }, () => {
     await inTag(page, TAGS[code]);
     await settled(page);
   };
-  const lead = (page) => page.locator("#draw .title p").textContent();
+  const lead = (page) => page.locator("#draw .title p").innerText();
   const said = (page) => page.locator("#announce").textContent();
 
   test("a German browser gets German: texts, numbers, the answer's announcement, no trouble", async () => {
@@ -51,12 +51,12 @@ describe("the page in other languages", { skip }, () => {
   test("a choice by hand changes everything, keeps the drawing, and stays after a reload", async () => {
     const { page, trouble, close } = await browser.visit();
     await draw(page, DIGITS[7]);
-    const [ink, answer] = [await painted(page, "#pad"), await prediction(page)];
+    const [ink, answer] = [await picture(page, "#pad"), await prediction(page)];
     await page.locator("#maps button").nth(1).click();
     for (const code of ["de", "fr", "sr", "es", "zh", "en", "fr"]) {
       await choose(page, code);
       assert.match(await lead(page), LEAD[code]);
-      assert.equal(await painted(page, "#pad"), ink);
+      assert.equal(await picture(page, "#pad"), ink);
       assert.deepEqual(await prediction(page), answer);
       assert.equal(await page.inputValue("#head"), "1", "the chosen head stays");
     }

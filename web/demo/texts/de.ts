@@ -25,7 +25,7 @@ export const de = {
     seesNone: "Sieht keine Ziffer",
   },
   waiting: {
-    ink: "Wartet auf Tinte",
+    ink: "Braucht Tinte",
     loading: "Lädt",
     noModel: "Kein Modell",
     more: "Mehr Tinte",
@@ -61,7 +61,7 @@ export const de = {
   models: {
     digits: "digits",
     "digits-large": "digits-large: 2,4-mal so groß",
-    myvit: "myvit: das winzige ViT des Tutorials",
+    myvit: "myvit: der winzige ViT des Tutorials",
   },
   calibration: {
     never: "Sie wurden nie kalibriert: Das Modell kann öfter oder seltener recht haben, als sie sagen.",
@@ -180,7 +180,7 @@ export const de = {
     language: "Sprache",
     tabs: "Was zu sehen ist",
     tabDraw: "Zeichnen",
-    tabOwn: "Eigenes ViT",
+    tabOwn: "Eigener ViT",
     heading: "Zeichne eine Ziffer.",
     lead: "Ein kleiner Vision Transformer liest sie, während dein Stift sich bewegt, und zeigt, wohin er schaut. Nichts verlässt diesen Tab.",
     drawing: "Zeichnung",
@@ -259,7 +259,7 @@ export const de = {
     why: "Welche Patches für diese Klasse sprachen",
   },
   ownPage: {
-    heading: "Dein eigenes ViT.",
+    heading: "Dein eigener ViT.",
     lead: "Lege ein Foto und einen Checkpoint ab (safetensors oder PyTorch, aus timm, transformers, torchvision oder vit-pytorch). Sieh, wohin jeder Kopf schaut. Nichts verlässt diesen Tab.",
     photo: "Foto",
     photoKeys: "Die Pfeiltasten wählen den Patch, dessen Aufmerksamkeit oder Ähnlichkeit gezeigt wird.",
