@@ -102,11 +102,13 @@ static double *twin_relevance(struct twin *t, const struct scene *s, size_t clas
     for (size_t i = 0; i < T; i++) R[i * T + i] = 1;
     for (size_t layer = 0; layer < s->L; layer++) {
         memset(AR, 0, T * T * sizeof *AR);
-        for (size_t at = 0; at < s->h * T * T; at++) {
-            size_t map = layer * s->h * T * T + at, i = at / T % T, k = at % T;
-            double part = fmax(0, gradient[map] * run.attention[map]) / (double)s->h;
-            for (size_t j = 0; j < T; j++) AR[i * T + j] += part * R[k * T + j];
-        }
+        size_t map = layer * s->h * T * T; /* the next attention weight */
+        for (size_t head = 0; head < s->h; head++)
+            for (size_t i = 0; i < T; i++)
+                for (size_t k = 0; k < T; k++, map++) {
+                    double part = fmax(0, gradient[map] * run.attention[map]) / (double)s->h;
+                    for (size_t j = 0; j < T; j++) AR[i * T + j] += part * R[k * T + j];
+                }
         for (size_t i = 0; i < T * T; i++) R[i] += AR[i];
     }
     for (size_t i = first; i < first + count; i++)
