@@ -113,6 +113,24 @@ export function randomModel(shape, seed = 1) {
   return { config, tensors };
 }
 
+/** The model with the fixed positions of sincos2d as a tensor, as our peers need them: half of the
+ *  width for a patch's column, half for its row, each all sines, then all cosines. */
+export function withPositions({ config, tensors }) {
+  if (config.position !== "sincos2d" || tensors.has("pos_embed")) return { config, tensors };
+  const { width: D, prefix, image_size, patch_size } = config, quarter = D / 4;
+  const columns = image_size[1] / patch_size[1], N = patchCount(config), T = prefix.length + N;
+  const data = new Float32Array(T * D);
+  for (let n = 0; n < N; n++) {
+    [n % columns, Math.floor(n / columns)].forEach((place, half) => {
+      for (let i = 0; i < quarter; i++) {
+        const angle = place / 10000 ** (i / quarter), at = (prefix.length + n) * D + 2 * half * quarter + i;
+        [data[at], data[at + quarter]] = [Math.sin(angle), Math.cos(angle)];
+      }
+    });
+  }
+  return { config, tensors: new Map([...tensors, ["pos_embed", { shape: [1, T, D], data }]]) };
+}
+
 /** The same model with its blocks' linear layers in int8, as `vit quantize` writes them. Each row is
  *  q·scale, and the largest |q| is 127. */
 export function quantized({ config, tensors }) {

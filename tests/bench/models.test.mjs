@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { largestDifference, median } from "./figures.mjs";
-import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf } from "./models.mjs";
+import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf, withPositions } from "./models.mjs";
 import { transpose } from "./onnx-graph.mjs";
 import { encode } from "./protobuf.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
@@ -55,6 +56,16 @@ test("a model is named after its file or its shape, and an unknown shape is refu
   assert.equal(titleOf("some/folder/digits.safetensors"), "digits");
   assert.equal(titleOf("random:base"), "ViT-B/16 224 (random)");
   await assert.rejects(modelOf("random:huge"), /expected one of digits, tiny, base, got "huge"/);
+});
+
+test("the fixed positions that our peers get are those that PyTorch stored", () => {
+  const { config, tensors } = readSafetensors(readFileSync(new URL("../golden/fc_norm.safetensors", import.meta.url)));
+  const { shape, data } = tensors.get("pos_embed");
+  const without = new Map([...tensors].filter(([name]) => name !== "pos_embed"));
+  const got = withPositions({ config, tensors: without }).tensors.get("pos_embed");
+  assert.deepEqual(got.shape, shape);
+  assert.ok(largestDifference(got.data, data) <= 2 ** -23, "float32 rounds numbers up to 1");
+  assert.equal(withPositions({ config, tensors }).tensors, tensors, "positions in the file stay");
 });
 
 test("modelOf accepts a file in float32 and refuses one in int8", async () => {

@@ -1,4 +1,5 @@
 // A model of ours as an ONNX file, so that ONNX Runtime runs the same weights.
+import { withPositions } from "./models.mjs";
 import { Graph, MICROSOFT, types } from "./onnx-graph.mjs";
 
 /** The operators in which the graph is written: `standard` ones only, like those of exporters and
@@ -8,7 +9,7 @@ export const forms = ["standard", "fused"];
 // Values of the config that can be exported. A key that is not listed is exported with any value.
 const exported = {
   norm: ["pre", "post"],
-  position: ["none", "learned"],
+  position: ["none", "learned", "sincos2d"],
   attention: ["standard"],
   qk_norm: [false],
 };
@@ -24,7 +25,8 @@ const activations = {
 /** A model from readSafetensors → the bytes of an ONNX file: `image` (batch,C,H,W) → `logits`
  *  (batch,K), for this batch only. The input of an int8 weight is quantised during the run, in 8
  *  bits with one scale for the tensor. */
-export function toOnnx({ config, tensors }, { batch = 1, form = "standard" } = {}) {
+export function toOnnx(model, { batch = 1, form = "standard" } = {}) {
+  const { config, tensors } = withPositions(model);
   for (const [key, values] of Object.entries(exported)) {
     if (key in config && !values.includes(config[key])) {
       throw new Error(`no ONNX export for ${key} ${config[key]}, only for ${values.join(", ")}`);

@@ -18,6 +18,8 @@ const cases = [
   "quick_none_mean",
   "fc_norm_no_prefix",
   "distillation",
+  "fc_norm",
+  "tanh_sincos2d_rectangular",
   "patch_positions",
   "one_block_one_head",
   "stem",

@@ -1,10 +1,12 @@
 // A model of ours in tfjs operators, so that TensorFlow.js runs the same weights.
+import { withPositions } from "./models.mjs";
 
 /** How attention's two products are written: for all heads at once, or head by head. Head by head,
  *  tfjs-backend-wasm hands them to XNNPACK, which is faster for one image. */
 export const forms = (batch) => ["batched", batch === 1 ? "by head" : "image by image"];
 
-// The config that is written here. A key that is not listed may have any value.
+// The config that is written here. A key that is not listed may have any value. `withPositions`
+// makes learned positions of sincos2d.
 const written = {
   norm: "pre",
   final_norm: true,
@@ -20,13 +22,15 @@ const written = {
 
 /** Why this config has no tfjs form; undefined if it has one. */
 export function missing(config) {
-  const other = ([key, value]) => key in config && JSON.stringify(config[key]) !== JSON.stringify(value);
+  const given = config.position === "sincos2d" ? { ...config, position: "learned" } : config;
+  const other = ([key, value]) => key in given && JSON.stringify(given[key]) !== JSON.stringify(value);
   const [[key, value] = []] = Object.entries(written).filter(other);
   return key && `no tfjs form of ${key} ${config[key]}, only of ${value}`;
 }
 
 /** { run: image (B,H,W,C) → logits (B,K), dispose }, for this batch only; `tf` is tfjs-core. */
-export function tfjsVit(tf, { config, tensors }, { batch = 1, form = "batched" } = {}) {
+export function tfjsVit(tf, model, { batch = 1, form = "batched" } = {}) {
+  const { config, tensors } = withPositions(model);
   const why = missing(config);
   if (why) throw new Error(why);
   const weights = upload(tf, tensors);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { largestDifference } from "./figures.mjs";
+import { withPositions } from "./models.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { forms, tfjsVit } from "./tfjs.mjs";
 
@@ -39,6 +40,22 @@ for (const name of ["pre_gelu_learned", "one_block_one_head", "stem"]) {
     }
   }
 }
+
+test("fixed positions give tfjs the logits of the same numbers as learned ones", async () => {
+  const model = golden("pre_gelu_learned"), fixed = { ...model.config, position: "sincos2d" };
+  const tensors = new Map([...model.tensors].filter(([key]) => key !== "pos_embed"));
+  const placed = withPositions({ config: fixed, tensors });
+  const answers = [];
+  for (const each of [{ config: fixed, tensors }, { config: model.config, tensors: placed.tensors }, model]) {
+    const vit = tfjsVit(tf, each), { channels, image_size } = model.config;
+    const image = tf.ones([1, ...image_size, channels]), result = vit.run(image);
+    answers.push([...(await result.data())]);
+    tf.dispose([result, image]);
+    vit.dispose();
+  }
+  assert.deepEqual(answers[0], answers[1]);
+  assert.notDeepEqual(answers[0], answers[2]);
+});
 
 test("a model without a tfjs form is refused by its config key", () => {
   const throws = (name, why) => assert.throws(() => tfjsVit(tf, golden(name)), why);
