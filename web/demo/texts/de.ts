@@ -60,7 +60,8 @@ export const de = {
   },
   models: {
     digits: "digits",
-    "digits-large": "digits-large: 2,4-mal so groß",
+    "digits-stem": "digits-stem: zuerst Faltungen",
+    "digits-large": "digits-large: ebenso, größer",
     myvit: "myvit: der winzige ViT des Tutorials",
   },
   calibration: {

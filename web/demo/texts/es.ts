@@ -62,7 +62,8 @@ export const es = {
   },
   models: {
     digits: "digits",
-    "digits-large": "digits-large: 2,4 veces más grande",
+    "digits-stem": "digits-stem: primero convoluciones",
+    "digits-large": "digits-large: lo mismo, más grande",
     myvit: "myvit: el diminuto ViT del tutorial",
   },
   calibration: {

@@ -62,7 +62,8 @@ export const fr = {
   },
   models: {
     digits: "digits",
-    "digits-large": "digits-large\u202f: 2,4 fois plus grand",
+    "digits-stem": "digits-stem\u202f: d’abord des convolutions",
+    "digits-large": "digits-large\u202f: pareil, plus grand",
     myvit: "myvit\u202f: le minuscule ViT du tutoriel",
   },
   calibration: {

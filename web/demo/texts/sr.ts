@@ -59,7 +59,8 @@ export const sr = {
   },
   models: {
     digits: "digits",
-    "digits-large": "digits-large: 2,4 puta veći",
+    "digits-stem": "digits-stem: najpre konvolucije",
+    "digits-large": "digits-large: isto, ali veći",
     myvit: "myvit: majušni ViT iz tutorijala",
   },
   calibration: {
