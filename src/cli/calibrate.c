@@ -1,52 +1,81 @@
 /* vit calibrate: finds a model's temperature, and below which probability it is not sure, by images
- * on which it was not trained. */
+ * and drawings on which it was not trained. Each kind of them counts alike. */
 #include "base/error.h"
 #include "cli.h"
 #include "kernels/kernels.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CUTS = 8, KINDS = 2 + MOST_CUTS }; /* images, whole drawings, cut ones */
+
 struct arguments {
-    const char *model, *out, *images, *labels, *strokes;
+    const char *model, *out, *images, *labels, *strokes, *points;
     size_t first, count, threads; /* count 0: all images from `first` on */
     double accept;
+    double cuts[MOST_CUTS]; /* the shares of `points`, each between 0 and 1 */
+    size_t cut_count;
 };
 
-/* The model's answers. */
+/* Samples that are measured together: images, or drawings of which a share of the points is drawn.
+ */
+struct kind {
+    struct data_set data;
+    size_t first, count; /* samples of `data` */
+    double share;        /* 0: images */
+};
+
+/* The model's answers, one kind after the other. */
 struct answers {
-    float *logits; /* (count,K) */
-    float *p;      /* (count + K): room for probabilities */
+    float *logits;  /* (count,K) */
+    float *p;       /* (count + K): room for probabilities */
+    double *weight; /* (count): of all kinds the same sum */
     uint8_t *labels;
     size_t count, classes;
+    size_t whole; /* the first answers, to all but cut drawings */
+    struct kind kinds[KINDS];
+    size_t kind_count;
 };
 
 struct calibration {
-    double temperature, threshold, before, after; /* before, after: calibration errors */
+    double temperature, threshold;
+    double before[KINDS], after[KINDS]; /* each kind's calibration errors */
     size_t right, right_below, wrong, wrong_below;
 };
 
-/* Moves the probabilities of the right answers to the front of a->p. */
-static double error_at(size_t *right, const struct answers *a, double temperature) {
+/* The calibration error of `count` answers from `first` on. */
+static double error_at(const struct answers *a, size_t first, size_t count, double temperature) {
     struct reliability reliability = {0};
     float *row = a->p + a->count; /* (K) */
-    *right = 0;
-    for (size_t i = 0; i < a->count; i++) {
+    for (size_t i = first; i < first + count; i++) {
         const float *logits = a->logits + i * a->classes;
         size_t told = largest_logit(logits, a->classes);
         vit_probabilities(row, logits, a->classes, (float)temperature);
         reliability_add(&reliability, row[told], told == a->labels[i]);
-        if (told == a->labels[i]) a->p[(*right)++] = row[told];
     }
     return calibration_error(&reliability);
+}
+
+/* The probabilities of the right ones among the whole answers → the front of a->p; their number. */
+static size_t right_ones(const struct answers *a, double temperature) {
+    float *row = a->p + a->count;
+    size_t right = 0;
+    for (size_t i = 0; i < a->whole; i++) {
+        const float *logits = a->logits + i * a->classes;
+        size_t told = largest_logit(logits, a->classes);
+        vit_probabilities(row, logits, a->classes, (float)temperature);
+        if (told == a->labels[i]) a->p[right++] = row[told];
+    }
+    return right;
 }
 
 static void count_below(struct calibration *c, const struct answers *a) {
     float *row = a->p + a->count;
     c->right = c->right_below = c->wrong = c->wrong_below = 0;
-    for (size_t i = 0; i < a->count; i++) {
+    for (size_t i = 0; i < a->whole; i++) {
         const float *logits = a->logits + i * a->classes;
         size_t told = largest_logit(logits, a->classes);
         vit_probabilities(row, logits, a->classes, (float)c->temperature);
@@ -56,20 +85,44 @@ static void count_below(struct calibration *c, const struct answers *a) {
     }
 }
 
-/* Rounds the numbers as they will be written, and measures everything with those. */
+/* Rounds the numbers as they will be written, and measures everything with those. The threshold is
+ * that of whole digits: a cut drawing may be unsure. */
 static vit_status fit(struct calibration *c, const struct answers *a, const vit_config *config,
                       double accept, vit_error *why) {
-    size_t right;
-    double temperature = fit_temperature(a->logits, a->labels, a->count, a->classes);
+    double temperature = fit_temperature(a->logits, a->labels, a->weight, a->count, a->classes);
     c->temperature = round(temperature * 1e4) / 1e4;
-    c->before = error_at(&right, a, config->temperature);
-    c->after = error_at(&right, a, c->temperature);
+    for (size_t i = 0, first = 0; i < a->kind_count; first += a->kinds[i++].count) {
+        c->before[i] = error_at(a, first, a->kinds[i].count, config->temperature);
+        c->after[i] = error_at(a, first, a->kinds[i].count, c->temperature);
+    }
+    size_t right = right_ones(a, c->temperature);
     if (!right)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "expected images that the model classifies right, got none of the %z right",
-                        a->count);
+                        a->whole);
     c->threshold = passing_threshold(a->p, right, accept);
     count_below(c, a);
+    return VIT_OK;
+}
+
+/* Reads the shares of --points. */
+static vit_status read_cuts(struct arguments *a, vit_error *why) {
+    const char *text = a->points;
+    if (!text) return VIT_OK;
+    if (!a->strokes)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "--points: expected --strokes FILE beside it");
+    for (bool more = true; more; text++) {
+        char *end = NULL;
+        double share = *text == '.' || isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+        if (!(share > 0 && share < 1) || (*end && *end != ',') || a->cut_count == MOST_CUTS)
+            return vit_fail(why, VIT_BAD_ARGUMENT,
+                            "--points: expected at most %z shares above 0 and below 1, such as "
+                            "0.25,0.5, got %s",
+                            (size_t)MOST_CUTS, a->points);
+        a->cuts[a->cut_count++] = share;
+        more = *end;
+        text = end;
+    }
     return VIT_OK;
 }
 
@@ -82,16 +135,27 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
                     a->first, a->count, data->count);
 }
 
-/* The images of a data set from `first` on. */
-struct part {
-    struct data_set data;
-    size_t first, count;
-};
-enum { IMAGES, DRAWINGS, PARTS };
+/* The drawings of the writers for validation, `share` of their points, as the next kind. */
+static vit_status add_drawings(struct answers *answers, const struct drawings *drawings,
+                               double share, vit_error *why) {
+    struct kind *kind = &answers->kinds[answers->kind_count];
+    const struct data_set *images = &answers->kinds[0].data;
+    vit_status status = drawings_data(&kind->data, drawings, WRITERS_VALIDATION, share,
+                                      images->rows, images->columns, why);
+    if (status) return status;
+    if (!kind->data.count) { /* no such writers; a kind needs a sample */
+        data_close(&kind->data);
+        return VIT_OK;
+    }
+    kind->count = kind->data.count;
+    kind->share = share;
+    answers->kind_count++;
+    return VIT_OK;
+}
 
-static vit_status open_parts(struct part parts[PARTS], const struct arguments *a,
+static vit_status open_kinds(struct answers *answers, const struct arguments *a,
                              const vit_config *config, vit_error *why) {
-    struct part *images = &parts[IMAGES], *drawn = &parts[DRAWINGS];
+    struct kind *images = &answers->kinds[answers->kind_count++];
     struct drawings drawings;
     vit_status status = data_open(&images->data, a->images, a->labels, config, why);
     images->first = a->first;
@@ -99,54 +163,81 @@ static vit_status open_parts(struct part parts[PARTS], const struct arguments *a
     if (status || !a->strokes) return status;
     status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = drawings_data(&drawn->data, &drawings, WRITERS_VALIDATION, 1, images->data.rows,
-                           images->data.columns, why);
-    drawn->count = drawn->data.count;
+    status = add_drawings(answers, &drawings, 1, why);
+    for (size_t i = 0; i < a->cut_count && !status; i++)
+        status = add_drawings(answers, &drawings, a->cuts[i], why);
     drawings_close(&drawings);
     return status;
 }
 
-static vit_status answer(struct answers *answers, const struct part parts[PARTS],
-                         const vit_model *model, size_t threads, vit_error *why) {
+static vit_status answers_hold(struct answers *answers, vit_error *why) {
+    for (size_t i = 0; i < answers->kind_count; i++) {
+        const struct kind *kind = &answers->kinds[i];
+        answers->count += kind->count;
+        if (kind->share == 0 || kind->share == 1) answers->whole += kind->count;
+    }
+    answers->logits = calloc(answers->count + 1, answers->classes * sizeof *answers->logits);
+    answers->p = calloc(answers->count + answers->classes, sizeof *answers->p);
+    answers->weight = calloc(answers->count + 1, sizeof *answers->weight);
+    answers->labels = calloc(answers->count + 1, sizeof *answers->labels);
+    if (answers->logits && answers->p && answers->weight && answers->labels) return VIT_OK;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory for the answers");
+}
+
+static void answers_close(struct answers *answers) {
+    for (size_t i = 0; i < KINDS; i++) data_close(&answers->kinds[i].data);
+    free(answers->logits);
+    free(answers->p);
+    free(answers->weight);
+    free(answers->labels);
+}
+
+static vit_status answer(struct answers *answers, const vit_model *model, size_t threads,
+                         vit_error *why) {
     struct pool *pool = NULL;
     vit_status status = pool_open(&pool, threads, why);
-    size_t done = 0;
-    for (size_t i = 0; i < PARTS && !status; i++) {
-        const struct part *part = &parts[i];
-        if (!part->count) continue;
-        memcpy(answers->labels + done, part->data.labels + part->first, part->count);
+    for (size_t i = 0, done = 0; i < answers->kind_count && !status;
+         done += answers->kinds[i++].count) {
+        const struct kind *kind = &answers->kinds[i];
+        for (size_t j = 0; j < kind->count; j++)
+            answers->weight[done + j] = 1 / (double)kind->count;
+        memcpy(answers->labels + done, kind->data.labels + kind->first, kind->count);
         status = evaluate_logits(answers->logits + done * answers->classes, pool, model,
-                                 &part->data, part->first, part->count, why);
-        done += part->count;
+                                 &kind->data, kind->first, kind->count, why);
     }
     pool_close(pool);
     return status;
 }
 
-static vit_status calibrate(struct calibration *c, const struct arguments *a,
-                            const vit_model *model, vit_error *why) {
+static vit_status calibrate(struct calibration *c, struct answers *answers,
+                            const struct arguments *a, const vit_model *model, vit_error *why) {
     const vit_config *config = vit_model_config(model);
-    struct answers answers = {.classes = config->classes};
-    struct part parts[PARTS] = {0};
-    vit_status status = open_parts(parts, a, config, why);
-    answers.count = parts[IMAGES].count + parts[DRAWINGS].count;
-    answers.logits = calloc(answers.count + 1, config->classes * sizeof *answers.logits);
-    answers.p = calloc(answers.count + config->classes, sizeof *answers.p);
-    answers.labels = malloc(answers.count + 1);
-    if (!status && (!answers.logits || !answers.p || !answers.labels))
-        status = vit_fail(why, VIT_NO_MEMORY, "no memory for the answers");
-    if (!status) status = answer(&answers, parts, model, a->threads, why);
-    if (!status) status = fit(c, &answers, config, a->accept, why);
-    for (size_t i = 0; i < PARTS; i++) data_close(&parts[i].data);
-    free(answers.logits);
-    free(answers.p);
-    free(answers.labels);
+    answers->classes = config->classes;
+    vit_status status = open_kinds(answers, a, config, why);
+    if (!status) status = answers_hold(answers, why);
+    if (!status) status = answer(answers, model, a->threads, why);
+    if (!status) status = fit(c, answers, config, a->accept, why);
     return status;
 }
 
-static void print_calibration(FILE *out, const struct calibration *c) {
+/* A kind's name in the output: images are named only beside drawings. */
+static void print_kind(FILE *out, const struct answers *answers, const struct kind *kind) {
+    if (kind->share == 1)
+        fprintf(out, " of drawings");
+    else if (kind->share > 0)
+        fprintf(out, " of drawings cut at %g", kind->share);
+    else if (answers->kind_count > 1)
+        fprintf(out, " of images");
+}
+
+static void print_calibration(FILE *out, const struct calibration *c,
+                              const struct answers *answers) {
     fprintf(out, "temperature: %.4f\n", c->temperature);
-    fprintf(out, "calibration error: %.4f before, %.4f after\n", c->before, c->after);
+    for (size_t i = 0; i < answers->kind_count; i++) {
+        fprintf(out, "calibration error");
+        print_kind(out, answers, &answers->kinds[i]);
+        fprintf(out, ": %.4f before, %.4f after\n", c->before[i], c->after[i]);
+    }
     fprintf(out,
             "uncertain below: %.4f, which is %zu of %zu right answers and %zu of %zu wrong ones\n",
             c->threshold, c->right_below, c->right, c->wrong_below, c->wrong);
@@ -157,10 +248,11 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     uint8_t *bytes = NULL, *changed = NULL;
     size_t size, changed_size;
     struct calibration c = {0};
+    struct answers answers = {0};
     FILE *say = leads_to_stdout(a->out) ? stderr : stdout;
     vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, &vit_native, why);
     if (!status) status = model_needs_head(model, a->model, why);
-    if (!status) status = calibrate(&c, a, model, why);
+    if (!status) status = calibrate(&c, &answers, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},
                                                 {"uncertain_below", c.threshold}};
@@ -168,7 +260,8 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     }
     interrupts_catch(); /* from here on the file is written whole or not at all */
     if (!status) status = write_model(a->out, changed, changed_size, why);
-    if (!status) print_calibration(say, &c);
+    if (!status) print_calibration(say, &c, &answers);
+    answers_close(&answers);
     free(changed);
     free(bytes);
     vit_close(model);
@@ -186,6 +279,8 @@ int command_calibrate(int argc, char **argv) {
         {"--count", OPTION_COUNT, &a.count, false, "N", "take N images (default: all that follow)"},
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
          "add the pen drawings of the validation writers"},
+        {"--points", OPTION_TEXT, &a.points, false, "SHARES",
+         "and the same cut: 0.5,0.75 adds their first halves and first three quarters"},
         {"--accept", OPTION_SHARE, &a.accept, false, "SHARE",
          "share of the right answers that count as certain (default: 0.995)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
@@ -197,5 +292,7 @@ int command_calibrate(int argc, char **argv) {
     int operands, code;
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;
     vit_error why = {""};
-    return run(&a, &why) ? fail(&why) : EXIT_FINE;
+    vit_status status = read_cuts(&a, &why);
+    if (!status) status = run(&a, &why);
+    return status ? fail(&why) : EXIT_FINE;
 }

@@ -32,10 +32,10 @@ double calibration_error(const struct reliability *r) {
     return count ? apart / (double)count : 0;
 }
 
-/* The sum over the images of d cross-entropy / d (1 / temperature): the softmax's mean of the
- * logits minus the true class's logit. */
-static double slope(const float *logits, const uint8_t *labels, size_t count, size_t classes,
-                    double temperature) {
+/* The weighted sum over the images of d cross-entropy / d (1 / temperature): the softmax's mean of
+ * the logits minus the true class's logit. */
+static double slope(const float *logits, const uint8_t *labels, const double *weight, size_t count,
+                    size_t classes, double temperature) {
     double total = 0;
     for (size_t n = 0; n < count; n++, logits += classes) {
         double truth = logits[labels[n]], max = truth, sum = 0, expected = 0;
@@ -46,18 +46,19 @@ static double slope(const float *logits, const uint8_t *labels, size_t count, si
             expected += p * (logits[i] - truth); /* subtracting first gives exactly 0 if the true
                                                     class has all of p */
         }
-        total += expected / sum;
+        total += (weight ? weight[n] : 1) * expected / sum;
     }
     return total;
 }
 
 /* Bisection: the cross-entropy is convex in 1 / temperature, so its slope changes sign once. */
-double fit_temperature(const float *logits, const uint8_t *labels, size_t count, size_t classes) {
+double fit_temperature(const float *logits, const uint8_t *labels, const double *weight,
+                       size_t count, size_t classes) {
     double low = log(0.01), high = log(100);
-    if (slope(logits, labels, count, classes, 1) == 0) return 1;
+    if (slope(logits, labels, weight, count, classes, 1) == 0) return 1;
     for (int i = 0; i < 40; i++) { /* to a relative error of 1e-11 */
         double middle = (low + high) / 2;
-        if (slope(logits, labels, count, classes, exp(middle)) < 0)
+        if (slope(logits, labels, weight, count, classes, exp(middle)) < 0)
             high = middle; /* too warm: a larger 1 / temperature lowers the cross-entropy */
         else
             low = middle;

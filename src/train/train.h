@@ -338,8 +338,10 @@ void reliability_merge(struct reliability *into, const struct reliability *from)
  * |accuracy - mean probability|. 0 where there are none. */
 double calibration_error(const struct reliability *reliability);
 /* The temperature from 0.01 to 100 at which the mean cross-entropy of softmax(logits / temperature)
- * is least. logits (count,K). 1 where none is better than another. */
-double fit_temperature(const float *logits, const uint8_t *labels, size_t count, size_t classes);
+ * is least. logits (count,K), weight (count) or NULL: all alike. 1 where none is better than
+ * another. */
+double fit_temperature(const float *logits, const uint8_t *labels, const double *weight,
+                       size_t count, size_t classes);
 /* The largest number of four decimals that at least `accept` (0..1) of n > 0 probabilities are not
  * below. Sorts them. */
 double passing_threshold(float *p, size_t n, double accept);

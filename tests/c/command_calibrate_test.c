@@ -7,6 +7,7 @@
 
 #include <png.h>
 
+static const char STEM[] = GOLDEN_DIR "/../../weights/digits-stem.safetensors";
 enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */
@@ -129,7 +130,7 @@ TEST("vit calibrate adds the images' temperature and threshold to a model, and n
     const vit_config config = *vit_model_config(model);
     vit_close(model);
     double want = fit_temperature(answers.logits + SKIPPED * CLASSES, answers.labels + SKIPPED,
-                                  COUNT - SKIPPED, CLASSES);
+                                  NULL, COUNT - SKIPPED, CLASSES);
     CHECK(within(config.temperature / want, 1, 1e-3), "temperature %g, not %g",
           (double)config.temperature, want);
     for (size_t i = SKIPPED; i < COUNT; i++) {
@@ -312,6 +313,126 @@ TEST("vit classify divides by the temperature and says which answers are uncerta
         CHECK(!strcmp(word, CASES[i].uncertain ? "uncertain" : ""), "%s: %s", CASES[i].members,
               said);
     }
+}
+
+/* ---- Drawings ----------------------------------------------------------- */
+
+/* Writes `copies` times 30 drawings by a writer for validation: lines and corners, which
+ * digits-stem takes for ones, sevens and others. Each label is given to every third. */
+static const char *put_strokes(const char *name, int copies) {
+    static char text[1 << 16];
+    size_t size = 0;
+    for (int copy = 0; copy < copies; copy++)
+        for (int i = 0; i < 30; i++)
+            size += (size_t)sprintf(text + size,
+                                    "{\"label\": %d, \"writer\": 14, \"strokes\": [[[0, 200], "
+                                    "[%d, %d], [%d, 0]]]}\n",
+                                    (int[]){1, 7, 4}[i % 3], 4 * i, 200 - 3 * i, 60 - 2 * i);
+    put_file(file_at(name), text, size);
+    return file_at(name);
+}
+
+/* vit calibrate of digits-stem by two blank images and the drawings. */
+static int calibrate_stem(const char *out, const char *strokes, const char *more) {
+    static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28};
+    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};
+    static uint8_t pixels[2 * 28 * 28];
+    put_bytes("28x28.idx", IMAGES, sizeof IMAGES, pixels, sizeof pixels);
+    put_bytes("two-digits.idx", LABELS, sizeof LABELS, (uint8_t[2]){1, 8}, 2);
+    return vit("calibrate --model %s --out %s --images %s --labels %s --strokes %s %s", STEM, out,
+               file_at("28x28.idx"), file_at("two-digits.idx"), strokes, more);
+}
+
+/* The calibration error that vit eval prints of the first `points` of the drawings' points. */
+static float error_by_eval(const char *model, const char *strokes, const char *points) {
+    float error = NAN;
+    vit("eval --model %s --strokes %s --writers validation --points %s", model, strokes, points);
+    const char *line = strstr(said, "calibration error: ");
+    if (line) sscanf(line, "calibration error: %f", &error);
+    return error;
+}
+
+TEST("vit calibrate --points tells the errors that vit eval measures of whole and cut drawings") {
+    static const struct {
+        const char *name, *points;
+    } KINDS[] = {{"drawings", "1"}, {"drawings cut at 0.5", "0.5"}, {"drawings cut at 0.8", "0.8"}};
+    const char *strokes = put_strokes("corners.jsonl", 1), *out = file_at("cut.safetensors");
+    float errors[3][2];
+    size_t right, wrong;
+    REQUIRE(calibrate_stem(out, strokes, "--points 0.5,0.8") == 0, "%s", said);
+    CHECK(strstr(said, "calibration error of images: "), "%s", said);
+    for (size_t i = 0; i < 3; i++) {
+        char start[64];
+        snprintf(start, sizeof start, "calibration error of %s: ", KINDS[i].name);
+        const char *line = strstr(said, start);
+        REQUIRE(line && sscanf(line + strlen(start), "%f before, %f after", &errors[i][0],
+                               &errors[i][1]) == 2,
+                "%s: %s", start, said);
+    }
+    const char *line = strstr(said, "uncertain below");
+    REQUIRE(line && sscanf(line,
+                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
+                           "of %zu wrong ones",
+                           &right, &wrong) == 2,
+            "%s", said);
+    CHECK(right + wrong == 2 + 30, "cut drawings make no threshold: %zu, %zu", right, wrong);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t after = 0; after < 2; after++) {
+            float want = error_by_eval(after ? out : STEM, strokes, KINDS[i].points);
+            CHECK(errors[i][after] == want, "%s, %s: %g, not %g", KINDS[i].name,
+                  after ? "after" : "before", (double)errors[i][after], (double)want);
+        }
+}
+
+static double temperature_said(void) {
+    double temperature = NAN;
+    sscanf(said, "temperature: %lf", &temperature);
+    return temperature;
+}
+
+TEST("vit calibrate weighs each kind of sample alike, cut drawings too") {
+    const char *once = put_strokes("once.jsonl", 1), *thrice = put_strokes("thrice.jsonl", 3);
+    const char *out = file_at("weighed.safetensors");
+    double whole, cut;
+    REQUIRE(calibrate_stem(out, once, "") == 0, "%s", said);
+    whole = temperature_said();
+    REQUIRE(calibrate_stem(out, thrice, "") == 0, "%s", said);
+    CHECK(within(temperature_said(), whole, 1e-4), "%g, and %g thrice", whole, temperature_said());
+    REQUIRE(calibrate_stem(out, once, "--points 0.7") == 0, "%s", said);
+    cut = temperature_said();
+    CHECK(fabs(cut - whole) > 0.01, "--points makes no difference: %g", cut);
+    REQUIRE(calibrate_stem(out, thrice, "--points=0.7") == 0, "%s", said);
+    CHECK(within(temperature_said(), cut, 1e-4), "%g, and %g thrice", cut, temperature_said());
+}
+
+TEST("vit calibrate refuses wrong --points with a message, and writes nothing") {
+    static const char *const BAD[] = {"0",
+                                      "1",
+                                      "0.5,",
+                                      ",0.5",
+                                      "0.5,,0.6",
+                                      "0.5 0.6x",
+                                      "-0.5",
+                                      "half",
+                                      "1.5",
+                                      "nan",
+                                      "inf",
+                                      "0.5;0.6",
+                                      ".1,.2,.3,.4,.5,.6,.7,.8,.9"};
+    const char *strokes = put_strokes("corners.jsonl", 1), *out = file_at("bad.safetensors");
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        char more[64];
+        snprintf(more, sizeof more, "--points '%s'", BAD[i]);
+        int code = calibrate_stem(out, strokes, more);
+        CHECK(code == 1 && strstr(said, "at most 8 shares above 0 and below 1") &&
+                  strstr(said, BAD[i]),
+              "%s: %d: %s", BAD[i], code, said);
+    }
+    int code = calibrate(MODEL, out, "--points 0.5");
+    CHECK(code == 1 && strstr(said, "--points: expected --strokes FILE beside it"), "%d: %s", code,
+          said);
+    CHECK(calibrate_stem(out, strokes, "--points ''") == 2, "an empty value: %s", said);
+    CHECK(!exists(out), "something is written");
 }
 
 TEST("vit calibrate --strokes counts only the drawings of the writers for validation") {

@@ -39,7 +39,7 @@ TEST("fit_temperature finds the temperature at which the labels were drawn") {
     uint8_t *labels = malloc(COUNT);
     for (size_t i = 0; i < 5; i++) {
         draw_answers(logits, labels, COUNT, TEMPERATURES[i], i);
-        double got = fit_temperature(logits, labels, COUNT, CLASSES);
+        double got = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
         CHECK(within(got / TEMPERATURES[i], 1, 0.05), "%g in place of %g", got, TEMPERATURES[i]);
     }
     free(logits);
@@ -52,7 +52,7 @@ TEST("no temperature has a smaller cross-entropy than the fitted one") {
     uint8_t labels[COUNT];
     for (uint64_t seed = 1; seed < 6; seed++) {
         draw_answers(logits, labels, COUNT, 0.4 * (double)seed, seed);
-        double fitted = fit_temperature(logits, labels, COUNT, CLASSES);
+        double fitted = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
         double least = cross_entropy(logits, labels, COUNT, fitted);
         for (double t = 0.02; t < 100; t *= 1.1)
             CHECK(cross_entropy(logits, labels, COUNT, t) >= least, "%g beats %g", t, fitted);
@@ -67,23 +67,47 @@ TEST("logits times a number have a fitted temperature times that number") {
     float logits[COUNT * CLASSES];
     uint8_t labels[COUNT];
     draw_answers(logits, labels, COUNT, 1.3, 9);
-    double once = fit_temperature(logits, labels, COUNT, CLASSES);
+    double once = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
     for (size_t i = 0; i < COUNT * CLASSES; i++) logits[i] *= 8; /* exact */
-    double eight = fit_temperature(logits, labels, COUNT, CLASSES);
+    double eight = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
     CHECK(within(eight / once, 8, 1e-8), "%.12g, %.12g", once, eight);
+}
+
+TEST("a sample of weight 3 counts like three samples when a temperature is fitted") {
+    enum { COUNT = 400 };
+    float logits[COUNT * CLASSES], *repeated = floats((size_t)2 * COUNT * CLASSES);
+    uint8_t labels[COUNT], labels_repeated[2 * COUNT];
+    double weight[COUNT];
+    size_t n = 0;
+    draw_answers(logits, labels, COUNT / 4, 0.4, 6);
+    draw_answers(logits + COUNT / 4 * CLASSES, labels + COUNT / 4, COUNT * 3 / 4, 2.5, 7);
+    for (size_t i = 0; i < COUNT; i++) {
+        weight[i] = i < COUNT / 4 ? 3 : 1;
+        for (size_t times = 0; times < (size_t)weight[i]; times++, n++) {
+            memcpy(repeated + n * CLASSES, logits + i * CLASSES, CLASSES * sizeof *logits);
+            labels_repeated[n] = labels[i];
+        }
+    }
+    double want = fit_temperature(repeated, labels_repeated, NULL, n, CLASSES);
+    double got = fit_temperature(logits, labels, weight, COUNT, CLASSES);
+    double alike = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
+    CHECK(within(got / want, 1, 1e-8), "%.12g, not %.12g", got, want);
+    CHECK(alike > want * 1.1, "%g without weights, %g with them", alike, want);
+    free(repeated);
 }
 
 TEST("without an optimum the fitted temperature stays in its range; without an effect it is 1") {
     const float clear[] = {1, 0, 0, 0, 0, 0, 1, 0, 0, 0}, flat[CLASSES] = {2, 2, 2, 2, 2};
     const float huge[CLASSES] = {1e30f, 0, 0, 0, 0};
     const uint8_t right[] = {0, 1}, wrong[] = {1, 0};
-    double got = fit_temperature(clear, right, 2, CLASSES);
+    double got = fit_temperature(clear, right, NULL, 2, CLASSES);
     CHECK(within(got, 0.01, 1e-4), "always right: expected the coldest, 0.01, got %g", got);
-    got = fit_temperature(clear, wrong, 2, CLASSES);
+    got = fit_temperature(clear, wrong, NULL, 2, CLASSES);
     CHECK(within(got, 100, 1e-4), "always wrong: expected the warmest, 100, got %g", got);
-    CHECK(fit_temperature(flat, right, 1, CLASSES) == 1, "equal logits");
-    CHECK(fit_temperature(clear, (uint8_t[]){0, 0}, 2, 1) == 1, "one class");
-    CHECK(fit_temperature(huge, right, 1, CLASSES) == 1, "a probability that a double rounds to 1");
+    CHECK(fit_temperature(flat, right, NULL, 1, CLASSES) == 1, "equal logits");
+    CHECK(fit_temperature(clear, (uint8_t[]){0, 0}, NULL, 2, 1) == 1, "one class");
+    CHECK(fit_temperature(huge, right, NULL, 1, CLASSES) == 1,
+          "a probability that a double rounds to 1");
 }
 
 /* ---- The calibration error ---------------------------------------------- */
