@@ -1,11 +1,12 @@
 // npm run train: remakes a model of weights/ from its recipe, calibrates it and measures it. The
 // default model is remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { cmake } from "./build.mjs";
 import { findStrokes, mnist } from "./data.mjs";
 import { explain } from "./explain.mjs";
+import { finish } from "./finish.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
@@ -20,16 +21,22 @@ const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
 ${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors
 and draws its curves. Where the recipe has "drawings", pens' are in $VITRINE_DATA or
-in strokes beside it, and the model is calibrated by the validation part; a recipe that trains on
-all has the temperature of one that does not. Where it has "distillation", it learns from
-${teacher}. Measured on the test images and on drawings of writers held out; ${usual} in int8
-too. A run that was interrupted goes on from its last epoch.
+in strokes beside it, and the model is calibrated by the validation part: by images and
+drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
+temperature of one that does not. Where it has "distillation", it learns from ${teacher}.
+
+A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe,
+keeps the validation part, and stays in build/train. The second one begins from it, with the
+changes of that file, on all images and drawings; it has the temperature of the first.
+
+Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
+that was interrupted goes on from its last epoch, and a first run that is done is not repeated.
 
 npm run train -- explain
 Trains all small models that the page explains with, by weights/explain.recipes.json, into
 weights/explain.safetensors.gz. Models that build/explain has already are not trained again.
 
-  --epochs N, --threads N, --seed S, --fresh   as vit train has them
+  --epochs N, --threads N, --seed S, --fresh   as vit train has them, for both runs
   --help                                       this text`;
 
 /** The native command built, and where the data are. */
@@ -57,28 +64,40 @@ await main(async () => {
     const { data, strokes } = await prepared(true);
     return explain({ data, strokes, words });
   }
-  const recipe = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
-  const { training } = JSON.parse(readFileSync(join(root, recipe), "utf8"));
+  const path = `weights/${name}${suffix}`, model = `weights/${name}.safetensors`;
+  const recipe = JSON.parse(readFileSync(join(root, path), "utf8")), { training } = recipe;
   const teaching = training.distillation > 0 ? ["--teacher", `weights/${teacher}.safetensors`] : [];
   const pens = training.drawings > 0;
   const { data, strokes } = await prepared(pens);
   const file = (name) => join(data, `${name}-ubyte.gz`);
   const command = (...words) => run(vit, words, { terminal: true });
   const drawings = pens ? ["--strokes", strokes] : [];
-  await command("train", "--data", data, ...drawings, "--recipe", recipe, "--out", model,
-    "--plot", `weights/${name}.svg`, ...teaching, ...words);
-  if (pens && training.validation > 0) {
+  const halves = pens && training.unfinished > 0 ? ["--points", "0.5"] : [];
+
+  const train = (recipe, out, ...more) => command("train", "--data", data, ...drawings, "--recipe", recipe,
+    "--out", out, ...teaching, ...more, ...words);
+  const calibrate = (model) => {
     const images = gunzipSync(readFileSync(file("train-images-idx3"))).readUInt32BE(4); // their number, in IDX's header
-    await command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
-      ...drawings, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+    return command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
+      ...drawings, ...halves, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
+  };
+  const curves = ["--plot", `weights/${name}.svg`];
+  if (existsSync(join(root, `weights/${name}.finish.json`))) {
+    await finish({ name, path, recipe, words, calibrate, train, curves });
+  } else {
+    await train(path, model, ...curves);
+    if (pens && training.validation > 0) await calibrate(model);
   }
+
   const measured = [model];
   if (name === usual) {
     measured.push(`weights/${name}-int8.safetensors`);
     await command("quantize", "--model", model, "--out", measured[1]);
   }
   for (const path of measured) {
-    await command("eval", "--model", path, "--images", file("t10k-images-idx3"), "--labels", file("t10k-labels-idx1"));
-    if (pens) await command("eval", "--model", path, "--strokes", strokes, "--writers", "held-out");
+    const measure = (...words) => command("eval", "--model", path, ...words);
+    await measure("--images", file("t10k-images-idx3"), "--labels", file("t10k-labels-idx1"));
+    if (pens) await measure(...drawings, "--writers", "held-out");
+    if (halves.length) await measure(...drawings, "--writers", "held-out", ...halves);
   }
 });

@@ -1,0 +1,35 @@
+// npm run train, of models that are trained in two runs: the second run's recipe. No run is made.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { finishing } from "../../web/scripts/finish.mjs";
+
+const weights = new URL("../../weights/", import.meta.url);
+const json = (name) => JSON.parse(readFileSync(new URL(name, weights), "utf8"));
+const finished = readdirSync(weights).filter((name) => name.endsWith(".finish.json"))
+  .map((name) => name.slice(0, -".finish.json".length));
+
+test("the second run has the first's recipe but for the changes, and its fitted numbers", () => {
+  const first = { model: { width: 8, temperature: 1 }, training: { epochs: 9, batch: 4, augment: { shift: 1, settle: 0.4 } } };
+  const before = structuredClone(first);
+  const changes = { training: { epochs: 2, augment: { settle: 0.6 } } };
+  assert.deepEqual(finishing(first, changes, { width: 9, temperature: 0.7, uncertain_below: 0.8 }), {
+    model: { width: 8, temperature: 0.7, uncertain_below: 0.8 },
+    training: { epochs: 2, batch: 4, augment: { shift: 1, settle: 0.6 } },
+  });
+  assert.deepEqual(first, before);
+});
+
+test("a model of two runs keeps a validation part in the first run alone, and ends shorter and slower", () => {
+  assert.deepEqual(finished, ["digits"]);
+  for (const name of finished) {
+    assert.ok(existsSync(new URL(`${name}.recipe.json`, weights)));
+    const first = json(`${name}.recipe.json`);
+    const { model, training } = finishing(first, json(`${name}.finish.json`), { temperature: 2, uncertain_below: 0.5 });
+    assert.ok(first.training.validation > 0, "its temperature is fitted to the validation part");
+    assert.equal(training.validation, 0);
+    assert.ok(training.epochs < first.training.epochs && training.learning_rate < first.training.learning_rate);
+    assert.deepEqual(Object.keys(training).toSorted(), Object.keys(first.training).toSorted(), "no key is new");
+    assert.deepEqual(Object.keys(model).length, Object.keys(first.model).length + 2);
+  }
+});

@@ -1,0 +1,48 @@
+// A model that is trained in two runs: the first one keeps a validation part and is calibrated by it;
+// the second, short one begins from the first and learns from all there is.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readSafetensors } from "../demo/explain/safetensors.mjs";
+import { root, say } from "./lib.mjs";
+
+const folder = "build/train";
+const at = (path) => join(root, path);
+
+/** The second run's recipe: the first's with changes, and with the temperature fitted to the first,
+ *  because nothing is left to fit another to. */
+export function finishing(first, changes, { temperature, uncertain_below }) {
+  const training = { ...first.training, ...changes.training };
+  training.augment = { ...first.training.augment, ...changes.training.augment };
+  return { model: { ...first.model, temperature, uncertain_below }, training };
+}
+
+/** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
+export async function finish({ name, path, recipe, words, train, calibrate, curves }) {
+  const first = `${folder}/${name}.safetensors`, second = `${folder}/${name}.finish.safetensors`;
+  const last = `${folder}/${name}.finish.recipe.json`;
+  mkdirSync(at(folder), { recursive: true });
+  await trainOnce(first, { recipe, words }, () => {
+    say(`▸ first run of two, by ${path}, into ${first}`);
+    return train(path, first, ...curves);
+  });
+  await calibrate(first);
+  const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));
+  const { config } = readSafetensors(readFileSync(at(first)));
+  writeFileSync(at(last), `${JSON.stringify(finishing(recipe, changes, config), null, 4)}\n`);
+  say(`▸ second run of two, by ${last}, from ${first}`);
+  await train(last, second, "--init", first);
+  copyFileSync(at(second), at(`weights/${name}.safetensors`));
+  copyFileSync(at(`${first}.log.tsv`), at(`weights/${name}.safetensors.log.tsv`));
+  copyFileSync(at(`${second}.log.tsv`), at(`weights/${name}.finish.log.tsv`));
+}
+
+/** Trains a model unless it is there already, made from the same. */
+async function trainOnce(model, { recipe, words }, train) {
+  const file = at(`${model}.from.json`);
+  const text = JSON.stringify({ recipe, words: words.filter((word) => word !== "--fresh") });
+  const same = existsSync(file) && readFileSync(file, "utf8") === text;
+  if (same && existsSync(at(model)) && !words.includes("--fresh")) return say(`✓ ${model}: trained before`);
+  rmSync(at(model), { force: true });
+  writeFileSync(file, text);
+  await train();
+}
