@@ -161,6 +161,10 @@ export class HeatGrid {
     bottom!.textContent = number(low);
     top!.textContent = number(high);
     tick!.textContent = shares?.uniform ? texts.tick(number(shares.uniform)) : "";
+    paintScale(canvas, scale);
+    const [, , top, tick] = this.#legend.children;
+    top!.textContent = scale.top === 1 ? "100 %" : percent(scale.top); // percent never says so
+    tick!.textContent = scale.uniform ? texts.tick(percent(scale.uniform)) : "";
   }
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */
