@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { pack, unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readPack, score, testImages } from "../../web/scripts/accuracy.mjs";
 import { findMnist } from "../../web/scripts/data.mjs";
 import { recipes } from "../../web/scripts/explain.mjs";
 import { load } from "./support.mjs";
@@ -95,4 +96,25 @@ test("each model to explain with reads at least 95 % of MNIST's validation image
   const { learning } = shipped;
   const [first, last] = [await share(learning[0].weights), await share(learning.at(-1).weights)];
   assert.ok(first < 0.3 && last >= 0.95, `from ${first} to ${last}`);
+});
+
+const figures = JSON.parse(readFileSync(new URL("../../web/demo/explain/accuracy.json", import.meta.url)));
+
+test("the accuracies that the page shows belong to the shipped models, and are the card's", () => {
+  assert.equal(figures.pack, readPack().pack, "run node web/scripts/accuracy.mjs");
+  assert.equal(figures.learning.right.length, shipped.learning.length);
+  assert.equal(figures.learning.loss.length, shipped.learning.length);
+  const card = readFileSync(new URL("../../weights/README.md", import.meta.url), "utf8");
+  for (const { name } of recipes()) {
+    const row = card.match(new RegExp(`^\\| ${name}[:| ].*\\((\\d+)/10000\\)`, "m"));
+    assert.equal(figures.models.right[name], Number(row[1]), name);
+  }
+});
+
+test("the accuracies that the page shows are measured again", { skip }, async () => {
+  const { images, right, loss } = figures.learning, some = testImages(mnist, images);
+  for (const at of [0, 10, 35]) {
+    const got = await score(shipped.learning[at].weights, some);
+    assert.deepEqual([got.right, Number(got.loss.toFixed(4))], [right[at], loss[at]], `stop ${at}`);
+  }
 });

@@ -181,6 +181,7 @@ export async function page(kind = release) {
       "web/demo",
       kind.dist,
       ...["digits", "digits-int8", "digits-stem", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
+      "weights/explain.safetensors.gz",
       "package.json",
       "package-lock.json",
       "LICENSE",
