@@ -20,6 +20,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   masks: () => import("./masks.ts"),
   why: () => import("./why.ts"),
   teach: () => import("./teach.ts"),
+  learning: () => import("./learning/learning.ts"),
 };
 
 interface Open {

@@ -613,7 +613,54 @@ const doubt = {
 };
 
 /** 7. How it learnt. */
-const learning = {};
+const learning = {
+  lead: `Training shows a model pictures with their answers, and after each step its numbers move a little \
+so that the right answer would have been likelier. One small Vision Transformer was kept at 36 moments of its \
+training. Each of them reads your drawing.`,
+  task: "Move the slider from the first step to the last, or press Play. Then draw another digit.",
+  notice: `At the start the position vectors are noise. In the end patches that share a side have similar ones, \
+though nobody told the model which patches touch. The filters change less: much of their random start is still in them at the end.`,
+  cite: (link: (id: string) => Node) => [
+    "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., ", link("2010.11929"),
+    ", section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
+  ],
+  failed: "The small models did not load; check the connection.",
+  retry: "Retry",
+  slider: "Step of training",
+  play: "Play",
+  picture: "Save as SVG",
+  spacing: (stops: number, last: string) =>
+    `${stops} stops from step 0 to ${last}. A step is one batch of 128 digits. The stops are close together at first, where \
+most changes; the gaps grow with the square of the stop's number.`,
+  says: (step: string, label: string, p: string) => `At step ${step} it says ${label}, ${p}`,
+  test: (images: string, right: string, loss: string) => `Over ${images} test digits: ${right} right, loss ${loss}.`,
+  settled: (step: string, label: string) => `From step ${step} on it says ${label}.`,
+  bars: "What it says",
+  strip: "What it says at every stop",
+  digit: (label: string) => `digit ${label}`,
+  step: (step: string) => `step ${step}`,
+  row: (n: number) => `row ${n}`,
+  column: (n: number) => `column ${n}`,
+  curves: "Curves of the training",
+  curvesWords: (label?: string) =>
+    `Share of right answers over the steps${label === undefined ? "" : `, and the probability of ${label} for your drawing`}`,
+  curvesLegend: (images: string) =>
+    `Solid: right answers among MNIST's first ${images} test digits. Dashed: in your drawing, the probability of the digit that \
+it says in the end. Across: steps.`,
+  positions: "Positions: how like the chosen patch's",
+  nearAndFar: (near: string, far: string) =>
+    `The cosine of two position vectors: 1 where they point the same way, 0 where they have nothing in common. \
+Mean of patches that share a side: ${near}; of all others: ${far}.`,
+  attention: "Attention of the class token",
+  attentionWords: (layer: number, layers: number, head: number, heads: number) =>
+    `Layer ${layer} of ${layers}, head ${head} of ${heads}, of the snapshot.`,
+  filters: "Filters",
+  largestWeight: (filter: number, row: number, column: number, weight: string) =>
+    `Largest: filter ${filter}, row ${row}, column ${column}: ${weight}`,
+  filtersWords: (cosine: string) =>
+    `Each 4×4 picture is one filter: a patch is multiplied by it, pixel by pixel, and the sum is one number of the token. \
+One scale for all stops. Cosine between these filters and those of step 0: ${cosine}.`,
+};
 
 /** 8. Beside a convolutional network. */
 const cnn = {};

@@ -1,0 +1,162 @@
+// The story's chapter "How it learnt": its figures are what the snapshots say, by the package in Node.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { Vit } from "../../dist/vit.js";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { DIGITS, draw, openBrowser, skip } from "./harness.mjs";
+import { accuracy, dataOf, drawingOf, openChapter, packed } from "./story.mjs";
+
+describe("how it learnt", { skip }, () => {
+  const { learning } = packed();
+  let browser, page, trouble, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close } = await openChapter(browser, "learning", DIGITS[3]));
+    await page.locator("#learning .learning-settled[data-step]:not([data-step=''])").waitFor();
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+
+  const says = () => dataOf(page, "#learning-says");
+  const atStep = (step) => page.locator(`#learning-says[data-step="${step}"]`).waitFor();
+  const bars = () => page.locator("#learning .bars li").evaluateAll((rows) => rows.map((row) => Number(row.dataset.p)));
+  /** What a snapshot says, by label. */
+  const answerOf = async ({ weights }, drawing) => {
+    const vit = await Vit.load(weights);
+    const { classes } = await vit.classify(drawing);
+    vit.dispose();
+    return classes;
+  };
+
+  test("at each stop of the slider the bars are what that snapshot says", async () => {
+    const drawing = await drawingOf(page);
+    await page.locator("#learning-step").focus();
+    await page.keyboard.press("Home");
+    await atStep(0);
+    const seen = new Set();
+    for (const at of [0, 1, 2]) {
+      const { step, label, p } = await says();
+      assert.equal(Number(step), learning[at].step);
+      const classes = await answerOf(learning[at], drawing);
+      assert.equal(label, classes[0].label);
+      assert.ok(Math.abs(Number(p) - classes[0].p) < 1e-5, `${p}, not ${classes[0].p}`);
+      const shown = await bars();
+      for (const { index, p } of classes) assert.ok(Math.abs(shown[index] - p) < 1e-5, `${index}: ${shown[index]}, not ${p}`);
+      seen.add(await page.locator("#learning-step").getAttribute("aria-valuetext"));
+      await page.keyboard.press("ArrowRight");
+      await atStep(learning[at + 1].step);
+    }
+    assert.equal(seen.size, 3, "the slider says each stop");
+    assert.match([...seen][0], /^At step 0 it says \d, \d+\.\d %$/);
+  });
+
+  test("the last stop says the digit that was drawn, and the step is named from which all say it", async () => {
+    await page.locator("#learning-step").focus();
+    await page.keyboard.press("End");
+    await atStep(learning.at(-1).step);
+    assert.equal((await says()).label, "3");
+    const drawing = await drawingOf(page);
+    const labels = [];
+    for (const snapshot of learning) labels.push((await answerOf(snapshot, drawing))[0].label);
+    const first = labels.findLastIndex((label) => label !== "3") + 1;
+    assert.ok(first > 0, "untrained models do not all say 3");
+    assert.equal(Number((await dataOf(page, ".learning-settled")).step), learning[first].step);
+  });
+
+  test("positions of patches that share a side grow alike", async () => {
+    const near = async (at) => {
+      const { tensors } = readSafetensors(learning[at].weights);
+      const { data, shape: [, tokens, width] } = tensors.get("pos_embed");
+      const row = (patch) => data.subarray((tokens - 49 + patch) * width, (tokens - 48 + patch) * width);
+      const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+      const all = [];
+      for (let patch = 0; patch < 49; patch++) {
+        for (const next of [patch % 7 < 6 && patch + 1, patch < 42 && patch + 7].filter(Boolean)) {
+          const [a, b] = [row(patch), row(next)];
+          all.push(dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)));
+        }
+      }
+      assert.equal(all.length, 84);
+      return all.reduce((sum, value) => sum + value, 0) / all.length;
+    };
+    await page.locator("#learning-step").focus();
+    const shown = [];
+    for (const [key, at] of [["Home", 0], ["End", learning.length - 1]]) {
+      await page.keyboard.press(key);
+      await atStep(learning[at].step);
+      const { near: got } = await dataOf(page, "#learning-near");
+      assert.ok(Math.abs(Number(got) - (await near(at))) < 1e-4, `${got}, not ${await near(at)}`);
+      shown.push(Number(got));
+    }
+    assert.ok(Math.abs(shown[0]) < 0.1 && shown[1] > 0.3, `from ${shown[0]} to ${shown[1]}`);
+  });
+
+  test("the share of right answers on test images stands beside each stop", async () => {
+    const { images, right } = accuracy().learning;
+    await page.locator("#learning-step").focus();
+    for (const [key, count] of [["Home", right[0]], ["End", right.at(-1)]]) {
+      await page.keyboard.press(key);
+      const text = `Over 1,000 test digits: ${((100 * count) / images).toFixed(1)} % right`;
+      await page.locator(".learning-test", { hasText: text }).waitFor();
+    }
+  });
+
+  test("Enter on the strip chooses a stop, and the screen reader hears what it says", async () => {
+    await page.locator("#learning .learning-strip canvas").first().focus();
+    await page.keyboard.press("ArrowRight"); // the first cell
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await atStep(learning[2].step);
+    await page.waitForFunction((step) => document.getElementById("announce").textContent.startsWith(`At step ${step} it says`), learning[2].step);
+  });
+
+  test("Play goes to the last stop and says what it reads", async () => {
+    await page.locator("#learning-step").focus();
+    await page.keyboard.press("Home");
+    await atStep(0);
+    await page.getByRole("button", { name: "Play" }).filter({ visible: true }).first().click();
+    await atStep(learning.at(-1).step);
+    await page.waitForFunction(() => document.getElementById("announce").textContent.startsWith("At step 5,652 it says 3"));
+  });
+
+  test("another drawing is read at the same stop", async () => {
+    await draw(page, DIGITS[1]); // more ink on the pad
+    await page.locator("#learning").evaluate((section) => section.scrollIntoView());
+    const drawing = await drawingOf(page);
+    const want = (await answerOf(learning.at(-1), drawing))[0];
+    await page.waitForFunction(
+      ([label, p]) => {
+        const { dataset } = document.getElementById("learning-says");
+        return dataset.label === label && Math.abs(Number(dataset.p) - p) < 1e-5;
+      }, [want.label, want.p]);
+  });
+
+  test("nothing was complained about", () => assert.deepEqual(trouble, []));
+
+  test("with less motion there is no Play, and the slider works; nothing is wider than 320 pixels", async () => {
+    const small = await openChapter(browser, "learning", DIGITS[7], { viewport: { width: 320, height: 700 }, reducedMotion: "reduce" });
+    await small.page.locator("#learning-step").waitFor();
+    assert.equal(await small.page.locator(".learning-control button").isVisible(), false);
+    await small.page.locator("#learning-step").focus();
+    await small.page.keyboard.press("End");
+    await small.page.locator(`#learning-says[data-step="${learning.at(-1).step}"][data-label="7"]`).waitFor();
+    assert.ok(await small.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    assert.deepEqual(small.trouble, []);
+    await small.close();
+  });
+
+  test("if the small models do not load, the chapter says so and Retry loads them", async () => {
+    let refuse = true;
+    const other = await openChapter(browser, "learning", DIGITS[3], {
+      before: (page) => page.route("**/explain*.gz*", (route) => (refuse ? route.fulfill({ status: 503 }) : route.continue())),
+    });
+    await other.page.locator("#learning .notice").waitFor();
+    refuse = false;
+    await other.page.locator("#learning").getByRole("button", { name: "Retry" }).click();
+    await other.page.locator("#learning-says[data-label]").waitFor();
+    await other.close();
+  });
+});

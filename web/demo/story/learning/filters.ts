@@ -1,0 +1,73 @@
+/** The filters that cut a patch into a token's numbers, as small pictures in one canvas. */
+import { css, tone } from "../../colour.ts";
+import { weightsOf } from "../../explain/models.ts";
+import { readSafetensors } from "../../explain/safetensors.mjs";
+import type { Texts } from "../../texts/en.ts";
+import { h } from "../dom.ts";
+import { saver } from "../figure.ts";
+import { signedColour, signedScale } from "../grid.ts";
+import { slices } from "../slices.ts";
+import { cosine, decimals } from "./similarity.ts";
+
+const CELL = 14, GAP = 7, ACROSS = 8;
+
+export interface Filters {
+  readonly side: number;
+  /** For each snapshot (D, side, side). */
+  readonly all: readonly Float32Array[];
+}
+
+/** The filters of all snapshots. */
+export async function readFilters(count: number): Promise<Filters> {
+  const all: Float32Array[] = [];
+  const pause = slices();
+  let side = 0;
+  for (let at = 0; at < count; at++) {
+    const { shape, data } = readSafetensors(await weightsOf("learning", at)).tensors.get("patch_embed.proj.weight")!;
+    side = shape.at(-1)!;
+    all.push(Float32Array.from(data));
+    await pause();
+  }
+  return { side, all };
+}
+
+/** Returns the figure and what draws a snapshot's filters in it, on one scale for all snapshots. */
+export function buildFilters({ side, all }: Filters, texts: Texts): [HTMLElement, (at: number, dark: boolean) => void] {
+  const { learning: words, grid } = texts;
+  const size = side * side, count = all[0]!.length / size, step = side * CELL + GAP;
+  const scale = signedScale(...all);
+  const canvas = h("canvas", { className: "filters" });
+  canvas.setAttribute("role", "img");
+  const [width, height] = [Math.min(count, ACROSS) * step - GAP, Math.ceil(count / ACROSS) * step - GAP];
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const largest = h("p", { className: "grid-words" }), start = h("figcaption");
+  const root = h("div", { className: "grid" },
+    h("div", { className: "grid-scroll" }, canvas),
+    h("p", { className: "grid-legend" }, grid.signed(scale.signed.toPrecision(2))),
+    largest,
+    saver(grid.picture, words.filters, () => canvas),
+    start);
+  const draw = (at: number, dark: boolean) => {
+    const ratio = devicePixelRatio || 1;
+    Object.assign(canvas, { width: width * ratio, height: height * ratio });
+    const context = canvas.getContext("2d")!;
+    context.scale(ratio, ratio);
+    context.fillStyle = css(tone(0.12, dark));
+    context.fillRect(0, 0, width, height);
+    const filters = all[at]!;
+    let most = 0;
+    filters.forEach((value, i) => {
+      const filter = Math.floor(i / size), row = Math.floor((i % size) / side), column = i % side;
+      if (Math.abs(value) > Math.abs(filters[most]!)) most = i;
+      context.fillStyle = signedColour(value, scale.signed, dark);
+      const left = (filter % ACROSS) * step + column * CELL, top = Math.floor(filter / ACROSS) * step + row * CELL;
+      context.fillRect(left, top, CELL, CELL);
+    });
+    const at1 = [Math.floor(most / size), Math.floor((most % size) / side), most % side].map((n) => n + 1);
+    largest.textContent = words.largestWeight(at1[0]!, at1[1]!, at1[2]!, decimals(filters[most]!));
+    start.textContent = words.filtersWords(decimals(cosine(filters, all[0]!)));
+    canvas.setAttribute("aria-label", `${words.filters}. ${largest.textContent}`);
+  };
+  return [root, draw];
+}
