@@ -21,6 +21,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   why: () => import("./why.ts"),
   teach: () => import("./teach.ts"),
   learning: () => import("./learning/learning.ts"),
+  cnn: () => import("./cnn/cnn.ts"),
 };
 
 interface Open {
