@@ -4,6 +4,7 @@ import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
+import { percentage } from "../texts/words.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { button, h } from "./dom.ts";
 
@@ -159,12 +160,8 @@ export class HeatGrid {
     const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
     paintScale(canvas, shares);
     bottom!.textContent = number(low);
-    top!.textContent = number(high);
+    top!.textContent = shares && high === 1 ? percentage(1, 0) : number(high); // percent never says 100 %
     tick!.textContent = shares?.uniform ? texts.tick(number(shares.uniform)) : "";
-    paintScale(canvas, scale);
-    const [, , top, tick] = this.#legend.children;
-    top!.textContent = scale.top === 1 ? "100 %" : percent(scale.top); // percent never says so
-    tick!.textContent = scale.uniform ? texts.tick(percent(scale.uniform)) : "";
   }
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */

@@ -17,11 +17,11 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   layers: () => import("./layers/chapter.ts"),
   strokes: () => import("./strokes/strokes.ts"),
   doubt: () => import("./doubt/chapter.ts"),
+  learning: () => import("./learning/learning.ts"),
+  cnn: () => import("./cnn/cnn.ts"),
   masks: () => import("./masks.ts"),
   why: () => import("./why.ts"),
   teach: () => import("./teach.ts"),
-  learning: () => import("./learning/learning.ts"),
-  cnn: () => import("./cnn/cnn.ts"),
 };
 
 interface Open {
