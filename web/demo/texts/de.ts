@@ -1,5 +1,5 @@
 /** The page's words in German. */
-import type { Translation } from "./words.ts";
+import { decimal, type Translation } from "./words.ts";
 
 export const de = {
   language: {
@@ -301,5 +301,723 @@ export const de = {
     classToken: "Klassentoken",
     prefixToken: (n) => `Präfix-Token ${n}`,
     loading: "Lädt …",
+  },
+  patches: {
+    lead: (patches, pixels) =>
+      `Das Bild wird in ${patches} Quadrate zerschnitten, die Patches. Für das Modell ist ein Patch kein Bild, sondern eine Liste: seine ${pixels} Pixel, Zeile für Zeile gelesen, 0 für Papier und 1 für volle Tinte.`,
+    plain: (pixels, width) =>
+      `Ein Filter ist eine Liste von ${pixels} Gewichten, die das Training gefunden hat. Multipliziere jedes Pixel mit seinem Gewicht, addiere die Produkte und noch eine gelernte Zahl, den Bias: Diese Summe ist eine Zahl im Token des Patches. ${width} Filter ergeben ${width} Zahlen, und diese stehen von hier an für den Patch.`,
+    stem: (convolutions, side, width) =>
+      `Dieses Modell schickt zuerst das ganze Bild durch ${convolutions} Faltungen: Jede macht neue Karten, in denen jeder Wert aus 3\u00a0×\u00a03 Plätzen der vorigen Karten berechnet ist. Darum wissen die ${width} Zahlen des Patches, sein Token, von bis zu ${side} Pixeln, nicht nur von seinem eigenen Quadrat.`,
+    taskPlain:
+      "Wähle einen Patch im Bild, dann einen Filter. Addiere die Produkte eines nach dem anderen und sieh auf den Balken des Filters.",
+    taskStem: "Wähle einen Patch im Bild und gehe durch die Faltungen, eine nach der anderen.",
+    noticePlain:
+      "Ein Patch aus leerem Papier hat nur Produkte, die 0 sind, also ist jeder seiner Balken der Bias des Filters. Alle leeren Patches beginnen als dasselbe Token: Ihre Positionen kommen als Nächstes.",
+    noticeStem:
+      "Jede Faltung weitet den Blick, und eine mit Schrittweite 2 verdoppelt, was alle folgenden hinzufügen. Außerhalb des Bildes ist nur aufgefüllt: mit Nullen.",
+    citePlain: "Im Paper heißt das die lineare Projektion der abgerollten Patches: Dosovitskiy et al., Abschnitt 3.1, ",
+    citeStem: "Faltungen vor den Patches: Xiao et al., ",
+    chooser: "Patch-Auswahl",
+    grid: "Das Bild in Patches",
+    gridKeys: "Die Pfeiltasten wählen den Patch für die ganze Seite.",
+    lift: "Das Gitter vom Bild abheben",
+    liftAgain: "Noch einmal abheben",
+    patch: (row, column, ink) => `Patch in Zeile ${row}, Spalte ${column}: ${ink} davon ist Tinte.`,
+    numbers: "Die Zahlen des gewählten Patches",
+    unrolled: (row, column, pixels) =>
+      `Der Patch in Zeile ${row}, Spalte ${column}, abgerollt zu ${pixels} Zahlen`,
+    place: (row, column) => `${row}|${column}`,
+    rows: { pixel: "Pixel", weight: "× Gewicht", product: "= Produkt" },
+    filters: "Filter und Token",
+    filterLegend: (count) =>
+      `Die ${count} Filter, und über jedem die Zahl, die er aus diesem Patch macht. Zusammen sind die ${count} Zahlen das Token.`,
+    filterBar: (filter, value) => `Filter ${filter}: ${value}`,
+    filtersKey: (top) => `Die Balken enden bei ±${top}. Rot: über 0. Blau: unter 0. Ebenso die Gewichte.`,
+    filtersMissing: (why) =>
+      `Die Filter wurden nicht geladen: ${why}. Wähle einen Patch, um es noch einmal zu versuchen.`,
+    filtersLoading: "Die Filter werden geladen …",
+    added: (filter) => `Filter ${filter}: die Produkte eines nach dem anderen addieren`,
+    addAll: "Alle addieren",
+    addedOf: (added, all) => `${added} von ${all} Produkten`,
+    sum: ({ added, all, sum, bias, value }) =>
+      `${added === all ? `Alle ${all} Produkte: ${sum}.` : `${added} von ${all} Produkten: ${sum}.`} Plus der Bias, ${bias}: ${value}.`,
+    model: (value) => `Die Zahl des Modells selbst: ${value}.`,
+    passed: "Faltungen durchlaufen",
+    grow: "Den Blick wachsen lassen",
+    fieldFigure: "Was der Patch sieht",
+    field: ({ passed, rows, columns, inside, all }) =>
+      `${passed === 0 ? "Das Quadrat allein" : passed === 1 ? "Nach 1 Faltung" : `Nach ${passed} Faltungen`}: ${rows} × ${columns} Pixel. Davon liegen ${inside} im Bild; es hat insgesamt ${all}.`,
+    token: (width) => `Das Token des Patches: ${width} Zahlen`,
+    classTitle: "Und ein Token ohne Pixel",
+    classToken: (width) =>
+      `Das Klassentoken kommt leer hinein: Kein Quadrat gehört zu ihm, also macht es auch kein Filter. Seine ${width} Zahlen sind gelernt und für jede Zeichnung dieselben. In den Blöcken sammelt es, was die Patches zu sagen haben, und am Ende wird an ihm die Antwort abgelesen.`,
+    classBars: (width, top) => `Die ${width} Zahlen des Klassentokens; die Balken enden bei ±${top}`,
+  },
+  positions: {
+    lead:
+      "Die Aufmerksamkeit vergleicht jedes Token mit jedem anderen und mischt sie nach dem, was sie enthalten. Wo ein " +
+      "Patch lag, kommt in dieser Rechnung nicht vor: Für die Aufmerksamkeit ist ein Bild ein Sack voller Patches. " +
+      "Einem Vision Transformer muss also gesagt werden, wohin jeder Patch gehört: durch seine Position.",
+    models:
+      "Hier sind fünf kleine Modelle. Sie haben dieselbe Form (32 Zahlen je Token, 3 Blöcke, 4 Köpfe) und haben " +
+      "dieselben Ziffern auf dieselbe Weise gelernt. Nur ihre Positionen sind verschieden. Das gewählte liest deine Zeichnung, jetzt.",
+    kind: "Positionen",
+    kinds: { none: "keine", sincos1d: "1-D sin-cos", sincos2d: "2-D sin-cos", learned: "gelernt", relative: "relativ" },
+    notes: {
+      none: "Keine: Dieses Modell erfährt nie, wo ein Patch war. Es weiß nur, welche Patches es gibt.",
+      sincos1d:
+        "1-D sin-cos: Die Tokens sind in Leserichtung nummeriert, von 0 für das Klassentoken bis 49. Aus der Nummer " +
+        "werden 32 andere Zahlen, abwechselnd von Sinus- und Kosinuswellen abgelesen, von einer schnellen Welle bis zu " +
+        "einer sehr langsamen. Nichts davon ist gelernt.",
+      sincos2d:
+        "2-D sin-cos: Die eine Hälfte der 32 Zahlen sind Wellen der Spalte des Patches, die andere Hälfte sind Wellen " +
+        "seiner Zeile. Das Klassentoken, das nirgends liegt, bekommt Nullen. Nichts davon ist gelernt.",
+      learned:
+        "Gelernt: eine Tabelle mit 50\u00a0×\u00a032 Zahlen, eine Zeile für jedes Token. Sie begann als kleine Zufallszahlen und " +
+        "wurde trainiert wie jedes andere Gewicht. Niemand hat ihr gesagt, dass es Zeilen und Spalten gibt.",
+      relative:
+        "Relativ: Zu den Tokens wird nichts addiert. Jeder Kopf hat für jeden Versatz, etwa „zwei nach rechts, einen " +
+        "nach oben“, eine Zahl gelernt und addiert sie zum Score zweier Patches, die so zueinander liegen.",
+    },
+    papers: {
+      none: [["Ohne Positionen sind die Tokens eine Menge: Dosovitskiy et al. 2020, Anhang D.4", "2010.11929"]],
+      sincos1d: [["Vaswani et al. 2017, Abschnitt 3.5", "1706.03762"]],
+      sincos2d: [["In dieser Form: MoCo v3, Chen, Xie & He 2021", "2104.02057"], ["1-D und 2-D im Vergleich: Dosovitskiy et al. 2020, Anhang D.4", "2010.11929"]],
+      learned: [["Dosovitskiy et al. 2020, Abschnitt 3.1 und Anhang D.4", "2010.11929"]],
+      relative: [["Shaw et al. 2018, die für jeden Versatz einen Vektor lernen", "1803.02155"], ["eine Zahl je Kopf, wie hier: Liu et al. 2021 (Swin)", "2103.14030"]],
+    },
+
+    scrambleTitle: "Mischen",
+    scrambleLead:
+      "Zerschneide deine Zeichnung in ihre 49 Patches und lege sie in anderer Reihenfolge hin. Du kannst sie nicht mehr lesen. Kann es das Modell?",
+    scrambleTask:
+      "Drücke „Mischen“ oder ziehe einen Patch auf einen anderen, um beide zu tauschen. Schalte dann die Positionen ab. " +
+      "Du kannst auch weiterzeichnen, während die Patches durcheinanderliegen.",
+    scrambleNotice:
+      "Ohne Positionen bleiben alle zehn Werte, wie sie waren: Dieselben Zahlen werden in anderer Reihenfolge addiert, " +
+      "also ist nur ihre Rundung verschieden. Mit Positionen zerfällt die Antwort, weil jeder Patch nun behauptet, " +
+      "woanders zu liegen.",
+    scramble: "Mischen",
+    back: "Zurücklegen",
+    positions: "Positionen",
+    before: "Vorher",
+    after: "Nachher",
+    beforeLabel: "Deine Zeichnung, in Patches zerschnitten",
+    afterLabel: "Die Patches, wie das Modell sie bekommt",
+    boardKeys:
+      "Die Pfeiltasten gehen von Patch zu Patch. Die Eingabetaste nimmt einen Patch auf, auf einem anderen tauscht sie die beiden. Escape lässt los.",
+    held: (place) => `Aufgenommen: ${place}. Wähle einen anderen Patch zum Tauschen.`,
+    dropped: "Losgelassen",
+    from: (place, patch) => `${place}: der Patch aus ${patch}`,
+    swapped: (a, b) => `Getauscht: ${a} und ${b}.`,
+    scrambled: "Alle Patches sind gemischt.",
+    inPlace: "Alle Patches liegen wieder an ihrem Platz.",
+    switchedOn: "Positionen an.",
+    switchedOff: "Positionen aus.",
+    reads: (label, share) => `Liest ${label}, ${share}`,
+    largest: "Größte Änderung eines Werts",
+    notYet: "Jeder Patch liegt dort, wo du ihn gezeichnet hast.",
+    onlyRounding: "Das ist Rundung und sonst nichts: Für dieses Modell sind beide Bilder gleich.",
+    changed: (before, after) =>
+      before === after
+        ? `Andere Werte, doch die Antwort ist weiter ${after}.`
+        : `Vorher las es ${before}. Jetzt liest es ${after}.`,
+    scores: "Die zehn Werte (Logits), vorher und nachher",
+    digit: "Ziffer",
+    accuracy: (digits) => `Richtige Antworten bei ${digits} Testziffern, wie sie sind und gemischt`,
+    digitsOn: (digits, before, after) =>
+      `Von ${digits} Testziffern, jede auf ihre eigene Weise gemischt, liest dieses Modell vorher ${before} richtig und nachher ${after}.`,
+    digitsOff: (digits, before, off) =>
+      `Von ${digits} Testziffern liest dieses Modell ${before} richtig. Ohne seine Positionen liest es ${off} richtig, ` +
+      "geordnet oder gemischt: Es hat gelernt, sich auf sie zu verlassen.",
+    digitsNone: (digits, before) =>
+      `Von ${digits} Testziffern liest dieses Modell vorher ${before} richtig und nachher ${before}. So viel verraten ihm ` +
+      "die Tinte, ihre Schrägen und ihre Bögen; was davon wo lag, würde ihm den Rest verraten.",
+
+    addedTitle: "Zu jedem Token wird eine Position addiert",
+    addedTitleNone: "Zu den Tokens wird nichts addiert",
+    addedTitleRelative: "Zu jedem Score wird eine Zahl addiert",
+    addedLead:
+      "Ein Token besteht aus 32 Zahlen, die sagen, was in seinem Patch ist. Eine Position besteht auch aus 32 Zahlen. Das " +
+      "Modell addiert beide, Zahl für Zahl, und von da an sagt jedes Token auch, wo es ist.",
+    addedNone:
+      "Dieses Modell addiert nichts: Jedes Token geht so in den ersten Block, wie es aus seinem Patch kam. Wähle oben eine andere Art von Positionen.",
+    addedRelative:
+      "Dieses Modell addiert nichts zu den Tokens. Seine Positionen stecken in den Scores: Vor der Softmax addiert jeder " +
+      "Kopf zum Score zweier Patches eine Zahl, die nur davon abhängt, wie weit und in welcher Richtung sie auseinanderliegen.",
+    addedTask:
+      "Schiebe den Regler vom Token allein zu Token + Position. Klicke auf eine Zeile des Bildes, um ihren Patch zu wählen.",
+    biasTask: "Klicke auf das Bild eines Kopfes, um genauer hinzusehen: Die Abbildungen darunter zeigen dann diesen Kopf.",
+    addedNotice: {
+      none: "",
+      sincos1d: "Die Spalten links schwingen mit jedem Schritt. Die rechts bewegen sich vom ersten bis zum letzten Patch kaum.",
+      sincos2d:
+        "Links laufen die Wellen durch jede Zeile von sieben Patches; rechts ändern sie sich nur von Zeile zu Zeile, in Stufen.",
+      learned:
+        "Niemand hat eine Welle hineingelegt. Suche Bänder, die sieben Tokens hoch sind: Patches einer Zeile, die einander ähnlich geworden sind.",
+      relative:
+        "Vom Patch in der Mitte aus gesehen: Rot hebt den Score des Patches, der dort liegt, Blau senkt ihn. Viele Köpfe " +
+        "haben ihre eigene Richtung, etwa einen nach oben oder zwei nach links. In der letzten Schicht ist alles blass: Von " +
+        "dort wird nur das Klassentoken gelesen, also bleibt ohne Wirkung, was Patches einander sagen, und diesen Zahlen " +
+        "wurde nie etwas beigebracht.",
+    },
+    matrix: "Alle Positionen, ein Token je Zeile",
+    matrixCaption: "Alle Positionen: 50 Tokens nach unten, 32 Zahlen nach rechts",
+    number: (n) => `Zahl ${n}`,
+    fade: "Vom Token zu Token + Position",
+    faded: (percent) => `${percent}\u00a0% der Position`,
+    sumOf: (patch) => `Das Token des Patches in ${patch}`,
+    numberHead: "Nr.",
+    token: "Token",
+    plusPosition: "+ Position",
+    equals: "= Summe",
+    biasLabel: (layer, head) => `Schicht ${layer}, Kopf ${head}: Bias für jeden Versatz`,
+    biasCaption: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
+    down: (rows) => (rows === 0 ? "gleiche Zeile" : rows < 0 ? `${-rows} nach oben` : `${rows} nach unten`),
+    right: (columns) =>
+      columns === 0 ? "gleiche Spalte" : columns < 0 ? `${-columns} nach links` : `${columns} nach rechts`,
+
+    alikeTitle: "Welche Plätze ähneln sich?",
+    alikeLead:
+      "Der Kosinus zweier Positionen sagt, wie ähnlich sie sind: 1, wenn sie in dieselbe Richtung zeigen, 0, wenn sie " +
+      "nichts gemeinsam haben, −1, wenn sie entgegengesetzt sind. Die Aufmerksamkeit vergleicht Tokens durch solche " +
+      "Produkte, also finden ähnliche Positionen leicht zueinander.",
+    alikeNone: "Ohne Positionen gibt es nichts zu vergleichen: Alle Plätze sind derselbe Platz.",
+    alikeTask: "Wähle einen Patch, hier oder im Bild darunter.",
+    alikeNotice: {
+      none: "",
+      sincos1d:
+        "Die Ähnlichkeit läuft die Leserichtung entlang. Der Patch genau darüber ist sieben Schritte entfernt und nicht näher " +
+        "als jeder andere, der sieben Schritte entfernt ist, obwohl er den gewählten berührt.",
+      sincos2d:
+        "Die Ähnlichkeit nimmt nach allen vier Seiten gleich ab: Der Patch darüber ist genauso ähnlich wie der rechts daneben. " +
+        "Im großen Bild werden daraus Streifen im Abstand von sieben Tokens.",
+      learned: (right, down) =>
+        `Niemand hat diesem Modell gesagt, dass es ein Gitter gibt. Doch zwei Patches nebeneinander haben im Mittel einen Kosinus von ${decimal(right, 2)} ` +
+        `und zwei übereinander einen von ${decimal(down, 2)}; die meisten anderen Paare liegen nahe 0 oder darunter.`,
+      relative: "Geh von Patch zu Patch: Das Muster wandert unverändert mit, weil nur der Versatz zählt.",
+    },
+    placeLabel: "Ähnlichkeit des gewählten Patches mit allen Patches",
+    placeCaption: (patch) => `Vom Patch in ${patch} aus gesehen`,
+    allLabel: "Ähnlichkeit jedes Tokens mit jedem Token",
+    allCaption: "Jedes Token mit jedem Token: 50\u00a0×\u00a050",
+    row: (n) => `Zeile ${n}`,
+    column: (n) => `Spalte ${n}`,
+    biasTitle: "Welche Plätze finden zueinander?",
+    biasLead: (layer, head) =>
+      `Hier gibt es keine Position zu vergleichen. Dies sind die Zahlen, die Kopf ${head} von Schicht ${layer} zu seinen ` +
+      "Scores addiert: Zeile für Zeile das Token, das schaut, Spalte für Spalte das Token, auf das es schaut.",
+
+    wideTitle: "Ein Bild, das nicht quadratisch ist",
+    wideLead:
+      "Das Gitter muss kein Quadrat sein. Hier ist deine Zeichnung auf 60\u00a0×\u00a0100 Pixel gestreckt, in Patches von 20: 3 Zeilen " +
+      "zu je 5. Ein winziges untrainiertes Modell macht daraus 16 Tokens von je 16 Zahlen, das Klassentoken zuerst.",
+    wideTask: "Wähle Patch 6, den ersten der zweiten Zeile. Welche Patches nennt jede Nummerierung seine Nachbarn?",
+    wideNotice:
+      "In einer einzigen Reihe nummeriert, liegt Patch 5 am Ende einer Zeile neben Patch 6 am Anfang der nächsten, und der " +
+      "Patch darüber ist fünf Schritte entfernt. Zeile und Spalte wissen nichts von dieser Reihe: Rechts und unten zählen gleich.",
+    wideImage: {
+      sincos1d: "Die gestreckte Zeichnung, ihre Patches in Leserichtung von 1 bis 15 nummeriert",
+      sincos2d: "Die gestreckte Zeichnung, ihre Patches nach Zeile und Spalte benannt",
+    },
+    wideLikeness: {
+      sincos1d: "1-D: Ähnlichkeit mit dem gewählten Patch, 3\u00a0×\u00a05",
+      sincos2d: "2-D: Ähnlichkeit mit dem gewählten Patch, 3\u00a0×\u00a05",
+    },
+    widePositions: { sincos1d: "1-D: 16 Positionen von je 16 Zahlen", sincos2d: "2-D: 16 Positionen von je 16 Zahlen" },
+    wideLikenessCaption: "Ähnlichkeit mit dem gewählten Patch",
+    widePositionsCaption: "Positionen: 16 Tokens nach unten, 16 Zahlen nach rechts",
+    wideTokens: "16 Tokens von je 16 Zahlen, vor den Positionen",
+    wideTokensCaption: "Tokens vor ihren Positionen",
+    nth: (token) => (token === 0 ? "Klassentoken" : `Patch ${token}`),
+  },
+  score: {
+    leads: [
+      "In der Aufmerksamkeit bittet jedes Token die anderen um das, was es braucht. Dafür berechnet ein Kopf aus jedem Token drei kurze Listen von Zahlen: eine Query q (was es fragt), einen Key k (woran es zu finden ist) und einen Value v (was es gibt).",
+      "Jede Zahl von q wird mit der Zahl an derselben Stelle eines Keys multipliziert. Die Summe, geteilt durch √d, ist der Score: hoch, wo beide in dieselbe Richtung zeigen. Softmax macht aus den Scores einer Query Anteile, die zusammen 1 ergeben, und die Ausgabe des Kopfes ist die Summe aller Values, jeder mal seinem Anteil.",
+    ],
+    task: "Klicke auf einen Patch im Gitter: Seine Query steht bereit. Zeige auf einen anderen (mit dem Finger: tippe auf eine Spalte unter dem Gitter), und sein Key schiebt sich darunter. Ziehe dann eine Zahl von q nach oben oder unten (mit dem Finger: seitwärts; Tasten: Pfeile).",
+    notice: "Die Anteile sind ein Ganzes: Wächst einer, so schrumpfen alle anderen. Ein um 1 größerer Score hat den 2,7-fachen Anteil, wie auch immer die übrigen Scores sind.",
+    cite: "Skaliertes Skalarprodukt (scaled dot-product attention): Vaswani et al., Abschnitt 3.2.1",
+    whose: "Wessen Query?",
+    patchQuery: "die des gewählten Patches",
+    classQuery: "die des Klassentokens",
+    map: "Anteile dieser Query, auf deiner Zeichnung",
+    row: (n) => `Zeile ${n}`,
+    column: (n) => `Spalte ${n}`,
+    classKey: "Auf das Klassentoken zeigen",
+    play: "Alle Schritte abspielen",
+    pause: "Pause",
+    next: "Nächster Schritt",
+    reset: "Die Zahlen zurücksetzen",
+    qName: (n) => `q, Zahl ${n}`,
+    kName: (n) => `k, Zahl ${n}`,
+    vName: (n) => `v, Zahl ${n}`,
+    pair: (query, key) => `Query: ${query}. Key: ${key}`,
+    value: (key, share) =>
+      `Value: ${key}, mit dem Anteil ${share}, und die Ausgabe des Kopfes: die Summe über alle Tokens`,
+    sum: (sum, root, score) => `Summe ${sum}, geteilt durch ${root}: Score ${score}`,
+    sumBias: (sum, root, bias, score) =>
+      `Summe ${sum}, geteilt durch ${root}, plus ${bias} für den Abstand der Plätze: Score ${score}`,
+    steps: {
+      query: (d) => `Die Query: ${d} Zahlen.`,
+      key: () => "Der Key des anderen Tokens schiebt sich darunter.",
+      products: () => "Zahl für Zahl werden beide multipliziert.",
+      score: () => "Die Summe, geteilt durch √d, ist der Score dieses einen Paares.",
+      scores: (_, tokens) => `Dieselbe Query mit allen ${tokens} Keys: ${tokens} Scores.`,
+      softmax: () => "Softmax: e hoch jeden Score, geteilt durch die Summe all dieser Potenzen.",
+      values: () => "Der Value jedes Tokens wird mit seinem Anteil multipliziert.",
+      output: (d) => `Addiert sind sie die Ausgabe des Kopfes für dieses Token: ${d} Zahlen.`,
+    },
+    stepOf: (n, all, text) => `Schritt ${n} von ${all}. ${text}`,
+    strip: "Alle Tokens: Score, Anteil und Value mal Anteil",
+    stripLegend: (share, top) =>
+      `Eine Spalte je Token; ▾ ist das Token der Query. Balken der Anteile: bis ${share}; gestrichelt: alle gleich. Zahlen: Blau bis −${top}, Rot bis ${top}.`,
+    scores: "Scores",
+    shares: "Anteile",
+    values: "Values",
+    timesShare: "× Anteil",
+    outputShort: "Summe",
+    classShort: "cls",
+    of: ({ token, score, share }) => `${token}: Score ${score}, Anteil ${share}`,
+    table: "Alle Scores und Anteile als Tabelle",
+    tableHead: ["Token", "Score", "Anteil"],
+    changed: (moved, length) =>
+      `Du hast Zahlen geändert. Die Ausgabe des Kopfes (Länge ${length}) hat sich um ${moved} verschoben. Karte, Anteile und Ausgabe gehören zu deinen Zahlen; die Antwort neben deiner Zeichnung ist weiter die des Modells selbst, weil der Rest des Modells nicht mit ihnen gerechnet hat.`,
+    unchanged: "Dies sind die Zahlen des Modells selbst.",
+    undone: "Die Zahlen des Modells sind wieder da.",
+    headsTitle: "Alle Köpfe nebeneinander",
+    headsLead: (heads, d) =>
+      `Der Block hat ${heads} Köpfe, und jeder rechnet so mit eigenen q, k und v, also kann jeder woandershin schauen. Für ein Token liefert jeder Kopf ${d} Zahlen. Wähle einen Kopf, um ihn oben zu öffnen.`,
+    head: (n) => `Kopf ${n}`,
+    headName: ({ n, token, share }) => `Kopf ${n}. Am meisten auf ${token}: ${share}`,
+    concatenated: "Ausgaben der Köpfe, aneinandergehängt",
+    number: (n) => `Zahl ${n}`,
+    projected: "Was die Aufmerksamkeit zu diesem Token addiert",
+    projection: (sizes) =>
+      `${sizes.heads} × ${sizes.d} = ${sizes.inner} Zahlen, ein Kopf je Zeile, werden mit einer gelernten Matrix von ${sizes.inner} × ${sizes.width} multipliziert, der Projektion, die die Köpfe mischt. Ihre ${sizes.width} Zahlen werden zum Token addiert.`,
+    noProjection: (sizes) =>
+      `Dieses Modell hat keine Projektion: Seine ${sizes.heads} × ${sizes.d} = ${sizes.inner} Zahlen, ein Kopf je Zeile, werden so zum Token addiert, wie sie sind.`,
+    projectionOwn: "Gezeigt wird sie für die Zahlen des Modells selbst.",
+    layerScale: "Ein gelernter Faktor für jede Zahl (layer scale) ist eingerechnet.",
+    ofPrefix: (name, share) => `${name} ${share}`,
+    perHead:
+      "In diesem Modell berechnet ein Kopf q, k und v nur aus seinem eigenen Teil des Tokens, nicht aus dem ganzen Token.",
+    stem: "Dieses Modell hat Faltungen vor seinen Patches, also hat ein Token mehr gesehen als sein eigenes Quadrat.",
+    qkNorm: "q und k sind so gezeigt, wie sie multipliziert werden: nachdem dieses Modell beide normiert hat.",
+    relative:
+      "Dieses Modell hat relative Positionen: Jeder Score bekommt einen gelernten Bias für den Weg von einem Patch zum anderen.",
+  },
+  layers: {
+    lead:
+      "Jedes Token ist eine Liste von Zahlen, und alle laufen nebeneinander durch das Modell: der Residualstrom. Ein Block " +
+      "ersetzt nie ein Token. Seine Aufmerksamkeit addiert etwas dazu, dann addiert sein MLP (zwei kleine Schichten von " +
+      "Neuronen, dieselben für jedes Token) noch etwas. Darum kann der Klassifikationskopf des Modells, der für den letzten Halt " +
+      "gemacht ist, den Strom an jedem Halt unterwegs lesen. Das ist die Logit-Linse (logit lens).",
+    meanLead: "Dieses Modell hat kein Klassentoken: Sein Klassifikationskopf liest das Mittel der Patches.",
+    task: "Drücke auf einen Kopf, ein MLP oder ein Paar Normierungen, um es wegzulassen, oder auf mehrere. Zeichne dann eine andere Ziffer.",
+    notice:
+      "An Station 0 sind die Balken für jede Zeichnung gleich, weil das Klassentoken noch keinen Patch gesehen hat. Dann " +
+      "entsteht die Antwort: Achte darauf, an welchem Halt, und ob die Aufmerksamkeit oder ein MLP sie verschoben hat.",
+    meanNotice:
+      "Achte darauf, an welchem Halt die Antwort entsteht, und ob die Aufmerksamkeit oder ein MLP sie verschoben hat.",
+    stem: (field) =>
+      `In diesem Modell laufen vor den Patches Faltungen, also kennt ein Patch an Station 0 schon ${field} Pixel.`,
+    caveat:
+      "Eine Linse kann täuschen: Die frühen Halte waren nie dafür gedacht, von diesem Klassifikationskopf gelesen zu werden (Belrose et al.). Und " +
+      "ein Teil, dessen Fehlen nichts ändert, muss nicht untätig sein: Andere Teile tun vielleicht dieselbe Arbeit (Michel et al.).",
+    cite: {
+      residual: "He et al.: Residualverbindungen",
+      lens: "nostalgebraist: die Logit-Linse",
+      tuned: "Belrose et al.: die abgestimmte Linse",
+      heads: "Michel et al.: Sind sechzehn Köpfe besser als einer?",
+    },
+    figure: "Was der Klassifikationskopf an jedem Halt liest",
+    save: "Als SVG sichern",
+    stage: (stage, depth) =>
+      stage === 0 ? "Station 0, vor Block 1" : `Station ${stage}, nach Block ${stage}${stage === depth ? ": die Antwort" : ""}`,
+    half: (block) => `In Block ${block}, nach seiner Aufmerksamkeit`,
+    says: (label, share) => `sagt ${label}, ${share}`,
+    lensLabel: (stop, bars) => `${stop}: ${bars}`,
+    classToken: "Klassentoken",
+    mean: "Mittel der Patches",
+    patch: "gewählten Patch",
+    length: (reader, own, patch) => `Länge des Stroms: ${reader} ${own}, gewählter Patch ${patch}`,
+    block: (block) => `Block ${block}`,
+    attention: "Aufmerksamkeit",
+    mlp: "MLP",
+    norms: "Normierung",
+    heads: "Köpfe",
+    head: (head) => `Kopf ${head}`,
+    leaveOut: {
+      head: (block, head) => `Kopf ${head} von Block ${block}`,
+      mlp: (block) => `MLP von Block ${block}`,
+      norms: (block) => `Normierungen von Block ${block}`,
+    },
+    toggle: (part) => `${part} weglassen`,
+    adds: "Zusatz zum",
+    added: (ratio) => `${ratio} ×`,
+    addedHint:
+      "Der Balken vergleicht die Länge dessen, was addiert wird, mit der Länge des Tokens selbst am Anfang des Blocks. Halb voll: gleich lang.",
+    pushes: (changes) => `verschiebt (in Prozentpunkten) ${changes}`,
+    change: (label, points) => `${label} um ${points}`,
+    still: "verschiebt keine Klasse um einen zehntel Prozentpunkt",
+    answer: "Die Antwort",
+    whole: (label, share) => `Nichts ist weggelassen. Das Modell liest ${label}, ${share}.`,
+    same: (parts, label, before, after) =>
+      `Ohne ${parts} liest es weiterhin ${label}: vorher ${before}, jetzt ${after}.`,
+    other: (parts, label, old, before, after) =>
+      `Ohne ${parts} liest es ${label} statt ${old}. ${old}: vorher ${before}, jetzt ${after}.`,
+    parts: (names) => new Intl.ListFormat("de").format(names),
+    back: "Alles wieder einsetzen",
+    legend: "Umriss: mit allen Teilen. Gefüllt: jetzt.",
+    sweep: "Jeden Teil der Reihe nach weglassen",
+    sweepLead: (label) => `Was die Antwort ${label} gewinnt oder verliert, wenn ein Teil allein fehlt.`,
+    measure: "Gemessen in",
+    measures: { points: "Prozentpunkten", odds: "Log-Odds" },
+    oddsHint:
+      "Nahe 100\u00a0% kann sich die Wahrscheinlichkeit p kaum bewegen. Ihre Log-Odds, ln(p / (1 − p)), zeigen den Schub noch: 1 weniger " +
+      "heißt, dass die Chancen p / (1 − p) durch 2,7 geteilt sind.",
+    progress: (done, of) => `${done} von ${of} Durchläufen`,
+    becomes: (label) => `→ ${label}`,
+    worst: (part, points, odds) =>
+      `Am meisten geht ohne ${part} verloren: ${points} Prozentpunkte, ${odds} in Log-Odds.`,
+    none: "Kein Teil allein nimmt der Antwort etwas.",
+  },
+  strokes: {
+    lead: "Deine Zeichnung, wieder und wieder gelesen, während sie wuchs: Jeder senkrechte Schnitt durch den Streifen zeigt, wie das Modell 100\u00a0% auf die Klassen verteilen würde, wenn du dort aufgehört hättest. Die Zeit läuft den Weg des Stifts entlang, also braucht ein langsamer Stift nicht mehr Platz als ein schneller.",
+    task: "Ziehe über den Streifen oder schiebe den Regler darunter. Das kleine Bild zeigt die Zeichnung, wie sie damals war, mit der Antwort dazu.",
+    notice:
+      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Das Modell hat nur aus ganzen Ziffern gelernt, und jede unfertige Zeichnung wird zentriert und vergrößert wie eine ganze, also füllt schon der erste Punkt sein Bild.",
+    strip: "Wahrscheinlichkeiten, während du gezeichnet hast",
+    time: "Wie viel von der Tinte gezeichnet ist",
+    replay: "Abspielen",
+    save: "Als SVG sichern",
+    put: "Diesen Moment aufs Blatt legen",
+    undo: "„Zurück“ holt dann die ganze Zeichnung wieder.",
+    start: "erster Punkt",
+    end: "ganze Zeichnung",
+    stroke: (n) => `Strich ${n}`,
+    sure: "Die Linie unter dem Streifen: wo sich das Modell seiner Antwort sicher ist.",
+    reading: (done, all) => `${done} von ${all} Momenten gelesen`,
+    read: (all) => `${all} Momente gelesen`,
+    moment: (share, label, p) => `${share} der Tinte: ${label}, ${p}`,
+    blank: (share) => `${share} der Tinte: noch nichts zu lesen`,
+    changes: (runs, all) => {
+      const [last, ...before] = [...runs].reverse();
+      if (!last) return "";
+      if (all === 1) return `Vom ersten Punkt bis zum Ende sagte es ${last.label}.`;
+      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `Bei ${share} der Tinte sagte es ${label}` : `bei ${share} ${label}`));
+      const many = all > runs.length ? `Die Antwort änderte sich ${all - 1}-mal. ` : "";
+      return `${many}${earlier.join(", ")} und ab ${last.share} ${last.label}.`;
+    },
+    first: (label, share) => ` Zum ersten Mal hatte es ${label} bei ${share} gesagt.`,
+  },
+  doubt: {
+    lead:
+      "Der Klassifikationskopf gibt jeder Klasse eine Zahl, ihr Logit. Softmax macht daraus Wahrscheinlichkeiten: e hoch jedes Logit, dann " +
+      "geteilt durch die Summe. Also zählen nur Unterschiede zwischen Logits. Vorher werden alle durch die Temperatur T " +
+      "geteilt: Unter 1 macht sie die Antwort sicherer, über 1 unsicherer.",
+    task: "Ziehe an einer Spalte oder bewege sie mit den Pfeiltasten. Verändere dann die Temperatur.",
+    notice: "Keine Temperatur ändert, welche Klasse vorn liegt. Sie ändert nur, wie sicher die Antwort klingt.",
+    cite: "Guo et al., „On Calibration of Modern Neural Networks“",
+    ofDrawing: "Dies sind die Logits deiner Zeichnung.",
+    ofDigit: (d) =>
+      d.truth === d.label
+        ? `Testbild ${d.number} von MNIST: als ${d.truth} beschriftet, und das Modell liest ${d.label}, ${d.share}.`
+        : `Testbild ${d.number} von MNIST: als ${d.truth} beschriftet, doch das Modell liest ${d.label}, ${d.share}. ` +
+          `${d.truth} bekommt ${d.truthShare}.`,
+    changed: "Du hast sie geändert.",
+    reset: "Zurück zu den Logits des Modells",
+    toDrawing: "Zurück zu meiner Zeichnung",
+    table: "Softmax, Schritt für Schritt",
+    columns: { class: "Klasse", sum: "Summe" },
+    rows: {
+      slider: "ziehen",
+      logit: "Logit z",
+      scaled: "z ÷ T",
+      power: "e hoch (z ÷ T − größtes)",
+      share: "Wahrschein\u00adlichkeit",
+    },
+    slider: (label) => `Logit der Klasse ${label}`,
+    value: (logit, share) => `${logit}; Wahrscheinlichkeit ${share}`,
+    moved: (label, share, best, bestShare) =>
+      label === best ? `${label} hat jetzt ${share}.` : `${label} hat jetzt ${share}. Vorn liegt ${best}, ${bestShare}.`,
+    largest:
+      "Das größte wird zuerst abgezogen. Das Ergebnis bleibt gleich, und keine Potenz wird zu groß für einen Computer.",
+    temperature: "Temperatur T",
+    temperatureIs: (t, own) => `T = ${t}${own ? ", die eigene des Modells" : ""}`,
+    ownTemperature: (t) => `Die eigene des Modells: ${t}`,
+    sum: (label, power, sum, share) =>
+      `Die Potenzen ergeben zusammen ${sum}. Davon hat ${label} ${power}: ${share}.`,
+
+    reliability: "Ist es so oft richtig, wie es sicher ist?",
+    reliabilityLead: (images, model) =>
+      `${images} Testziffern von MNIST, aus denen das Modell „${model}“ nicht gelernt hat, danach in 15 Fächer sortiert, wie sicher ` +
+      "die Antwort war. Ein Punkt ist ein Fach: nach rechts, wie sicher; nach oben, wie viele Antworten richtig waren; der " +
+      "Strich durch ihn, wo der wahre Anteil wahrscheinlich liegt (Wilson-Intervall, 95\u00a0%). Auf der Diagonale heißt „zu 80\u00a0% " +
+      "sicher“: in 8 von 10 Fällen richtig.",
+    other: (model) => `Auf der Seite läuft jetzt ein anderes Modell. Diese Zahlen sind die von „${model}“.`,
+    diagram: "Zuverlässigkeitsdiagramm",
+    save: "Als SVG sichern",
+    sure: "wie sicher",
+    right: "wie oft richtig",
+    counts: "Ziffern je Fach (logarithmisch)",
+    youAreHere: "du bist hier",
+    here: (d) =>
+      `Du bist hier: ${d.share}. Bei ${d.count} Testziffern war die Antwort zu ${d.from} bis ${d.to} sicher. ` +
+      `Richtig waren davon ${d.right}, also ${d.rightShare}.`,
+    hereEmpty: (share, from, to) =>
+      `Du bist hier: ${share}. Bei dieser Temperatur war bei keiner Testziffer die Antwort zu ${from} bis ${to} sicher.`,
+    gaps: (now, t, before, own, ownT) =>
+      `Die mittlere Lücke zwischen sicher und richtig (expected calibration error) beträgt ${now} Prozentpunkte bei T = ${t}. ` +
+      `Ohne Temperatur, T = 1, sind es ${before}; bei der eigenen des Modells, ${ownT}, sind es ${own}.`,
+    atOne: (sure, right, modest) =>
+      `Bei T = 1 sind die Antworten im Mittel zu ${sure} sicher, und ${right} sind richtig: Das Modell ist zu ` +
+      `${modest ? "bescheiden" : "kühn"}. Seine eigene Temperatur wurde an anderen Bildern so gewählt, dass beides übereinstimmt.`,
+    points: (bins) => `Fächer, die nicht leer sind: ${bins}`,
+    point: (sure, right, count) => `zu ${sure} sicher, ${right} richtig, ${count} Ziffern`,
+
+    worst: "Seine zwanzig schlechtesten",
+    worstLead: (model) =>
+      `Bei diesen Testziffern hat „${model}“ den größten Verlust (loss): −ln der Wahrscheinlichkeit, die es der richtigen Klasse gibt. ` +
+      "Manche sind auch für Menschen schwer, und über manche Beschriftung lässt sich streiten. Wähle eine, und die Spalten und „du bist hier“ folgen.",
+    digit: (number, truth) => `Testbild ${number}, als ${truth} beschriftet`,
+    without:
+      "In diesem Build fehlen sie, weil die Bilder von MNIST nicht zum Repository gehören. Um sie zu bekommen, lege die vier " +
+      "Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und führe aus: npm run build",
+    notLoaded: "Die Ziffern wurden nicht geladen; lade die Seite neu, um es noch einmal zu versuchen.",
+  },
+  learning: {
+    lead: `Das Training zeigt einem Modell Bilder mit ihren Antworten, und nach jedem Schritt bewegen sich seine Zahlen ein wenig \
+so, dass die richtige Antwort wahrscheinlicher gewesen wäre. Ein kleiner Vision Transformer wurde an 36 Stellen seines \
+Trainings aufgehoben. Jede dieser Fassungen liest deine Zeichnung.`,
+    task: "Schiebe den Regler vom ersten bis zum letzten Schritt oder drücke „Abspielen“. Zeichne dann eine andere Ziffer.",
+    notice: `Am Anfang sind die Positionsvektoren Rauschen. Am Ende haben Patches mit einer gemeinsamen Seite ähnliche, \
+obwohl niemand dem Modell gesagt hat, welche Patches sich berühren. Die Filter ändern sich weniger: Viel von ihrem zufälligen Anfang steckt am Ende noch in ihnen.`,
+    cite: (link) => [
+      "Dass gelernte Positionen das Gitter finden und was aus den Filtern wird, steht in Dosovitskiy et al., ", link("2010.11929"),
+      ", Abschnitt 4.5 und Abbildung 7. Dieses Modell: gelernte Positionen, Breite 32, 3 Blöcke, 4 Köpfe.",
+    ],
+    failed: "Die kleinen Modelle wurden nicht geladen; prüfe die Verbindung.",
+    retry: "Noch einmal",
+    slider: "Schritt des Trainings",
+    play: "Abspielen",
+    picture: "Als SVG sichern",
+    spacing: (stops, last) =>
+      `${stops} Halte von Schritt 0 bis ${last}. Ein Schritt ist ein Stapel (batch) von 128 Ziffern. Am Anfang, wo sich am meisten \
+ändert, liegen die Halte dicht beieinander; die Abstände wachsen mit dem Quadrat der Nummer des Halts.`,
+    says: (step, label, p) => `Bei Schritt ${step} sagt es ${label}, ${p}`,
+    test: (images, right, loss) => `Bei ${images} Testziffern: ${right} richtig, Verlust (loss) ${loss}.`,
+    settled: (step, label) => `Ab Schritt ${step} sagt es ${label}.`,
+    bars: "Was es sagt",
+    strip: "Was es an jedem Halt sagt",
+    digit: (label) => `Ziffer ${label}`,
+    step: (step) => `Schritt ${step}`,
+    row: (n) => `Zeile ${n}`,
+    column: (n) => `Spalte ${n}`,
+    curves: "Kurven des Trainings",
+    curvesWords: (label) =>
+      `Anteil richtiger Antworten über die Schritte${label === undefined ? "" : ` und die Wahrscheinlichkeit von ${label} für deine Zeichnung`}`,
+    curvesLegend: (images) =>
+      `Durchgezogen: richtige Antworten bei den ersten ${images} Testziffern von MNIST. Gestrichelt: bei deiner Zeichnung die Wahrscheinlichkeit der Ziffer, die \
+es am Ende sagt. Nach rechts: Schritte.`,
+    positions: "Positionen: wie ähnlich der des gewählten Patches",
+    nearAndFar: (near, far) =>
+      `Der Kosinus zweier Positionsvektoren: 1, wo sie in dieselbe Richtung zeigen, 0, wo sie nichts gemeinsam haben. \
+Mittel der Patches mit einer gemeinsamen Seite: ${near}; aller anderen: ${far}.`,
+    attention: "Aufmerksamkeit des Klassentokens",
+    attentionWords: (layer, layers, head, heads) =>
+      `Schicht ${layer} von ${layers}, Kopf ${head} von ${heads} der Momentaufnahme.`,
+    filters: "Filter",
+    largestWeight: (filter, row, column, weight) =>
+      `Am größten: Filter ${filter}, Zeile ${row}, Spalte ${column}: ${weight}`,
+    filtersWords: (cosine) =>
+      `Jedes 4×4-Bild ist ein Filter: Ein Patch wird Pixel für Pixel damit multipliziert, und die Summe ist eine Zahl des Tokens. \
+Eine Skala für alle Halte. Kosinus zwischen diesen Filtern und denen von Schritt 0: ${cosine}.`,
+  },
+  cnn: {
+    lead: `Ein faltendes Netz (CNN) schiebt kleine Filter über das Bild: Jede seiner Einheiten sieht ein kleines Fenster, und jede \
+Schicht weitet es. Ein Vision Transformer zerschneidet das Bild in Patches, und die Aufmerksamkeit kann je zwei davon sofort verbinden. \
+Hier ist je eines von beiden, fast gleich groß und mit denselben Ziffern trainiert.`,
+    task: "Wähle in einem der Bilder hier einen Patch und vergleiche, was ihn erreicht. Miss dann das Tempo auf deinem eigenen Gerät.",
+    notice: `Das Fenster der faltenden Einheit wächst Schritt für Schritt und verlässt nie seine Umgebung; das Mittel am Ende verbindet alle \
+Einheiten. Nach einem Block Aufmerksamkeit hat ein Token des Transformers schon jeden Patch gesehen.`,
+    vit: "Transformer",
+    convolutions: "Faltungen",
+    chooser: "Patch-Auswahl",
+    chooserKeys: "Die Pfeiltasten wählen den Patch.",
+    row: (n) => `Zeile ${n}`,
+    column: (n) => `Spalte ${n}`,
+    reachTitle: "Was eine Einheit sehen kann",
+    reachWords: "Das Fenster einer Einheit beim gewählten Patch, nach jedem Schritt. Was sie nicht sehen kann, ist verblasst.",
+    reach: (network) => `Was eine Einheit sehen kann: ${network}`,
+    convolution: (n, stride, side) =>
+      `Faltung ${n}${stride > 1 ? `, jeder ${stride === 2 ? "zweite" : `${stride}.`} Platz` : ""}: ${side}×${side} Pixel`,
+    pooled: "Mittel aller Einheiten: das ganze Bild",
+    embedded: (rows, columns) => `Einbettung: ${rows}×${columns} Pixel`,
+    block: (n, reached, own, place, most) =>
+      `Block ${n}: ${reached} Patches. Er selbst ${own}, dann ${place} ${most}`,
+    rolloutCite: (link) => ["Die Farbe eines Patches ist sein Anteil am Token nach Attention-Rollout: In jedem Block behält ein Token die Hälfte von sich, und das \
+Mittel der Köpfe liefert die andere Hälfte (Abnar und Zuidema, ", link("2005.00928"), ")."],
+    measuredTitle: "Dasselbe, gemessen",
+    measuredWords: `Jedes Quadrat deiner Zeichnung wird der Reihe nach umgekehrt, Tinte zu Papier und Papier zu Tinte, und beide Netze laufen noch einmal. Eine Farbe \
+sagt, wie stark sich die Zahlen einer Einheit ändern, an ihrer Länge gemessen.`,
+    measured: (network) => `Gemessene Reichweite: ${network}`,
+    direction: "In welcher Richtung",
+    chipFrom: "Wen das gewählte Quadrat erreicht",
+    chipTo: "Wer die gewählte Einheit erreicht",
+    depth: "Der Transformer nach",
+    stage: (blocks) => (blocks === 0 ? "der Einbettung" : `Block ${blocks}`),
+    measuring: (done, all) => `Misst: ${done} von ${all} Quadraten`,
+    from: (reached, all) => `Das gewählte Quadrat ändert ${reached} von ${all} Einheiten.`,
+    to: (reached, all) => `Quadrate, die die gewählte Einheit ändern: ${reached} von ${all}.`,
+    tableTitle: "Größe, Genauigkeit, Tempo",
+    parameters: "Gelernte Zahlen",
+    products: "Produkte zweier Zahlen für eine Ziffer",
+    million: (count) => `${count} Millionen`,
+    right: (images) => `Richtige Antworten bei den ${images} Testziffern von MNIST`,
+    share: (percent) => `${percent}\u00a0%`,
+    wrong: "Falsch",
+    time: "Zeit für deine Ziffer, hier",
+    milliseconds: (ms) => `${ms} ms`,
+    measure: "Das Tempo messen",
+    timing: "Misst …",
+    speed: (slower, ratio, rounds, calls) =>
+      `${slower}: ${ratio}-mal so lang. Median aus ${rounds} Runden von je ${calls} Ziffern, abwechselnd.`,
+    why: (convolutions, vit) =>
+      `Bei diesen Ziffern gewinnen die Faltungen: ${convolutions} falsche Antworten gegen ${vit}, in je einem Training. Dass Nachbarn zusammengehören \
+und dass ein Strich ein Strich ist, wo er auch liegt, ist in eine Faltung eingebaut. Der Transformer muss beides aus \
+den Beispielen lernen, und 55.000 kleine Bilder sind wenig.`,
+    when: "Wann was besser ist",
+    papers: (link) => [
+      ["Wenige Bilder, Faltungen; sehr viele, Aufmerksamkeit: Mit 9 Millionen Fotos vortrainiert war ein Transformer viel schlechter als ein etwa gleich \
+teures ResNet, mit 90 Millionen und mehr war er besser (Dosovitskiy et al., ", link("2010.11929"), ", Abschnitt 4.3)."],
+      ["Ein Mittelweg hilft, wo Daten knapp sind: Aufmerksamkeit, die als Faltung beginnt und das verlernen darf, braucht weniger Beispiele als ein \
+einfacher Transformer (d’Ascoli et al., ", link("2103.10697"), ")."],
+      ["Sie sehen verschieden: Die untersten Schichten eines Transformers schauen zugleich nah und fern, und mit zu wenigen Bildern lernen sie nicht, \
+nah zu schauen (Raghu et al., ", link("2108.08810"), ")."],
+      ["Wo viel verdeckt ist, hält Aufmerksamkeit länger durch: Transformer benannten noch bis zu 60\u00a0% der Fotos richtig, von denen 80\u00a0% verdeckt waren, und \
+vertrugen gemischte Patches besser als Faltungen (Naseer et al., ", link("2105.10497"), ")."],
+      ["Es liegt nicht allein an der Aufmerksamkeit: Ein faltendes Netz, das mit den anderen Ideen der Transformer gebaut und trainiert ist, kommt ihnen bei \
+Fotos gleich (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
+    ],
+  },
+  masks: {
+    leads: [
+      "Jeder Transformer berechnet Aufmerksamkeit wie oben. Der Unterschied ist, welche Scores zählen. Ein Encoder wie dieser ViT liest alle seine Tokens auf einmal: Jedes darf auf jedes schauen. Ein Decoder schreibt ein Token nach dem anderen, also darf keines auf das schauen, was noch nicht geschrieben ist: Vor der Softmax setzt eine kausale Maske diese Scores auf −∞, und ihre Anteile sind 0.",
+      "Bei der Kreuz-Aufmerksamkeit (cross attention) stammen die Querys vom Decoder, die Keys und Values vom Encoder: Was gerade geschrieben wird, befragt, was gelesen wurde.",
+    ],
+    task: "Wähle eine Maske. Sie wird auf die Scores deiner eigenen Zeichnung angewandt, in der gewählten Schicht und im gewählten Kopf; dann folgt die Softmax. Klicke auf eine Zeile, um zu sehen, was ihr Token sieht.",
+    notice: {
+      full: "Voll: Nichts ist schraffiert. Das ist die Matrix, die das Modell wirklich verwendet hat.",
+      causal: "Kausal: über der Diagonale schraffiert. Das erste Token sieht nur sich selbst, mit 100\u00a0%. Hier ist das das Klassentoken, es würde also nichts über deine Zeichnung erfahren: Decoder lesen ihre Antwort stattdessen am letzten Token ab.",
+      cross: "Über Kreuz: nicht quadratisch. Es gibt so viele Zeilen wie Querys und so viele Spalten wie Keys. Ein Decoder, der eine Bildunterschrift schreibt, hätte eine Zeile für jedes Wort.",
+    },
+    causalPlain: "Kausal: über der Diagonale schraffiert. Das erste Token sieht nur sich selbst, mit 100\u00a0%: Decoder lesen ihre Antwort am letzten Token ab.",
+    honest: "Dieses Modell hat nie mit einer Maske gelernt, und ein ViT hat keinen Decoder: Nur die Scores dieses einen Kopfes sind hier maskiert, und die Schichten davor liefen ohne Maske.",
+    crossClass: "Als einzige Query des Decoders dient die des Klassentokens, und die Keys sind allein die der Patches. Das ist nicht weit hergeholt: In den letzten Schichten von CaiT fragt nur das Klassentoken, und die Patches (und es selbst) antworten.",
+    crossPatch: "Als einzige Query des Decoders dient die des gewählten Patches, weil dieses Modell kein Klassentoken hat.",
+    chips: "Welche Scores zählen?",
+    full: "voll",
+    causal: "kausal",
+    cross: "über Kreuz",
+    matrix: "Anteile nach Maske und Softmax",
+    axes: {
+      full: "Zeilen: wer fragt. Spalten: wer gefragt wird. Das Klassentoken zuerst, dann die Patches Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
+      causal: "Zeilen: wer fragt. Spalten: wer gefragt wird, schraffiert, wo maskiert ist. Das Klassentoken zuerst, dann die Patches Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
+      cross: "Eine Zeile: die Query. Spalten: die Patches, Zeile für Zeile. Die Farben enden bei 25\u00a0%.",
+    },
+    map: "Die gewählte Zeile auf deiner Zeichnung",
+    asks: (token) => `Query: ${token}`,
+    asked: (token) => `Key: ${token}`,
+    row: (n) => `Zeile ${n}`,
+    column: (n) => `Spalte ${n}`,
+    sums: ({ rows, least, most }) =>
+      rows === 1 ? `Die Zeile ergibt zusammen ${most}.` : `Alle ${rows} Zeilen ergeben zusammen je 1: Die kleinste Summe ist ${least}, die größte ${most}.`,
+    masked: (masked, all) => `${masked} von ${all} Zellen sind maskiert.`,
+    sees: ({ token, seen, all, sum }) =>
+      `Query: ${token}. Sie sieht ${seen} von ${all} Tokens; ihre Anteile ergeben zusammen ${sum}.`,
+    usesTitle: "Wer was verwendet",
+    usesHead: ["", "voll", "kausal", "über Kreuz"],
+    uses: [
+      ["ViT, BERT: Encoder", "in jeder Schicht", "–", "–"],
+      ["GPT: ein Decoder", "–", "in jeder Schicht", "–"],
+      ["Übersetzer (Vaswani et al.)", "unter den Wörtern, die er liest", "unter den Wörtern, die er geschrieben hat", "von jedem geschriebenen Wort zu den Wörtern, die er liest"],
+      ["Bildbeschreiber mit einem ViT", "unter den Patches", "unter den Wörtern der Bildunterschrift", "von jedem Wort der Bildunterschrift zu den Patches"],
+      ["CaiT: ein ViT", "unter den Patches, in allen Schichten außer den letzten zwei", "–", "vom Klassentoken zu den Patches und zu sich selbst, in den letzten zwei Schichten"],
+    ],
+    cite: "Die drei Verwendungen der Aufmerksamkeit: Vaswani et al., Abschnitt 3.2.3",
+    citeCait: "Die Klassen-Aufmerksamkeit von CaiT: Touvron et al.",
+  },
+  why: {
+    lead:
+      "Eine Karte der Aufmerksamkeit zeigt, wohin das Modell geschaut hat, nicht, was es 3 sagen ließ. Drei Wege versuchen, das zu beantworten: einen Patch verdecken und sehen, was der Wert der Klasse verliert; dem Gradienten rückwärts durch alle Aufmerksamkeitskarten folgen; oder die Karten miteinander multiplizieren und die Klasse außer Acht lassen.",
+    task: "Wähle eine andere Klasse: Welche Patches sprachen für sie? Füge dann einen Strich hinzu, der die Antwort ändert.",
+    target: "Klasse",
+    names: { occlusion: "Verdecken", relevance: "Gradient × Aufmerksamkeit", rollout: "Rollout" },
+    how: {
+      occlusion:
+        "Ein Patch nach dem anderen wird zu leerem Papier. Rot: Der Wert der Klasse fällt ohne ihn. Blau: Er steigt. Das kann täuschen: Aus einer Zeichnung mit Loch hat das Modell nie gelernt, und zwei Patches, die dasselbe sagen, verbergen einander.",
+      relevance:
+        "Wie sehr etwas mehr Aufmerksamkeit den Wert der Klasse heben würde, mal die Aufmerksamkeit, durch alle Schichten. Das kann täuschen: Es stimmt nur für kleine Änderungen und lässt alles weg, was gegen die Klasse spricht.",
+      rollout:
+        "Wie viel von jedem Patch durch alle Schichten zum Klassentoken gelangt. Das kann täuschen: Die Karte ist für jede Klasse dieselbe und weiß nichts davon, was die MLPs tun.",
+    },
+    row: (row) => `Zeile ${row}`,
+    column: (column) => `Spalte ${column}`,
+    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} vom Wert der Klasse`,
+    tops: (label, [occlusion, relevance, rollout]) =>
+      `Für ${label} liegt der wichtigste Patch beim Verdecken in ${occlusion}, bei Gradient × Aufmerksamkeit in ${relevance}; der größte des Rollouts liegt in ${rollout}.`,
+    notice:
+      "Leere Patches können wichtig sein: Die Lücke, die aus einer 3 keine 8 werden lässt, spricht für die 3. Und wo die drei Karten sich unterscheiden, ist keine von ihnen die Wahrheit: Jede beantwortet eine andere Frage.",
+    cite: [
+      "Verdecken (occlusion): Zeiler und Fergus, arXiv:1311.2901. Gradient × Aufmerksamkeit: Chefer, Gur und Wolf, arXiv:2012.09838 und arXiv:2103.15679. Rollout: Abnar und Zuidema, arXiv:2005.00928. Was täuschen kann: Jain und Wallace, arXiv:1902.10186.",
+    ],
+  },
+  teach: {
+    lead:
+      "Sechs Aufgaben für eine Unterrichtsstunde von 45 Minuten, ab etwa 15 Jahren. Jede braucht nur diese Seite: kein Konto, und keine Zeichnung verlässt den Tab. Einmal geladen, funktioniert die Seite ohne Netz.",
+    print: "Diese Seite drucken",
+    look: "Worauf zu achten ist",
+    exercises: [
+      {
+        chapter: "positions",
+        title: "Kommt es auf die Reihenfolge an?",
+        task: "Zeichne eine 7. Wähle in „Wo bin ich?“ „keine“ und mische die Patches. Wähle dann „2-D sin-cos“ und mische noch einmal.",
+        look: "Ohne Positionen ändert sich kein Wert, weil die Aufmerksamkeit über eine Menge summiert und eine Menge keine Reihenfolge hat. Mit Positionen zerfällt die Antwort: Dieselben Patches sagen nun, dass sie woanders sind.",
+      },
+      {
+        chapter: "score",
+        title: "Ein Score von Hand",
+        task: "Wähle in „Ein Score von Hand“ einen Patch auf deiner Tinte und einen daneben. Multipliziere auf Papier die ersten vier Zahlen von q und k. Lass dann die Seite alle rechnen.",
+        look: "Der Score ist eine Summe von Produkten, geteilt durch √d: groß, wo q und k in dieselbe Richtung zeigen. Softmax macht aus allen Scores Anteile, also kann ein Token auf einen Patch nur mehr schauen, wenn es auf andere weniger schaut.",
+      },
+      {
+        chapter: "masks",
+        title: "Wer darf auf wen schauen?",
+        task: "Schalte in „Encoder, Decoder“ von voller auf kausale Aufmerksamkeit um. Suche die Zeile des ersten und die Zeile des letzten Patches.",
+        look: "Mit der kausalen Maske kann die erste Zeile nur auf sich selbst schauen, und die letzte Zeile sieht weiterhin alles. Ein Modell, das ein Wort nach dem anderen schreibt, braucht das; eines, das ein ganzes Bild liest, nicht.",
+      },
+      {
+        chapter: "layers",
+        title: "Wann weiß es die Antwort?",
+        task: "Zeichne eine 4, die sich oben fast schließt. Lies in „Schicht für Schicht“, was das Modell nach jedem Block sagen würde. Lass dann einen Kopf nach dem anderen weg.",
+        look: "Die Antwort entsteht oft in den letzten Blöcken, und die meisten einzelnen Köpfe können fehlen, ohne dass sie sich ändert: Sie teilen sich die Arbeit (Michel et al., arXiv:1905.10650). Notiere, auf welchen Kopf deine Ziffer nicht verzichten kann.",
+      },
+      {
+        chapter: "strokes",
+        title: "Eine halbe Ziffer",
+        task: "Zeichne eine 9 und beginne mit ihrer Schlaufe. Ziehe in „Während du gezeichnet hast“ zu dem Moment zurück, in dem nur die Schlaufe da war.",
+        look: "Die Schlaufe allein ist eine 0 oder der Anfang einer 6, 8 oder 9. Ein gutes Modell verteilt seine Wahrscheinlichkeit dort. Ist dieses ehrlich? Vergleiche mit dem, was du gesagt hättest.",
+      },
+      {
+        chapter: "doubt",
+        title: "Was heißen 90\u00a0%?",
+        task: "Zeichne etwas zwischen einer 4 und einer 9. Verändere in „Softmax und Zweifel“ die Temperatur und lies dann das Zuverlässigkeitsdiagramm.",
+        look: "Die Temperatur ändert nie, welche Klasse vorn liegt, nur, wie sicher das Modell klingt. Kalibriert heißt: Von allen Antworten bei 90\u00a0% sind etwa neun von zehn richtig, bei Ziffern wie denen, an denen gemessen wurde.",
+      },
+    ],
   },
 } satisfies Translation;
