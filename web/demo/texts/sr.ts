@@ -1,5 +1,13 @@
 /** The page's words in Serbian, in Latin letters. */
-import type { Translation } from "./words.ts";
+import { decimal, type Translation } from "./words.ts";
+
+const plurals = new Intl.PluralRules("sr");
+
+/** A counted noun: 1 broj, 2 broja, 5 brojeva. */
+function count(n: number, one: string, few: string, many: string): string {
+  const rule = plurals.select(n);
+  return `${n} ${rule === "one" ? one : rule === "few" ? few : many}`;
+}
 
 export const sr = {
   language: {
@@ -297,5 +305,635 @@ export const sr = {
     classToken: "klasni token",
     prefixToken: (n) => `prefiksni token ${n}`,
     loading: "Učitava se…",
+  },
+  patches: {
+    lead: (patches, pixels) =>
+      `Slika se seče na ${count(patches, "kvadrat", "kvadrata", "kvadrata")}, koji se zovu isečci (patches). Za model isečak nije slika nego niz: ${count(pixels, "piksel", "piksela", "piksela")}, čitano red po red, 0 za papir i 1 za puno mastilo.`,
+    plain: (pixels, width) =>
+      `Filter je niz od ${count(pixels, "težine", "težine", "težina")} koje je pronašla obuka. Pomnoži svaki piksel njegovom težinom, saberi proizvode i dodaj još jedan naučen broj, bias: taj zbir je jedan broj u tokenu isečka. Filtera ima ${width}, pa i brojeva ima ${width}, i oni odavde nadalje zastupaju isečak.`,
+    stem: (convolutions, side, width) =>
+      `Ovaj model najpre propušta celu sliku kroz ${count(convolutions, "konvoluciju", "konvolucije", "konvolucija")}: svaka pravi nove mape, u kojima se svaka vrednost računa iz 3 × 3 mesta prethodnih mapa. Zato token isečka, ${count(width, "broj", "broja", "brojeva")}, zna za do ${side} piksela, a ne samo za svoj kvadrat.`,
+    taskPlain: "Izaberi isečak na slici, pa filter. Dodaj proizvode jedan po jedan i gledaj stubić tog filtera.",
+    taskStem: "Izaberi isečak na slici i prođi kroz konvolucije jednu po jednu.",
+    noticePlain:
+      "Isečak praznog papira ima samo proizvode jednake 0, pa je svaki njegov stubić jednak biasu filtera. Svi prazni isečci počinju kao isti token: njihove pozicije dolaze na red zatim.",
+    noticeStem:
+      "Svaka konvolucija širi pogled, a ona sa korakom (stride) 2 udvostručuje rast svih narednih. Izvan slike je samo dopuna (padding): nule.",
+    citePlain: "Rad to naziva linearnom projekcijom ispruženih isečaka (linear projection of flattened patches): Dosovitskiy et al., odeljak 3.1, ",
+    citeStem: "Konvolucije pre isečaka: Xiao et al., ",
+    chooser: "izbor isečka",
+    grid: "Slika u isečcima",
+    gridKeys: "Strelice biraju isečak, za celu stranicu.",
+    lift: "Odigni mrežu sa slike",
+    liftAgain: "Odigni ponovo",
+    patch: (row, column, ink) => `Isečak u redu ${row}, koloni ${column}: mastila je ${ink}.`,
+    numbers: "Brojevi izabranog isečka",
+    unrolled: (row, column, pixels) =>
+      `Isečak u redu ${row}, koloni ${column}, odmotan u ${count(pixels, "broj", "broja", "brojeva")}`,
+    place: (row, column) => `${row},${column}`,
+    rows: { pixel: "piksel", weight: "× težina", product: "= proizvod" },
+    filters: "Filteri i token",
+    filterLegend: (all) =>
+      `Svi filteri (${all}), i iznad svakog broj koji on pravi od ovog isečka. Svi ti brojevi (${all}) zajedno čine token.`,
+    filterBar: (filter, value) => `Filter ${filter}: ${value}`,
+    filtersKey: (top) => `Stubići se završavaju na ±${top}. Crveno: iznad 0. Plavo: ispod 0. Isto važi i za težine.`,
+    filtersMissing: (why) => `Filteri nisu učitani: ${why}. Izaberi isečak da pokušaš ponovo.`,
+    filtersLoading: "Učitavaju se filteri…",
+    added: (filter) => `Filter ${filter}: dodaj proizvode jedan po jedan`,
+    addAll: "Saberi ih",
+    addedOf: (added, all) => `${added} od ${all} proizvoda`,
+    sum: ({ added, all, sum, bias, value }) =>
+      `${added === all ? `Svi proizvodi (${all}): ${sum}.` : `${added} od ${all} proizvoda: ${sum}.`} Plus bias, ${bias}: ${value}.`,
+    model: (value) => `Broj iz samog modela: ${value}.`,
+    passed: "Pređene konvolucije",
+    grow: "Pusti pogled da raste",
+    fieldFigure: "Šta isečak vidi",
+    field: ({ passed, rows, columns, inside, all }) =>
+      `${passed === 0 ? "Samo kvadrat" : `Posle ${passed}. konvolucije`}: ${rows} × ${columns} piksela. Od toga ih je na slici ${inside}; ona ih ima ukupno ${all}.`,
+    token: (width) => `Token isečka: ${count(width, "broj", "broja", "brojeva")}`,
+    classTitle: "I jedan token bez piksela",
+    classToken: (width) =>
+      `Klasni token ulazi prazan: ne pripada mu nijedan kvadrat, pa ga nijedan filter ne pravi. Njegovi brojevi (${width}) su naučeni i isti za svaki crtež. U blokovima on skuplja ono što isečci imaju da kažu, i na kraju se iz njega čita odgovor.`,
+    classBars: (width, top) => `Brojevi klasnog tokena (${width}); stubići se završavaju na ±${top}`,
+  },
+  positions: {
+    lead: "Pažnja poredi svaki token sa svakim drugim i meša ih prema onome što sadrže. Gde je isečak ležao, u taj račun ne ulazi: za pažnju je slika vreća isečaka. Zato Vision Transformeru treba reći kuda koji isečak spada, pomoću njegove pozicije.",
+    models:
+      "Ovde je pet malih modela. Istog su oblika (32 broja po tokenu, 3 bloka, 4 glave) i učili su iste cifre na isti način. Razlikuju se samo po pozicijama. Onaj koji izabereš odmah čita tvoj crtež.",
+    kind: "Pozicije",
+    kinds: { none: "nikakve", sincos1d: "1-D sin-cos", sincos2d: "2-D sin-cos", learned: "naučene", relative: "relativne" },
+    notes: {
+      none: "Nikakve: ovaj model nikada ne saznaje gde je isečak bio. Zna samo koji isečci postoje.",
+      sincos1d:
+        "1-D sin-cos: tokeni su numerisani redom čitanja, od 0 za klasni token do 49. Taj broj se pretvara u 32 druga, očitana naizmenično sa sinusnih i kosinusnih talasa, od brzog do veoma sporog. Ništa ovde nije naučeno.",
+      sincos2d:
+        "2-D sin-cos: polovina od 32 broja su talasi kolone isečka, a druga polovina talasi njegovog reda. Klasni token, koji ne leži nigde, dobija nule. Ništa ovde nije naučeno.",
+      learned:
+        "Naučene: tabela od 50 × 32 broja, po jedan red za svaki token. Počela je kao mali nasumični brojevi i obučavana je kao i sve druge težine. Niko joj nije rekao da postoje redovi i kolone.",
+      relative:
+        "Relativne: tokenima se ništa ne dodaje. Svaka glava je naučila po jedan broj za svaki pomak, na primer „dva udesno, jedan nagore”, i dodaje ga rezultatu između dva isečka koji tako leže.",
+    },
+    papers: {
+      none: [["Bez pozicija tokeni su skup: Dosovitskiy et al. 2020, dodatak D.4", "2010.11929"]],
+      sincos1d: [["Vaswani et al. 2017, odeljak 3.5", "1706.03762"]],
+      sincos2d: [["U ovom obliku: MoCo v3, Chen, Xie & He 2021", "2104.02057"], ["Poređenje 1-D i 2-D: Dosovitskiy et al. 2020, dodatak D.4", "2010.11929"]],
+      learned: [["Dosovitskiy et al. 2020, odeljak 3.1 i dodatak D.4", "2010.11929"]],
+      relative: [["Shaw et al. 2018, koji uče po jedan vektor za svaki pomak", "1803.02155"], ["jedan broj po glavi, kao ovde: Liu et al. 2021 (Swin)", "2103.14030"]],
+    },
+    scrambleTitle: "Ispremeštaj",
+    scrambleLead: "Iseci svoj crtež na njegovih 49 isečaka i složi ih drugim redom. Ti ga više ne možeš pročitati. Može li model?",
+    scrambleTask:
+      "Pritisni „Ispremeštaj”, ili prevuci jedan isečak na drugi da zamene mesta. Zatim isključi pozicije. Možeš i da crtaš dalje dok isečci leže u neredu.",
+    scrambleNotice:
+      "Bez pozicija svih deset rezultata ostaje kako je bilo: isti brojevi se sabiraju drugim redom, pa se razlikuje samo zaokruživanje. Sa pozicijama se odgovor raspada, jer sada svaki isečak tvrdi da leži negde drugde.",
+    scramble: "Ispremeštaj",
+    back: "Vrati na mesto",
+    positions: "Pozicije",
+    before: "Pre",
+    after: "Posle",
+    beforeLabel: "Tvoj crtež, isečen na isečke",
+    afterLabel: "Isečci onako kako ih model dobija",
+    boardKeys: "Strelice idu od isečka do isečka. Enter podiže isečak, a Enter na drugom zamenjuje ta dva. Escape ga pušta.",
+    held: (place) => `Podignut isečak: ${place}. Izaberi drugi sa kojim će zameniti mesto.`,
+    dropped: "Pušteno",
+    from: (place, patch) => `${place}: ovde leži isečak čije je mesto ${patch}`,
+    swapped: (a, b) => `Zamenjeno: ${a} i ${b}.`,
+    scrambled: "Svi isečci su ispremeštani.",
+    inPlace: "Svi isečci su opet na svojim mestima.",
+    switchedOn: "Pozicije uključene.",
+    switchedOff: "Pozicije isključene.",
+    reads: (label, share) => `Čita kao ${label}, ${share}`,
+    largest: "Najveća promena nekog rezultata",
+    notYet: "Svaki isečak leži tamo gde je nacrtan.",
+    onlyRounding: "To je zaokruživanje i ništa više: za ovaj model su obe slike iste.",
+    changed: (before, after) =>
+      before === after ? `Rezultati su drugi, iako je odgovor i dalje ${after}.` : `Čitao je ${before}. Sada čita ${after}.`,
+    scores: "Deset rezultata (logita), pre i posle",
+    digit: "Cifra",
+    accuracy: (digits) => `Tačni odgovori na test-ciframa (${digits}), kakve jesu i ispremeštane`,
+    digitsOn: (digits, before, after) =>
+      `Od test-cifara (${digits}), od kojih je svaka ispremeštana na svoj način, ovaj model tačno čita ${before} pre i ${after} posle.`,
+    digitsOff: (digits, before, off) =>
+      `Od test-cifara (${digits}) ovaj model tačno čita ${before}. Kad mu se pozicije oduzmu, čita ${off}, bilo u redu bilo ispremeštane: naučio je da se na njih oslanja.`,
+    digitsNone: (digits, before) =>
+      `Od test-cifara (${digits}) ovaj model tačno čita ${before} pre i ${before} posle. Toliko mu kažu mastilo, njegovi nagibi i krivine; ostalo bi mu reklo šta je od toga gde ležalo.`,
+
+    addedTitle: "Svakom tokenu se dodaje pozicija",
+    addedTitleNone: "Tokenima se ništa ne dodaje",
+    addedTitleRelative: "Svakom rezultatu se dodaje jedan broj",
+    addedLead:
+      "Token je niz od 32 broja koji kažu šta je u njegovom isečku. I pozicija je niz od 32 broja. Model ih sabira, broj po broj, i odatle svaki token kaže i gde je.",
+    addedNone: "Ovaj model ništa ne dodaje: svaki token ulazi u prvi blok onakav kakav je došao iz svog isečka. Izaberi gore drugu vrstu pozicija.",
+    addedRelative:
+      "Ovaj model tokenima ništa ne dodaje. Njegove pozicije su u rezultatima: pre softmaxa svaka glava rezultatu dva isečka dodaje broj koji zavisi samo od toga koliko su daleko jedan od drugog i u kom smeru.",
+    addedTask: "Pomeraj klizač od samog tokena do tokena + pozicije. Klikni na red slike da izabereš njegov isečak.",
+    biasTask: "Klikni na sliku neke glave da je pogledaš izbliza: slike ispod tada prikazuju tu glavu.",
+    addedNotice: {
+      none: "",
+      sincos1d: "Leve kolone se talasaju na svakom koraku. Desne se od prvog do poslednjeg isečka jedva pomere.",
+      sincos2d: "Levo talasi prolaze kroz svaki red od sedam isečaka; desno se menjaju samo od reda do reda, stepenasto.",
+      learned: "Niko nije uneo talas. Potraži pruge visoke sedam tokena: to su isečci istog reda, koji su postali slični jedni drugima.",
+      relative:
+        "Gledano iz isečka u sredini, crveno podiže rezultat isečka koji tamo leži, a plavo ga spušta. Mnoge glave imaju svoju stranu: recimo jedan nagore, ili dva ulevo. U poslednjem sloju je sve bledo: posle njega se čita samo klasni token, pa ono što isečci kažu jedni drugima nema dejstva, i te brojeve nikada ništa nije učilo.",
+    },
+    matrix: "Sve pozicije, po jedan token u redu",
+    matrixCaption: "Sve pozicije: 50 tokena nadole, 32 broja udesno",
+    number: (n) => `broj ${n}`,
+    fade: "Od tokena do tokena + pozicije",
+    faded: (percent) => `${percent}% pozicije`,
+    sumOf: (patch) => `Token isečka: ${patch}`,
+    numberHead: "Br.",
+    token: "Token",
+    plusPosition: "+ pozicija",
+    equals: "= zbir",
+    biasLabel: (layer, head) => `Sloj ${layer}, glava ${head}: bias za svaki pomak`,
+    biasCaption: (layer, head) => `Sloj ${layer}, glava ${head}`,
+    down: (rows) => (rows === 0 ? "isti red" : rows < 0 ? `${-rows} nagore` : `${rows} nadole`),
+    right: (columns) => (columns === 0 ? "ista kolona" : columns < 0 ? `${-columns} ulevo` : `${columns} udesno`),
+
+    alikeTitle: "Koja su mesta slična?",
+    alikeLead:
+      "Kosinus dve pozicije kaže koliko su slične: 1 ako pokazuju u istom smeru, 0 ako nemaju ništa zajedničko, −1 ako su suprotne. Pažnja poredi tokene takvim proizvodima, pa se slične pozicije lako nalaze.",
+    alikeNone: "Bez pozicija nema šta da se poredi: sva mesta su isto mesto.",
+    alikeTask: "Izaberi isečak, ovde ili na slici ispod.",
+    alikeNotice: {
+      none: "",
+      sincos1d:
+        "Sličnost teče redom čitanja. Isečak tačno iznad udaljen je sedam koraka i nije ništa bliži od bilo kog drugog na sedam koraka, iako dodiruje izabrani.",
+      sincos2d:
+        "Sličnost ravnomerno opada na sve četiri strane: isečak iznad sličan je tačno koliko i onaj desno. Na velikoj slici od toga nastaju pruge, na razmaku od sedam tokena.",
+      learned: (right, down) =>
+        `Niko ovom modelu nije rekao da postoji mreža. Ipak dva isečka jedan pored drugog imaju u proseku kosinus ${decimal(right, 2)}, a jedan iznad drugog ${decimal(down, 2)}; većina ostalih parova je blizu 0 ili ispod.`,
+      relative: "Idi od isečka do isečka: šara se pomera zajedno sa tobom, nepromenjena, jer se računa samo pomak.",
+    },
+    placeLabel: "Sličnost izabranog isečka sa svim isečcima",
+    placeCaption: (patch) => `Gledano iz isečka: ${patch}`,
+    allLabel: "Sličnost svakog tokena sa svakim tokenom",
+    allCaption: "Svaki token sa svakim tokenom: 50 × 50",
+    row: (n) => `red ${n}`,
+    column: (n) => `kolona ${n}`,
+    biasTitle: "Koja se mesta nalaze?",
+    biasLead: (layer, head) =>
+      `Nema pozicije koja bi se poredila. Ovo su brojevi koje glava ${head} sloja ${layer} dodaje svojim rezultatima: po redovima token koji gleda, po kolonama token koji on gleda.`,
+
+    wideTitle: "Slika koja nije kvadrat",
+    wideLead:
+      "Mreža ne mora biti kvadrat. Ovde je tvoj crtež razvučen na 60 × 100 piksela, u isečcima od 20: 3 reda po 5. Majušni neobučeni model od njih pravi 16 tokena po 16 brojeva, klasni token prvi.",
+    wideTask: "Izaberi isečak 6, prvi u drugom redu. Koje isečke svako numerisanje smatra njegovim susedima?",
+    wideNotice:
+      "Kad su numerisani u jednom nizu, isečak 5 na kraju reda je tik uz isečak 6 na početku sledećeg, a isečak iznad je pet koraka daleko. Redovi i kolone ne znaju ni za kakav niz: desno i dole važe jednako.",
+    wideImage: {
+      sincos1d: "Razvučeni crtež, isečci numerisani od 1 do 15 redom čitanja",
+      sincos2d: "Razvučeni crtež, isečci označeni redom i kolonom",
+    },
+    wideLikeness: { sincos1d: "1-D: sličnost sa izabranim isečkom, 3 × 5", sincos2d: "2-D: sličnost sa izabranim isečkom, 3 × 5" },
+    widePositions: { sincos1d: "1-D: 16 pozicija po 16 brojeva", sincos2d: "2-D: 16 pozicija po 16 brojeva" },
+    wideLikenessCaption: "Sličnost sa izabranim isečkom",
+    widePositionsCaption: "Pozicije: 16 tokena nadole, 16 brojeva udesno",
+    wideTokens: "16 tokena po 16 brojeva, pre pozicija",
+    wideTokensCaption: "Tokeni pre svojih pozicija",
+    nth: (token) => (token === 0 ? "klasni token" : `isečak ${token}`),
+  },
+  score: {
+    leads: [
+      "U pažnji svaki token pita ostale za ono što mu treba. Za to glava iz svakog tokena računa tri kratka niza brojeva: upit q (šta pita), ključ k (po čemu se može naći) i vrednost v (šta daje).",
+      "Svaki broj upita q množi se istim brojem ključa. Zbir, podeljen sa √d, jeste rezultat: velik je gde oba pokazuju u istom smeru. Softmax od rezultata jednog upita pravi udele čiji je zbir 1, a izlaz glave je zbir svih vrednosti, svake puta njen udeo.",
+    ],
+    task: "Klikni na isečak u mreži: njegov upit je spreman. Pokaži na neki drugi (prstom: dodirni kolonu ispod mreže), i njegov ključ klizi ispod upita. Zatim prevuci neki broj niza q nagore ili nadole (prstom: u stranu; tastatura: strelice).",
+    notice: "Udeli su jedna celina: gde jedan raste, svi ostali se smanjuju. Rezultat koji je veći za 1 ima 2,7 puta veći udeo, kakvi god bili ostali rezultati.",
+    cite: "Skalirana pažnja skalarnog proizvoda (scaled dot-product attention): Vaswani et al., odeljak 3.2.1",
+    whose: "Čiji upit?",
+    patchQuery: "izabranog isečka",
+    classQuery: "klasnog tokena",
+    map: "Udeli ovog upita, na tvom crtežu",
+    row: (n) => `red ${n}`,
+    column: (n) => `kolona ${n}`,
+    classKey: "Pokaži na klasni token",
+    play: "Pusti sve korake",
+    pause: "Pauza",
+    next: "Sledeći korak",
+    reset: "Vrati brojeve",
+    qName: (n) => `q, broj ${n}`,
+    kName: (n) => `k, broj ${n}`,
+    vName: (n) => `v, broj ${n}`,
+    pair: (query, key) => `Upit: ${query}; ključ: ${key}`,
+    value: (key, share) => `Vrednost (${key}), uzeta sa udelom ${share}, i izlaz glave: zbir preko svih tokena`,
+    sum: (sum, root, score) => `Zbir ${sum}, podeljen sa ${root}: rezultat ${score}`,
+    sumBias: (sum, root, bias, score) =>
+      `Zbir ${sum}, podeljen sa ${root}, plus ${bias} za udaljenost mesta: rezultat ${score}`,
+    steps: {
+      query: (d) => `Upit: ${count(d, "broj", "broja", "brojeva")}.`,
+      key: () => "Ključ drugog tokena klizi ispod njega.",
+      products: () => "Broj po broj, oba se množe.",
+      score: () => "Zbir, podeljen sa √d, jeste rezultat ovog jednog para.",
+      scores: (_, tokens) => `Isti upit sa svim ključevima (${tokens}): ${count(tokens, "rezultat", "rezultata", "rezultata")}.`,
+      softmax: () => "Softmax: e na stepen svakog rezultata, podeljeno zbirom svih tih stepena.",
+      values: () => "Vrednost svakog tokena množi se njegovim udelom.",
+      output: (d) => `Sabrane, one su izlaz glave za ovaj token: ${count(d, "broj", "broja", "brojeva")}.`,
+    },
+    stepOf: (n, all, text) => `Korak ${n} od ${all}. ${text}`,
+    strip: "Svi tokeni: rezultat, udeo, i vrednost puta udeo",
+    stripLegend: (share, top) =>
+      `Po jedna kolona za token; ▾ je onaj čiji je upit. Stubići udela: do ${share}; isprekidano: sve jednako. Brojevi: plavo do −${top}, crveno do ${top}.`,
+    scores: "rezultati",
+    shares: "udeli",
+    values: "vrednosti",
+    timesShare: "× udeo",
+    outputShort: "zbir",
+    classShort: "cls",
+    of: ({ token, score, share }) => `${token}: rezultat ${score}, udeo ${share}`,
+    table: "Svi rezultati i udeli kao tabela",
+    tableHead: ["Token", "Rezultat", "Udeo"],
+    changed: (moved, length) =>
+      `Brojevi su promenjeni. Izlaz glave (dužine ${length}) pomerio se za ${moved}. Mapa, udeli i izlaz su od tvojih brojeva; odgovor pored tvog crteža je i dalje odgovor modela, jer ostatak modela nije računao sa njima.`,
+    unchanged: "To su brojevi samog modela.",
+    undone: "Brojevi samog modela su opet tu.",
+    headsTitle: "Sve glave, jedna pored druge",
+    headsLead: (heads, d) =>
+      `Blok ima ${count(heads, "glavu", "glave", "glava")}, i svaka ovo računa sa svojim q, k i v, pa svaka može gledati negde drugde. Za jedan token svaka glava daje ${count(d, "broj", "broja", "brojeva")}. Izaberi glavu da se otvori gore.`,
+    head: (n) => `Glava ${n}`,
+    headName: ({ n, token, share }) => `Glava ${n}. Najviše: ${token}, ${share}`,
+    concatenated: "Izlazi glava, nadovezani",
+    number: (n) => `broj ${n}`,
+    projected: "Šta pažnja dodaje ovom tokenu",
+    projection: ({ heads, d, inner, width }) =>
+      `${heads} × ${d} = ${count(inner, "broj", "broja", "brojeva")}, po jedna glava u redu, množi se naučenom matricom ${inner} × ${width}, projekcijom, koja meša glave. Ono što iz nje izađe, ${count(width, "broj", "broja", "brojeva")}, dodaje se tokenu.`,
+    noProjection: ({ heads, d, inner }) =>
+      `Ovaj model nema projekciju: ${heads} × ${d} = ${count(inner, "broj", "broja", "brojeva")}, po jedna glava u redu, dodaje se tokenu bez izmene.`,
+    projectionOwn: "Prikazano je za brojeve samog modela.",
+    layerScale: "Uračunat je i naučeni činilac za svaki broj (layer scale).",
+    ofPrefix: (name, share) => `${name} ${share}`,
+    perHead: "U ovom modelu glava računa q, k i v samo iz svog dela tokena, a ne iz celog.",
+    stem: "Ovaj model ima konvolucije pre isečaka, pa je token video više od svog kvadrata.",
+    qkNorm: "q i k su prikazani onakvi kakvi se množe: posle normalizacije koju ovaj model primenjuje na oba.",
+    relative: "Ovaj model ima relativne pozicije: svaki rezultat dobija naučeni bias za put od jednog isečka do drugog.",
+  },
+  layers: {
+    lead: "Svaki token je niz brojeva, i svi ti nizovi teku kroz model jedan uz drugi: rezidualni tok. Blok nikada ne zamenjuje token. Njegova pažnja mu nešto dodaje, a zatim njegov MLP (dva mala sloja neurona, ista za svaki token) dodaje još nešto. Zato klasifikaciona glava modela, napravljena za poslednju stanicu, može da čita tok na svakoj usputnoj stanici. To je logit sočivo (logit lens).",
+    meanLead: "Ovaj model nema klasni token: njegova klasifikaciona glava čita prosek isečaka.",
+    task: "Pritisni neku glavu, MLP ili par normalizacija da to izostaviš, ili više njih. Zatim nacrtaj drugu cifru.",
+    notice:
+      "Na stanici 0 stubići su isti za svaki crtež, jer klasni token još nije video nijedan isečak. Zatim se odgovor uobličava: gledaj na kojoj stanici, i da li ga je pomerila pažnja ili MLP.",
+    meanNotice: "Gledaj na kojoj se stanici odgovor uobličava, i da li ga je pomerila pažnja ili MLP.",
+    stem: (field) =>
+      `U ovom modelu konvolucije idu pre isečaka, pa na stanici 0 isečak već zna za ${field} piksela.`,
+    caveat:
+      "Sočivo može da zavara: rane stanice nisu ni bile namenjene ovoj klasifikacionoj glavi (Belrose et al.). A deo čiji izostanak ništa ne menja ne mora biti besposlen: isti posao mogu obaviti drugi delovi (Michel et al.).",
+    cite: {
+      residual: "He et al.: rezidualne veze",
+      lens: "nostalgebraist: logit sočivo",
+      tuned: "Belrose et al.: podešeno sočivo (tuned lens)",
+      heads: "Michel et al.: da li je šesnaest glava bolje od jedne?",
+    },
+    figure: "Šta klasifikaciona glava čita na svakoj stanici",
+    save: "Sačuvaj kao SVG",
+    stage: (stage, depth) =>
+      stage === 0 ? "Stanica 0, pre bloka 1" : `Stanica ${stage}, posle bloka ${stage}${stage === depth ? ": odgovor" : ""}`,
+    half: (block) => `Unutar bloka ${block}, posle njegove pažnje`,
+    says: (label, share) => `kaže ${label}, ${share}`,
+    lensLabel: (stop, bars) => `${stop}: ${bars}`,
+    classToken: "klasni token",
+    mean: "prosek isečaka",
+    patch: "izabrani isečak",
+    length: (reader, own, patch) => `Dužina toka: ${reader} ${own}, izabrani isečak ${patch}`,
+    block: (block) => `Blok ${block}`,
+    attention: "Pažnja",
+    mlp: "MLP",
+    norms: "Normalizacije",
+    heads: "Glave",
+    head: (head) => `glava ${head}`,
+    leaveOut: {
+      head: (block, head) => `glava ${head} bloka ${block}`,
+      mlp: (block) => `MLP bloka ${block}`,
+      norms: (block) => `normalizacije bloka ${block}`,
+    },
+    toggle: (part) => `Izostavi: ${part}`,
+    adds: "dodaje na",
+    added: (ratio) => `${ratio} ×`,
+    addedHint:
+      "Traka poredi dužinu onoga što se dodaje sa dužinom samog tokena na početku bloka. Do pola puna: jednako dugo.",
+    pushes: (changes) => `pomera ${changes} poena`,
+    change: (label, points) => `${label} za ${points}`,
+    still: "nijednu klasu ne pomera ni za desetinu poena",
+    answer: "Odgovor",
+    whole: (label, share) => `Ništa nije izostavljeno. Model čita ${label}, ${share}.`,
+    same: (parts, label, before, after) =>
+      `Izostavljeno: ${parts}. Model i dalje čita ${label}: ${before} pre, ${after} sada.`,
+    other: (parts, label, old, before, after) =>
+      `Izostavljeno: ${parts}. Model čita ${label} umesto ${old}. ${old}: ${before} pre, ${after} sada.`,
+    parts: (names) => new Intl.ListFormat("sr-Latn").format(names),
+    back: "Vrati sve",
+    legend: "Obris: sa svim delovima. Ispunjeno: sada.",
+    sweep: "Izostavi jedno po jedno",
+    sweepLead: (label) => `Šta ${label}, odgovor, dobija ili gubi kad nedostaje samo jedan deo.`,
+    measure: "Mereno u",
+    measures: { points: "poenima verovatnoće", odds: "logaritmu šansi" },
+    oddsHint:
+      "Blizu 100% verovatnoća p jedva može da se pomeri. Logaritam njenih šansi (log-odds), ln(p / (1 − p)), ipak pokazuje guranje: za 1 manje znači da su šanse podeljene sa 2,7.",
+    progress: (done, of) => `${done} od ${of} računanja`,
+    becomes: (label) => `→ ${label}`,
+    worst: (part, points, odds) =>
+      `Najviše se gubi kad nedostaje ${part}: ${points} poena, ${odds} u logaritmu šansi.`,
+    none: "Nijedan deo sam ne oduzima ništa od odgovora.",
+  },
+  strokes: {
+    lead: "Tvoj crtež, čitan iznova i iznova dok je rastao: svaki uspravni presek trake pokazuje kako bi model podelio 100% među klasama da je crtanje tu prestalo. Vreme teče duž putanje olovke, pa spora olovka ne zauzima više mesta od brze.",
+    task: "Prevlači preko trake, ili pomeraj klizač ispod nje. Mala slika pokazuje crtež kakav je tada bio, sa odgovorom za njega.",
+    notice:
+      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Model je učio samo iz celih cifara, a svaki nedovršeni crtež se centrira i uvećava kao da je ceo, pa već i prva tačka ispunjava svoju sliku.",
+    strip: "Verovatnoće za vreme crtanja",
+    time: "Koliko je mastila nacrtano",
+    replay: "Pusti ponovo",
+    save: "Sačuvaj kao SVG",
+    put: "Stavi ovaj trenutak na list",
+    undo: "„Poništi” zatim vraća ceo crtež.",
+    start: "prva tačka",
+    end: "ceo crtež",
+    stroke: (n) => `potez ${n}`,
+    sure: "Linija ispod trake: gde je model siguran u svoj odgovor.",
+    reading: (done, all) => `pročitano trenutaka: ${done} od ${all}`,
+    read: (all) => `pročitano trenutaka: ${all}`,
+    moment: (share, label, p) => `${share} mastila: ${label}, ${p}`,
+    blank: (share) => `${share} mastila: još nema šta da se čita`,
+    changes: (runs, all) => {
+      const [last, ...before] = [...runs].reverse();
+      if (!last) return "";
+      if (all === 1) return `Govorio je ${last.label} od prve tačke do kraja.`;
+      const earlier = before.reverse().map(({ label, share }, i) => (i === 0 ? `Na ${share} mastila rekao je ${label}` : `na ${share} ${label}`));
+      const many = all > runs.length ? `Odgovor se promenio ${count(all - 1, "put", "puta", "puta")}. ` : "";
+      return `${many}${earlier.join(", ")}, a od ${last.share} nadalje ${last.label}.`;
+    },
+    first: (label, share) => ` Prvi put je ${label} rekao na ${share}.`,
+  },
+  doubt: {
+    lead: "Klasifikaciona glava svakoj klasi daje jedan broj, njen logit. Softmax od njih pravi verovatnoće: stepenuj e svakim od njih, pa podeli zbirom. Zato se računaju samo razlike između logita. Pre toga se svi dele temperaturom T: ispod 1 ona čini odgovor sigurnijim, iznad 1 manje sigurnim.",
+    task: "Prevuci neki stubić, ili ga pomeri strelicama. Zatim pomeri temperaturu.",
+    notice: "Nijedna temperatura ne menja koja je klasa prva. Menja samo koliko sigurno odgovor zvuči.",
+    cite: "Guo et al.: o kalibraciji savremenih neuronskih mreža, On Calibration of Modern Neural Networks",
+    ofDrawing: "Ovo su logiti tvog crteža.",
+    ofDigit: ({ number, truth, label, share, truthShare }) =>
+      truth === label
+        ? `Test-slika ${number} iz MNIST-a: označena je kao ${truth}, i model čita ${label}, ${share}.`
+        : `Test-slika ${number} iz MNIST-a: označena je kao ${truth}, ali model čita ${label}, ${share}. ${truth} dobija ${truthShare}.`,
+    changed: "Promenjeni su tvojom rukom.",
+    reset: "Nazad na logite modela",
+    toDrawing: "Nazad na moj crtež",
+    table: "Softmax, korak po korak",
+    columns: { class: "klasa", sum: "zbir" },
+    rows: { slider: "prevuci", logit: "logit z", scaled: "z ÷ T", power: "e na z ÷ T − najveće", share: "verovatnoća" },
+    slider: (label) => `Logit klase ${label}`,
+    value: (logit, share) => `${logit}; verovatnoća ${share}`,
+    moved: (label, share, best, bestShare) =>
+      label === best ? `${label} sada ima ${share}.` : `${label} sada ima ${share}. Prva je ${best}, ${bestShare}.`,
+    largest: "Najpre se oduzme najveće. Ishod ostaje isti, a nijedan stepen ne postaje prevelik za računar.",
+    temperature: "Temperatura T",
+    temperatureIs: (t, own) => `T = ${t}${own ? ", temperatura samog modela" : ""}`,
+    ownTemperature: (t) => `Temperatura samog modela: ${t}`,
+    sum: (label, power, sum, share) =>
+      `Zbir stepena je ${sum}. Od toga ${label} ima ${power}: ${share}.`,
+
+    reliability: "Da li je siguran onoliko koliko je u pravu?",
+    reliabilityLead: (images, model) =>
+      `Test-cifre MNIST-a (${images}), iz kojih model „${model}” nije učio, razvrstane u 15 razreda po tome koliko je odgovor bio siguran. Tačka je jedan razred: udesno, koliko siguran; nagore, koliko je odgovora bilo tačno; crta kroz nju, gde verovatno leži pravi udeo (Vilsonov interval, 95%). Na dijagonali 80% sigurnosti znači da je odgovor tačan 8 puta od 10.`,
+    other: (model) => `Stranica sada koristi drugi model. Ovi podaci važe za „${model}”.`,
+    diagram: "Dijagram pouzdanosti",
+    save: "Sačuvaj kao SVG",
+    sure: "koliko siguran",
+    right: "koliko često tačan",
+    counts: "cifara po razredu (logaritamski)",
+    youAreHere: "ovde si",
+    here: ({ share, from, to, count: digits, right, rightShare }) =>
+      `Ovde si: ${share}. Test-cifara čiji je odgovor siguran između ${from} i ${to} ima ${digits}. Tačnih među njima: ${right}, ${rightShare}.`,
+    hereEmpty: (share, from, to) =>
+      `Ovde si: ${share}. Na ovoj temperaturi nijedna test-cifra nema odgovor siguran između ${from} i ${to}.`,
+    gaps: (now, t, before, own, ownT) =>
+      `Srednji razmak između sigurnosti i tačnosti (expected calibration error) iznosi ${now} poena pri T = ${t}. Bez temperature, T = 1, iznosi ${before}; pri temperaturi samog modela, ${ownT}, iznosi ${own}.`,
+    atOne: (sure, right, modest) =>
+      `Pri T = 1 odgovori su u proseku sigurni ${sure}, a tačnih je ${right}: model je previše ${modest ? "skroman" : "smeo"}. Njegova temperatura je izabrana na drugim slikama, tako da se to dvoje slaže.`,
+    points: (bins) => `Razredi koji nisu prazni: ${bins}`,
+    point: (sure, right, digits) => `siguran ${sure}, tačan ${right}, cifara: ${digits}`,
+
+    worst: "Dvadeset najgorih",
+    worstLead: (model) =>
+      `Na ovim test-ciframa „${model}” ima najveći gubitak: −ln verovatnoće koju daje tačnoj klasi. Neke su teške i ljudima, a neke oznake su sporne. Izaberi jednu, pa je prate i stubići i „ovde si”.`,
+    digit: (number, truth) => `Test-slika ${number}, označena kao ${truth}`,
+    without:
+      "Njih u ovoj verziji (build) nema, jer slike MNIST-a nisu deo repozitorijuma. Da ih dobiješ, stavi četiri datoteke MNIST-a u fasciklu, navedi je u $VITRINE_DATA i pokreni: npm run build",
+    notLoaded: "Cifre nisu učitane; učitaj stranicu ponovo.",
+  },
+  learning: {
+    lead: "Obuka pokazuje modelu slike sa njihovim odgovorima, i posle svakog koraka njegovi brojevi se malo pomere tako da bi tačan odgovor bio verovatniji. Jedan mali Vision Transformer sačuvan je u 36 trenutaka svoje obuke. Svaki od njih čita tvoj crtež.",
+    task: "Pomeraj klizač od prvog koraka do poslednjeg, ili pritisni „Pusti”. Zatim nacrtaj drugu cifru.",
+    notice:
+      "Na početku su vektori pozicija šum. Na kraju isečci koji dele ivicu imaju slične, iako niko modelu nije rekao koji se isečci dodiruju. Filteri se menjaju manje: mnogo od njihovog nasumičnog početka u njima je i na kraju.",
+    cite: (link) => [
+      "Da naučene pozicije nalaze mrežu, i šta postaje od filtera, piše u Dosovitskiy et al., ", link("2010.11929"),
+      ", odeljak 4.5 i slika 7. Ovaj model: naučene pozicije, širina 32, 3 bloka, 4 glave.",
+    ],
+    failed: "Mali modeli nisu učitani; proveri vezu.",
+    retry: "Ponovo",
+    slider: "Korak obuke",
+    play: "Pusti",
+    picture: "Sačuvaj kao SVG",
+    spacing: (stops, last) =>
+      `${count(stops, "stanica", "stanice", "stanica")} od koraka 0 do ${last}. Korak je jedna grupa (batch) od 128 cifara. Stanice su u početku gusto jedna uz drugu, jer se tada najviše menja; razmaci rastu sa kvadratom rednog broja stanice.`,
+    says: (step, label, p) => `Na koraku ${step} kaže ${label}, ${p}`,
+    test: (images, right, loss) => `Na test-ciframa (${images}): tačno ${right}, gubitak ${loss}.`,
+    settled: (step, label) => `Od koraka ${step} nadalje kaže ${label}.`,
+    bars: "Šta kaže",
+    strip: "Šta kaže na svakoj stanici",
+    digit: (label) => `cifra ${label}`,
+    step: (step) => `korak ${step}`,
+    row: (n) => `red ${n}`,
+    column: (n) => `kolona ${n}`,
+    curves: "Krive obuke",
+    curvesWords: (label) =>
+      `Udeo tačnih odgovora po koracima${label === undefined ? "" : `, i verovatnoća koju ${label} ima za tvoj crtež`}`,
+    curvesLegend: (images) =>
+      `Puna linija: tačni odgovori na prvim test-ciframa MNIST-a (${images}). Isprekidana: za tvoj crtež, verovatnoća cifre koju kaže na kraju. Vodoravno: koraci.`,
+    positions: "Pozicije: koliko liče na poziciju izabranog isečka",
+    nearAndFar: (near, far) =>
+      `Kosinus dva vektora pozicija: 1 gde pokazuju u istom smeru, 0 gde nemaju ništa zajedničko. Prosek isečaka koji dele ivicu: ${near}; svih ostalih: ${far}.`,
+    attention: "Pažnja klasnog tokena",
+    attentionWords: (layer, layers, head, heads) =>
+      `Sloj ${layer} od ${layers}, glava ${head} od ${heads}, u tom trenutku obuke.`,
+    filters: "Filteri",
+    largestWeight: (filter, row, column, weight) =>
+      `Najveće: filter ${filter}, red ${row}, kolona ${column}: ${weight}`,
+    filtersWords: (cosine) =>
+      `Svaka slika 4×4 je jedan filter: isečak se množi njime, piksel po piksel, i zbir je jedan broj tokena. Jedna skala za sve stanice. Kosinus između ovih filtera i onih sa koraka 0: ${cosine}.`,
+  },
+  cnn: {
+    lead: "Konvoluciona mreža prevlači male filtere preko slike: svaka njena jedinica vidi mali prozor, a svaki sloj ga širi. Vision Transformer seče sliku na isečke, i pažnja može odmah da spoji bilo koja dva. Ovde je po jedna mreža od obe vrste, skoro iste veličine, obučene na istim ciframa.",
+    task: "Izaberi isečak na bilo kojoj slici ovde i uporedi šta do njega stiže. Zatim izmeri brzinu na svom računaru.",
+    notice:
+      "Prozor konvolucione jedinice raste korak po korak i nikada ne napušta svoju okolinu; prosek na kraju spaja sve jedinice. Posle jednog bloka pažnje token Transformera je već video svaki isečak.",
+    vit: "Transformer",
+    convolutions: "Konvolucije",
+    chooser: "izbor isečka",
+    chooserKeys: "Strelice biraju isečak.",
+    row: (n) => `red ${n}`,
+    column: (n) => `kolona ${n}`,
+    reachTitle: "Šta jedinica može da vidi",
+    reachWords: "Prozor jedne jedinice kod izabranog isečka, posle svakog koraka. Ono što ne može da vidi je izbledelo.",
+    reach: (network) => `Šta jedinica može da vidi: ${network}`,
+    convolution: (n, stride, side) =>
+      `Konvolucija ${n}${stride > 1 ? `, svako ${stride === 2 ? "drugo" : `${stride}.`} mesto` : ""}: ${side}×${side} piksela`,
+    pooled: "Prosek svih jedinica: cela slika",
+    embedded: (rows, columns) => `Ugrađivanje (embedding): ${rows}×${columns} piksela`,
+    block: (n, reached, own, place, most) =>
+      `Blok ${n}: ${count(reached, "isečak", "isečka", "isečaka")}. On sam ${own}, zatim ${place}: ${most}`,
+    rolloutCite: (link) => [
+      "Boja isečka je njegov udeo u tokenu po rolloutu pažnje (attention rollout): u svakom bloku token zadržava polovinu sebe, a drugu polovinu daje prosek glava (Abnar i Zuidema, ", link("2005.00928"), ").",
+    ],
+    measuredTitle: "Isto to, izmereno",
+    measuredWords:
+      "Svaki kvadrat tvog crteža redom se obrće, mastilo u papir i papir u mastilo, i obe mreže računaju ponovo. Boja kaže koliko se menjaju brojevi jedinice, po svojoj dužini.",
+    measured: (network) => `Izmereni domet: ${network}`,
+    direction: "U kom smeru",
+    chipFrom: "Do koga stiže izabrani kvadrat",
+    chipTo: "Ko stiže do izabrane jedinice",
+    depth: "Transformer posle",
+    stage: (blocks) => (blocks === 0 ? "ugrađivanja" : `bloka ${blocks}`),
+    measuring: (done, all) => `Meri se: ${done} od ${all} kvadrata`,
+    from: (reached, all) => `Izabrani kvadrat menja ${reached} od ${all} jedinica.`,
+    to: (reached, all) => `Kvadrata koji menjaju izabranu jedinicu: ${reached} od ${all}.`,
+    tableTitle: "Veličina, tačnost, brzina",
+    parameters: "Naučeni brojevi",
+    products: "Proizvodi dva broja za jednu cifru",
+    million: (number) => `${number} miliona`,
+    right: (images) => `Tačni odgovori na test-ciframa MNIST-a (${images})`,
+    share: (percent) => `${percent}%`,
+    wrong: "Pogrešno",
+    time: "Vreme za tvoju cifru, ovde",
+    milliseconds: (ms) => `${ms} ms`,
+    measure: "Izmeri brzinu",
+    timing: "Meri se…",
+    speed: (slower, ratio, rounds, calls) =>
+      `${slower}: ${ratio} puta duže. Medijana za ${count(rounds, "krug", "kruga", "krugova")} od po ${count(calls, "cifru", "cifre", "cifara")}, naizmenično.`,
+    why: (convolutions, vit) =>
+      `Na ovim ciframa pobeđuju konvolucije: pogrešnih odgovora imaju ${convolutions}, a Transformer ${vit}, oboje u po jednoj obuci. Da susedi idu zajedno, i da je potez potez gde god ležao, ugrađeno je u konvoluciju. Transformer oboje mora da nauči iz primera, a 55.000 malih slika je malo.`,
+    when: "Kada je šta bolje",
+    papers: (link) => [
+      ["Malo slika, konvolucije; veoma mnogo, pažnja: predobučen na 9 miliona fotografija, Transformer je bio mnogo lošiji od ResNeta otprilike iste cene, a na 90 miliona i više bio je bolji (Dosovitskiy et al., ", link("2010.11929"), ", odeljak 4.3)."],
+      ["Gde je podataka malo, pomaže srednji put: pažnji koja počinje kao konvolucija i sme da se od toga oduči treba manje primera nego običnom Transformeru (d’Ascoli et al., ", link("2103.10697"), ")."],
+      ["Vide različito: najniži slojevi Transformera gledaju blizu i daleko u isti mah, a sa premalo slika ne nauče da gledaju blizu (Raghu et al., ", link("2108.08810"), ")."],
+      ["Gde je mnogo toga skriveno, pažnja duže izdržava: Transformeri su i dalje prepoznavali do 60% fotografija na kojima je bilo pokriveno 80%, i bolje od konvolucija podnosili ispremeštane isečke (Naseer et al., ", link("2105.10497"), ")."],
+      ["Nije stvar samo u pažnji: konvoluciona mreža građena i obučavana po ostalim zamislima Transformera ravna im je na fotografijama (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
+    ],
+  },
+  masks: {
+    leads: [
+      "Svaki Transformer računa pažnju kao gore. Razlika je u tome koji se rezultati računaju. Enkoder, kao ovaj ViT, čita sve svoje tokene odjednom: svaki sme da gleda svaki. Dekoder piše jedan token za drugim, pa nijedan ne sme da gleda ono što još nije napisano: pre softmaxa kauzalna maska postavlja te rezultate na −∞, i njihovi udeli su 0.",
+      "U unakrsnoj pažnji upiti pripadaju dekoderu, a ključevi i vrednosti enkoderu: ono što se piše pita ono što je pročitano.",
+    ],
+    task: "Izaberi masku. Primenjuje se na rezultate tvog crteža, u sloju i glavi koji su izabrani; zatim sledi softmax. Klikni na red da vidiš šta njegov token vidi.",
+    notice: {
+      full: "Puna: ništa nije šrafirano. Ovo je matrica koju je model zaista koristio.",
+      causal: "Kauzalna: šrafirano iznad dijagonale. Prvi token vidi samo sebe, sa 100%. Ovde je to klasni token, pa o tvom crtežu ne bi saznao ništa: dekoderi zato svoj odgovor čitaju iz poslednjeg tokena.",
+      cross: "Unakrsna: nije kvadrat. Redova ima koliko upita, a kolona koliko ključeva. Dekoder koji piše opis slike imao bi po jedan red za svaku reč.",
+    },
+    causalPlain: "Kauzalna: šrafirano iznad dijagonale. Prvi token vidi samo sebe, sa 100%: dekoderi svoj odgovor čitaju iz poslednjeg tokena.",
+    honest: "Ovaj model nikada nije učio sa maskom, a ViT nema dekoder: ovde su maskirani samo rezultati ove jedne glave, a slojevi pre nje računali su bez maske.",
+    crossClass: "Kao jedini upit dekodera stoji upit klasnog tokena, a ključevi su samo od isečaka. To nije nategnuto: u poslednjim slojevima CaiT-a pita samo klasni token, a odgovaraju isečci (i on sam).",
+    crossPatch: "Kao jedini upit dekodera stoji upit izabranog isečka, jer ovaj model nema klasni token.",
+    chips: "Koji se rezultati računaju?",
+    full: "puna",
+    causal: "kauzalna",
+    cross: "unakrsna",
+    matrix: "Udeli posle maske i softmaxa",
+    axes: {
+      full: "Redovi: ko pita. Kolone: ko je pitan. Najpre klasni token, zatim isečci red po red. Boje se završavaju na 25%.",
+      causal: "Redovi: ko pita. Kolone: ko je pitan, šrafirano gde je maskirano. Najpre klasni token, zatim isečci red po red. Boje se završavaju na 25%.",
+      cross: "Jedan red: upit. Kolone: isečci, red po red. Boje se završavaju na 25%.",
+    },
+    map: "Izabrani red na tvom crtežu",
+    asks: (token) => `upit: ${token}`,
+    asked: (token) => `ključ: ${token}`,
+    row: (n) => `red ${n}`,
+    column: (n) => `kolona ${n}`,
+    sums: ({ rows, least, most }) =>
+      rows === 1 ? `Zbir reda je ${most}.` : `Zbir svakog reda (ima ih ${rows}) je 1: najmanji zbir je ${least}, najveći ${most}.`,
+    masked: (masked, all) => `Maskiranih polja: ${masked} od ${all}.`,
+    sees: ({ token, seen, all, sum }) =>
+      `Upit (${token}) vidi ${seen} od ${all} tokena; zbir njegovih udela je ${sum}.`,
+    usesTitle: "Ko šta koristi",
+    usesHead: ["", "puna", "kauzalna", "unakrsna"],
+    uses: [
+      ["ViT, BERT: enkoderi", "u svakom sloju", "–", "–"],
+      ["GPT: dekoder", "–", "u svakom sloju", "–"],
+      ["Prevodilac (Vaswani et al.)", "među rečima koje čita", "među rečima koje je napisao", "od svake napisane reči ka rečima koje čita"],
+      ["Opisivač slika sa ViT-om", "među isečcima", "među rečima opisa", "od svake reči opisa ka isečcima"],
+      ["CaiT: jedan ViT", "među isečcima, u svim slojevima osim poslednja dva", "–", "od klasnog tokena ka isečcima i njemu samom, u poslednja dva sloja"],
+    ],
+    cite: "Tri upotrebe pažnje: Vaswani et al., odeljak 3.2.3",
+    citeCait: "Klasna pažnja u CaiT-u: Touvron et al.",
+  },
+  why: {
+    lead: "Mapa pažnje pokazuje gde je model gledao, a ne zbog čega je rekao 3. Na to pokušavaju da odgovore tri načina: pokrij isečak i vidi šta rezultat gubi; prati gradijent unazad kroz sve mape pažnje; ili pomnoži mape i zanemari klasu.",
+    task: "Izaberi drugu klasu: koji isečci su govorili za nju? Zatim dodaj jedan potez koji menja odgovor.",
+    target: "Klasa",
+    names: { occlusion: "Zaklanjanje", relevance: "Gradijent × pažnja", rollout: "Rollout" },
+    how: {
+      occlusion:
+        "Svaki isečak redom postaje prazan papir. Crveno: bez njega rezultat klase pada. Plavo: raste. Može da zavara: crtež sa rupom je nešto iz čega model nikada nije učio, a dva isečka koji kažu isto skrivaju jedan drugog.",
+      relevance:
+        "Koliko bi malo više pažnje podiglo rezultat klase, puta pažnja, kroz sve slojeve. Može da zavara: važi samo za male promene i odbacuje sve što govori protiv klase.",
+      rollout:
+        "Koliko od svakog isečka stiže do klasnog tokena kroz sve slojeve. Može da zavara: mapa je ista za svaku klasu i ne zna ništa o onome što rade MLP-ovi.",
+    },
+    row: (row) => `red ${row}`,
+    column: (column) => `kolona ${column}`,
+    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} rezultata`,
+    tops: (label, [occlusion, relevance, rollout]) =>
+      `Najvažniji isečak za ${label}: po zaklanjanju ${occlusion}, po gradijentu × pažnji ${relevance}; najveći u rolloutu: ${rollout}.`,
+    notice:
+      "I prazni isečci mogu biti važni: praznina zbog koje 3 nije 8 govori za 3. A gde se tri mape razlikuju, nijedna od njih nije istina: svaka odgovara na drugo pitanje.",
+    cite: [
+      "Zaklanjanje: Zeiler i Fergus, arXiv:1311.2901. Gradijent × pažnja: Chefer, Gur i Wolf, arXiv:2012.09838 i arXiv:2103.15679. Rollout: Abnar i Zuidema, arXiv:2005.00928. Šta može da zavara: Jain i Wallace, arXiv:1902.10186.",
+    ],
+  },
+  teach: {
+    lead: "Šest vežbi za čas od 45 minuta, za uzrast od oko 15 godina naviše. Za svaku je potrebna samo ova stranica: bez naloga, i nijedan crtež ne napušta karticu. Kad se jednom učita, stranica radi i bez mreže.",
+    print: "Odštampaj ovu stranicu",
+    look: "Na šta obratiti pažnju",
+    exercises: [
+      {
+        chapter: "positions",
+        title: "Da li je redosled važan?",
+        task: "Nacrtaj 7. U delu „Gde sam?” izaberi „nikakve” i ispremeštaj isečke. Zatim izaberi „2-D sin-cos” i ispremeštaj ponovo.",
+        look: "Bez pozicija se nijedan rezultat ne menja, jer pažnja sabira po skupu, a skup nema redosled. Sa pozicijama se odgovor raspada: isti isečci sada kažu da su negde drugde.",
+      },
+      {
+        chapter: "score",
+        title: "Jedan rezultat ručno",
+        task: "U delu „Jedan rezultat ručno” izaberi isečak na svom mastilu i jedan pored njega. Na papiru pomnoži prva četiri broja nizova q i k. Zatim pusti stranicu da ih pomnoži sve.",
+        look: "Rezultat je zbir proizvoda podeljen sa √d: velik je gde q i k pokazuju u istom smeru. Softmax od svih rezultata pravi udele, pa token može više da gleda jedan isečak samo ako druge gleda manje.",
+      },
+      {
+        chapter: "masks",
+        title: "Ko sme koga da gleda?",
+        task: "U delu „Enkoder, dekoder” pređi sa pune na kauzalnu pažnju. Nađi red prvog isečka i red poslednjeg.",
+        look: "Sa kauzalnom maskom prvi red može da gleda samo sebe, a poslednji i dalje vidi sve. To treba modelu koji piše reč za rečju; onome koji čita celu sliku ne treba.",
+      },
+      {
+        chapter: "layers",
+        title: "Kada zna?",
+        task: "Nacrtaj 4 koje se na vrhu skoro zatvara. U delu „Sloj po sloj” pročitaj šta bi model rekao posle svakog bloka. Zatim izostavljaj glavu po glavu.",
+        look: "Odgovor se često uobličava u poslednjim blokovima, a većina pojedinačnih glava može da izostane a da se on ne promeni: njihov posao je podeljen (Michel et al., arXiv:1905.10650). Zapiši bez koje glave tvoja cifra ne može.",
+      },
+      {
+        chapter: "strokes",
+        title: "Pola cifre",
+        task: "Nacrtaj 9, počevši od petlje. U delu „Za vreme crtanja” vrati se do trenutka kad je postojala samo petlja.",
+        look: "Sama petlja je 0 ili početak cifre 6, 8 ili 9. Dobar model tu raspoređuje svoju verovatnoću. Da li je ovaj iskren? Uporedi sa svojim odgovorom.",
+      },
+      {
+        chapter: "doubt",
+        title: "Šta znači 90%?",
+        task: "Nacrtaj nešto između 4 i 9. U delu „Softmax i sumnja” pomeri temperaturu, pa pročitaj dijagram pouzdanosti.",
+        look: "Temperatura nikada ne menja koja je klasa prva, već samo koliko sigurno model zvuči. Kalibrisan znači: od svih odgovora na 90%, tačno je oko devet od deset, na ciframa kao što su one na kojima je to izmereno.",
+      },
+    ],
   },
 } satisfies Translation;
