@@ -20,7 +20,7 @@ describe("the chapter on what spoke for a class", { skip }, () => {
   const visit = async (options) => {
     const { page, trouble, close } = await browser.visit(options);
     await draw(page, DIGITS[3]);
-    await page.locator("#why").evaluate((chapter) => chapter.scrollIntoView());
+    await page.evaluate(() => (location.hash = "why"));
     await page.locator("#why .why-words", { hasText: "gradient" }).waitFor();
     await settled(page);
     return { page, trouble, close };
@@ -30,6 +30,7 @@ describe("the chapter on what spoke for a class", { skip }, () => {
   const numbersOf = async (page, way) => {
     const canvas = page.locator(`#why [data-way=${way}] canvas[role=application]`);
     const words = page.locator(`#why [data-way=${way}] .grid-words`);
+    await canvas.blur(); // an earlier cursor goes
     await canvas.focus();
     const numbers = [];
     for (let row = 0; row < 7; row++) {

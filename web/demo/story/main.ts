@@ -59,6 +59,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
   };
   build();
   onLanguage(build);
+  holdTarget(root.querySelector<HTMLElement>("#chapters")!);
 
   const drawChapters = () => {
     for (const chapter of open) {
@@ -140,6 +141,23 @@ async function orBlank(answer: Promise<Classification>): Promise<Classification 
     if (error instanceof VitError && ["blank_image", "disposed"].includes(error.code)) return undefined;
     throw error;
   }
+}
+
+/**
+ * Keeps the chapter that a link leads to in its place while chapters above it load and grow, until
+ * the visitor scrolls, presses or types.
+ */
+function holdTarget(chapters: HTMLElement): void {
+  let target: HTMLElement | undefined;
+  const follow = () => {
+    target = [...chapters.querySelectorAll<HTMLElement>(".chapter")].find(({ id }) => location.hash === `#${id}`);
+    target?.scrollIntoView();
+  };
+  addEventListener("hashchange", follow);
+  for (const event of ["wheel", "touchmove", "pointerdown", "keydown"])
+    addEventListener(event, () => (target = undefined), { capture: true, passive: true });
+  new ResizeObserver(() => target?.scrollIntoView()).observe(chapters);
+  follow();
 }
 
 /**
