@@ -203,11 +203,16 @@ describe("the page in other languages", { skip }, () => {
       const clear = () => page.locator("#caption").evaluate((caption) => {
         const range = document.createRange();
         range.selectNodeContents(caption);
-        return range.getBoundingClientRect().right <= document.getElementById("bars").getBoundingClientRect().left;
+        return range.getBoundingClientRect().right <= document.getElementById("bars").getBoundingClientRect().left + 1;
       });
       assert.ok(await inside("#hint"), "the hint");
       await draw(page, DIGITS[3]);
       assert.ok(await clear(), "the caption ends before the bars");
+      await page.locator("#clear").click();
+      await draw(page, [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]]);
+      assert.equal(await page.locator("#prediction.unsure").count(), 1);
+      assert.ok(await clear(), "the caption of a doubtful answer");
+      assert.ok(await inside("#prediction strong"), "a doubtful answer");
       const tops = await page.locator("header > *, #tabs button").evaluateAll((parts) =>
         parts.map((part) => {
           const { left, right, height } = part.getBoundingClientRect();

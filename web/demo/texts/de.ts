@@ -14,8 +14,8 @@ export const de = {
   },
   answer: {
     reads: "Gelesen als",
-    is: "Das Modell ist",
-    sees: "Das Modell sieht",
+    is: "Es ist",
+    sees: "Es sieht",
     unsure: "nicht sicher",
     none: "keine Ziffer",
     perhaps: (label) => `vielleicht ${label}`,

@@ -14,8 +14,8 @@ export const fr = {
   },
   answer: {
     reads: "Se lit",
-    is: "Le modèle n’est",
-    sees: "Le modèle ne voit",
+    is: "Il n’est",
+    sees: "Il ne voit",
     unsure: "pas sûr",
     none: "aucun chiffre",
     perhaps: (label) => `peut-être ${label}`,
