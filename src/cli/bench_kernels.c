@@ -22,12 +22,12 @@ static const struct shape {
     {LINEAR, "DeiT-Ti/16 fc2", 197, 768, 192},
     {LINEAR, "digits qkv", 50, 64, 192},
     {LINEAR, "digits proj", 50, 64, 64},
-    {LINEAR, "digits fc1", 50, 64, 256},
-    {LINEAR, "digits fc2", 50, 256, 64},
+    {LINEAR, "digits fc1", 50, 64, 128},
+    {LINEAR, "digits fc2", 50, 128, 64},
     {LINEAR, "5 digits qkv", 250, 64, 192},
     {LINEAR, "5 digits proj", 250, 64, 64},
-    {LINEAR, "5 digits fc1", 250, 64, 256},
-    {LINEAR, "5 digits fc2", 250, 256, 64},
+    {LINEAR, "5 digits fc1", 250, 64, 128},
+    {LINEAR, "5 digits fc2", 250, 128, 64},
     {ATTENTION, "ViT/16 qk", 197, 64, 197},
     {ATTENTION, "ViT/16 pv", 197, 197, 64},
     {ATTENTION, "digits qk", 50, 16, 50},
@@ -39,7 +39,7 @@ static const struct shape {
     {SCORES, "digits", 50, 1, 50},
     {HIDDEN, "ViT-B/16", 197, 1, 3072},
     {HIDDEN, "DeiT-Ti/16", 197, 1, 768},
-    {HIDDEN, "digits", 50, 1, 256},
+    {HIDDEN, "digits", 50, 1, 128},
 };
 
 /* The input of one shape, and room for each kernel's output. */

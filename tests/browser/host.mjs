@@ -89,6 +89,6 @@ export async function stored(page) {
     const keys = await Promise.all(
       (await caches.keys()).map(async (name) => (await caches.open(name)).keys()),
     );
-    return keys.flat().some(({ url }) => /digits-(?!int8|stem|large)[^/]*\.safetensors$/.test(url));
+    return keys.flat().some(({ url }) => /digits-(?!int8|plain|large)[^/]*\.safetensors$/.test(url));
   });
 }

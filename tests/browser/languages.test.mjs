@@ -62,7 +62,7 @@ describe("the page in other languages", { skip }, () => {
     }
     assert.equal(await page.locator("#maps button").nth(1).getAttribute("aria-label"), "Couche 2, tête 1");
     assert.match(await page.locator("#head option").first().textContent(), /^moyenne$/);
-    assert.match(await page.locator("#model option").nth(1).textContent(), /d’abord des convolutions/);
+    assert.match(await page.locator("#model option").nth(1).textContent(), /sans convolutions avant/);
     assert.equal(await page.locator("#examples button").first().getAttribute("title"), "Un exemple\u202f: 2");
     assert.ok((await painted(page, "#examples canvas >> nth=0")) > 0, "the examples are drawn");
     assert.match(await page.locator("#theme").textContent(), /^Sombre$/);

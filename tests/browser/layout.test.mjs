@@ -203,8 +203,8 @@ describe("the page on its screen", { skip }, () => {
 
   const JOURNEY = ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"];
   for (const [model, names] of [
-    ["digits", JOURNEY],
-    ["digits-stem", ["Pixels", "Convolutions", ...JOURNEY.slice(1)]],
+    ["digits", ["Pixels", "Convolutions", ...JOURNEY.slice(1)]],
+    ["digits-plain", JOURNEY],
     ["myvit", JOURNEY],
   ]) test(`the journey's figures have one size and its texts have similar lengths, ${model}`, async () => {
     const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 }, address: `${browser.address}?model=${model}` });

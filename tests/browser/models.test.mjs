@@ -137,7 +137,7 @@ describe("the choice of a model", { skip }, () => {
   const ready = (page) => page.locator("#status.ready").waitFor();
 
   // By hand: each convolution adds two places, each stride doubles what a place is.
-  for (const [model, many, field] of [["digits-stem", "6", "29"], ["digits-large", "6", "23"]]) {
+  for (const [model, many, field] of [["digits", "6", "29"], ["digits-large", "6", "23"]]) {
     test(`the journey of ${model} draws its stem, through which a patch sees ${field} pixels each way`, async () => {
       const { page, trouble, close } = await browser.visit({ address: `${browser.address}?model=${model}` });
       await draw(page, DIGITS[7]);
@@ -148,8 +148,8 @@ describe("the choice of a model", { skip }, () => {
       await page.keyboard.press("ArrowLeft");
       await settled(page);
       assert.notEqual(await picture(page, "#stem"), before, "another patch has another field");
-      await page.selectOption("#model", "digits");
-      await page.waitForURL((url) => url.search === "");
+      await page.selectOption("#model", "digits-plain");
+      await page.waitForURL(/\?model=digits-plain$/);
       await ready(page);
       assert.equal(await page.locator("#stem").isVisible(), false, "a plain model has no stem");
       assert.doesNotMatch(await page.locator(".journey").innerText(), /convolution/i);
@@ -199,7 +199,7 @@ describe("the choice of a model", { skip }, () => {
   test("the page begins with the model of ?model=…, or with digits if there is no such model", async () => {
     for (const [asked, want] of [
       ["myvit", "myvit"],
-      ["digits-stem", "digits-stem"],
+      ["digits-plain", "digits-plain"],
       ["digits-large", "digits-large"],
       ["x", "digits"],
     ]) {
@@ -284,7 +284,7 @@ describe("the choice of a model", { skip }, () => {
     const { page, close } = await browser.visit({ viewport: { width: 320, height: 740 } });
     await page.getByRole("combobox", { name: "Model", exact: true }).focus();
     await page.keyboard.press("ArrowDown");
-    await page.waitForURL(/model=digits-stem/);
+    await page.waitForURL(/model=digits-plain/);
     await ready(page);
     assert.equal(await page.evaluate(() => document.activeElement.id), "model");
     const { height } = await page.locator("#model").boundingBox();

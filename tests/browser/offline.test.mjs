@@ -10,7 +10,7 @@ import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from ".
 import { DOWN, hosted, openHost, stored, until } from "./host.mjs";
 
 const AT = "/some/where/";
-const isModel = (path) => /digits-(?!stem|large)/.test(path);
+const isModel = (path) => /digits-(?!plain|large)/.test(path);
 const ready = (page) => page.locator("#status.ready").waitFor();
 /** Loads the random model, as soon as the tab's code has loaded. */
 async function random(page) {

@@ -7,7 +7,7 @@ import { DOWN, hosted, stored } from "./host.mjs";
 
 const SLOW = 60_000; // bytes a second
 const isInt8 = (path) => path.includes("digits-int8");
-const isReal = (path) => /digits-(?!int8|stem|large)[^/]*\.safetensors$/.test(path);
+const isReal = (path) => /digits-(?!int8|plain|large)[^/]*\.safetensors$/.test(path);
 const weights = ({ asked }) => asked.filter((path) => path.endsWith(".safetensors"));
 const kB = (name) => {
   const { size } = statSync(new URL(`../../weights/${name}.safetensors`, import.meta.url));

@@ -7,7 +7,7 @@
 
 #include <png.h>
 
-static const char STEM[] = GOLDEN_DIR "/../../weights/digits-stem.safetensors";
+static const char STEM[] = GOLDEN_DIR "/../../weights/digits.safetensors";
 enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */
@@ -318,7 +318,7 @@ TEST("vit classify divides by the temperature and says which answers are uncerta
 /* ---- Drawings ----------------------------------------------------------- */
 
 /* Writes `copies` times 30 drawings by a writer for validation: lines and corners, which
- * digits-stem takes for ones, sevens and others. Each label is given to every third. */
+ * digits takes for ones, sevens and others. Each label is given to every third. */
 static const char *put_strokes(const char *name, int copies) {
     static char text[1 << 16];
     size_t size = 0;
@@ -332,7 +332,7 @@ static const char *put_strokes(const char *name, int copies) {
     return file_at(name);
 }
 
-/* vit calibrate of digits-stem by two blank images and the drawings. */
+/* vit calibrate of digits by two blank images and the drawings. */
 static int calibrate_stem(const char *out, const char *strokes, const char *more) {
     static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28};
     static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};

@@ -55,7 +55,7 @@ static void draw(uint8_t *plane, const struct reader *r, size_t drawing, const s
     sketch_draw(plane, PAD, PAD, &sketch, pen);
 }
 
-static const char *const MODELS[] = {"digits", "digits-stem", "digits-large"};
+static const char *const MODELS[] = {"digits", "digits-large"};
 #define NO_DRAWINGS "no pen drawings in the folder that VITRINE_DATA names, nor beside it"
 
 static bool reader_open(struct reader *r, const char *model) {

@@ -180,7 +180,7 @@ export async function page(kind = release) {
     inputs: [
       "web/demo",
       kind.dist,
-      ...["digits", "digits-int8", "digits-stem", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
+      ...["digits", "digits-int8", "digits-plain", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
       "weights/explain.safetensors.gz",
       "package.json",
       "package-lock.json",

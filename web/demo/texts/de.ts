@@ -60,8 +60,8 @@ export const de = {
   },
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem: zuerst Faltungen",
-    "digits-large": "digits-large: ebenso, größer",
+    "digits-plain": "digits-plain: ohne Faltungen davor",
+    "digits-large": "digits-large: 2,4-mal so groß",
     myvit: "myvit: der winzige ViT des Tutorials",
   },
   calibration: {

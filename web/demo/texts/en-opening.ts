@@ -61,8 +61,8 @@ export const opening = {
   /** By the models' names in models.ts. */
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem: convolutions first",
-    "digits-large": "digits-large: the same, larger",
+    "digits-plain": "digits-plain: no convolutions first",
+    "digits-large": "digits-large: 2.4 times the size",
     myvit: "myvit: the tutorial’s tiny ViT",
   },
   calibration: {

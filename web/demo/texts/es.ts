@@ -62,8 +62,8 @@ export const es = {
   },
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem: primero convoluciones",
-    "digits-large": "digits-large: lo mismo, más grande",
+    "digits-plain": "digits-plain: sin convoluciones antes",
+    "digits-large": "digits-large: 2,4 veces más grande",
     myvit: "myvit: el diminuto ViT del tutorial",
   },
   calibration: {

@@ -62,8 +62,8 @@ export const fr = {
   },
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem\u202f: d’abord des convolutions",
-    "digits-large": "digits-large\u202f: pareil, plus grand",
+    "digits-plain": "digits-plain\u202f: sans convolutions avant",
+    "digits-large": "digits-large\u202f: 2,4 fois plus grand",
     myvit: "myvit\u202f: le minuscule ViT du tutoriel",
   },
   calibration: {

@@ -67,8 +67,8 @@ export const sr = {
   },
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem: najpre konvolucije",
-    "digits-large": "digits-large: isto, ali veći",
+    "digits-plain": "digits-plain: bez konvolucija na početku",
+    "digits-large": "digits-large: 2,4 puta veći",
     myvit: "myvit: majušni ViT iz tutorijala",
   },
   calibration: {

@@ -57,8 +57,8 @@ export const zh = {
   },
   models: {
     digits: "digits",
-    "digits-stem": "digits-stem：先做卷积",
-    "digits-large": "digits-large：同样，但更大",
+    "digits-plain": "digits-plain：前面没有卷积",
+    "digits-large": "digits-large：2.4 倍大小",
     myvit: "myvit：教程里的微型 ViT",
   },
   calibration: {
