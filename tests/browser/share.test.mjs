@@ -52,6 +52,42 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
+  test("a link holds the choice of map, layer, head and patch, and the chapter on the screen", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[7]);
+    const answer = await prediction(page);
+    await page.selectOption("#map", "patch");
+    await page.selectOption("#layer", "2");
+    await page.selectOption("#head", "3");
+    await page.locator("#pixels").focus();
+    await page.keyboard.press("ArrowRight");
+    await settled(page);
+    const words = await page.locator("#explanation").textContent();
+    assert.match(words, /row 4, column 5 .* layer 2, head 3/);
+    await page.evaluate(() => (location.hash = "layers"));
+    await page.locator("#layers .lead").waitFor();
+    await page.locator("#share").evaluate((button) => button.click());
+    await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await close();
+    assert.ok(link.length < 2000, `${link.length} characters`);
+    const other = await visit({ address: link });
+    await other.page.locator("#layers .lead").waitFor();
+    await settled(other.page);
+    await answers(other.page, answer);
+    assert.equal(await other.page.locator("#explanation").textContent(), words);
+    assert.equal(new URL(other.page.url()).hash, "#layers");
+    assert.deepEqual(other.trouble.filter((text) => !text.includes("willReadFrequently")), []);
+    await other.close();
+    for (const odd of ["&view=patch.9.mean.1.1&at=nothing", "&view=x&at=%00", "&view=patch.1.1.99.1"]) {
+      const { page, close } = await visit({ address: link.replace(/&.*/, "") + odd });
+      await settled(page);
+      await answers(page, answer);
+      assert.equal(await page.inputValue("#map"), "class", odd);
+      await close();
+    }
+  });
+
   test("a damaged link is refused with a message, and the drawing on the pad stays", async () => {
     const { page, trouble, close } = await visit();
     await draw(page, DIGITS[7]);

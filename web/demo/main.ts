@@ -7,6 +7,7 @@ import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
 import { addressOf, choiceIn, MODELS, titleOf, type Choice } from "./models.ts";
 import { paintScale } from "./colour.ts";
+import { firstView, isIn, type Place } from "./place.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
 import { drawPad, listen, type PadEvents } from "./pad.ts";
@@ -42,6 +43,7 @@ const prediction = element("prediction");
 let loading: AbortController | undefined;
 let busy = false;
 let noticed: (() => void) | undefined; // shows a notice, which stays until the visitor draws on
+let wanted: Place["view"]; // a link's choices, until a model has loaded
 let word = ""; // stays in the status line too, even when a load ends
 
 select("model").replaceChildren(...MODELS.map((choice) => new Option(titleOf(choice), choice.id)));
@@ -331,14 +333,21 @@ function notice(what: () => string, error: unknown, choice: Choice): void {
   noticed();
 }
 
+/** Chooses what the page's link asked for, once there is a model that has it. */
+function takeWanted(): void {
+  if (!wanted || !state.model) return;
+  if (isIn(wanted, state.model.config)) Object.assign(state.view, wanted);
+  wanted = undefined;
+}
+
 /** Fits the page's choices and texts to the model. */
 function fit(): void {
   const config = state.model!.config;
-  const { gridRows, gridCols } = shapeOf(config);
   buildBars(element("bars"), element("logits"), [...config.labels]);
-  state.view.layer = config.depth - 1;
+  const { layer, patch } = firstView(config);
+  Object.assign(state.view, { layer, patch });
   if (state.view.head !== "mean" && state.view.head >= config.heads) state.view.head = "mean";
-  state.view.patch = [gridRows >> 1, gridCols >> 1];
+  takeWanted();
   const stemmed = config.stem.length > 0;
   element("stem-step").hidden = !stemmed;
   element("stem-step").parentElement!.classList.toggle("stemmed", stemmed);
@@ -444,10 +453,13 @@ function invite(): void {
 
 /** Shows the drawing that the page's address holds, if any. */
 function openLink(): boolean {
-  const drawing = fromLink();
-  if (drawing === "damaged") say(words.share.damaged);
-  if (typeof drawing === "string") return false;
-  openDrawing(drawing);
+  const link = fromLink();
+  if (link === "damaged") say(words.share.damaged);
+  if (typeof link === "string") return false;
+  wanted = link.view;
+  takeWanted();
+  openDrawing(link.strokes);
+  if (link.chapter && document.querySelector(`#${link.chapter}.chapter`)) location.hash = link.chapter;
   return true;
 }
 

@@ -1,28 +1,33 @@
 /** Puts the drawing into a link, and keeps it over a reload. */
+import { type Place, readPlace } from "./place.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
 import { words } from "./texts/words.ts";
 
 const MARK = "#d=";
 
-/** The page's address with the drawing in its fragment. Browsers send no fragment to a server. */
-export function linkTo(strokes: Stroke[]): string | undefined {
+/**
+ * The page's address with the drawing and the place in its fragment. Browsers send no fragment to a
+ * server. Undefined where the drawing is too large.
+ */
+export function linkTo(strokes: Stroke[], place: string): string | undefined {
   const packed = pack(strokes);
-  return packed && location.href.replace(/#.*/, "") + MARK + packed;
+  return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
 }
 
-/** Takes the drawing out of the address: "none" without one, "damaged" if it is unreadable. */
-export function fromLink(): Stroke[] | "none" | "damaged" {
+/** Takes drawing and place out of the address: "none" without a drawing, "damaged" if it is unreadable. */
+export function fromLink(): (Place & { strokes: Stroke[] }) | "none" | "damaged" {
   if (!location.hash.startsWith(MARK)) return "none";
-  const strokes = unpack(location.hash.slice(MARK.length));
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const strokes = unpack(fragment.get("d") ?? "");
   // The address does not keep the drawing, because the next stroke changes it.
   history.replaceState(null, "", location.pathname + location.search);
-  return strokes ?? "damaged";
+  return strokes ? { strokes, ...readPlace(fragment) } : "damaged";
 }
 
 /** Shares or copies the link. Returns a text for the visitor; empty where the visitor gave up. */
-export async function share(strokes: Stroke[]): Promise<string> {
-  const link = linkTo(strokes);
+export async function share(strokes: Stroke[], place: string): Promise<string> {
+  const link = linkTo(strokes, place);
   if (!link) return words.share.large;
   try {
     if (typeof navigator.share === "function") {
