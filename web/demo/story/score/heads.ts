@@ -95,7 +95,7 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: Shown, { wei
   const most = weights.indexOf(Math.max(...weights));
   root.ariaPressed = String(index === scene.head);
   const where = { token: tokenName(most, scene, texts), share: percent(weights[most]!) };
-  root.ariaLabel = texts.score.headName({ n: index + 1, ...where });
+  root.ariaDescription = texts.score.headName({ n: index + 1, ...where });
   name.textContent = texts.score.head(index + 1);
   small.textContent = config.prefix.map((_, token) =>
     texts.score.ofPrefix(tokenName(token, scene, texts), percent(weights[token]!))).join(", ");
