@@ -65,14 +65,14 @@ describe("what is taken along", { skip }, () => {
     const words = await page.locator("#explanation").textContent();
     assert.match(words, /row 4, column 5 .* layer 2, head 3/);
     await page.evaluate(() => (location.hash = "layers"));
-    await page.locator("#layers .lead").waitFor();
+    await page.locator("#layers .lead").first().waitFor();
     await page.locator("#share").evaluate((button) => button.click());
     await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
     await close();
     assert.ok(link.length < 2000, `${link.length} characters`);
     const other = await visit({ address: link });
-    await other.page.locator("#layers .lead").waitFor();
+    await other.page.locator("#layers .lead").first().waitFor();
     await settled(other.page);
     await answers(other.page, answer);
     assert.equal(await other.page.locator("#explanation").textContent(), words);
