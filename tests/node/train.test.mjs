@@ -21,7 +21,7 @@ test("the second run has the first's recipe but for the changes, and its fitted 
 });
 
 test("a model of two runs keeps a validation part in the first run alone, and ends shorter and slower", () => {
-  assert.deepEqual(finished, ["digits"]);
+  assert.deepEqual(finished, ["digits-plain"]);
   for (const name of finished) {
     assert.ok(existsSync(new URL(`${name}.recipe.json`, weights)));
     const first = json(`${name}.recipe.json`);
