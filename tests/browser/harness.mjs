@@ -109,6 +109,16 @@ export async function draw(page, strokes, during) {
   await settled(page);
 }
 
+/**
+ * Goes to a chapter of the story as a link does: it stays in place while the chapters above it load
+ * and grow, which they do after a mere scroll too.
+ */
+export const toChapter = (page, id) =>
+  page.evaluate((id) => {
+    history.replaceState(null, "", location.pathname + location.search); // else the same link does nothing
+    location.hash = id;
+  }, id);
+
 /** Waits until the page shows the answer for the drawing on the pad. */
 export async function settled(page) {
   const frames = () =>

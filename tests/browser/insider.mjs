@@ -1,6 +1,7 @@
 /** Reads the page's own drawing with the package, in the same browser and with the same weights. */
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
+import { toChapter } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
@@ -44,11 +45,10 @@ export async function insideOf(page, weights, layer) {
   }, { strokes, bytes: [...weights], layer });
 }
 
-/** Scrolls to a chapter and waits for what its code builds. */
+/** Goes to a chapter and waits for what its code builds. */
 export async function openChapter(page, id, selector) {
   const chapter = page.locator(`#${id}`);
-  await chapter.evaluate((section) => section.scrollIntoView());
+  await toChapter(page, id);
   await chapter.locator(selector).first().waitFor();
-  await chapter.evaluate((section) => section.scrollIntoView());
   return chapter;
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, draw, openBrowser, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, skip, toChapter } from "./harness.mjs";
 import { drawingOn } from "./ink.mjs";
 
 const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/doubt/reliability.json", import.meta.url), "utf8"));
@@ -29,7 +29,7 @@ describe("softmax and doubt", { skip }, () => {
     ({ page, trouble, close } = await browser.visit());
     vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
     await draw(page, DIGITS[3]);
-    await page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(page, "doubt");
     await page.locator("#doubt .softmax").waitFor();
   });
   after(async () => {
@@ -142,7 +142,7 @@ describe("softmax and doubt", { skip }, () => {
   test("another drawing brings its own logits; another model its temperature and a word about the figures", async () => {
     await page.locator("#clear").click();
     await draw(page, DIGITS[7]);
-    await page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(page, "doubt");
     await page.waitForFunction(() => document.querySelector("#doubt tr[data-row=logit] td.best")?.cellIndex === 8);
     near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
     await page.selectOption("#model", "myvit");
@@ -155,7 +155,7 @@ describe("softmax and doubt", { skip }, () => {
   test("at 320 pixels the page does not scroll sideways", async () => {
     const small = await browser.visit({ viewport: { width: 320, height: 640 } });
     await draw(small.page, DIGITS[3]);
-    await small.page.locator("#doubt").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(small.page, "doubt");
     await small.page.locator("#doubt .softmax").waitFor();
     assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 320);
     assert.deepEqual(small.trouble, []);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn } from "./ink.mjs";
 
 /** The page may run another build, which rounds differently. */
@@ -20,7 +20,7 @@ describe("layer by layer", { skip }, () => {
     vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
     await draw(page, DIGITS[3]);
     drawing = await drawingOn(page);
-    await page.locator("#layers").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(page, "layers");
     await ready();
   });
   after(async () => {
@@ -157,7 +157,7 @@ describe("layer by layer", { skip }, () => {
     const first = (await stops())[0].shares;
     await page.locator("#clear").click();
     await draw(page, DIGITS[7]);
-    await page.locator("#layers").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(page, "layers");
     await page.locator("#layers .layers-answer[data-label='7']").waitFor();
     const shown = await stops();
     shown[0].shares.forEach((p, index) => assert.ok(Math.abs(p - first[index]) < 1e-6));
@@ -182,7 +182,7 @@ describe("layer by layer", { skip }, () => {
   test("at 320 pixels the page does not scroll sideways", async () => {
     const small = await browser.visit({ viewport: { width: 320, height: 640 } });
     await draw(small.page, DIGITS[3]);
-    await small.page.locator("#layers").evaluate((chapter) => chapter.scrollIntoView());
+    await toChapter(small.page, "layers");
     await small.page.locator("#layers .layers[aria-busy=false]").waitFor();
     assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 320);
     assert.deepEqual(small.trouble, []);

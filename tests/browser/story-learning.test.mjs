@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { DIGITS, draw, openBrowser, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, skip, toChapter } from "./harness.mjs";
 import { accuracy, dataOf, drawingOf, openChapter, packed } from "./story.mjs";
 
 describe("how it learnt", { skip }, () => {
@@ -124,7 +124,7 @@ describe("how it learnt", { skip }, () => {
 
   test("another drawing is read at the same stop", async () => {
     await draw(page, DIGITS[1]); // more ink on the pad
-    await page.locator("#learning").evaluate((section) => section.scrollIntoView());
+    await toChapter(page, "learning");
     const drawing = await drawingOf(page);
     const want = (await answerOf(learning.at(-1), drawing))[0];
     await page.waitForFunction(

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, picture, settled, skip, toChapter } from "./harness.mjs";
 
 const weightsOf = (name) => readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
 /** As the page writes it: a true minus sign, and no minus before a zero. */
@@ -23,7 +23,7 @@ describe("patch to token", { skip }, () => {
     const visited = await browser.visit({ address: `${browser.address}?model=${model}`, ...options });
     const { page } = visited;
     await draw(page, DIGITS[3]);
-    await page.locator("#patches").evaluate((section) => section.scrollIntoView());
+    await toChapter(page, "patches");
     await page.locator("#patches-class[data-values]").waitFor();
     return visited;
   }
@@ -125,7 +125,7 @@ describe("patch to token", { skip }, () => {
       for (const digit of [3, 7]) {
         await page.evaluate(() => scrollTo(0, 0));
         if (digit !== 3) await draw(page, DIGITS[digit]);
-        await page.locator("#patches").evaluate((section) => section.scrollIntoView());
+        await toChapter(page, "patches");
         await settled(page);
         (await shown()).forEach((value, d) => assert.ok(Math.abs(value - learnt[d]) < 1e-6));
       }

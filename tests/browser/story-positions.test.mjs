@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
 
 const shipped = unpack(gunzipSync(readFileSync(new URL("../../weights/explain.safetensors.gz", import.meta.url))));
 const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"];
@@ -57,7 +57,7 @@ async function strokesOf(page) {
 }
 
 async function goTo(page) {
-  await page.locator("#positions").evaluate((chapter) => chapter.scrollIntoView());
+  await toChapter(page, "positions");
   await page.locator("#positions[data-kind]").waitFor();
 }
 

@@ -1,7 +1,7 @@
 // The chapter "While you drew": each moment against the page's own answer to that drawing.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, prediction, settled, skip, toChapter } from "./harness.mjs";
 
 describe("while you drew", { skip }, () => {
   let browser, page, trouble, close;
@@ -22,7 +22,7 @@ describe("while you drew", { skip }, () => {
     await read(page);
   }
   async function read(page) {
-    await page.locator("#strokes").evaluate((section) => section.scrollIntoView());
+    await toChapter(page, "strokes");
     await settled(page);
     await page.locator("#strokes-progress[data-done=true]").waitFor();
     await settled(page);
@@ -73,7 +73,7 @@ describe("while you drew", { skip }, () => {
   });
 
   test("a moment on the pad gets from the page the answer that the strip shows; undo brings the drawing back", async () => {
-    await page.locator("#strokes").evaluate((section) => section.scrollIntoView());
+    await toChapter(page, "strokes");
     const whole = await prediction(page);
     const [, max] = await range();
     const answers = new Set();

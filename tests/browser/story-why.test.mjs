@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn } from "./ink.mjs";
 
 describe("the chapter on what spoke for a class", { skip }, () => {
@@ -20,7 +20,7 @@ describe("the chapter on what spoke for a class", { skip }, () => {
   const visit = async (options) => {
     const { page, trouble, close } = await browser.visit(options);
     await draw(page, DIGITS[3]);
-    await page.evaluate(() => (location.hash = "why"));
+    await toChapter(page, "why");
     await page.locator("#why .why-words", { hasText: "gradient" }).waitFor();
     await settled(page);
     return { page, trouble, close };

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { unpack } from "../../web/demo/explain/pack.mjs";
-import { draw } from "./harness.mjs";
+import { draw, toChapter } from "./harness.mjs";
 
 const file = (path) => readFileSync(new URL(`../../${path}`, import.meta.url));
 
@@ -14,7 +14,7 @@ export const accuracy = () => JSON.parse(file("web/demo/explain/accuracy.json"))
 export async function openChapter(browser, id, strokes, options) {
   const visit = await browser.visit(options);
   await draw(visit.page, strokes);
-  await visit.page.locator(`#${id}`).evaluate((section) => section.scrollIntoView());
+  await toChapter(visit.page, id);
   return visit;
 }
 

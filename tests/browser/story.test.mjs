@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { DIGITS, draw, openBrowser, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, prediction, settled, skip, toChapter } from "./harness.mjs";
 
 const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
 
@@ -12,8 +12,8 @@ describe("the story", { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  const toChapter = async (page, id) => {
-    await page.evaluate((id) => (location.hash = id), id);
+  const open = async (page, id) => {
+    await toChapter(page, id);
     await page.locator("#rail-pad").waitFor();
     await settled(page);
   };
@@ -52,7 +52,7 @@ describe("the story", { skip }, () => {
     await settled(page);
     const early = fetched.length;
     assert.equal(await page.locator("#rail-pad").count(), 0);
-    await toChapter(page, "layers");
+    await open(page, "layers");
     assert.ok(fetched.slice(early).some((path) => path.endsWith(".js")), fetched.slice(early).join(" "));
     assert.deepEqual(trouble, []);
     await close();
@@ -63,7 +63,7 @@ describe("the story", { skip }, () => {
       const { page, trouble, close } = await browser.visit({ viewport: { width, height } });
       await draw(page, DIGITS[3]);
       for (const id of ["positions", "masks"]) {
-        await toChapter(page, id);
+        await open(page, id);
         const rail = await page.locator("#rail").boundingBox();
         assert.ok(rail.height <= most, `${rail.height} pixels high`);
         for (const part of ["#rail-pad", "#rail-answer"]) {
@@ -82,7 +82,7 @@ describe("the story", { skip }, () => {
   test("the pinned pad draws too, and the whole page reads what it drew", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[3]);
-    await toChapter(page, "layers");
+    await open(page, "layers");
     await page.locator("#rail button", { hasText: "Clear" }).click();
     const box = await page.locator("#rail-pad").boundingBox();
     const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
@@ -102,7 +102,7 @@ describe("the story", { skip }, () => {
   test("layer and head chosen beside the story are the page's, and the other way round", async () => {
     const { page, close } = await browser.visit();
     await draw(page, DIGITS[7]);
-    await toChapter(page, "layers");
+    await open(page, "layers");
     await page.selectOption("#rail-layer", "2");
     await page.selectOption("#rail-head", "3");
     await settled(page);
@@ -116,7 +116,7 @@ describe("the story", { skip }, () => {
 
   test("each of the teacher's six exercises leads to a chapter and says what to look for", async () => {
     const { page, trouble, close } = await browser.visit();
-    await toChapter(page, "teach");
+    await open(page, "teach");
     const all = page.locator("#teach li");
     await all.first().waitFor();
     assert.equal(await all.count(), 6);
@@ -134,7 +134,7 @@ describe("the story", { skip }, () => {
 
   test("on paper the exercises show their answers and the pinned drawing stands still", async () => {
     const { page, close } = await browser.visit();
-    await toChapter(page, "teach");
+    await open(page, "teach");
     await page.locator("#teach li").first().waitFor();
     await page.emulateMedia({ media: "print" });
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
