@@ -132,6 +132,23 @@ describe("the story", { skip }, () => {
     await close();
   });
 
+  test("a chapter whose code does not load says so, and Retry brings it with the drawing kept", async () => {
+    const { page, close } = await browser.visit({ before: (page) => page.route("**/assets/teach-*.js", (route) => route.abort()) });
+    await draw(page, DIGITS[7]);
+    const answer = await prediction(page);
+    await open(page, "teach");
+    await page.locator("#teach .failed", { hasText: "did not load" }).waitFor();
+    assert.equal(await page.locator("#teach li").count(), 0);
+    await page.unroute("**/assets/teach-*.js");
+    await page.locator("#teach .failed button").click();
+    await page.locator("#teach li").first().waitFor();
+    await settled(page);
+    const { label, p } = await prediction(page);
+    assert.equal(label, answer.label);
+    assert.ok(Math.abs(p - answer.p) < 1e-4, `${p}, ${answer.p} before`);
+    await close();
+  });
+
   test("on paper the exercises show their answers and the pinned drawing stands still", async () => {
     const { page, close } = await browser.visit();
     await open(page, "teach");

@@ -474,6 +474,7 @@ const drawStory = nearStory(element("story"), {
   hand,
   redraw,
   draw: openDrawing,
+  wipe,
   say: (text) => (element("announce").textContent = text),
 });
 listenToTakeaway(element, state, say);

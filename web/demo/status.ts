@@ -1,3 +1,4 @@
+import { withRemedy } from "./remedy.ts";
 import type { State } from "./state.ts";
 import { decimal, words } from "./texts/words.ts";
 
@@ -72,3 +73,7 @@ export function showError(parent: HTMLElement, message: string, retry?: () => vo
   button.addEventListener("click", retry);
   parent.append(button);
 }
+
+/** Says that a part of the page did not load. A reload tries again, and keeps the drawing. */
+export const showMissing = (parent: HTMLElement): void =>
+  showError(parent, withRemedy(words.trouble.story), () => location.reload());

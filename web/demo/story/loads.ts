@@ -1,5 +1,8 @@
 /** A chapter's figures that need files: says that they load, or that they failed. */
-import { button, h } from "./dom.ts";
+import { withRemedy } from "../remedy.ts";
+import { showError } from "../status.ts";
+import { words } from "../texts/words.ts";
+import { h } from "./dom.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** `open` loads what the figures need and returns them, with what draws a scene in them. */
@@ -11,12 +14,10 @@ export function loads(
   let draw: ((scene: Scene) => void) | undefined;
   let last: Scene | undefined;
   const load = async () => {
-    body.replaceChildren(h("p", {}, texts.story.loading));
+    const status = h("p", { role: "status" }, texts.story.loading);
+    body.replaceChildren(status);
     const opened = await open().catch(() => undefined);
-    if (!opened) {
-      const { failed, retry } = texts.learning;
-      return body.replaceChildren(h("p", { className: "notice", role: "alert" }, failed), button(retry, () => void load()));
-    }
+    if (!opened) return showError(status, withRemedy(words.trouble.story), () => void load());
     body.replaceChildren(opened[0]);
     draw = opened[1];
     if (last) draw(last);

@@ -3,8 +3,11 @@ import type { Classification, ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
 import { SIDE } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
+import { inWords } from "../remedy.ts";
+import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
+import { h } from "./dom.ts";
 import type { Page } from "./near.ts";
 import { buildRail } from "./rail.ts";
 import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
@@ -127,19 +130,21 @@ function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>
 const drawingOf = (strokes: Scene["strokes"]) => ({ strokes, width: SIDE, height: SIDE });
 
 async function traced(model: Vit, strokes: Scene["strokes"]): Promise<Traced | undefined> {
-  const result = await orBlank(model.classify(drawingOf(strokes), { attention: true, trace: true }));
+  const result = await orNothing(model.classify(drawingOf(strokes), { attention: true, trace: true }));
   return result?.trace && result.attention ? (result as Traced) : undefined;
 }
 
 const classifyScene = (scene: Scene, options?: ClassifyOptions, model = scene.model) =>
-  orBlank(model.classify(drawingOf(scene.strokes), options));
+  orNothing(model.classify(drawingOf(scene.strokes), options));
 
-async function orBlank(answer: Promise<Classification>): Promise<Classification | undefined> {
+/** Undefined where there is nothing to read, or where the model stopped, which the status line then says. */
+async function orNothing(answer: Promise<Classification>): Promise<Classification | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof VitError && ["blank_image", "disposed"].includes(error.code)) return undefined;
-    throw error;
+    const expected = error instanceof VitError && ["blank_image", "disposed"].includes(error.code);
+    if (!expected) showError(document.getElementById("story-status")!, inWords(error));
+    return undefined;
   }
 }
 
@@ -169,9 +174,10 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
     ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false }));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
-    const { chapter: build } = await CHAPTERS[chapter.root.id]!();
+    const code = await CHAPTERS[chapter.root.id]!().catch(() => undefined);
     if (closed) return;
-    chapter.draw = build(chapter.root, story);
+    if (!code) return showMissing(chapter.root.appendChild(h("p")));
+    chapter.draw = code.chapter(chapter.root, story);
     chapter.drawn = undefined;
     redraw();
   };

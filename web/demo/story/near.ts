@@ -1,10 +1,8 @@
 /** Loads the story's code when the story comes near the screen, after the first prediction. */
 import type { PadEvents } from "../pad.ts";
-import { withRemedy } from "../remedy.ts";
 import type { State } from "../state.ts";
-import { showError } from "../status.ts";
+import { showMissing } from "../status.ts";
 import type { Stroke } from "../ink.ts";
-import { words } from "../texts/words.ts";
 
 /** What the page lends the story. */
 export interface Page {
@@ -12,6 +10,7 @@ export interface Page {
   hand: PadEvents;
   redraw(): void;
   draw(strokes: Stroke[]): void;
+  wipe(): void;
   say(text: string): void;
 }
 
@@ -22,14 +21,10 @@ export function nearStory(root: HTMLElement, page: Page): () => void {
   const load = async () => {
     if (!near || asked || !page.state.reading) return;
     asked = true;
-    try {
-      const { tell } = await import("./main.ts");
-      draw = tell(root, page);
-      draw();
-    } catch {
-      const trouble = root.querySelector<HTMLElement>("#story-status")!;
-      showError(trouble, withRemedy(words.trouble.story), () => location.reload());
-    }
+    const code = await import("./main.ts").catch(() => undefined);
+    if (!code) return showMissing(root.querySelector<HTMLElement>("#story-status")!);
+    draw = code.tell(root, page);
+    draw();
   };
   const observer = new IntersectionObserver((entries) => {
     near = entries.at(-1)!.isIntersecting;

@@ -8,7 +8,7 @@ import type { Page } from "./near.ts";
 import type { Story } from "./scene.ts";
 
 /** Returns what draws it. */
-export function buildRail(root: HTMLElement, { state, hand, redraw }: Page, story: Story): () => void {
+export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page, story: Story): () => void {
   const { texts } = story;
   const pad = h("canvas", { id: "rail-pad", tabIndex: 0 });
   pad.setAttribute("role", "application");
@@ -17,7 +17,7 @@ export function buildRail(root: HTMLElement, { state, hand, redraw }: Page, stor
   const answer = h("output", { id: "rail-answer" }, h("strong"), h("span"));
   answer.setAttribute("aria-live", "off"); // the page announces answers already
   const place = h("p", { className: "rail-patch" });
-  const clear = button(texts.story.clear, () => story.draw([]), { className: "plain small" });
+  const clear = button(texts.story.clear, wipe, { className: "plain small" });
   const layer = h("select", { id: "rail-layer" });
   const head = h("select", { id: "rail-head" });
   layer.addEventListener("input", () => story.choose({ layer: layer.selectedIndex }));

@@ -800,8 +800,6 @@ obwohl niemand dem Modell gesagt hat, welche Patches sich berühren. Die Filter 
       "Dass gelernte Positionen das Gitter finden und was aus den Filtern wird, steht in Dosovitskiy et al., ", link("2010.11929"),
       ", Abschnitt 4.5 und Abbildung 7. Dieses Modell: gelernte Positionen, Breite 32, 3 Blöcke, 4 Köpfe.",
     ],
-    failed: "Die kleinen Modelle wurden nicht geladen; prüfe die Verbindung.",
-    retry: "Noch einmal",
     slider: "Schritt des Trainings",
     play: "Abspielen",
     picture: "Als SVG sichern",

@@ -624,8 +624,6 @@ though nobody told the model which patches touch. The filters change less: much 
     "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., ", link("2010.11929"),
     ", section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
   ],
-  failed: "The small models did not load; check the connection.",
-  retry: "Retry",
   slider: "Step of training",
   play: "Play",
   picture: "Save as SVG",

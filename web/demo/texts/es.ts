@@ -789,8 +789,6 @@ aunque nadie le dijo al modelo qué parches se tocan. Los filtros cambian menos:
       link("2010.11929"),
       ", sección 4.5 y figura 7. Este modelo: posiciones aprendidas, anchura 32, 3 bloques, 4 cabezas.",
     ],
-    failed: "Los modelos pequeños no se han cargado; comprueba la conexión.",
-    retry: "Reintentar",
     slider: "Paso del entrenamiento",
     play: "Reproducir",
     picture: "Guardar como SVG",

@@ -787,8 +787,6 @@ export const fr = {
       link("2010.11929"),
       ", section 4.5 et figure 7. Ce modèle\u202f: positions apprises, largeur 32, 3 blocs, 4 têtes.",
     ],
-    failed: "Les petits modèles n’ont pas été chargés\u202f; vérifiez la connexion.",
-    retry: "Réessayer",
     slider: "Étape de l’apprentissage",
     play: "Jouer",
     picture: "Enregistrer en SVG",

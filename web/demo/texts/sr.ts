@@ -730,8 +730,6 @@ export const sr = {
       "Da naučene pozicije nalaze mrežu, i šta postaje od filtera, piše u Dosovitskiy et al., ", link("2010.11929"),
       ", odeljak 4.5 i slika 7. Ovaj model: naučene pozicije, širina 32, 3 bloka, 4 glave.",
     ],
-    failed: "Mali modeli nisu učitani; proveri vezu.",
-    retry: "Ponovo",
     slider: "Korak obuke",
     play: "Pusti",
     picture: "Sačuvaj kao SVG",
