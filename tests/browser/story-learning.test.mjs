@@ -153,7 +153,7 @@ describe("how it learnt", { skip }, () => {
     const other = await openChapter(browser, "learning", DIGITS[3], {
       before: (page) => page.route("**/explain*.gz*", (route) => (refuse ? route.fulfill({ status: 503 }) : route.continue())),
     });
-    await other.page.locator("#learning .notice").waitFor();
+    await other.page.locator("#learning [role=alert]").waitFor();
     refuse = false;
     await other.page.locator("#learning").getByRole("button", { name: "Retry" }).click();
     await other.page.locator("#learning-says[data-label]").waitFor();

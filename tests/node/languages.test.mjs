@@ -11,12 +11,12 @@ const demo = new URL("../../web/demo/", import.meta.url);
 const html = readFileSync(new URL("index.html", demo), "utf8");
 const CODES = ["de", "fr", "sr", "es", "zh"];
 
-let folder, en, languageFor;
+let folder, en, languageFor, words;
 const languages = {};
 /** Node does not run TypeScript by itself in every version that we support. */
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  const names = ["en", ...CODES, "language"];
+  const names = ["en", ...CODES, "language", "words"];
   const input = Object.fromEntries(names.map((name) => [name, fileURLToPath(new URL(`texts/${name}.ts`, demo))]));
   const bundle = await rolldown({ input });
   await bundle.write({ dir: folder, entryFileNames: "[name].mjs" });
@@ -24,6 +24,7 @@ before(async () => {
   const load = (name) => import(pathToFileURL(join(folder, `${name}.mjs`)).href);
   ({ en } = await load("en"));
   ({ languageFor } = await load("language"));
+  words = await load("words");
   for (const code of CODES) languages[code] = (await load(code))[code];
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -175,4 +176,18 @@ test("the language is the address's, the one chosen before, or the browser's fir
     [`${at}?lang=ZH`, null, [], "zh"],
     [`${at}?lang=tlh`, "fr", ["de"], "fr"],
   ]) assert.equal(languageFor(address, kept, preferred), want, `${address} ${kept} ${preferred}`);
+});
+
+test("numbers are written as the language writes them, with a true minus and never −0", () => {
+  const { number, signed, whole, rough, percentage, speak } = words;
+  const written = () => [
+    number(-1.234), number(-0.001), number(2, 0), signed(3.21), signed(-0.44), signed(0.01), whole(10000), whole(999),
+    rough(0.0471), rough(123), rough(0), percentage(0.9876, 1),
+  ];
+  assert.deepEqual(written(), ["−1.23", "0.00", "2", "+3.2", "−0.4", "0.0", "10,000", "999", "0.047", "120", "0", "98.8 %"]);
+  speak({}, "de");
+  const german = ["−1,23", "0,00", "2", "+3,2", "−0,4", "0,0", "10.000", "999", "0,047", "120", "0", "98,8\u00a0%"];
+  assert.deepEqual(written(), german);
+  speak({}, "en");
+  assert.equal(number(-1.234), "−1.23");
 });

@@ -4,7 +4,7 @@ import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
-import { percentage } from "../texts/words.ts";
+import { percentage, rough } from "../texts/words.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { button, h } from "./dom.ts";
 
@@ -147,7 +147,7 @@ export class HeatGrid {
   #drawLegend({ scale }: Values): void {
     const { texts, number = percent } = this.#options;
     if ("signed" in scale) {
-      this.#legend.textContent = texts.signed(scale.signed.toPrecision(2));
+      this.#legend.textContent = texts.signed(rough(scale.signed));
       return;
     }
     let canvas = this.#legend.querySelector("canvas");

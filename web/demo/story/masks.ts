@@ -5,6 +5,7 @@ import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
 import { paperOf, tokenName } from "./tokens.ts";
+import { decimal } from "../texts/words.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
@@ -102,14 +103,14 @@ function sumsText(attended: Attended, own: Words): string {
   const { queries, keys, sees } = attended;
   const all = sumsOf(attended);
   const masked = queries.reduce((count, _, row) => count + keys.filter((_, column) => !sees(row, column)).length, 0);
-  const text = own.sums({ rows: all.length, least: Math.min(...all).toFixed(6), most: Math.max(...all).toFixed(6) });
+  const text = own.sums({ rows: all.length, least: decimal(Math.min(...all), 6), most: decimal(Math.max(...all), 6) });
   return `${own.masked(masked, queries.length * keys.length)} ${text}`;
 }
 
 function seesText(scene: Scene, attended: Attended, row: number, texts: Story["texts"]): string {
   const { queries, keys, sees } = attended;
   const seen = keys.filter((_, column) => sees(row, column)).length;
-  const sum = sumsOf(attended)[row]!.toFixed(6);
+  const sum = decimal(sumsOf(attended)[row]!, 6);
   return texts.masks.sees({ token: tokenName(queries[row]!, scene, texts), seen, all: keys.length, sum });
 }
 

@@ -876,7 +876,6 @@ sagt, wie stark sich die Zahlen einer Einheit ändern, an ihrer Länge gemessen.
     products: "Produkte zweier Zahlen für eine Ziffer",
     million: (count) => `${count} Millionen`,
     right: (images) => `Richtige Antworten bei den ${images} Testziffern von MNIST`,
-    share: (percent) => `${percent}\u00a0%`,
     wrong: "Falsch",
     time: "Zeit für deine Ziffer, hier",
     milliseconds: (ms) => `${ms} ms`,

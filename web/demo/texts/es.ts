@@ -869,7 +869,6 @@ de nuevo. Un color dice cuánto cambian los números de una unidad, por su longi
     products: "Productos de dos números por cifra",
     million: (count) => `${count} millones`,
     right: (images) => `Aciertos en las ${images} cifras de prueba de MNIST`,
-    share: (percent) => `${percent}\u00a0%`,
     wrong: "Errores",
     time: "Tiempo para tu cifra, aquí",
     milliseconds: (ms) => `${ms} ms`,

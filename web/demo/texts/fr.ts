@@ -860,7 +860,6 @@ export const fr = {
     products: "Produits de deux nombres pour un chiffre",
     million: (count) => `${count} ${Number.parseFloat(count) < 2 ? "million" : "millions"}`,
     right: (images) => `Réponses justes pour les ${images} chiffres de test de MNIST`,
-    share: (percent) => `${percent}\u202f%`,
     wrong: "Réponses fausses",
     time: "Temps pour votre chiffre, ici",
     milliseconds: (ms) => `${ms} ms`,

@@ -801,7 +801,6 @@ export const sr = {
     products: "Proizvodi dva broja za jednu cifru",
     million: (number) => `${number} miliona`,
     right: (images) => `Tačni odgovori na test-ciframa MNIST-a (${images})`,
-    share: (percent) => `${percent}%`,
     wrong: "Pogrešno",
     time: "Vreme za tvoju cifru, ovde",
     milliseconds: (ms) => `${ms} ms`,

@@ -32,11 +32,11 @@ export function tellLanguage(): void {
 /** All texts of the page and the story. Blocks that the language lacks are English. */
 export const inLanguage = (english: Texts): Texts => ({ ...english, ...chosen });
 
-function format(value: number, digits: number, style: "decimal" | "percent"): string {
-  const key = `${style} ${digits}`;
+function format(value: number, digits: number, style: "decimal" | "percent", useGrouping = false): string {
+  const key = `${style} ${digits} ${useGrouping}`;
   let made = formats.get(key);
   if (!made) {
-    const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false };
+    const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping };
     formats.set(key, (made = new Intl.NumberFormat(tag, { style, ...fixed })));
   }
   return made.format(value);
@@ -49,3 +49,23 @@ export const decimal = (value: number, digits: number): string =>
 /** A share with this many decimals: 0.988 → "98.8 %". English has a space as all our texts have. */
 export const percentage = (share: number, digits: number): string =>
   tag === "en" ? `${(share * 100).toFixed(digits)} %` : format(share, digits, "percent");
+
+const written = (value: number, digits: number, plus: string) => {
+  const rounded = Number(value.toFixed(digits));
+  return (rounded < 0 ? "−" : rounded > 0 ? plus : "") + decimal(Math.abs(value), digits);
+};
+
+/** A number of either sign, with a true minus and never "−0.00". */
+export const number = (value: number, digits = 2): string => written(value, digits, "");
+
+/** The same with a plus: "+3.2", "−0.4", "0.0". */
+export const signed = (value: number, digits = 1): string => written(value, digits, "+");
+
+/** A whole number: 10000 → "10,000". */
+export const whole = (value: number): string => format(value, 0, "decimal", true);
+
+/** Two digits of a number that is not negative: 0.0471 → "0.047", 123 → "120". */
+export function rough(value: number): string {
+  const digits = value > 0 ? Math.max(0, 1 - Math.floor(Math.log10(value))) : 0;
+  return decimal(Number(value.toPrecision(2)), digits);
+}

@@ -775,7 +775,6 @@ export const zh = {
     products: "读一个数字要做的乘法",
     million: (count) => `${count} 百万`,
     right: (images) => `MNIST 的 ${images} 个测试数字的正确率`,
-    share: (percent) => `${percent}%`,
     wrong: "错误",
     time: "在这里读你的数字的时间",
     milliseconds: (ms) => `${ms} 毫秒`,

@@ -5,6 +5,7 @@ import { HeatGrid } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { Influence } from "./influence.ts";
 import { type Both, type Name, ORDER, type Pair, patchOf } from "./pair.ts";
+import { percentage } from "../../texts/words.ts";
 
 type Direction = "to" | "from";
 
@@ -61,4 +62,4 @@ export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: S
 
 /** A change in percent, which may be above 100. */
 const share = (value: number): string =>
-  value === 0 ? "0 %" : value < 0.0005 ? "< 0.1 %" : `${(value * 100).toFixed(1)} %`;
+  value === 0 ? percentage(0, 0) : value < 0.0005 ? `< ${percentage(0.001, 1)}` : percentage(value, 1);

@@ -7,13 +7,13 @@ import type { Story } from "../scene.ts";
 import { type Both, type Name, NAMES, ORDER, type Pair } from "./pair.ts";
 import { multiplications } from "./reach.ts";
 import { measure } from "./speed.ts";
+import { decimal, percentage, whole } from "../../texts/words.ts";
 
 const { images, right } = accuracy.models;
 
 const parametersOf = async (name: Name): Promise<number> =>
   [...readSafetensors(await weightsOf(NAMES[name])).tensors.values()].reduce((sum, { data }) => sum + data.length, 0);
 
-const thousands = (value: number): string => value.toLocaleString("en");
 const accuracyOf = (name: Name) => right[NAMES[name]];
 
 export async function buildTable(pair: Pair, { texts: { cnn: texts }, say }: Story): Promise<[HTMLElement, (both: Both) => void]> {
@@ -25,10 +25,10 @@ export async function buildTable(pair: Pair, { texts: { cnn: texts }, say }: Sto
   const table = h("table", { className: "cnn-table" },
     h("thead", {}, h("tr", {}, h("th"), ...ORDER.map((name) => h("th", { scope: "col" }, texts[name])))),
     h("tbody", {},
-      row(texts.parameters, (name) => thousands(parameters[name])),
-      row(texts.products, (name) => texts.million((multiplications(pair[name].config) / 1e6).toFixed(1))),
-      row(texts.right(thousands(images)), (name) => texts.share(((100 * accuracyOf(name)) / images).toFixed(2))),
-      row(texts.wrong, (name) => thousands(images - accuracyOf(name))),
+      row(texts.parameters, (name) => whole(parameters[name])),
+      row(texts.products, (name) => texts.million(decimal(multiplications(pair[name].config) / 1e6, 1))),
+      row(texts.right(whole(images)), (name) => percentage(accuracyOf(name) / images, 2)),
+      row(texts.wrong, (name) => whole(images - accuracyOf(name))),
       h("tr", {}, h("th", { scope: "row" }, texts.time), ...ORDER.map((name) => times[name]))));
   let input: Float32Array | undefined, busy = false;
 
@@ -39,9 +39,9 @@ export async function buildTable(pair: Pair, { texts: { cnn: texts }, say }: Sto
     verdict.textContent = texts.timing;
     try {
       const { median, rounds, calls } = await measure(ORDER.map((name) => pair[name]), input);
-      ORDER.forEach((name, at) => (times[name].textContent = texts.milliseconds(median[at]!.toFixed(2))));
+      ORDER.forEach((name, at) => (times[name].textContent = texts.milliseconds(decimal(median[at]!, 2))));
       const slower = median[0]! > median[1]! ? 0 : 1, ratio = median[slower]! / median[1 - slower]!;
-      verdict.textContent = texts.speed(texts[ORDER[slower]!], ratio.toFixed(1), rounds, calls);
+      verdict.textContent = texts.speed(texts[ORDER[slower]!], decimal(ratio, 1), rounds, calls);
       Object.assign(verdict.dataset, { convolutions: String(median[0]), vit: String(median[1]), ratio: String(ratio) });
       say(verdict.textContent);
     } finally {

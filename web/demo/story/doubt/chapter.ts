@@ -9,6 +9,7 @@ import { buildSureness } from "./sureness.ts";
 import { buildTable } from "./table.ts";
 import { buildTemperature } from "./temperature.ts";
 import { buildWorst, type Digit } from "./worst.ts";
+import { decimal } from "../../texts/words.ts";
 
 const PAPER = "https://arxiv.org/abs/1706.04599";
 
@@ -36,7 +37,7 @@ export const chapter: Chapter = (root, story) => {
     const changed = logits.some((logit, index) => logit !== subject!.result.logits[index]);
     row.draw(subject!, changed, config, dark);
     table!.draw(logits, steps);
-    sum.textContent = words.sum(config.labels[best]!, powers[best]!.toFixed(4), steps.sum.toFixed(4), percent(shares[best]!));
+    sum.textContent = words.sum(config.labels[best]!, decimal(powers[best]!, 4), decimal(steps.sum, 4), percent(shares[best]!));
     sureness.draw(shares[best]!, temperature.value, config);
     worst.draw(subject!.digit, dark);
   };

@@ -6,9 +6,13 @@ import { h } from "../dom.ts";
 import { saver, withStyles } from "../figure.ts";
 import { buildDiagram } from "./diagram.ts";
 import { binOf, binsAt, calibrationError, isMeasured, measured, overall } from "./reliability.ts";
+import { decimal, percentage, whole } from "../../texts/words.ts";
 
-const inPoints = (share: number) => (share * 100).toFixed(2);
-const count = (number: number) => number.toLocaleString("en");
+/** "6.7 %", "20 %". */
+function edge(share: number): string {
+  const tenths = Math.round(share * 1000);
+  return percentage(tenths / 1000, tenths % 10 ? 1 : 0);
+}
 
 export function buildSureness(words: Texts["doubt"]) {
   const diagram = buildDiagram(words);
@@ -16,7 +20,7 @@ export function buildSureness(words: Texts["doubt"]) {
   const other = h("p", {}, words.other(measured.model));
   const { sure, right } = overall(binsAt(1));
   const root = h("div", {}, h("h3", {}, words.reliability),
-    h("p", { className: "lead" }, words.reliabilityLead(count(measured.images), measured.model)),
+    h("p", { className: "lead" }, words.reliabilityLead(whole(measured.images), measured.model)),
     h("div", { className: "side-by-side" },
       h("figure", {}, h("div", { className: "grid-scroll" }, diagram.root),
         saver(words.save, words.diagram, () => withStyles(diagram.root))),
@@ -27,15 +31,15 @@ export function buildSureness(words: Texts["doubt"]) {
     /** @param p how sure the answer is. */
     draw(p: number, temperature: number, config: Readonly<VitConfig>): void {
       const bins = binsAt(temperature), at = binOf(p, bins.length), own = bins[at]!;
-      const edge = (index: number) => `${Math.round((index / bins.length) * 1000) / 10} %`;
+      const [from, to] = [edge(at / bins.length), edge((at + 1) / bins.length)];
       diagram.draw(bins, p);
       here.textContent = own.count > 0
-        ? words.here({ share: percent(p), from: edge(at), to: edge(at + 1), count: count(own.count), right: count(own.right),
-            rightShare: `${((100 * own.right) / own.count).toFixed(1)} %` })
-        : words.hereEmpty(percent(p), edge(at), edge(at + 1));
+        ? words.here({ share: percent(p), from, to, count: whole(own.count), right: whole(own.right),
+            rightShare: percentage(own.right / own.count, 1) })
+        : words.hereEmpty(percent(p), from, to);
       Object.assign(here.dataset, { p: String(p), bin: String(at), count: String(own.count), right: String(own.right) });
-      const [now, before, after] = [temperature, 1, measured.temperature].map((t) => inPoints(calibrationError(binsAt(t))));
-      gaps.textContent = words.gaps(now!, temperature.toFixed(2), before!, after!, measured.temperature.toFixed(2));
+      const [now, before, after] = [temperature, 1, measured.temperature].map((t) => decimal(100 * calibrationError(binsAt(t)), 2));
+      gaps.textContent = words.gaps(now!, decimal(temperature, 2), before!, after!, decimal(measured.temperature, 2));
       other.hidden = isMeasured(config);
     },
   };

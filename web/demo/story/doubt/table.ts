@@ -3,14 +3,14 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { h } from "../dom.ts";
 import type { Steps } from "./softmax.ts";
+import { decimal, number, percentage } from "../../texts/words.ts";
 
 type Words = Texts["doubt"];
 const ROWS = ["logit", "scaled", "power", "share"] as const;
 
 const LEAST_REACH = 12; // the columns reach at least from -12 to 12
 
-const number = (value: number, digits: number) => value.toFixed(digits).replace("-", "−");
-const power = (value: number) => (value === 0 || value >= 0.0001 ? value.toFixed(4) : value.toExponential(0).replace("-", "−"));
+const power = (value: number) => (value === 0 || value >= 0.0001 ? decimal(value, 4) : value.toExponential(0).replace("-", "−"));
 
 export function buildTable(labels: readonly string[], words: Words, change: (index: number, logit: number, done: boolean) => void) {
   const inputs = labels.map((label, index) => {
@@ -35,8 +35,8 @@ export function buildTable(labels: readonly string[], words: Words, change: (ind
       const rows: [text: string[], sum: string][] = [
         [logits.map((logit) => number(logit, 2)), ""],
         [scaled.map((value) => number(value, 2)), ""],
-        [powers.map(power), sum.toFixed(4)],
-        [shares.map(percent), "100 %"],
+        [powers.map(power), decimal(sum, 4)],
+        [shares.map(percent), percentage(1, 0)],
       ];
       rows.forEach(([texts, total], row) =>
         [...texts, total].forEach((text, column) => {

@@ -3,6 +3,7 @@ import type { VitConfig } from "vitrine";
 import type { Texts } from "../../texts/en.ts";
 import { button, h, slider } from "../dom.ts";
 import { temperaturesFor } from "./reliability.ts";
+import { decimal } from "../../texts/words.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */
 export function buildTemperature(words: Texts["doubt"], change: (says: string, done: boolean) => void) {
@@ -10,7 +11,7 @@ export function buildTemperature(words: Texts["doubt"], change: (says: string, d
   const says = h("output"), mark = h("option"), marks = h("datalist", { id: "doubt-temperatures" }, mark);
   const show = () => {
     const temperature = temperatures[at]!;
-    says.textContent = words.temperatureIs(temperature.toFixed(2), temperature === own);
+    says.textContent = words.temperatureIs(decimal(temperature, 2), temperature === own);
     input.value = String(at);
     input.setAttribute("aria-valuetext", says.textContent);
     input.dataset.temperature = String(temperature);
@@ -36,7 +37,7 @@ export function buildTemperature(words: Texts["doubt"], change: (says: string, d
       at = temperatures.indexOf(own);
       input.max = String(temperatures.length - 1);
       mark.value = String(at);
-      back.textContent = words.ownTemperature(own.toFixed(2));
+      back.textContent = words.ownTemperature(decimal(own, 2));
       show();
     },
   };

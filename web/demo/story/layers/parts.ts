@@ -1,6 +1,7 @@
 /** The parts that can be left out of a model, and what the classes and the stream do without them. */
 import type { Ablation, Class, VitConfig } from "vitrine";
 import type { Texts } from "../../texts/en.ts";
+import { signed } from "../../texts/words.ts";
 
 /** All count from 0. */
 export interface Part {
@@ -61,12 +62,6 @@ export function logOdds(classes: readonly Class[], index: number): number {
     else others += one.p;
   }
   return Math.log(Math.max(own, Number.MIN_VALUE)) - Math.log(Math.max(others, Number.MIN_VALUE));
-}
-
-/** A number with its sign: "+3.2", "−0.4". */
-export function signed(value: number, digits = 1): string {
-  const text = Math.abs(value).toFixed(digits);
-  return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 }
 
 /** A change of probability in points of a hundred. */

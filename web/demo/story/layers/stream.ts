@@ -8,6 +8,7 @@ import type { Scene } from "../scene.ts";
 import { Lens } from "./lens.ts";
 import { keyOf, length, nameOf, type Part, partsOf, points, reader, row, shares } from "./parts.ts";
 import type { Run } from "./runs.ts";
+import { decimal } from "../../texts/words.ts";
 
 type Words = Texts["layers"];
 type Branch = "attention" | "mlp";
@@ -68,7 +69,7 @@ function buildStop(title: string, labels: readonly string[], words: Words, read:
     const tokens = run.trace.tokens(stage), { width } = scene.config;
     const own = length(reader(tokens, scene.config)), patch = length(row(tokens, scene.token, width));
     Object.assign(root.dataset, { length: String(own), patchLength: String(patch) });
-    lengths.textContent = words.length(readerName(scene, words), own.toFixed(1), patch.toFixed(1));
+    lengths.textContent = words.length(readerName(scene, words), decimal(own, 1), decimal(patch, 1));
   };
   return { root, lens, draw };
 }
@@ -113,7 +114,7 @@ function drawMeter(root: HTMLElement, name: string, ratio: number, words: Words)
   const [label, bar, number] = root.children as unknown as HTMLElement[];
   label!.textContent = name;
   bar!.style.setProperty("--p", String(ratio / (1 + ratio)));
-  number!.textContent = words.added(ratio.toFixed(2));
+  number!.textContent = words.added(decimal(ratio, 2));
   root.dataset.ratio = String(ratio);
 }
 

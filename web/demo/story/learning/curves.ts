@@ -3,6 +3,7 @@ import { css, tone } from "../../colour.ts";
 import { h } from "../dom.ts";
 import { saver, svg } from "../figure.ts";
 import type { Texts } from "../../texts/en.ts";
+import { percentage, whole } from "../../texts/words.ts";
 
 /** CSS pixels of a stop, as wide as a cell of the grid above, and of the labels beside both. */
 export const STOP = 14, LABELS = 40;
@@ -40,11 +41,11 @@ export function buildCurves(steps: readonly number[], { learning: texts }: Texts
   const axes = (ink: string, faint: string) => [
     ...[0, 0.5, 1].flatMap((share) => [
       svg("line", { x1: LABELS, x2: width - RIGHT, y1: y(share), y2: y(share), stroke: faint }),
-      svg("text", { x: LABELS - 5, y: y(share) + 4, "text-anchor": "end", fill: ink, "font-size": 11 }, `${share * 100} %`),
+      svg("text", { x: LABELS - 5, y: y(share) + 4, "text-anchor": "end", fill: ink, "font-size": 11 }, percentage(share, 0)),
     ]),
     ...ticks(steps.length).map((at) =>
       svg("text", { x: x(at), y: TOP + HEIGHT + 16, "text-anchor": "middle", fill: ink, "font-size": 11 },
-        steps[at]!.toLocaleString("en"))),
+        whole(steps[at]!))),
   ];
 
   const draw = ({ at, accuracy, digit, dark }: Curves) => {

@@ -11,7 +11,8 @@ import type { Texts } from "../../texts/en.ts";
 import { Answers } from "./answers.ts";
 import { buildCurves, STOP } from "./curves.ts";
 import { buildFilters, type Filters } from "./filters.ts";
-import { cosines, decimals, nearAndFar, positionsOf } from "./similarity.ts";
+import { cosines, nearAndFar, positionsOf } from "./similarity.ts";
+import { decimal, number, whole } from "../../texts/words.ts";
 
 const START = 10; // the stop that is shown first: it has begun to learn
 const PLAY = 9000; // milliseconds
@@ -41,7 +42,7 @@ export function buildFigures(steps: readonly number[], filters: Filters, story: 
     parts.curves({ at, accuracy: shares, dark, ...(digit && { digit }) });
     const scale = { top: 1, uniform: columns / p.length };
     parts.strip.draw({ values: p, rows: p.length / columns, columns, scale, dark, marked: { column: at } });
-    const words = settled !== undefined && digit && texts.settled(steps[settled]!.toLocaleString("en"), digit.label);
+    const words = settled !== undefined && digit && texts.settled(whole(steps[settled]!), digit.label);
     parts.settled.textContent = words || "";
     parts.settled.dataset.step = settled === undefined ? "" : String(steps[settled]);
   };
@@ -116,16 +117,16 @@ function build(steps: readonly number[], filters: Filters, story: Story) {
     strip: new HeatGrid({
       label: texts.strip, texts: words, cell: STOP,
       rowName: (row) => texts.digit(DIGITS[row]!),
-      columnName: (column) => texts.step(steps[column]!.toLocaleString("en")),
+      columnName: (column) => texts.step(whole(steps[column]!)),
       choose: (_, column) => go(column),
     }),
-    positions: new HeatGrid({ ...square, label: texts.positions, number: decimals }),
+    positions: new HeatGrid({ ...square, label: texts.positions, number }),
     positionsWords: h("figcaption", { id: "learning-near" }),
     attention: new HeatGrid({ ...square, label: texts.attention }),
     attentionWords: h("figcaption"),
   };
   const { learning } = story.texts;
-  parts.root.append(...layOut(parts, learning, learning.spacing(steps.length, steps.at(-1)!.toLocaleString("en"))));
+  parts.root.append(...layOut(parts, learning, learning.spacing(steps.length, whole(steps.at(-1)!))));
   return parts;
 }
 
@@ -137,7 +138,7 @@ function layOut(parts: Omit<Parts, "root">, texts: Texts["learning"], spacing: s
     h("div", { className: "learning-read" },
       figure(texts.bars, parts.bars.root),
       figure(texts.strip, h("div", { className: "learning-strip" }, rows, parts.strip.root), parts.settled),
-      figure(texts.curves, parts.curvesFigure, h("figcaption", {}, texts.curvesLegend(images.toLocaleString("en"))))),
+      figure(texts.curves, parts.curvesFigure, h("figcaption", {}, texts.curvesLegend(whole(images))))),
     h("div", { className: "side-by-side" },
       figure(texts.positions, parts.positions.root, parts.positionsWords),
       figure(texts.attention, parts.attention.root, parts.attentionWords)),
@@ -148,10 +149,10 @@ function layOut(parts: Omit<Parts, "root">, texts: Texts["learning"], spacing: s
 /** Writes what the snapshot says, and how good it is on test images. */
 function write({ say, range, test }: Parts, { at, result }: Shown, step: number, texts: Texts["learning"]): void {
   const { label, p } = result.classes[0]!;
-  say.textContent = texts.says(step.toLocaleString("en"), label, percent(p));
+  say.textContent = texts.says(whole(step), label, percent(p));
   Object.assign(say.dataset, { step: String(step), label, p: String(p) });
   range.setAttribute("aria-valuetext", say.textContent);
-  test.textContent = texts.test(images.toLocaleString("en"), percent(shares[at]!), loss[at]!.toFixed(2));
+  test.textContent = texts.test(whole(images), percent(shares[at]!), decimal(loss[at]!, 2));
 }
 
 /** The chosen patch on a small model's grid, which may be another than the page's. */
@@ -164,7 +165,7 @@ function drawPositions({ positions, positionsWords }: Parts, { cosines: all, res
   const values = all.subarray(from * patches, (from + 1) * patches);
   positions.draw({ values, rows, columns, scale: { signed: 1 }, dark, marked });
   const { near, far } = nearAndFar(all, columns);
-  positionsWords.textContent = texts.learning.nearAndFar(decimals(near), decimals(far));
+  positionsWords.textContent = texts.learning.nearAndFar(number(near), number(far));
   Object.assign(positionsWords.dataset, { near: String(near), far: String(far) });
 }
 

@@ -7,7 +7,8 @@ import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
-import { cosine, decimals } from "./similarity.ts";
+import { cosine } from "./similarity.ts";
+import { number, rough } from "../../texts/words.ts";
 
 const CELL = 14, GAP = 7, ACROSS = 8;
 
@@ -44,7 +45,7 @@ export function buildFilters({ side, all }: Filters, texts: Texts): [HTMLElement
   const largest = h("p", { className: "grid-words" }), start = h("figcaption");
   const root = h("div", { className: "grid" },
     h("div", { className: "grid-scroll" }, canvas),
-    h("p", { className: "grid-legend" }, grid.signed(scale.signed.toPrecision(2))),
+    h("p", { className: "grid-legend" }, grid.signed(rough(scale.signed))),
     largest,
     saver(grid.picture, words.filters, () => canvas),
     start);
@@ -65,8 +66,8 @@ export function buildFilters({ side, all }: Filters, texts: Texts): [HTMLElement
       context.fillRect(left, top, CELL, CELL);
     });
     const at1 = [Math.floor(most / size), Math.floor((most % size) / side), most % side].map((n) => n + 1);
-    largest.textContent = words.largestWeight(at1[0]!, at1[1]!, at1[2]!, decimals(filters[most]!));
-    start.textContent = words.filtersWords(decimals(cosine(filters, all[0]!)));
+    largest.textContent = words.largestWeight(at1[0]!, at1[1]!, at1[2]!, number(filters[most]!));
+    start.textContent = words.filtersWords(number(cosine(filters, all[0]!)));
     canvas.setAttribute("aria-label", `${words.filters}. ${largest.textContent}`);
   };
   return [root, draw];

@@ -43,9 +43,3 @@ export function nearAndFar(all: Float32Array, columns: number): { near: number; 
   }
   return { near: sum.near / count.near, far: sum.far / count.far };
 }
-
-/** "−0.02", with a minus sign and never "−0.00". */
-export const decimals = (value: number): string => {
-  const text = value.toFixed(2);
-  return text === "-0.00" ? "0.00" : text.replace("-", "−");
-};

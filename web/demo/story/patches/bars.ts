@@ -4,6 +4,7 @@ import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";
+import { number } from "../../texts/words.ts";
 
 /** Sets a bar to a number on a scale that ends at `top`. */
 function setBar(bar: HTMLElement, value: number, top: number): void {
@@ -67,7 +68,7 @@ export class FilterBars {
       const [input, bar] = label.children as unknown as [HTMLInputElement, HTMLElement];
       const value = d === this.chosen ? partial : token[d]!;
       setBar(bar, value, top);
-      input.setAttribute("aria-label", this.#texts.filterBar(d + 1, value.toFixed(2)));
+      input.setAttribute("aria-label", this.#texts.filterBar(d + 1, number(value)));
     });
   }
 

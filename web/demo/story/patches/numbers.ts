@@ -5,6 +5,7 @@ import type { Texts } from "../../texts/en.ts";
 import { h } from "../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { lessMotion } from "../figure.ts";
+import { number } from "../../texts/words.ts";
 
 type Row = "pixel" | "weight" | "product";
 
@@ -81,17 +82,11 @@ export function buildNumbers(texts: Texts["patches"]): Numbers {
 
 function fill(cells: HTMLTableCellElement[], values: ArrayLike<number>, colour: (value: number) => string): void {
   cells.forEach((cell, i) => {
-    const [block, number] = cell.children as unknown as [HTMLElement, HTMLElement];
+    const [block, text] = cell.children as unknown as [HTMLElement, HTMLElement];
     block.style.backgroundColor = colour(values[i]!);
-    number.textContent = short(values[i]!);
+    text.textContent = number(values[i]!);
   });
 }
-
-/** Two decimals, with a true minus sign; never −0.00. */
-export const short = (value: number, decimals = 2): string => {
-  const text = value.toFixed(decimals);
-  return Number(text) === 0 ? (0).toFixed(decimals) : text.replace("-", "−");
-};
 
 /** Flies a copy, because the list's box would cut off what leaves it. */
 function fly(place: HTMLElement, over: HTMLElement, to: DOMRect, origin: DOMRect, from: string, delay: number): void {

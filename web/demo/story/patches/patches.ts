@@ -11,8 +11,9 @@ import { FilterBars, TokenBars } from "./bars.ts";
 import { type Filters, pixelsOf, productsOf, roundTop, sumOf } from "./embed.ts";
 import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
-import { buildNumbers, short } from "./numbers.ts";
+import { buildNumbers } from "./numbers.ts";
 import { filtersIn } from "./weights.ts";
+import { number } from "../../texts/words.ts";
 
 export const chapter: Chapter = (root, story) => {
   const texts = story.texts.patches;
@@ -158,9 +159,9 @@ function buildProduct({ texts: { patches: texts, grid: { picture } } }: Story) {
     key.textContent = texts.filtersKey(String(top));
     label.firstChild!.textContent = texts.added(d + 1);
     input.setAttribute("aria-valuetext", texts.addedOf(added, all));
-    const sums = { sum: short(part, 4), bias: short(bias, 4), value: short(part + bias, 4) };
+    const sums = { sum: number(part, 4), bias: number(bias, 4), value: number(part + bias, 4) };
     byHand.textContent = texts.sum({ added, all, ...sums });
-    theirs.textContent = texts.model(short(token[d]!, 4));
+    theirs.textContent = texts.model(number(token[d]!, 4));
     Object.assign(byHand.dataset, { filter: d, sum: part + bias, model: token[d] });
   };
   return {

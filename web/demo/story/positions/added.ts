@@ -3,8 +3,9 @@ import { HeatGrid, signedScale } from "../grid.ts";
 import { h, slider } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
-import { biasOf, byOffset, decimals, positionsOf, rowOf } from "./numbers.ts";
+import { biasOf, byOffset, positionsOf, rowOf } from "./numbers.ts";
 import { pair } from "./pair.ts";
+import { number } from "../../texts/words.ts";
 
 /** A token's name: "class token", or its patch's place. */
 export function tokenName(story: Story, { model: { config }, shape }: Placed, token: number): string {
@@ -52,7 +53,7 @@ function buildSum(story: Story): Part {
     texts: story.texts.grid,
     rowName: (token) => tokenName(story, shown!, token),
     columnName: (column) => texts.number(column + 1),
-    number: decimals,
+    number,
     choose: (token) => chooseToken(story, shown!, token),
   });
   grid.canvas.id = "positions-matrix";
@@ -94,9 +95,9 @@ function buildNumbers(story: Story): Part {
     rows.push({
       root: row,
       set(a, b, top) {
-        token.textContent = decimals(a);
-        position.textContent = `${b < 0 ? "−" : "+"} ${decimals(Math.abs(b))}`;
-        sum.textContent = decimals(a + b);
+        token.textContent = number(a);
+        position.textContent = `${b < 0 ? "−" : "+"} ${number(Math.abs(b))}`;
+        sum.textContent = number(a + b);
         bars.set(a, a + b, top);
         Object.assign(row.dataset, { token: String(a), position: String(b) });
       },
@@ -140,7 +141,7 @@ function buildBiases(story: Story): Part {
         texts: story.texts.grid,
         rowName: (row) => texts.down(offset(shape.gridRows, row)),
         columnName: (column) => texts.right(offset(shape.gridCols, column)),
-        number: decimals,
+        number,
         choose: () => choose(layer, head),
       });
       root.append(h("figure", {}, h("figcaption", {}, texts.biasCaption(layer + 1, head + 1)), grid.root));

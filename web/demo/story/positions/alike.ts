@@ -4,7 +4,8 @@ import { h } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { chooseToken, tokenName } from "./added.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
-import { biasOf, cosines, decimals, positionsOf, rowOf } from "./numbers.ts";
+import { biasOf, cosines, positionsOf, rowOf } from "./numbers.ts";
+import { number } from "../../texts/words.ts";
 
 /** Each token with each (T,T): the cosine of their positions, or the bias of the chosen head. */
 function matrixOf(placed: Placed): { values: Float32Array; scale: AnyScale } {
@@ -48,7 +49,7 @@ export function buildAlike(story: Story): Part {
     texts: story.texts.grid,
     rowName: (row) => texts.row(row + 1),
     columnName: (column) => texts.column(column + 1),
-    number: decimals,
+    number,
     cell: 36,
     choose: (row, column) => chooseToken(story, shown!, patchToken(row, column)),
   });
@@ -57,7 +58,7 @@ export function buildAlike(story: Story): Part {
     texts: story.texts.grid,
     rowName: name,
     columnName: name,
-    number: decimals,
+    number,
     choose: (token) => chooseToken(story, shown!, token),
   });
   place.canvas.id = "positions-place";

@@ -1,5 +1,6 @@
 /** What the chapter computes from a trace. T are the tokens, D is their width. It needs no DOM. */
 import type { Trace } from "vitrine";
+import { decimal, number } from "../../texts/words.ts";
 
 /** The positions that a model adds to its tokens (T,D): the tokens with them, less those without. */
 export function positionsOf(trace: Trace): Float32Array {
@@ -59,13 +60,9 @@ export function largestChange(a: Float32Array, b: Float32Array): number {
   return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0);
 }
 
-/** -1.234 → "−1.23" */
-export const decimals = (value: number, digits = 2): string =>
-  (Number(value.toFixed(digits)) || 0).toFixed(digits).replace("-", "−");
-
 /** 0.00000048 → "4.8 × 10⁻⁷"; 3.14159 → "3.14" */
 export function briefly(value: number): string {
-  if (value === 0 || value >= 0.01) return decimals(value);
+  if (value === 0 || value >= 0.01) return number(value);
   const [digits, power] = value.toExponential(1).split("e");
-  return `${digits} × 10${[...power!].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("")}`;
+  return `${decimal(Number(digits), 1)} × 10${[...power!].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(sign)]).join("")}`;
 }

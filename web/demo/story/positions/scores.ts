@@ -2,8 +2,9 @@
 import { h } from "../dom.ts";
 import type { Texts } from "../../texts/en.ts";
 import type { Part, Placed } from "./kinds.ts";
-import { decimals, largestChange } from "./numbers.ts";
+import { largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
+import { number } from "../../texts/words.ts";
 
 export function buildScores(texts: Texts["positions"]): Part {
   const body = h("tbody");
@@ -20,8 +21,8 @@ export function buildScores(texts: Texts["positions"]): Part {
     body.append(row);
     rows.set(label, (a, b, top, best) => {
       bars.set(a, b, top);
-      before.textContent = decimals(a);
-      after.textContent = decimals(b);
+      before.textContent = number(a);
+      after.textContent = number(b);
       Object.assign(row.dataset, { before: String(a), after: String(b) });
       row.classList.toggle("best", best);
     });

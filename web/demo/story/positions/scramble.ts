@@ -10,6 +10,7 @@ import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
 import { briefly, largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
 import { buildScores } from "./scores.ts";
+import { percentage, whole } from "../../texts/words.ts";
 
 /** What the visitor chose. */
 export interface Choices {
@@ -140,7 +141,7 @@ function buildVerdict(texts: Words) {
 
 /** How many test digits each of the five models reads, before and after. */
 function buildAccuracy(texts: Words) {
-  const share = (count: number) => `${((100 * count) / measured.digits).toFixed(1)} %`;
+  const share = (count: number) => percentage(count / measured.digits, 1);
   const rows = KINDS.map((kind) => {
     const { before, after } = measured.right[kind];
     const bars = pair(false);
@@ -150,13 +151,13 @@ function buildAccuracy(texts: Words) {
   });
   const words = h("p", { className: "lead", id: "scramble-digits" });
   const root = h("div", { className: "accuracy" }, words,
-    h("table", { className: "scores" }, h("caption", {}, texts.accuracy(measured.digits.toLocaleString("en"))),
+    h("table", { className: "scores" }, h("caption", {}, texts.accuracy(whole(measured.digits))),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, texts.kind), h("td"),
         h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
       h("tbody", {}, ...rows)));
   const draw = (kind: Kind, on: boolean) => {
     const { before, after, without } = measured.right[kind];
-    const digits = measured.digits.toLocaleString("en");
+    const digits = whole(measured.digits);
     words.textContent = kind === "none" ? texts.digitsNone(digits, share(before))
       : on ? texts.digitsOn(digits, share(before), share(after))
       : texts.digitsOff(digits, share(before), share(without));

@@ -8,8 +8,9 @@ import { HeatGrid, signedScale } from "../grid.ts";
 import type { Story } from "../scene.ts";
 import { leastOf } from "./alike.ts";
 import type { Part, Placed } from "./kinds.ts";
-import { cosines, decimals, positionsOf, rowOf } from "./numbers.ts";
+import { cosines, positionsOf, rowOf } from "./numbers.ts";
 import { untrained, WIDE, WIDTH } from "./untrained.ts";
+import { number } from "../../texts/words.ts";
 
 const KINDS = ["sincos1d", "sincos2d"] as const;
 const { rows, cols, gridRows, gridCols, patchRows, patchCols } = WIDE;
@@ -48,7 +49,7 @@ export function buildWide(story: Story): Part {
     if (shown) draw(shown);
   };
   const columns = KINDS.map((kind) => buildColumn(story, kind, choose));
-  const tokens = new HeatGrid({ label: texts.wideTokens, texts: story.texts.grid, cell: 16, number: decimals,
+  const tokens = new HeatGrid({ label: texts.wideTokens, texts: story.texts.grid, cell: 16, number,
     rowName: texts.nth, columnName: (column) => texts.number(column + 1) });
   const root = h("section", { className: "part", id: "positions-wide" },
     h("h3", {}, texts.wideTitle),
@@ -92,9 +93,9 @@ function buildColumn(story: Story, kind: Kind, choose: (row: number, column: num
     choose(Math.min(gridRows - 1, Math.floor(((clientY - box.top) / box.height) * gridRows)),
       Math.min(gridCols - 1, Math.floor(((clientX - box.left) / box.width) * gridCols)));
   });
-  const likeness = new HeatGrid({ label: texts.wideLikeness[kind], texts: story.texts.grid, cell: 51, number: decimals,
+  const likeness = new HeatGrid({ label: texts.wideLikeness[kind], texts: story.texts.grid, cell: 51, number,
     rowName: (row) => texts.row(row + 1), columnName: (column) => texts.column(column + 1), choose });
-  const matrix = new HeatGrid({ label: texts.widePositions[kind], texts: story.texts.grid, cell: 16, number: decimals,
+  const matrix = new HeatGrid({ label: texts.widePositions[kind], texts: story.texts.grid, cell: 16, number,
     rowName: texts.nth, columnName: (column) => texts.number(column + 1) });
   const root = h("div", { className: "wide-column", data: { kind } },
     h("h4", {}, texts.kinds[kind]), image,

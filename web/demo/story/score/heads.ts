@@ -6,7 +6,7 @@ import { colourOf, HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import type { Answer } from "./head.ts";
-import { written } from "./numbers.ts";
+import { number } from "../../texts/words.ts";
 
 const CELL = 14;
 
@@ -25,9 +25,9 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
   const maps = h("div", { className: "head-maps" });
   const lead = h("p", { className: "lead" });
   const words = h("p", { className: "projection" });
-  const number = { texts: texts.grid, number: written, columnName: (i: number) => own.number(i + 1) };
-  const concatenated = new HeatGrid({ ...number, label: own.concatenated, rowName: (head) => own.head(head + 1) });
-  const projected = new HeatGrid({ ...number, label: own.projected, rowName: (row) => own.row(row + 1) });
+  const grid = { texts: texts.grid, number, columnName: (i: number) => own.number(i + 1) };
+  const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head(head + 1) });
+  const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => own.row(row + 1) });
   const root = h("div", { className: "figure" },
     h("h3", {}, own.headsTitle), lead, maps, words,
     h("div", { className: "side-by-side" },

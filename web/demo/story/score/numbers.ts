@@ -3,9 +3,7 @@ import { css } from "../../colour.ts";
 import type { Colour } from "../../heat.ts";
 import { h } from "../dom.ts";
 import { signedTone } from "../grid.ts";
-
-/** 1.234 → "1.23", with a true minus. */
-export const written = (value: number): string => value.toFixed(2).replace(/^-(?=.*[1-9])/, "−").replace(/^-/, "");
+import { number } from "../../texts/words.ts";
 
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;
@@ -65,7 +63,7 @@ export class Stacks {
 function show(cell: Cell, value: number, colour: Colour): void {
   const { root } = cell;
   cell.value = value;
-  const text = written(value);
+  const text = number(value);
   root.dataset.value = String(value);
   if (root.textContent !== text) root.textContent = text;
   root.style.backgroundColor = css(colour);

@@ -8,7 +8,7 @@ import type { Texts } from "../../texts/en.ts";
 import { button, h } from "../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
-import { written } from "./numbers.ts";
+import { number } from "../../texts/words.ts";
 
 /** How far the figure is built up while it plays. Counts of tokens, or 0 to 1. */
 export interface Progress {
@@ -84,9 +84,9 @@ export class Strip {
 
   #write(topValue: number): void {
     const { key, name, scores, weights, scale } = this.#row!;
-    const text = this.#texts.of({ token: name(key), score: written(scores[key]!), share: percent(weights[key]!) });
+    const text = this.#texts.of({ token: name(key), score: number(scores[key]!), share: percent(weights[key]!) });
     this.#words.textContent = text;
-    this.#legend.textContent = this.#texts.stripLegend(percent(scale.top), written(topValue));
+    this.#legend.textContent = this.#texts.stripLegend(percent(scale.top), number(topValue));
     const { ariaValueNow } = this.canvas;
     this.canvas.ariaValueNow = String(key);
     this.canvas.ariaValueMax = String(scores.length - 1);

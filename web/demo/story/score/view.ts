@@ -9,10 +9,11 @@ import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import { type Answer, answerOf, type Head, outputOf, products, sum } from "./head.ts";
 import { buildHeads } from "./heads.ts";
-import { type Stacks, written } from "./numbers.ts";
+import type { Stacks } from "./numbers.ts";
 import { type Player, steps } from "./play.ts";
 import { Strip } from "./strip.ts";
 import { buildTable, marksOf } from "./words.ts";
+import { number } from "../../texts/words.ts";
 
 /** What is shown: a head's numbers, which the visitor may have changed. */
 export interface Work {
@@ -153,14 +154,14 @@ function drawValue(value: Stacks, { head, own, key, scene: { dark } }: Work, { w
 }
 
 function equationOf({ head, key, scene }: Work, { scores }: Answer, own: Words): string {
-  const whole = written(sum(products(head, key))), root = `√${head.query.length}`, score = written(scores[key]!);
+  const whole = number(sum(products(head, key))), root = `√${head.query.length}`, score = number(scores[key]!);
   if (scene.config.position !== "relative") return own.sum(whole, root, score);
-  return own.sumBias(whole, root, written(head.bias[key]!), score);
+  return own.sumBias(whole, root, number(head.bias[key]!), score);
 }
 
 function changedWords({ own: before }: Work, { output }: Answer, own: Words): string {
   const old = outputOf(answerOf(before).weights, before.values);
-  const length = (list: Float64Array) => written(Math.hypot(...list));
+  const length = (list: Float64Array) => number(Math.hypot(...list));
   return own.changed(length(output.map((number, i) => number - old[i]!)), length(old));
 }
 

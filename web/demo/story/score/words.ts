@@ -3,6 +3,7 @@ import type { Texts } from "../../texts/en.ts";
 import { h } from "../dom.ts";
 import type { Scene } from "../scene.ts";
 import type { Answer } from "./head.ts";
+import { decimal, number } from "../../texts/words.ts";
 
 /** The first token of each row of the grid, and the class token. */
 export function marksOf({ config, shape }: Scene, { score }: Texts): [token: number, name: string][] {
@@ -23,7 +24,7 @@ export function buildTable({ score }: Texts): { root: HTMLElement; draw(answer: 
       if (!root.open) return;
       body.replaceChildren(...[...scores].map((score, token) =>
         h("tr", { data: { score: String(score), share: String(weights[token]) } },
-          h("th", { scope: "row" }, name(token)), h("td", {}, score.toFixed(4)), h("td", {}, weights[token]!.toFixed(4)))));
+          h("th", { scope: "row" }, name(token)), h("td", {}, number(score, 4)), h("td", {}, decimal(weights[token]!, 4)))));
     };
     fill();
   };
