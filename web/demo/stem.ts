@@ -1,32 +1,27 @@
 import type { VitConfig } from "vitrine";
 import { css, paint, tone } from "./colour.ts";
 import { accent, shapeOf } from "./pixels.ts";
+import { lengthOf, seenBy, type Span, stridesOf, unitOf } from "./receptive.ts";
 import type { State } from "./state.ts";
-
-/** From the first to the last pixel, counted from 0. Beyond the image there is only padding. */
-type Span = [first: number, last: number];
 
 /**
  * Along one side, what the patch at `index` reaches in each map, in pixels: first in the image, last
- * in the last convolution's maps. A convolution is 3×3, so it reaches one place further each way.
+ * in the last convolution's maps.
  */
-function reachOf({ stem }: Readonly<VitConfig>, patchSize: number, index: number): Span[] {
-  const strides = stem.map((layer) => (typeof layer === "number" ? 2 : layer[1]));
-  let unit = strides.reduce((product, stride) => product * stride, 1); // pixels a place
-  let [first, last] = [(index * patchSize) / unit, ((index + 1) * patchSize) / unit - 1];
-  const reach: Span[] = [[first * unit, (last + 1) * unit - 1]];
-  for (const stride of strides.reverse()) {
-    [first, last] = [first * stride - 1, last * stride + 1];
-    unit /= stride;
-    reach.unshift([first * unit, (last + 1) * unit - 1]);
-  }
-  return reach;
+function reachOf(config: Readonly<VitConfig>, patchSize: number, index: number): Span[] {
+  const strides = stridesOf(config);
+  const whole = unitOf(strides);
+  const places: Span = [(index * patchSize) / whole, ((index + 1) * patchSize) / whole - 1];
+  return [0, ...strides].map((_, map) => {
+    const [first, last] = seenBy(places, strides.slice(map)), unit = unitOf(strides.slice(0, map));
+    return [first * unit, (last + 1) * unit - 1];
+  });
 }
 
 /** How many pixels a patch sees through the stem: "29 × 29". */
 export function fieldOf(config: Readonly<VitConfig>): string {
   const sides = config.patch_size.map((size) => reachOf(config, size, 0)[0]);
-  return sides.map(([first, last]) => last - first + 1).join("\u00a0×\u00a0");
+  return sides.map(lengthOf).join("\u00a0×\u00a0");
 }
 
 const ZOOM = 8; // canvas pixels for a pixel of the image, so that lines are thinner than pixels

@@ -3,12 +3,13 @@ import { css, paint, paintScale, tone } from "../../colour.ts";
 import { type Colour, mix, place, type Scale, tint } from "../../heat.ts";
 import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
+import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { arxiv } from "../loads.ts";
 import type { Scene, Story } from "../scene.ts";
 import { type Both, type Pair, patchOf } from "./pair.ts";
-import { receptive, type Span, spread } from "./reach.ts";
+import { receptive, spread } from "./reach.ts";
 
 const SIDE = 112, GAP = 10; // CSS pixels of a picture, and between two of a saved row
 
@@ -112,7 +113,6 @@ function enlarge(canvas: HTMLCanvasElement, small: HTMLCanvasElement, { rows, co
   context.strokeRect(left + 0.3, top + 0.3, right - left + 0.4, bottom - top + 0.4);
 }
 
-const inside = ([first, last]: Span, size: number): Span => [Math.max(0, first), Math.min(size - 1, last)];
 const within = ([first, last]: Span, at: number): boolean => at >= first && at <= last;
 
 function convolutionFields({ convolutions }: Pair, scene: Scene, { texts }: Story): Field[] {
@@ -124,11 +124,9 @@ function convolutionFields({ convolutions }: Pair, scene: Scene, { texts }: Stor
     words: texts.cnn.pooled, data: { pixels: String(rows * cols) },
   };
   return [...downs.slice(1).map((down, at) => {
-    const across = acrosses[at + 1]!, side = across[1] - across[0] + 1;
-    const [[top, bottom], [left, right]] = [inside(down, rows), inside(across, cols)];
-    const stride = config.stem[at]!;
-    const words = texts.cnn.convolution(at + 1, typeof stride === "number" ? 2 : stride[1], side);
-    const pixels = (bottom - top + 1) * (right - left + 1);
+    const across = acrosses[at + 1]!, side = lengthOf(across);
+    const words = texts.cnn.convolution(at + 1, stridesOf(config)[at]!, side);
+    const pixels = lengthOf(inside(down, rows)) * lengthOf(inside(across, cols));
     return { ...fieldOf(down, across, scene.dark), words, data: { side: String(side), pixels: String(pixels) } };
   }), all];
 }

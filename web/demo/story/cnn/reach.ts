@@ -1,30 +1,19 @@
 /** Which pixels can reach a unit, in a network of convolutions and in a Transformer. Needs no page. */
 import type { Attention, VitConfig } from "vitrine";
-
-/** Pixels along one side, both ends included. They may lie beyond the image, in the padding. */
-export type Span = readonly [first: number, last: number];
+import { seenBy, type Span, stridesOf, unitOf } from "../../receptive.ts";
 
 const SIDE = 3; // of every convolution
-
-const layersOf = ({ stem }: Readonly<VitConfig>) =>
-  stem.map((layer) => (typeof layer === "number" ? [layer, 2] as const : layer));
 
 /**
  * Along one side, the pixels that can reach one unit: first in the image, then after each convolution.
  * The last is the unit at `place`; each before it is the unit in the middle of what the next one sees.
  */
 export function receptive(config: Readonly<VitConfig>, place: number): Span[] {
-  const strides = layersOf(config).map(([, stride]) => stride);
-  const jump = strides.reduce((product, stride) => product * stride, 1); // pixels from unit to unit at the end
-  const middle = place * jump;
-  let unit = 1, radius = 0;
-  const spans: Span[] = [[middle, middle]];
-  for (const stride of strides) {
-    radius += ((SIDE - 1) / 2) * unit;
-    unit *= stride;
-    spans.push([middle - radius, middle + radius]);
-  }
-  return spans;
+  const strides = stridesOf(config);
+  return [0, ...strides].map((_, map) => {
+    const unit = place * unitOf(strides.slice(map)); // its place in this map
+    return seenBy([unit, unit], strides.slice(0, map));
+  });
 }
 
 /**
@@ -55,7 +44,9 @@ export function spread(attention: Attention, token: number): Float64Array[] {
 export function multiplications(config: Readonly<VitConfig>): number {
   const { image_size: [height, width], patch_size, channels, width: D, depth, mlp_width, classes, prefix } = config;
   let area = height * width, depthIn = channels, count = 0, unit = 1;
-  for (const [out, stride] of layersOf(config)) {
+  const strides = stridesOf(config);
+  for (const [at, layer] of config.stem.entries()) {
+    const out = typeof layer === "number" ? layer : layer[0], stride = strides[at]!;
     area /= stride * stride;
     unit *= stride;
     count += area * depthIn * out * SIDE * SIDE;

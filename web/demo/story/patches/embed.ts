@@ -1,6 +1,7 @@
 /** From pixels to a token by hand, and how far a patch sees. Needs no page. */
 import type { VitConfig } from "vitrine";
 import type { Shape } from "../../pixels.ts";
+import { seenBy, type Span, stridesOf, unitOf } from "../../receptive.ts";
 
 /** The patches' projection: D filters, each as many weights as a patch has pixels. */
 export interface Filters {
@@ -33,26 +34,13 @@ export function sumOf(numbers: ArrayLike<number>, count = numbers.length): numbe
   return sum;
 }
 
-/** From the first to the last pixel along one side, counted from 0. Beyond the image is padding. */
-export type Span = readonly [first: number, last: number];
-
-/**
- * Along one side: the pixels known to the places above a patch after 0, 1, … convolutions of a stem.
- * A 3×3 convolution with padding 1 and stride s reads the places s·i − 1 to s·i + 1 for its place i.
- */
-export function fieldsOf({ stem }: Pick<VitConfig, "stem">, patchSize: number, index: number): Span[] {
-  const strides = stem.map((layer) => (typeof layer === "number" ? 2 : layer[1]));
-  const fields: Span[] = [];
-  for (let passed = 0, unit = 1; passed <= strides.length; passed++) {
-    let first = Math.floor((index * patchSize) / unit);
-    let last = Math.ceil(((index + 1) * patchSize) / unit) - 1;
-    for (const stride of strides.slice(0, passed).reverse()) {
-      [first, last] = [first * stride - 1, last * stride + 1];
-    }
-    fields.push([first, last]);
-    unit *= strides[passed] ?? 1;
-  }
-  return fields;
+/** Along one side: the pixels known to the places above a patch after 0, 1, … convolutions of a stem. */
+export function fieldsOf(config: Pick<VitConfig, "stem">, patchSize: number, index: number): Span[] {
+  const strides = stridesOf(config);
+  return [0, ...strides].map((_, passed) => {
+    const before = strides.slice(0, passed), unit = unitOf(before);
+    return seenBy([Math.floor((index * patchSize) / unit), Math.ceil(((index + 1) * patchSize) / unit) - 1], before);
+  });
 }
 
 /** The smallest of 1, 2, 5, 10, … that is not below `most`: the end of a scale that seldom changes. */

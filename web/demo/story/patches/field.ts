@@ -1,11 +1,12 @@
 /** A model with a stem: how far the chosen patch sees after each convolution. */
 import { css, paint, tone } from "../../colour.ts";
 import { accent } from "../../pixels.ts";
+import { inside, lengthOf, type Span } from "../../receptive.ts";
 import type { Texts } from "../../texts/en.ts";
 import { h, slider } from "../dom.ts";
 import { player, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
-import { fieldsOf, type Span } from "./embed.ts";
+import { fieldsOf } from "./embed.ts";
 
 export interface Field {
   root: HTMLElement;
@@ -25,8 +26,8 @@ export function buildField(texts: Texts["patches"], picture: string): Field {
     const passed = input.valueAsNumber;
     paintField(canvas, scene, down, across, passed);
     const [rows, columns] = [lengthOf(down[passed]!), lengthOf(across[passed]!)];
-    const inside = insideOf(down[passed]!, shape.rows) * insideOf(across[passed]!, shape.cols);
-    words.textContent = texts.field({ passed, rows, columns, inside, all: shape.rows * shape.cols });
+    const seen = lengthOf(inside(down[passed]!, shape.rows)) * lengthOf(inside(across[passed]!, shape.cols));
+    words.textContent = texts.field({ passed, rows, columns, inside: seen, all: shape.rows * shape.cols });
     Object.assign(words.dataset, { passed, top: down[passed]![0], bottom: down[passed]![1] });
     Object.assign(words.dataset, { left: across[passed]![0], right: across[passed]![1] });
     input.setAttribute("aria-valuetext", words.textContent);
@@ -52,9 +53,6 @@ export function buildField(texts: Texts["patches"], picture: string): Field {
     },
   };
 }
-
-const lengthOf = ([first, last]: Span) => last - first + 1;
-const insideOf = ([first, last]: Span, size: number) => Math.min(size - 1, last) - Math.max(0, first) + 1;
 
 const ZOOM = 8; // CSS pixels for a pixel of the image
 const MARGIN = 6; // pixels of padding that are in the picture
