@@ -1,5 +1,5 @@
 /** The story: reads the drawing with a trace, and draws the chapters that are near the screen. */
-import type { Classification, ClassifyOptions, Vit } from "vitrine";
+import type { ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
 import { SIDE } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
@@ -44,6 +44,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
     choose: (choice) => choose(page, choice),
     draw: (strokes) => page.draw(strokes),
     classify: classifyScene,
+    attempt: orNothing,
     say: (text) => page.say(text),
     redraw: () => {
       for (const chapter of open) chapter.drawn = undefined;
@@ -138,7 +139,7 @@ const classifyScene = (scene: Scene, options?: ClassifyOptions, model = scene.mo
   orNothing(model.classify(drawingOf(scene.strokes), options));
 
 /** Undefined where there is nothing to read, or where the model stopped, which the status line then says. */
-async function orNothing(answer: Promise<Classification>): Promise<Classification | undefined> {
+async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await answer;
   } catch (error) {

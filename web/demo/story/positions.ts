@@ -3,6 +3,7 @@ import { smallModel } from "../explain/models.ts";
 import { inWords } from "../remedy.ts";
 import { showError } from "../status.ts";
 import { chips, h } from "./dom.ts";
+import { latest } from "./latest.ts";
 import type { Chapter, Scene, Story, Traced } from "./scene.ts";
 import { buildAdded } from "./positions/added.ts";
 import { buildAlike } from "./positions/alike.ts";
@@ -17,7 +18,7 @@ export const chapter: Chapter = (root, story) => {
   let kind: Kind = "sincos2d";
   let scene: Scene | undefined;
   const choices: Choices = { order: inOrder(49), on: true };
-  const update = () => void refresh();
+  const update = () => refresh(undefined);
   const note = h("p", { className: "kind-note" }), cite = h("p", { className: "cite" });
   const status = h("p", { id: "positions-status" }, story.texts.story.loading);
   status.setAttribute("role", "status");
@@ -41,27 +42,18 @@ export const chapter: Chapter = (root, story) => {
     note, cite, status, figures);
   describe();
 
-  /** One at a time. If the scene or a choice changed meanwhile, it runs again. */
-  let running = false, again = false;
-  const refresh = async () => {
-    if (running) return void (again = true);
-    running = true;
+  const refresh = latest(async () => {
     try {
-      do {
-        again = false;
-        const placed = scene && (await place(story, scene, kind, choices));
-        if (!placed || again) continue;
-        figures.hidden = false;
-        status.replaceChildren();
-        for (const part of parts) part.draw(placed);
-        root.dataset.kind = placed.kind;
-      } while (again);
+      const placed = scene && (await place(story, scene, kind, choices));
+      if (!placed) return;
+      figures.hidden = false;
+      status.replaceChildren();
+      for (const part of parts) part.draw(placed);
+      root.dataset.kind = placed.kind;
     } catch (error) {
       showError(status, inWords(error), update);
-    } finally {
-      running = false;
     }
-  };
+  });
   return (shown) => {
     scene = shown;
     update();

@@ -34,6 +34,8 @@ export interface Story {
   draw(strokes: Stroke[]): void;
   /** Runs a model on the scene's drawing; undefined if the pad is blank. */
   classify(scene: Scene, options?: ClassifyOptions, model?: Vit): Promise<Classification | undefined>;
+  /** Waits for a model. Undefined if it stopped, which the story's status line then says. */
+  attempt<Answer>(answer: Promise<Answer>): Promise<Answer | undefined>;
   /** Tells the screen reader something. */
   say(text: string): void;
   /** Draws all chapters near the screen again, in the next frame. */

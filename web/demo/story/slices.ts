@@ -2,11 +2,15 @@
 
 const SLICE = 6; // milliseconds
 
-/** Returns a function to await after each piece of work. It pauses whenever a slice is used up. */
-export function slices(): () => Promise<void> {
+/**
+ * Returns a function to await after each piece of work. It pauses whenever a slice is used up;
+ * `pausing` is called before.
+ */
+export function slices(pausing = () => {}): () => Promise<void> {
   let begin = performance.now();
   return async () => {
     if (performance.now() - begin < SLICE) return;
+    pausing();
     await new Promise((next) => setTimeout(next));
     begin = performance.now();
   };

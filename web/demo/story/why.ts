@@ -4,6 +4,7 @@ import { scaleOf } from "../heat.ts";
 import { shapeOf } from "../pixels.ts";
 import { h } from "./dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
+import { latest } from "./latest.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { paperOf } from "./tokens.ts";
 
@@ -52,19 +53,13 @@ export const chapter: Chapter = (root, story) => {
   agree.setAttribute("aria-live", "polite");
   let scene: Scene | undefined;
   let wanted: number | undefined; // the class that the visitor chose; else the answer
-  let turn = 0;
 
-  const show = async () => {
-    if (!scene) return;
-    const now = scene, mine = ++turn;
-    const best = now.result.classes[0]!.index;
-    const of = wanted ?? best;
+  const show = latest(async (now: Scene) => {
+    const of = wanted ?? now.result.classes[0]!.index;
     fillTarget(target, now, of);
-    const [lost, read] = await Promise.all([
-      occlusion(now.model, now.result.input, of),
-      now.model.classify(now.result.input, { attention: true, relevance: [of] }),
-    ]);
-    if (mine !== turn) return; // the drawing or the class changed meanwhile
+    const read = await story.classify(now, { attention: true, relevance: [of] });
+    const lost = read && (await story.attempt(occlusion(now.model, read.input, of)));
+    if (!read || !lost) return;
     const maps: Record<Way, Float32Array> = {
       occlusion: lost,
       relevance: asShares(read.attention!.relevance(of)),
@@ -73,10 +68,10 @@ export const chapter: Chapter = (root, story) => {
     for (const way of WAYS) grids[way].draw(figure(now, way, maps[way]));
     const tops = WAYS.map((way) => common.patch(...onePlus(place(largest(maps[way])))));
     agree.textContent = why.tops(now.config.labels[of] ?? String(of), tops);
-  };
+  });
   target.addEventListener("input", () => {
     wanted = Number(target.value);
-    void show();
+    if (scene) show(scene);
   });
 
   root.append(
@@ -92,7 +87,7 @@ export const chapter: Chapter = (root, story) => {
   return (next) => {
     if (scene?.model !== next.model) wanted = undefined;
     scene = next;
-    void show();
+    show(scene);
   };
 };
 

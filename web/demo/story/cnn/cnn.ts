@@ -2,6 +2,7 @@
 import { smallModel } from "../../explain/models.ts";
 import { Bars } from "../bars.ts";
 import { h } from "../dom.ts";
+import { latest } from "../latest.ts";
 import { arxiv, loads } from "../loads.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { buildMeasured } from "./measured.ts";
@@ -33,19 +34,17 @@ async function buildFigures(pair: Pair, story: Story): Promise<[Node, (scene: Sc
   const answer = (name: Name) => h("figure", { id: `cnn-${name}` }, h("h3", {}, texts[name]), bars[name].root);
   const root = h("div", {}, h("div", { className: "side-by-side" }, ...ORDER.map(answer)), reach, measured, table);
   let both: Both | undefined, now: Scene;
-  let asked = 0;
 
-  /** Both models read the drawing. A later drawing wins. */
-  const read = async (scene: Scene) => {
-    const mine = ++asked;
+  /** Both models read the drawing. */
+  const read = latest(async (scene: Scene) => {
     const vit = await story.classify(scene, { attention: true }, pair.vit) as Read | undefined;
     const other = await story.classify(scene, {}, pair.convolutions);
-    if (mine !== asked || !vit || !other) return;
+    if (!vit || !other) return;
     bars.vit.draw(vit.classes);
     bars.convolutions.draw(other.classes);
     both = { version: scene.version, input: vit.input, attention: vit.attention };
     draw();
-  };
+  });
   const draw = () => {
     if (!both) return;
     drawReach(now, both);
@@ -55,6 +54,6 @@ async function buildFigures(pair: Pair, story: Story): Promise<[Node, (scene: Sc
   return [root, (scene) => {
     now = scene;
     if (both?.version === scene.version) draw();
-    else void read(scene);
+    else read(scene);
   }];
 }

@@ -3,10 +3,11 @@ import type { Vit } from "vitrine";
 import { fieldOf } from "../../stem.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
+import { latest } from "../latest.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildAnswer, effect } from "./answer.ts";
 import { keyOf, type Part } from "./parts.ts";
-import { latest, type Run, runWithout } from "./runs.ts";
+import { type Run, runWithout } from "./runs.ts";
 import { buildStream } from "./stream.ts";
 import { buildTable } from "./table.ts";
 

@@ -5,6 +5,7 @@ import { drawStroke, SIDE, type Stroke } from "../../ink.ts";
 import { accent } from "../../pixels.ts";
 import { h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
+import { latest } from "../latest.ts";
 import type { Story } from "../scene.ts";
 import { leastOf } from "./alike.ts";
 import type { Part, Placed } from "./kinds.ts";
@@ -59,25 +60,24 @@ export function buildWide(story: Story): Part {
       h("figure", {}, h("figcaption", {}, texts.wideTokensCaption), tokens.root)),
     h("p", { className: "notice-this" }, texts.wideNotice));
 
-  let running = false;
-  const draw = async (placed: Placed) => {
-    shown = placed;
-    if (running) return;
-    running = true;
-    try {
-      models ??= Promise.all(KINDS.map(untrained));
-      const { scene } = placed, image = stretched(scene.strokes);
-      const traces = await Promise.all((await models).map(async (model) => (await model.classify(image, { trace: true })).trace!));
-      traces.forEach((trace, i) => columns[i]!.draw(image, trace, patch, scene.dark));
-      const values = traces[0]!.tokens("embedded");
-      tokens.draw({ values, rows: values.length / WIDTH, columns: WIDTH, scale: signedScale(values), dark: scene.dark,
-        marked: { row: 1 + patch } });
-    } finally {
-      running = false;
-    }
-    if (shown !== placed) await draw(shown);
+  const draw = latest(async ({ scene }: Placed) => {
+    models ??= Promise.all(KINDS.map(untrained));
+    const image = stretched(scene.strokes);
+    const traced = (await models).map(async (model) => (await model.classify(image, { trace: true })).trace!);
+    const traces = await story.attempt(Promise.all(traced));
+    if (!traces) return;
+    traces.forEach((trace, i) => columns[i]!.draw(image, trace, patch, scene.dark));
+    const values = traces[0]!.tokens("embedded");
+    tokens.draw({ values, rows: values.length / WIDTH, columns: WIDTH, scale: signedScale(values), dark: scene.dark,
+      marked: { row: 1 + patch } });
+  });
+  return {
+    root,
+    draw(placed) {
+      shown = placed;
+      draw(placed);
+    },
   };
-  return { root, draw: (placed) => void draw(placed) };
 }
 
 /** One way to number: the numbered image, the chosen patch's likeness to the others, all positions. */

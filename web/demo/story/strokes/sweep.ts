@@ -1,6 +1,7 @@
 /** Reads a drawing at many moments, in slices, and keeps what it has read while the drawing grows. */
 import type { Classification } from "vitrine";
 import type { Scene, Story } from "../scene.ts";
+import { slices } from "../slices.ts";
 import { cut, goesOn, moments, type Way, wayOf } from "./path.ts";
 
 export interface Sample {
@@ -9,8 +10,6 @@ export interface Sample {
   p: Float64Array; // (K), in the model's order
   uncertain: boolean;
 }
-
-const SLICE = 6; // milliseconds
 
 export class Sweep {
   way: Way = { spots: [], length: 0 };
@@ -46,16 +45,13 @@ export class Sweep {
     const missing = coarseFirst(this.lengths).filter((at) => !this.#read.has(at));
     const { way } = this;
     const current = () => this.#scene?.version === scene.version && this.#scene.model === scene.model;
-    let begin = performance.now();
+    const pause = slices(changed);
     for (const at of missing) {
       const result = await this.#story.classify({ ...scene, strokes: cut(way, at) });
       if (!current()) return;
       this.#read.set(at, sampleOf(at, scene, result));
-      if (performance.now() - begin < SLICE) continue;
-      changed();
-      await new Promise((next) => setTimeout(next));
+      await pause();
       if (!current()) return;
-      begin = performance.now();
     }
     if (missing.length > 0) changed();
   }
