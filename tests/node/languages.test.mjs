@@ -35,13 +35,9 @@ const leaves = (value, path) =>
   isGroup(value) ? Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`)) : [[path, value]];
 const textsOf = (texts) => Object.entries(texts).flatMap(([name, block]) => leaves(block, name));
 
-/**
- * Stands for any argument of a text's function: a word, a number, an object or a list of such, or a
- * function that makes a link: link("2010.11929") is "<0>.2010.11929".
- */
+/** Stands for any argument of a text's function: a word, a number, or an object of such. */
 const argument = (name) =>
   new Proxy(function () {}, {
-    apply: (_, __, [id]) => (typeof id === "string" ? argument(`${name}.${id}`) : argument(name)),
     get: (_, key) => (key === Symbol.toPrimitive ? () => name : typeof key === "string" ? argument(`${name}.${key}`) : undefined),
   });
 /** These read a list. */
@@ -50,13 +46,10 @@ const LISTS = {
   "layers.parts": [["<0>.first", "<0>.second"]],
   "strokes.changes": [[{ label: "<0>.a", share: "<0>.b" }, { label: "<0>.c", share: "<0>.d" }, { label: "<0>.e", share: "<0>.f" }], 5],
 };
-/** A text with links is a list of words and links, or of such lists. */
-const spoken = (text, path) => {
-  if (typeof text !== "function") return text;
-  const said = text(...(LISTS[path] ?? Array.from({ length: text.length }, (_, at) => argument(`<${at}>`))));
-  return Array.isArray(said) ? said.flat().map(String).join("") : said;
-};
-const SLOT = /\{\d\}|<\d>(\.\w+)*/g;
+const spoken = (text, path) =>
+  typeof text !== "function" ? text : text(...(LISTS[path] ?? Array.from({ length: text.length }, (_, at) => argument(`<${at}>`))));
+/** What is put in: places, arguments, papers. */
+const SLOT = /\{\d\}|<\d>(\.\w+)*|arXiv:\d{4}\.\d{4,5}/g;
 const slots = (text) => text.match(SLOT)?.sort() ?? [];
 
 test("each block that a language has is complete, and what it lacks is told", (t) => {

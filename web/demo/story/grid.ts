@@ -4,8 +4,8 @@ import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
-import { percentage, rough } from "../texts/words.ts";
 import type { GridTexts } from "../texts/en.ts";
+import { percentage, rough } from "../texts/words.ts";
 import { button, h } from "./dom.ts";
 
 /** Numbers of both signs, from -top to top. */

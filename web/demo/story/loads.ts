@@ -28,7 +28,3 @@ export function loads(
     draw?.(scene);
   };
 }
-
-/** A link to a paper. */
-export const arxiv = (id: string): HTMLAnchorElement =>
-  h("a", { href: `https://arxiv.org/abs/${id}` }, `arXiv:${id}`);

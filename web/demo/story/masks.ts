@@ -1,11 +1,11 @@
 /** 9. Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention. */
+import { decimal } from "../texts/words.ts";
 import { cite } from "./cite.ts";
 import { chips, h } from "./dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
 import { paperOf, tokenName } from "./tokens.ts";
-import { decimal } from "../texts/words.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
@@ -39,7 +39,7 @@ export const chapter: Chapter = (root, story) => {
       h("figure", {}, map.root, h("figcaption", {}, own.map)), h("div", {}, sees, sums, axes)),
     h("figure", {}, matrix.root, h("figcaption", {}, own.matrix)),
     h("p", { className: "cite" }, own.honest), usesTable(own),
-    cite(own.cite, "1706.03762"), cite(own.citeCait, "2103.17239"));
+    cite(own.cite), cite(own.citeCait));
 
   const chooseToken = (token: number) => {
     const { config, shape } = scene!;

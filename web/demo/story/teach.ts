@@ -1,10 +1,11 @@
 /** The teacher's page: exercises that lead to the chapters. On paper their answers are open. */
+import { linked } from "./cite.ts";
 import { button, h } from "./dom.ts";
 import type { Chapter } from "./scene.ts";
 
 export const chapter: Chapter = (root, { texts: { teach } }) => {
   const answers = teach.exercises.map(({ look }) =>
-    h("details", {}, h("summary", {}, teach.look), h("p", {}, look)));
+    h("details", {}, h("summary", {}, teach.look), h("p", {}, ...linked(look))));
   const items = teach.exercises.map(({ chapter, title, task }, index) =>
     h("li", {}, h("h3", {}, h("a", { href: `#${chapter}` }, title)), h("p", {}, task), answers[index]!));
   root.append(
@@ -12,11 +13,14 @@ export const chapter: Chapter = (root, { texts: { teach } }) => {
     button(teach.print, () => print(), { className: "plain" }),
     h("ol", { className: "exercises" }, ...items),
   );
-  let open: boolean[] = [];
-  addEventListener("beforeprint", () => {
-    open = answers.map((answer) => answer.open);
-    for (const answer of answers) answer.open = true;
-  });
-  addEventListener("afterprint", () => answers.forEach((answer, index) => (answer.open = open[index] ?? false)));
   return () => {};
 };
+
+let opened: HTMLDetailsElement[] = []; // for the paper only
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll<HTMLDetailsElement>("#teach details:not([open])")];
+  for (const answer of opened) answer.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const answer of opened) answer.open = false;
+});

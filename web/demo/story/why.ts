@@ -2,6 +2,7 @@
 import type { Vit } from "vitrine";
 import { scaleOf } from "../heat.ts";
 import { shapeOf } from "../pixels.ts";
+import { cite } from "./cite.ts";
 import { h } from "./dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
 import { latest } from "./latest.ts";
@@ -82,7 +83,7 @@ export const chapter: Chapter = (root, story) => {
       h("h3", {}, why.names[way]), grids[way].root, h("figcaption", {}, why.how[way])))),
     agree,
     h("p", { className: "notice-this" }, why.notice),
-    h("p", { className: "cite" }, ...why.cite),
+    cite(why.cite),
   );
   return (next) => {
     if (scene?.model !== next.model) wanted = undefined;

@@ -316,8 +316,8 @@ export const de = {
       "Ein Patch aus leerem Papier hat nur Produkte, die 0 sind, also ist jeder seiner Balken der Bias des Filters. Alle leeren Patches beginnen als dasselbe Token: Ihre Positionen kommen als Nächstes.",
     noticeStem:
       "Jede Faltung weitet den Blick, und eine mit Schrittweite 2 verdoppelt, was alle folgenden hinzufügen. Außerhalb des Bildes ist nur aufgefüllt: mit Nullen.",
-    citePlain: "Im Paper heißt das die lineare Projektion der abgerollten Patches: Dosovitskiy et al., Abschnitt 3.1, ",
-    citeStem: "Faltungen vor den Patches: Xiao et al., ",
+    citePlain: "Im Paper heißt das die lineare Projektion der abgerollten Patches: Dosovitskiy et al., Abschnitt 3.1, arXiv:2010.11929.",
+    citeStem: "Faltungen vor den Patches: Xiao et al., arXiv:2106.14881.",
     chooser: "Patch-Auswahl",
     grid: "Das Bild in Patches",
     gridKeys: "Die Pfeiltasten wählen den Patch für die ganze Seite.",
@@ -539,7 +539,7 @@ export const de = {
     ],
     task: "Klicke auf einen Patch im Gitter: Seine Query steht bereit. Zeige auf einen anderen (mit dem Finger: tippe auf eine Spalte unter dem Gitter), und sein Key schiebt sich darunter. Ziehe dann eine Zahl von q nach oben oder unten (mit dem Finger: seitwärts; Tasten: Pfeile).",
     notice: "Die Anteile sind ein Ganzes: Wächst einer, so schrumpfen alle anderen. Ein um 1 größerer Score hat den 2,7-fachen Anteil, wie auch immer die übrigen Scores sind.",
-    cite: "Skaliertes Skalarprodukt (scaled dot-product attention): Vaswani et al., Abschnitt 3.2.1",
+    cite: "Skaliertes Skalarprodukt (scaled dot-product attention): Vaswani et al., Abschnitt 3.2.1, arXiv:1706.03762.",
     whose: "Wessen Query?",
     patchQuery: "die des gewählten Patches",
     classQuery: "die des Klassentokens",
@@ -721,7 +721,7 @@ export const de = {
       "geteilt: Unter 1 macht sie die Antwort sicherer, über 1 unsicherer.",
     task: "Ziehe an einer Spalte oder bewege sie mit den Pfeiltasten. Verändere dann die Temperatur.",
     notice: "Keine Temperatur ändert, welche Klasse vorn liegt. Sie ändert nur, wie sicher die Antwort klingt.",
-    cite: "Guo et al., „On Calibration of Modern Neural Networks“",
+    cite: "Guo et al., „On Calibration of Modern Neural Networks“, arXiv:1706.04599.",
     ofDrawing: "Dies sind die Logits deiner Zeichnung.",
     ofDigit: (d) =>
       d.truth === d.label
@@ -796,10 +796,7 @@ Trainings aufgehoben. Jede dieser Fassungen liest deine Zeichnung.`,
     task: "Schiebe den Regler vom ersten bis zum letzten Schritt oder drücke „Abspielen“. Zeichne dann eine andere Ziffer.",
     notice: `Am Anfang sind die Positionsvektoren Rauschen. Am Ende haben Patches mit einer gemeinsamen Seite ähnliche, \
 obwohl niemand dem Modell gesagt hat, welche Patches sich berühren. Die Filter ändern sich weniger: Viel von ihrem zufälligen Anfang steckt am Ende noch in ihnen.`,
-    cite: (link) => [
-      "Dass gelernte Positionen das Gitter finden und was aus den Filtern wird, steht in Dosovitskiy et al., ", link("2010.11929"),
-      ", Abschnitt 4.5 und Abbildung 7. Dieses Modell: gelernte Positionen, Breite 32, 3 Blöcke, 4 Köpfe.",
-    ],
+    cite: "Dass gelernte Positionen das Gitter finden und was aus den Filtern wird, steht in Dosovitskiy et al., arXiv:2010.11929, Abschnitt 4.5 und Abbildung 7. Dieses Modell: gelernte Positionen, Breite 32, 3 Blöcke, 4 Köpfe.",
     slider: "Schritt des Trainings",
     play: "Abspielen",
     picture: "Als SVG sichern",
@@ -857,8 +854,8 @@ Einheiten. Nach einem Block Aufmerksamkeit hat ein Token des Transformers schon 
     embedded: (rows, columns) => `Einbettung: ${rows}×${columns} Pixel`,
     block: (n, reached, own, place, most) =>
       `Block ${n}: ${reached} Patches. Er selbst ${own}, dann ${place} ${most}`,
-    rolloutCite: (link) => ["Die Farbe eines Patches ist sein Anteil am Token nach Attention-Rollout: In jedem Block behält ein Token die Hälfte von sich, und das \
-Mittel der Köpfe liefert die andere Hälfte (Abnar und Zuidema, ", link("2005.00928"), ")."],
+    rolloutCite: "Die Farbe eines Patches ist sein Anteil am Token nach Attention-Rollout: In jedem Block behält ein Token die Hälfte von sich, und das \
+Mittel der Köpfe liefert die andere Hälfte (Abnar und Zuidema, arXiv:2005.00928).",
     measuredTitle: "Dasselbe, gemessen",
     measuredWords: `Jedes Quadrat deiner Zeichnung wird der Reihe nach umgekehrt, Tinte zu Papier und Papier zu Tinte, und beide Netze laufen noch einmal. Eine Farbe \
 sagt, wie stark sich die Zahlen einer Einheit ändern, an ihrer Länge gemessen.`,
@@ -888,17 +885,17 @@ sagt, wie stark sich die Zahlen einer Einheit ändern, an ihrer Länge gemessen.
 und dass ein Strich ein Strich ist, wo er auch liegt, ist in eine Faltung eingebaut. Der Transformer muss beides aus \
 den Beispielen lernen, und 55.000 kleine Bilder sind wenig.`,
     when: "Wann was besser ist",
-    papers: (link) => [
-      ["Wenige Bilder, Faltungen; sehr viele, Aufmerksamkeit: Mit 9 Millionen Fotos vortrainiert war ein Transformer viel schlechter als ein etwa gleich \
-teures ResNet, mit 90 Millionen und mehr war er besser (Dosovitskiy et al., ", link("2010.11929"), ", Abschnitt 4.3)."],
-      ["Ein Mittelweg hilft, wo Daten knapp sind: Aufmerksamkeit, die als Faltung beginnt und das verlernen darf, braucht weniger Beispiele als ein \
-einfacher Transformer (d’Ascoli et al., ", link("2103.10697"), ")."],
-      ["Sie sehen verschieden: Die untersten Schichten eines Transformers schauen zugleich nah und fern, und mit zu wenigen Bildern lernen sie nicht, \
-nah zu schauen (Raghu et al., ", link("2108.08810"), ")."],
-      ["Wo viel verdeckt ist, hält Aufmerksamkeit länger durch: Transformer benannten noch bis zu 60\u00a0% der Fotos richtig, von denen 80\u00a0% verdeckt waren, und \
-vertrugen gemischte Patches besser als Faltungen (Naseer et al., ", link("2105.10497"), ")."],
-      ["Es liegt nicht allein an der Aufmerksamkeit: Ein faltendes Netz, das mit den anderen Ideen der Transformer gebaut und trainiert ist, kommt ihnen bei \
-Fotos gleich (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
+    papers: [
+      "Wenige Bilder, Faltungen; sehr viele, Aufmerksamkeit: Mit 9 Millionen Fotos vortrainiert war ein Transformer viel schlechter als ein etwa gleich \
+teures ResNet, mit 90 Millionen und mehr war er besser (Dosovitskiy et al., arXiv:2010.11929, Abschnitt 4.3).",
+      "Ein Mittelweg hilft, wo Daten knapp sind: Aufmerksamkeit, die als Faltung beginnt und das verlernen darf, braucht weniger Beispiele als ein \
+einfacher Transformer (d’Ascoli et al., arXiv:2103.10697).",
+      "Sie sehen verschieden: Die untersten Schichten eines Transformers schauen zugleich nah und fern, und mit zu wenigen Bildern lernen sie nicht, \
+nah zu schauen (Raghu et al., arXiv:2108.08810).",
+      "Wo viel verdeckt ist, hält Aufmerksamkeit länger durch: Transformer benannten noch bis zu 60\u00a0% der Fotos richtig, von denen 80\u00a0% verdeckt waren, und \
+vertrugen gemischte Patches besser als Faltungen (Naseer et al., arXiv:2105.10497).",
+      "Es liegt nicht allein an der Aufmerksamkeit: Ein faltendes Netz, das mit den anderen Ideen der Transformer gebaut und trainiert ist, kommt ihnen bei \
+Fotos gleich (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
   },
   masks: {
@@ -945,8 +942,8 @@ Fotos gleich (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
       ["Bildbeschreiber mit einem ViT", "unter den Patches", "unter den Wörtern der Bildunterschrift", "von jedem Wort der Bildunterschrift zu den Patches"],
       ["CaiT: ein ViT", "unter den Patches, in allen Schichten außer den letzten zwei", "–", "vom Klassentoken zu den Patches und zu sich selbst, in den letzten zwei Schichten"],
     ],
-    cite: "Die drei Verwendungen der Aufmerksamkeit: Vaswani et al., Abschnitt 3.2.3",
-    citeCait: "Die Klassen-Aufmerksamkeit von CaiT: Touvron et al.",
+    cite: "Die drei Verwendungen der Aufmerksamkeit: Vaswani et al., Abschnitt 3.2.3, arXiv:1706.03762.",
+    citeCait: "Die Klassen-Aufmerksamkeit von CaiT: Touvron et al., arXiv:2103.17239.",
   },
   why: {
     lead:
@@ -969,9 +966,7 @@ Fotos gleich (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
       `Für ${label} liegt der wichtigste Patch beim Verdecken in ${occlusion}, bei Gradient × Aufmerksamkeit in ${relevance}; der größte des Rollouts liegt in ${rollout}.`,
     notice:
       "Leere Patches können wichtig sein: Die Lücke, die aus einer 3 keine 8 werden lässt, spricht für die 3. Und wo die drei Karten sich unterscheiden, ist keine von ihnen die Wahrheit: Jede beantwortet eine andere Frage.",
-    cite: [
-      "Verdecken (occlusion): Zeiler und Fergus, arXiv:1311.2901. Gradient × Aufmerksamkeit: Chefer, Gur und Wolf, arXiv:2012.09838 und arXiv:2103.15679. Rollout: Abnar und Zuidema, arXiv:2005.00928. Was täuschen kann: Jain und Wallace, arXiv:1902.10186.",
-    ],
+    cite: "Verdecken (occlusion): Zeiler und Fergus, arXiv:1311.2901. Gradient × Aufmerksamkeit: Chefer, Gur und Wolf, arXiv:2012.09838 und arXiv:2103.15679. Rollout: Abnar und Zuidema, arXiv:2005.00928. Was täuschen kann: Jain und Wallace, arXiv:1902.10186.",
   },
   teach: {
     lead:

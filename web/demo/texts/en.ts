@@ -155,8 +155,8 @@ const patches = {
   noticePlain:
     "A patch of empty paper has only products of 0, so each of its bars is the filter’s bias. All empty patches start as the same token: their positions come next.",
   noticeStem: "Each convolution widens the view, and one with stride 2 doubles the growth of all that follow. Beyond the image there is only padding: zeros.",
-  citePlain: "The paper calls it the linear projection of flattened patches: Dosovitskiy et al., section 3.1, ",
-  citeStem: "Convolutions before the patches: Xiao et al., ",
+  citePlain: "The paper calls it the linear projection of flattened patches: Dosovitskiy et al., section 3.1, arXiv:2010.11929.",
+  citeStem: "Convolutions before the patches: Xiao et al., arXiv:2106.14881.",
   chooser: "patch chooser",
   grid: "The image in patches",
   gridKeys: "Arrow keys choose the patch, for the whole page.",
@@ -366,7 +366,7 @@ const score = {
   ],
   task: "Click a patch on the grid: its query stands ready. Point at another one (a finger: tap a column below the grid), and its key slides under it. Then drag a number of q up or down (a finger: sideways; keys: arrows).",
   notice: "The shares are one whole: where one grows, all others shrink. A score that is larger by 1 has 2.7 times the share, whatever the other scores are.",
-  cite: "Scaled dot-product attention: Vaswani et al., section 3.2.1",
+  cite: "Scaled dot-product attention: Vaswani et al., section 3.2.1, arXiv:1706.03762.",
   whose: "Whose query?",
   patchQuery: "the chosen patch’s",
   classQuery: "the class token’s",
@@ -551,7 +551,7 @@ const doubt = {
     "temperature T: below 1 it makes the answer surer, above 1 less sure.",
   task: "Drag a column, or move it by the arrow keys. Then move the temperature.",
   notice: "No temperature changes which class comes first. It changes only how sure the answer sounds.",
-  cite: "Guo et al.: On Calibration of Modern Neural Networks",
+  cite: "Guo et al.: On Calibration of Modern Neural Networks, arXiv:1706.04599.",
   ofDrawing: "These are the logits of your drawing.",
   ofDigit: (d: { number: string; truth: string; label: string; share: string; truthShare: string }) =>
     d.truth === d.label
@@ -620,10 +620,7 @@ training. Each of them reads your drawing.`,
   task: "Move the slider from the first step to the last, or press Play. Then draw another digit.",
   notice: `At the start the position vectors are noise. In the end patches that share a side have similar ones, \
 though nobody told the model which patches touch. The filters change less: much of their random start is still in them at the end.`,
-  cite: (link: (id: string) => Node) => [
-    "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., ", link("2010.11929"),
-    ", section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
-  ],
+  cite: "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., arXiv:2010.11929, section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
   slider: "Step of training",
   play: "Play",
   picture: "Save as SVG",
@@ -683,8 +680,8 @@ units. After one block of attention a Transformer's token has already seen every
   embedded: (rows: number, columns: number) => `Embedding: ${rows}×${columns} pixels`,
   block: (n: number, reached: number, own: string, place: string, most: string) =>
     `Block ${n}: ${reached} patches. Itself ${own}, then ${place} ${most}`,
-  rolloutCite: (link: (id: string) => Node) => ["A patch's colour is its share in the token by attention rollout: in each block a token keeps half of itself, and the \
-mean of the heads gives the other half (Abnar and Zuidema, ", link("2005.00928"), ")."],
+  rolloutCite: "A patch's colour is its share in the token by attention rollout: in each block a token keeps half of itself, and the \
+mean of the heads gives the other half (Abnar and Zuidema, arXiv:2005.00928).",
   measuredTitle: "The same, measured",
   measuredWords: `Each square of your drawing is inverted in turn, ink to paper and paper to ink, and both networks run again. A colour \
 tells how much a unit's numbers change, by their length.`,
@@ -714,17 +711,17 @@ tells how much a unit's numbers change, by their length.`,
 together, and that a stroke is a stroke wherever it lies, is built into a convolution. The Transformer has to learn both from \
 the examples, and 55,000 small pictures are few.`,
   when: "When which is better",
-  papers: (link: (id: string) => Node) => [
-    ["Few pictures, convolutions; very many, attention: pre-trained on 9 million photos a Transformer was much worse than a ResNet of \
-about its cost, on 90 million and more it was better (Dosovitskiy et al., ", link("2010.11929"), ", section 4.3)."],
-    ["A middle way helps where data is scarce: attention that starts as a convolution and may unlearn it needs fewer examples than a \
-plain Transformer (d’Ascoli et al., ", link("2103.10697"), ")."],
-    ["They see differently: a Transformer's lowest layers look near and far at once, and with too few pictures they do not learn to \
-look near (Raghu et al., ", link("2108.08810"), ")."],
-    ["Where much is hidden, attention holds out longer: Transformers still named up to 60 % of photos of which 80 % was covered, and \
-bore shuffled patches better than convolutions did (Naseer et al., ", link("2105.10497"), ")."],
-    ["It is not attention alone: a convolutional network built and trained with the Transformers' other ideas equals them on \
-photos (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
+  papers: [
+    "Few pictures, convolutions; very many, attention: pre-trained on 9 million photos a Transformer was much worse than a ResNet of \
+about its cost, on 90 million and more it was better (Dosovitskiy et al., arXiv:2010.11929, section 4.3).",
+    "A middle way helps where data is scarce: attention that starts as a convolution and may unlearn it needs fewer examples than a \
+plain Transformer (d’Ascoli et al., arXiv:2103.10697).",
+    "They see differently: a Transformer's lowest layers look near and far at once, and with too few pictures they do not learn to \
+look near (Raghu et al., arXiv:2108.08810).",
+    "Where much is hidden, attention holds out longer: Transformers still named up to 60 % of photos of which 80 % was covered, and \
+bore shuffled patches better than convolutions did (Naseer et al., arXiv:2105.10497).",
+    "It is not attention alone: a convolutional network built and trained with the Transformers' other ideas equals them on \
+photos (Liu et al., ConvNeXt, arXiv:2201.03545).",
   ],
 };
 
@@ -773,8 +770,8 @@ const masks = {
     ["Captioner with a ViT", "among the patches", "among the caption’s words", "from each of the caption’s words to the patches"],
     ["CaiT: a ViT", "among the patches, in all layers but the last two", "–", "from the class token to the patches and itself, in the last two layers"],
   ],
-  cite: "The three uses of attention: Vaswani et al., section 3.2.3",
-  citeCait: "CaiT’s class attention: Touvron et al.",
+  cite: "The three uses of attention: Vaswani et al., section 3.2.3, arXiv:1706.03762.",
+  citeCait: "CaiT’s class attention: Touvron et al., arXiv:2103.17239.",
 };
 
 /** 10. Which patches spoke for this class? */
@@ -799,9 +796,7 @@ const why = {
     `For ${label}, the most important patch is at ${occlusion} by occlusion, at ${relevance} by gradient × attention; rollout’s largest is at ${rollout}.`,
   notice:
     "Blank patches can matter: the gap that keeps a 3 from being an 8 speaks for the 3. And where the three maps differ, none of them is the truth: each answers another question.",
-  cite: [
-    "Occlusion: Zeiler and Fergus, arXiv:1311.2901. Gradient × attention: Chefer, Gur and Wolf, arXiv:2012.09838 and arXiv:2103.15679. Rollout: Abnar and Zuidema, arXiv:2005.00928. What can mislead: Jain and Wallace, arXiv:1902.10186.",
-  ],
+  cite: "Occlusion: Zeiler and Fergus, arXiv:1311.2901. Gradient × attention: Chefer, Gur and Wolf, arXiv:2012.09838 and arXiv:2103.15679. Rollout: Abnar and Zuidema, arXiv:2005.00928. What can mislead: Jain and Wallace, arXiv:1902.10186.",
 };
 
 /** The teacher's page. */

@@ -317,8 +317,8 @@ export const es = {
     noticePlain:
       "Un parche de papel vacío solo tiene productos iguales a 0, así que cada una de sus barras es el sesgo del filtro. Todos los parches vacíos empiezan como el mismo token: sus posiciones vienen después.",
     noticeStem: "Cada convolución ensancha la vista, y una con paso 2 duplica el crecimiento de todas las siguientes. Fuera de la imagen solo hay relleno: ceros.",
-    citePlain: "El artículo lo llama proyección lineal de los parches aplanados: Dosovitskiy et al., sección 3.1, ",
-    citeStem: "Convoluciones antes de los parches: Xiao et al., ",
+    citePlain: "El artículo lo llama proyección lineal de los parches aplanados: Dosovitskiy et al., sección 3.1, arXiv:2010.11929.",
+    citeStem: "Convoluciones antes de los parches: Xiao et al., arXiv:2106.14881.",
     chooser: "selector de parche",
     grid: "La imagen en parches",
     gridKeys: "Las flechas eligen el parche, para toda la página.",
@@ -538,7 +538,7 @@ export const es = {
     ],
     task: "Haz clic en un parche de la cuadrícula: su consulta queda lista. Apunta a otro (con el dedo: toca una columna bajo la cuadrícula), y su clave se desliza debajo. Después arrastra un número de q hacia arriba o abajo (con el dedo: hacia los lados; con el teclado: flechas).",
     notice: "Las cuotas forman un todo: donde una crece, todas las demás menguan. Una puntuación mayor en 1 tiene 2,7 veces la cuota, sean cuales sean las demás puntuaciones.",
-    cite: "Atención por producto escalar con escala: Vaswani et al., sección 3.2.1",
+    cite: "Atención por producto escalar con escala: Vaswani et al., sección 3.2.1, arXiv:1706.03762.",
     whose: "¿La consulta de quién?",
     patchQuery: "la del parche elegido",
     classQuery: "la del token de clase",
@@ -716,7 +716,7 @@ export const es = {
       "temperatura T: por debajo de 1 hace la respuesta más segura, por encima de 1 menos segura.",
     task: "Arrastra una columna, o muévela con las flechas. Después mueve la temperatura.",
     notice: "Ninguna temperatura cambia qué clase va primera. Solo cambia cuán segura suena la respuesta.",
-    cite: "Guo et al.: sobre la calibración (On Calibration of Modern Neural Networks)",
+    cite: "Guo et al.: sobre la calibración (On Calibration of Modern Neural Networks), arXiv:1706.04599.",
     ofDrawing: "Estos son los logits de tu dibujo.",
     ofDigit: (d) =>
       d.truth === d.label
@@ -784,11 +784,7 @@ entrenamiento. Cada uno de ellos lee tu dibujo.`,
     task: "Mueve el control del primer paso al último, o pulsa «Reproducir». Después dibuja otra cifra.",
     notice: `Al principio los vectores de posición son ruido. Al final los parches que comparten un lado tienen vectores parecidos, \
 aunque nadie le dijo al modelo qué parches se tocan. Los filtros cambian menos: al final queda en ellos mucho de su comienzo aleatorio.`,
-    cite: (link) => [
-      "Que las posiciones aprendidas descubren la cuadrícula, y en qué se convierten los filtros, está en Dosovitskiy et al., ",
-      link("2010.11929"),
-      ", sección 4.5 y figura 7. Este modelo: posiciones aprendidas, anchura 32, 3 bloques, 4 cabezas.",
-    ],
+    cite: "Que las posiciones aprendidas descubren la cuadrícula, y en qué se convierten los filtros, está en Dosovitskiy et al., arXiv:2010.11929, sección 4.5 y figura 7. Este modelo: posiciones aprendidas, anchura 32, 3 bloques, 4 cabezas.",
     slider: "Paso del entrenamiento",
     play: "Reproducir",
     picture: "Guardar como SVG",
@@ -846,12 +842,8 @@ unidades. Tras un solo bloque de atención el token de un Transformer ya ha vist
     embedded: (rows, columns) => `Embedding: ${rows}×${columns} píxeles`,
     block: (n, reached, own, place, most) =>
       `Bloque ${n}: ${reached} parches. Él mismo, ${own}; después, ${place}: ${most}`,
-    rolloutCite: (link) => [
-      "El color de un parche es su cuota en el token según el rollout de atención: en cada bloque un token conserva la mitad de sí \
-mismo, y la media de las cabezas da la otra mitad (Abnar y Zuidema, ",
-      link("2005.00928"),
-      ").",
-    ],
+    rolloutCite: "El color de un parche es su cuota en el token según el rollout de atención: en cada bloque un token conserva la mitad de sí \
+mismo, y la media de las cabezas da la otra mitad (Abnar y Zuidema, arXiv:2005.00928).",
     measuredTitle: "Lo mismo, medido",
     measuredWords: `Cada cuadrado de tu dibujo se invierte por turno, de tinta a papel y de papel a tinta, y las dos redes se ejecutan \
 de nuevo. Un color dice cuánto cambian los números de una unidad, por su longitud.`,
@@ -881,37 +873,17 @@ de nuevo. Un color dice cuánto cambian los números de una unidad, por su longi
 red. Que los vecinos van juntos, y que un trazo es un trazo esté donde esté, viene incorporado en una convolución. El Transformer tiene \
 que aprender ambas cosas de los ejemplos, y 55\u00a0000 imágenes pequeñas son pocas.`,
     when: "Cuándo es mejor cada una",
-    papers: (link) => [
-      [
-        "Con pocas imágenes, convoluciones; con muchísimas, atención: preentrenado con 9 millones de fotos, un Transformer era mucho peor \
-que una ResNet de más o menos su coste; con 90 millones o más era mejor (Dosovitskiy et al., ",
-        link("2010.11929"),
-        ", sección 4.3).",
-      ],
-      [
-        "Un camino intermedio ayuda donde escasean los datos: una atención que empieza como convolución, y puede desaprenderlo, necesita \
-menos ejemplos que un Transformer simple (d’Ascoli et al., ",
-        link("2103.10697"),
-        ").",
-      ],
-      [
-        "Ven de otra manera: las capas más bajas de un Transformer miran cerca y lejos a la vez, y con demasiado pocas imágenes no \
-aprenden a mirar cerca (Raghu et al., ",
-        link("2108.08810"),
-        ").",
-      ],
-      [
-        "Donde se oculta mucho, la atención aguanta más: los Transformers aún nombraban hasta el 60\u00a0% de las fotos con el 80\u00a0% \
-cubierto, y soportaban los parches desordenados mejor que las convoluciones (Naseer et al., ",
-        link("2105.10497"),
-        ").",
-      ],
-      [
-        "No es solo la atención: una red convolucional construida y entrenada con las demás ideas de los Transformers los iguala con \
-fotos (Liu et al., ConvNeXt, ",
-        link("2201.03545"),
-        ").",
-      ],
+    papers: [
+      "Con pocas imágenes, convoluciones; con muchísimas, atención: preentrenado con 9 millones de fotos, un Transformer era mucho peor \
+que una ResNet de más o menos su coste; con 90 millones o más era mejor (Dosovitskiy et al., arXiv:2010.11929, sección 4.3).",
+      "Un camino intermedio ayuda donde escasean los datos: una atención que empieza como convolución, y puede desaprenderlo, necesita \
+menos ejemplos que un Transformer simple (d’Ascoli et al., arXiv:2103.10697).",
+      "Ven de otra manera: las capas más bajas de un Transformer miran cerca y lejos a la vez, y con demasiado pocas imágenes no \
+aprenden a mirar cerca (Raghu et al., arXiv:2108.08810).",
+      "Donde se oculta mucho, la atención aguanta más: los Transformers aún nombraban hasta el 60\u00a0% de las fotos con el 80\u00a0% \
+cubierto, y soportaban los parches desordenados mejor que las convoluciones (Naseer et al., arXiv:2105.10497).",
+      "No es solo la atención: una red convolucional construida y entrenada con las demás ideas de los Transformers los iguala con \
+fotos (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
   },
   masks: {
@@ -958,8 +930,8 @@ fotos (Liu et al., ConvNeXt, ",
       ["Escritor de pies de foto con un ViT", "entre los parches", "entre las palabras del pie de foto", "de cada palabra del pie de foto a los parches"],
       ["CaiT: un ViT", "entre los parches, en todas las capas menos las dos últimas", "–", "del token de clase a los parches y a sí mismo, en las dos últimas capas"],
     ],
-    cite: "Los tres usos de la atención: Vaswani et al., sección 3.2.3",
-    citeCait: "La atención de clase de CaiT: Touvron et al.",
+    cite: "Los tres usos de la atención: Vaswani et al., sección 3.2.3, arXiv:1706.03762.",
+    citeCait: "La atención de clase de CaiT: Touvron et al., arXiv:2103.17239.",
   },
   why: {
     lead:
@@ -982,9 +954,7 @@ fotos (Liu et al., ConvNeXt, ",
       `Para ${label}, el parche más importante está en la ${occlusion} según la oclusión, y en la ${relevance} según gradiente × atención; el máximo del rollout está en la ${rollout}.`,
     notice:
       "Los parches en blanco pueden importar: el hueco que impide que un 3 sea un 8 habla por el 3. Y donde los tres mapas difieren, ninguno es la verdad: cada uno responde a otra pregunta.",
-    cite: [
-      "Oclusión: Zeiler y Fergus, arXiv:1311.2901. Gradiente × atención: Chefer, Gur y Wolf, arXiv:2012.09838 y arXiv:2103.15679. Rollout: Abnar y Zuidema, arXiv:2005.00928. Qué puede engañar: Jain y Wallace, arXiv:1902.10186.",
-    ],
+    cite: "Oclusión: Zeiler y Fergus, arXiv:1311.2901. Gradiente × atención: Chefer, Gur y Wolf, arXiv:2012.09838 y arXiv:2103.15679. Rollout: Abnar y Zuidema, arXiv:2005.00928. Qué puede engañar: Jain y Wallace, arXiv:1902.10186.",
   },
   teach: {
     lead:

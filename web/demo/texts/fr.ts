@@ -320,8 +320,8 @@ export const fr = {
     noticeStem:
       "Chaque convolution élargit la vue, et une convolution de pas 2 double la croissance de toutes celles qui suivent. Au-delà de l’image il n’y a que du remplissage\u202f: des zéros.",
     citePlain:
-      "L’article l’appelle la projection linéaire des patchs aplatis\u202f: Dosovitskiy et al., section 3.1, ",
-    citeStem: "Des convolutions avant les patchs\u202f: Xiao et al., ",
+      "L’article l’appelle la projection linéaire des patchs aplatis\u202f: Dosovitskiy et al., section 3.1, arXiv:2010.11929.",
+    citeStem: "Des convolutions avant les patchs\u202f: Xiao et al., arXiv:2106.14881.",
     chooser: "choix de patch",
     grid: "L’image en patchs",
     gridKeys: "Les flèches choisissent le patch, pour toute la page.",
@@ -537,7 +537,7 @@ export const fr = {
     task: "Cliquez sur un patch de la grille\u202f: sa requête est prête. Pointez-en un autre (au doigt\u202f: touchez une colonne sous la grille), et sa clé se glisse dessous. Tirez ensuite un nombre de q vers le haut ou vers le bas (au doigt\u202f: sur le côté\u202f; au clavier\u202f: les flèches).",
     notice:
       "Les parts forment un tout\u202f: quand l’une grandit, toutes les autres rétrécissent. Un score plus grand de 1 a une part 2,7 fois plus grande, quels que soient les autres scores.",
-    cite: "L’attention par produit scalaire normalisé (scaled dot-product attention)\u202f: Vaswani et al., section 3.2.1",
+    cite: "L’attention par produit scalaire normalisé (scaled dot-product attention)\u202f: Vaswani et al., section 3.2.1, arXiv:1706.03762.",
     whose: "La requête de qui\u202f?",
     patchQuery: "du patch choisi",
     classQuery: "du jeton de classe",
@@ -716,7 +716,7 @@ export const fr = {
     task: "Tirez une colonne, ou déplacez-la avec les flèches. Changez ensuite la température.",
     notice:
       "Aucune température ne change la classe qui vient en premier. Elle change seulement l’assurance de la réponse.",
-    cite: "Guo et al., «\u202fOn Calibration of Modern Neural Networks\u202f»",
+    cite: "Guo et al., «\u202fOn Calibration of Modern Neural Networks\u202f», arXiv:1706.04599.",
     ofDrawing: "Ce sont les logits de votre dessin.",
     ofDigit: (d) =>
       d.truth === d.label
@@ -782,11 +782,7 @@ export const fr = {
     task: "Déplacez le curseur de la première étape à la dernière, ou appuyez sur «\u202fJouer\u202f». Dessinez ensuite un autre chiffre.",
     notice:
       "Au début, les vecteurs de position sont du bruit. À la fin, les patchs qui partagent un côté en ont de semblables, bien que personne n’ait dit au modèle quels patchs se touchent. Les filtres changent moins\u202f: une grande part de leur départ aléatoire y est encore à la fin.",
-    cite: (link) => [
-      "Que les positions apprises retrouvent la grille, et ce que deviennent les filtres, se lit dans Dosovitskiy et al., ",
-      link("2010.11929"),
-      ", section 4.5 et figure 7. Ce modèle\u202f: positions apprises, largeur 32, 3 blocs, 4 têtes.",
-    ],
+    cite: "Que les positions apprises retrouvent la grille, et ce que deviennent les filtres, se lit dans Dosovitskiy et al., arXiv:2010.11929, section 4.5 et figure 7. Ce modèle\u202f: positions apprises, largeur 32, 3 blocs, 4 têtes.",
     slider: "Étape de l’apprentissage",
     play: "Jouer",
     picture: "Enregistrer en SVG",
@@ -838,11 +834,7 @@ export const fr = {
     embedded: (rows, columns) => `Plongement (embedding)\u202f: ${rows}×${columns} pixels`,
     block: (n, reached, own, place, most) =>
       `Bloc ${n}\u202f: ${reached} patchs. Lui-même ${own}, puis ${place} ${most}`,
-    rolloutCite: (link) => [
-      "La couleur d’un patch est sa part dans le jeton selon le rollout de l’attention\u202f: dans chaque bloc, un jeton garde la moitié de lui-même, et la moyenne des têtes donne l’autre moitié (Abnar et Zuidema, ",
-      link("2005.00928"),
-      ").",
-    ],
+    rolloutCite: "La couleur d’un patch est sa part dans le jeton selon le rollout de l’attention\u202f: dans chaque bloc, un jeton garde la moitié de lui-même, et la moyenne des têtes donne l’autre moitié (Abnar et Zuidema, arXiv:2005.00928).",
     measuredTitle: "La même chose, mesurée",
     measuredWords:
       "Chaque carré de votre dessin est inversé à son tour, l’encre en papier et le papier en encre, et les deux réseaux calculent à nouveau. Une couleur dit à quel point les nombres d’une unité changent, mesuré par leur longueur.",
@@ -870,32 +862,12 @@ export const fr = {
     why: (convolutions, vit) =>
       `Sur ces chiffres, les convolutions gagnent\u202f: ${convolutions} réponses fausses contre ${vit}, en un seul apprentissage chacun. Que des voisins vont ensemble, et qu’un trait est un trait où qu’il se trouve, est inscrit dans la structure d’une convolution. Le Transformer doit apprendre les deux à partir des exemples, et 55\u202f000 petites images, c’est peu.`,
     when: "Quand lequel est meilleur",
-    papers: (link) => [
-      [
-        "Peu d’images, les convolutions\u202f; énormément, l’attention\u202f: pré-entraîné sur 9 millions de photos, un Transformer était nettement moins bon qu’un ResNet d’un coût comparable\u202f; sur 90 millions et plus, il était meilleur (Dosovitskiy et al., ",
-        link("2010.11929"),
-        ", section 4.3).",
-      ],
-      [
-        "Une voie moyenne aide là où les données sont rares\u202f: une attention qui commence comme une convolution et peut la désapprendre a besoin de moins d’exemples qu’un Transformer ordinaire (d’Ascoli et al., ",
-        link("2103.10697"),
-        ").",
-      ],
-      [
-        "Ils voient différemment\u202f: les couches les plus basses d’un Transformer regardent près et loin à la fois, et avec trop peu d’images elles n’apprennent pas à regarder près (Raghu et al., ",
-        link("2108.08810"),
-        ").",
-      ],
-      [
-        "Là où beaucoup est caché, l’attention tient plus longtemps\u202f: des Transformers nommaient encore jusqu’à 60\u202f% de photos couvertes à 80\u202f%, et supportaient mieux que des convolutions des patchs mélangés (Naseer et al., ",
-        link("2105.10497"),
-        ").",
-      ],
-      [
-        "Ce n’est pas l’attention seule\u202f: un réseau convolutif construit et entraîné avec les autres idées des Transformers les égale sur des photos (Liu et al., ConvNeXt, ",
-        link("2201.03545"),
-        ").",
-      ],
+    papers: [
+      "Peu d’images, les convolutions\u202f; énormément, l’attention\u202f: pré-entraîné sur 9 millions de photos, un Transformer était nettement moins bon qu’un ResNet d’un coût comparable\u202f; sur 90 millions et plus, il était meilleur (Dosovitskiy et al., arXiv:2010.11929, section 4.3).",
+      "Une voie moyenne aide là où les données sont rares\u202f: une attention qui commence comme une convolution et peut la désapprendre a besoin de moins d’exemples qu’un Transformer ordinaire (d’Ascoli et al., arXiv:2103.10697).",
+      "Ils voient différemment\u202f: les couches les plus basses d’un Transformer regardent près et loin à la fois, et avec trop peu d’images elles n’apprennent pas à regarder près (Raghu et al., arXiv:2108.08810).",
+      "Là où beaucoup est caché, l’attention tient plus longtemps\u202f: des Transformers nommaient encore jusqu’à 60\u202f% de photos couvertes à 80\u202f%, et supportaient mieux que des convolutions des patchs mélangés (Naseer et al., arXiv:2105.10497).",
+      "Ce n’est pas l’attention seule\u202f: un réseau convolutif construit et entraîné avec les autres idées des Transformers les égale sur des photos (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
   },
   masks: {
@@ -965,8 +937,8 @@ export const fr = {
         "du jeton de classe aux patchs et à lui-même, dans les deux dernières couches",
       ],
     ],
-    cite: "Les trois usages de l’attention\u202f: Vaswani et al., section 3.2.3",
-    citeCait: "L’attention de classe de CaiT\u202f: Touvron et al.",
+    cite: "Les trois usages de l’attention\u202f: Vaswani et al., section 3.2.3, arXiv:1706.03762.",
+    citeCait: "L’attention de classe de CaiT\u202f: Touvron et al., arXiv:2103.17239.",
   },
   why: {
     lead: "Une carte d’attention montre où le modèle a regardé, pas ce qui lui a fait dire 3. Trois méthodes essaient d’y répondre\u202f: couvrir un patch et voir ce que perd le score\u202f; remonter le gradient à travers toutes les cartes d’attention\u202f; ou multiplier les cartes et ignorer la classe.",
@@ -988,9 +960,7 @@ export const fr = {
       `Pour ${label}, le patch le plus important est en ${occlusion} selon l’occlusion, en ${relevance} selon gradient × attention\u202f; le maximum du rollout est en ${rollout}.`,
     notice:
       "Des patchs vides peuvent compter\u202f: l’ouverture qui empêche un 3 d’être un 8 parle pour le 3. Et là où les trois cartes diffèrent, aucune n’est la vérité\u202f: chacune répond à une autre question.",
-    cite: [
-      "Occlusion\u202f: Zeiler et Fergus, arXiv:1311.2901. Gradient × attention\u202f: Chefer, Gur et Wolf, arXiv:2012.09838 et arXiv:2103.15679. Rollout\u202f: Abnar et Zuidema, arXiv:2005.00928. Ce qui peut tromper\u202f: Jain et Wallace, arXiv:1902.10186.",
-    ],
+    cite: "Occlusion\u202f: Zeiler et Fergus, arXiv:1311.2901. Gradient × attention\u202f: Chefer, Gur et Wolf, arXiv:2012.09838 et arXiv:2103.15679. Rollout\u202f: Abnar et Zuidema, arXiv:2005.00928. Ce qui peut tromper\u202f: Jain et Wallace, arXiv:1902.10186.",
   },
   teach: {
     lead: "Six exercices pour un cours de 45 minutes, à partir de 15 ans environ. Chacun n’a besoin que de cette page\u202f: pas de compte, et aucun dessin ne quitte l’onglet. Une fois chargée, la page fonctionne sans réseau.",

@@ -319,8 +319,8 @@ export const sr = {
       "Isečak praznog papira ima samo proizvode jednake 0, pa je svaki njegov stubić jednak biasu filtera. Svi prazni isečci počinju kao isti token: njihove pozicije dolaze na red zatim.",
     noticeStem:
       "Svaka konvolucija širi pogled, a ona sa korakom (stride) 2 udvostručuje rast svih narednih. Izvan slike je samo dopuna (padding): nule.",
-    citePlain: "Rad to naziva linearnom projekcijom ispruženih isečaka (linear projection of flattened patches): Dosovitskiy et al., odeljak 3.1, ",
-    citeStem: "Konvolucije pre isečaka: Xiao et al., ",
+    citePlain: "Rad to naziva linearnom projekcijom ispruženih isečaka (linear projection of flattened patches): Dosovitskiy et al., odeljak 3.1, arXiv:2010.11929.",
+    citeStem: "Konvolucije pre isečaka: Xiao et al., arXiv:2106.14881.",
     chooser: "izbor isečka",
     grid: "Slika u isečcima",
     gridKeys: "Strelice biraju isečak, za celu stranicu.",
@@ -501,7 +501,7 @@ export const sr = {
     ],
     task: "Klikni na isečak u mreži: njegov upit je spreman. Pokaži na neki drugi (prstom: dodirni kolonu ispod mreže), i njegov ključ klizi ispod upita. Zatim prevuci neki broj niza q nagore ili nadole (prstom: u stranu; tastatura: strelice).",
     notice: "Udeli su jedna celina: gde jedan raste, svi ostali se smanjuju. Rezultat koji je veći za 1 ima 2,7 puta veći udeo, kakvi god bili ostali rezultati.",
-    cite: "Skalirana pažnja skalarnog proizvoda (scaled dot-product attention): Vaswani et al., odeljak 3.2.1",
+    cite: "Skalirana pažnja skalarnog proizvoda (scaled dot-product attention): Vaswani et al., odeljak 3.2.1, arXiv:1706.03762.",
     whose: "Čiji upit?",
     patchQuery: "izabranog isečka",
     classQuery: "klasnog tokena",
@@ -669,7 +669,7 @@ export const sr = {
     lead: "Klasifikaciona glava svakoj klasi daje jedan broj, njen logit. Softmax od njih pravi verovatnoće: stepenuj e svakim od njih, pa podeli zbirom. Zato se računaju samo razlike između logita. Pre toga se svi dele temperaturom T: ispod 1 ona čini odgovor sigurnijim, iznad 1 manje sigurnim.",
     task: "Prevuci neki stubić, ili ga pomeri strelicama. Zatim pomeri temperaturu.",
     notice: "Nijedna temperatura ne menja koja je klasa prva. Menja samo koliko sigurno odgovor zvuči.",
-    cite: "Guo et al.: o kalibraciji savremenih neuronskih mreža, On Calibration of Modern Neural Networks",
+    cite: "Guo et al.: o kalibraciji savremenih neuronskih mreža, On Calibration of Modern Neural Networks, arXiv:1706.04599.",
     ofDrawing: "Ovo su logiti tvog crteža.",
     ofDigit: ({ number, truth, label, share, truthShare }) =>
       truth === label
@@ -726,10 +726,7 @@ export const sr = {
     task: "Pomeraj klizač od prvog koraka do poslednjeg, ili pritisni „Pusti”. Zatim nacrtaj drugu cifru.",
     notice:
       "Na početku su vektori pozicija šum. Na kraju isečci koji dele ivicu imaju slične, iako niko modelu nije rekao koji se isečci dodiruju. Filteri se menjaju manje: mnogo od njihovog nasumičnog početka u njima je i na kraju.",
-    cite: (link) => [
-      "Da naučene pozicije nalaze mrežu, i šta postaje od filtera, piše u Dosovitskiy et al., ", link("2010.11929"),
-      ", odeljak 4.5 i slika 7. Ovaj model: naučene pozicije, širina 32, 3 bloka, 4 glave.",
-    ],
+    cite: "Da naučene pozicije nalaze mrežu, i šta postaje od filtera, piše u Dosovitskiy et al., arXiv:2010.11929, odeljak 4.5 i slika 7. Ovaj model: naučene pozicije, širina 32, 3 bloka, 4 glave.",
     slider: "Korak obuke",
     play: "Pusti",
     picture: "Sačuvaj kao SVG",
@@ -781,9 +778,7 @@ export const sr = {
     embedded: (rows, columns) => `Ugrađivanje (embedding): ${rows}×${columns} piksela`,
     block: (n, reached, own, place, most) =>
       `Blok ${n}: ${count(reached, "isečak", "isečka", "isečaka")}. On sam ${own}, zatim ${place}: ${most}`,
-    rolloutCite: (link) => [
-      "Boja isečka je njegov udeo u tokenu po rolloutu pažnje (attention rollout): u svakom bloku token zadržava polovinu sebe, a drugu polovinu daje prosek glava (Abnar i Zuidema, ", link("2005.00928"), ").",
-    ],
+    rolloutCite: "Boja isečka je njegov udeo u tokenu po rolloutu pažnje (attention rollout): u svakom bloku token zadržava polovinu sebe, a drugu polovinu daje prosek glava (Abnar i Zuidema, arXiv:2005.00928).",
     measuredTitle: "Isto to, izmereno",
     measuredWords:
       "Svaki kvadrat tvog crteža redom se obrće, mastilo u papir i papir u mastilo, i obe mreže računaju ponovo. Boja kaže koliko se menjaju brojevi jedinice, po svojoj dužini.",
@@ -811,12 +806,12 @@ export const sr = {
     why: (convolutions, vit) =>
       `Na ovim ciframa pobeđuju konvolucije: pogrešnih odgovora imaju ${convolutions}, a Transformer ${vit}, oboje u po jednoj obuci. Da susedi idu zajedno, i da je potez potez gde god ležao, ugrađeno je u konvoluciju. Transformer oboje mora da nauči iz primera, a 55.000 malih slika je malo.`,
     when: "Kada je šta bolje",
-    papers: (link) => [
-      ["Malo slika, konvolucije; veoma mnogo, pažnja: predobučen na 9 miliona fotografija, Transformer je bio mnogo lošiji od ResNeta otprilike iste cene, a na 90 miliona i više bio je bolji (Dosovitskiy et al., ", link("2010.11929"), ", odeljak 4.3)."],
-      ["Gde je podataka malo, pomaže srednji put: pažnji koja počinje kao konvolucija i sme da se od toga oduči treba manje primera nego običnom Transformeru (d’Ascoli et al., ", link("2103.10697"), ")."],
-      ["Vide različito: najniži slojevi Transformera gledaju blizu i daleko u isti mah, a sa premalo slika ne nauče da gledaju blizu (Raghu et al., ", link("2108.08810"), ")."],
-      ["Gde je mnogo toga skriveno, pažnja duže izdržava: Transformeri su i dalje prepoznavali do 60% fotografija na kojima je bilo pokriveno 80%, i bolje od konvolucija podnosili ispremeštane isečke (Naseer et al., ", link("2105.10497"), ")."],
-      ["Nije stvar samo u pažnji: konvoluciona mreža građena i obučavana po ostalim zamislima Transformera ravna im je na fotografijama (Liu et al., ConvNeXt, ", link("2201.03545"), ")."],
+    papers: [
+      "Malo slika, konvolucije; veoma mnogo, pažnja: predobučen na 9 miliona fotografija, Transformer je bio mnogo lošiji od ResNeta otprilike iste cene, a na 90 miliona i više bio je bolji (Dosovitskiy et al., arXiv:2010.11929, odeljak 4.3).",
+      "Gde je podataka malo, pomaže srednji put: pažnji koja počinje kao konvolucija i sme da se od toga oduči treba manje primera nego običnom Transformeru (d’Ascoli et al., arXiv:2103.10697).",
+      "Vide različito: najniži slojevi Transformera gledaju blizu i daleko u isti mah, a sa premalo slika ne nauče da gledaju blizu (Raghu et al., arXiv:2108.08810).",
+      "Gde je mnogo toga skriveno, pažnja duže izdržava: Transformeri su i dalje prepoznavali do 60% fotografija na kojima je bilo pokriveno 80%, i bolje od konvolucija podnosili ispremeštane isečke (Naseer et al., arXiv:2105.10497).",
+      "Nije stvar samo u pažnji: konvoluciona mreža građena i obučavana po ostalim zamislima Transformera ravna im je na fotografijama (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
   },
   masks: {
@@ -863,8 +858,8 @@ export const sr = {
       ["Opisivač slika sa ViT-om", "među isečcima", "među rečima opisa", "od svake reči opisa ka isečcima"],
       ["CaiT: jedan ViT", "među isečcima, u svim slojevima osim poslednja dva", "–", "od klasnog tokena ka isečcima i njemu samom, u poslednja dva sloja"],
     ],
-    cite: "Tri upotrebe pažnje: Vaswani et al., odeljak 3.2.3",
-    citeCait: "Klasna pažnja u CaiT-u: Touvron et al.",
+    cite: "Tri upotrebe pažnje: Vaswani et al., odeljak 3.2.3, arXiv:1706.03762.",
+    citeCait: "Klasna pažnja u CaiT-u: Touvron et al., arXiv:2103.17239.",
   },
   why: {
     lead: "Mapa pažnje pokazuje gde je model gledao, a ne zbog čega je rekao 3. Na to pokušavaju da odgovore tri načina: pokrij isečak i vidi šta rezultat gubi; prati gradijent unazad kroz sve mape pažnje; ili pomnoži mape i zanemari klasu.",
@@ -886,9 +881,7 @@ export const sr = {
       `Najvažniji isečak za ${label}: po zaklanjanju ${occlusion}, po gradijentu × pažnji ${relevance}; najveći u rolloutu: ${rollout}.`,
     notice:
       "I prazni isečci mogu biti važni: praznina zbog koje 3 nije 8 govori za 3. A gde se tri mape razlikuju, nijedna od njih nije istina: svaka odgovara na drugo pitanje.",
-    cite: [
-      "Zaklanjanje: Zeiler i Fergus, arXiv:1311.2901. Gradijent × pažnja: Chefer, Gur i Wolf, arXiv:2012.09838 i arXiv:2103.15679. Rollout: Abnar i Zuidema, arXiv:2005.00928. Šta može da zavara: Jain i Wallace, arXiv:1902.10186.",
-    ],
+    cite: "Zaklanjanje: Zeiler i Fergus, arXiv:1311.2901. Gradijent × pažnja: Chefer, Gur i Wolf, arXiv:2012.09838 i arXiv:2103.15679. Rollout: Abnar i Zuidema, arXiv:2005.00928. Šta može da zavara: Jain i Wallace, arXiv:1902.10186.",
   },
   teach: {
     lead: "Šest vežbi za čas od 45 minuta, za uzrast od oko 15 godina naviše. Za svaku je potrebna samo ova stranica: bez naloga, i nijedan crtež ne napušta karticu. Kad se jednom učita, stranica radi i bez mreže.",

@@ -305,8 +305,8 @@ export const zh = {
     noticePlain:
       "空白的图块只有等于 0 的乘积，所以它的每根柱就是滤波器的偏置。所有空白图块开始时都是同一个词元：它们的位置下一章才加上。",
     noticeStem: "每次卷积都扩大视野，而步幅为 2 的卷积使之后的每次扩大加倍。图像之外只有填充：零。",
-    citePlain: "论文把它叫作展平图块的线性投影：Dosovitskiy 等人，第 3.1 节，",
-    citeStem: "图块之前的卷积：Xiao 等人，",
+    citePlain: "论文把它叫作展平图块的线性投影：Dosovitskiy 等人，第 3.1 节，arXiv:2010.11929。",
+    citeStem: "图块之前的卷积：Xiao 等人，arXiv:2106.14881。",
     chooser: "图块选择器",
     grid: "切成图块的图像",
     gridKeys: "方向键选择图块，对整个页面有效。",
@@ -485,7 +485,7 @@ export const zh = {
     ],
     task: "点击网格上的一个图块：它的查询就准备好了。指向另一个（手指：点网格下方的一列），它的键就滑到查询下面。然后上下拖动 q 的一个数（手指：左右拖；键盘：方向键）。",
     notice: "份额是一个整体：一个增大，其他的都缩小。分数大 1，份额就是 2.7 倍，无论其他分数是多少。",
-    cite: "缩放点积注意力：Vaswani 等人 §3.2.1",
+    cite: "缩放点积注意力：Vaswani 等人 §3.2.1，arXiv:1706.03762。",
     whose: "谁的查询？",
     patchQuery: "所选图块的",
     classQuery: "分类词元的",
@@ -647,7 +647,7 @@ export const zh = {
     lead: "分类头给每个类别一个数，即它的 logit。Softmax 把它们变成概率：先求 e 的每个 logit 次方，再除以总和。所以只有 logit 之间的差才算数。在此之前，它们都除以温度 T：低于 1 使答案更确定，高于 1 使它更不确定。",
     task: "拖动一根柱，或用方向键移动它。然后移动温度。",
     notice: "没有哪个温度会改变哪个类别排第一。它只改变答案听起来有多确定。",
-    cite: "Guo 等人：《On Calibration of Modern Neural Networks》",
+    cite: "Guo 等人：《On Calibration of Modern Neural Networks》，arXiv:1706.04599。",
     ofDrawing: "这些是你的图画的 logits。",
     ofDigit: (d) =>
       d.truth === d.label
@@ -702,10 +702,7 @@ export const zh = {
     task: "把滑块从第一步移到最后一步，或按“播放”。然后画另一个数字。",
     notice:
       "开始时，位置向量是噪声。最后，共有一条边的图块有相似的位置向量，尽管没有人告诉模型哪些图块相邻。滤波器变化较小：到最后，它们随机的开头还留下许多。",
-    cite: (link) => [
-      "学到的位置会找到网格，以及滤波器会变成什么，见 Dosovitskiy 等人，", link("2010.11929"),
-      "，第 4.5 节和图 7。这个模型：学到的位置，宽度 32，3 个块，4 个头。",
-    ],
+    cite: "学到的位置会找到网格，以及滤波器会变成什么，见 Dosovitskiy 等人，arXiv:2010.11929，第 4.5 节和图 7。这个模型：学到的位置，宽度 32，3 个块，4 个头。",
     slider: "训练的步",
     play: "播放",
     picture: "保存为 SVG",
@@ -754,10 +751,7 @@ export const zh = {
     pooled: "所有单元的平均：整幅图",
     embedded: (rows, columns) => `嵌入：${rows}×${columns} 像素`,
     block: (n, reached, own, place, most) => `第 ${n} 块：${reached} 个图块。自己 ${own}，其次${place} ${most}`,
-    rolloutCite: (link) => [
-      "图块的颜色是它按注意力 rollout 在词元中所占的份额：在每个块中，词元保留自己的一半，另一半来自各头的平均（Abnar 和 Zuidema，",
-      link("2005.00928"), "）。",
-    ],
+    rolloutCite: "图块的颜色是它按注意力 rollout 在词元中所占的份额：在每个块中，词元保留自己的一半，另一半来自各头的平均（Abnar 和 Zuidema，arXiv:2005.00928）。",
     measuredTitle: "同样的，实测",
     measuredWords:
       "你的图画的每个方块依次反转，笔迹变白纸，白纸变笔迹，两个网络都重新运行。颜色说明一个单元的数变化多少，以向量的长度计。",
@@ -785,12 +779,12 @@ export const zh = {
     why: (convolutions, vit) =>
       `在这些数字上卷积胜出：${convolutions} 个错误答案对 ${vit} 个，各训练一次。相邻的像素属于一起，一笔无论在哪里都是一笔，这些是卷积天生就有的。Transformer 必须从例子中学会这两点，而 55,000 幅小图是很少的。`,
     when: "什么时候用哪个更好",
-    papers: (link) => [
-      ["图少用卷积，图极多用注意力：在 900 万张照片上预训练，Transformer 比计算量相近的 ResNet 差得多，在 9000 万张及更多上则更好（Dosovitskiy 等人，", link("2010.11929"), "，第 4.3 节）。"],
-      ["数据稀少时，中间的路有帮助：开始时像卷积、之后可以忘掉它的注意力，比普通 Transformer 需要更少的例子（d’Ascoli 等人，", link("2103.10697"), "）。"],
-      ["它们看的方式不同：Transformer 最低的几层同时看近处和远处，而图太少时，它们学不会看近处（Raghu 等人，", link("2108.08810"), "）。"],
-      ["遮住很多时，注意力撑得更久：照片有 80% 被遮住时，Transformer 仍能认出其中多达 60%，也比卷积更经得起图块被打乱（Naseer 等人，", link("2105.10497"), "）。"],
-      ["起作用的不只是注意力：用 Transformer 的其他想法构造和训练的卷积网络，在照片上与它们不相上下（Liu 等人，ConvNeXt，", link("2201.03545"), "）。"],
+    papers: [
+      "图少用卷积，图极多用注意力：在 900 万张照片上预训练，Transformer 比计算量相近的 ResNet 差得多，在 9000 万张及更多上则更好（Dosovitskiy 等人，arXiv:2010.11929，第 4.3 节）。",
+      "数据稀少时，中间的路有帮助：开始时像卷积、之后可以忘掉它的注意力，比普通 Transformer 需要更少的例子（d’Ascoli 等人，arXiv:2103.10697）。",
+      "它们看的方式不同：Transformer 最低的几层同时看近处和远处，而图太少时，它们学不会看近处（Raghu 等人，arXiv:2108.08810）。",
+      "遮住很多时，注意力撑得更久：照片有 80% 被遮住时，Transformer 仍能认出其中多达 60%，也比卷积更经得起图块被打乱（Naseer 等人，arXiv:2105.10497）。",
+      "起作用的不只是注意力：用 Transformer 的其他想法构造和训练的卷积网络，在照片上与它们不相上下（Liu 等人，ConvNeXt，arXiv:2201.03545）。",
     ],
   },
   masks: {
@@ -838,8 +832,8 @@ export const zh = {
       ["用 ViT 的图片说明模型", "在图块之间", "在说明的词之间", "从说明的每个词到图块"],
       ["CaiT：一种 ViT", "在图块之间，除最后两层外的所有层", "–", "从分类词元到图块和它自己，在最后两层"],
     ],
-    cite: "注意力的三种用法：Vaswani 等人 §3.2.3",
-    citeCait: "CaiT 的分类注意力（class attention）：Touvron et al.",
+    cite: "注意力的三种用法：Vaswani 等人 §3.2.3，arXiv:1706.03762。",
+    citeCait: "CaiT 的分类注意力（class attention）：Touvron et al.，arXiv:2103.17239。",
   },
   why: {
     lead: "注意力热图显示模型看了哪里，而不是什么使它说 3。有三种方法试着回答这个问题：遮住一个图块，看分数失去多少；沿着梯度往回穿过所有注意力图；或者把这些图相乘，不管是哪个类别。",
@@ -861,9 +855,7 @@ export const zh = {
       `对 ${label} 来说，最重要的图块按遮挡在${occlusion}，按梯度 × 注意力在${relevance}；rollout 最大的在${rollout}。`,
     notice:
       "空白的图块也可能重要：使 3 不成为 8 的缺口，支持的就是 3。而在三幅图不同的地方，没有一幅是真相：每一幅回答的是另一个问题。",
-    cite: [
-      "遮挡：Zeiler 和 Fergus，arXiv:1311.2901。梯度 × 注意力：Chefer、Gur 和 Wolf，arXiv:2012.09838 和 arXiv:2103.15679。Rollout：Abnar 和 Zuidema，arXiv:2005.00928。什么可能误导：Jain 和 Wallace，arXiv:1902.10186。",
-    ],
+    cite: "遮挡：Zeiler 和 Fergus，arXiv:1311.2901。梯度 × 注意力：Chefer、Gur 和 Wolf，arXiv:2012.09838 和 arXiv:2103.15679。Rollout：Abnar 和 Zuidema，arXiv:2005.00928。什么可能误导：Jain 和 Wallace，arXiv:1902.10186。",
   },
   teach: {
     lead: "六个练习，供一节 45 分钟的课使用，适合约 15 岁以上的学生。每个练习只需要这个页面：不用账号，图画也不离开这个标签页。加载之后，页面没有网络也能用。",

@@ -1,9 +1,10 @@
 /** 8. Beside a convolutional network: two small models of one size read the visitor's drawing. */
 import { smallModel } from "../../explain/models.ts";
 import { Bars } from "../bars.ts";
+import { linked } from "../cite.ts";
 import { h } from "../dom.ts";
 import { latest } from "../latest.ts";
-import { arxiv, loads } from "../loads.ts";
+import { loads } from "../loads.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { buildMeasured } from "./measured.ts";
 import { type Both, type Name, NAMES, ORDER, type Pair, type Read } from "./pair.ts";
@@ -13,7 +14,7 @@ import { buildTable } from "./table.ts";
 export const chapter: Chapter = (root, story) => {
   const { cnn: texts } = story.texts;
   const body = h("div");
-  const papers = texts.papers(arxiv).map((sentence) => h("li", {}, ...sentence));
+  const papers = texts.papers.map((sentence) => h("li", {}, ...linked(sentence)));
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task), body,
     h("p", { className: "notice-this" }, texts.notice),

@@ -1,11 +1,11 @@
 /** Who reaches whom, measured: squares are inverted, and every unit is compared. */
 import { shapeOf } from "../../pixels.ts";
+import { percentage } from "../../texts/words.ts";
 import { chips, h } from "../dom.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { Influence } from "./influence.ts";
 import { type Both, type Name, ORDER, type Pair, patchOf } from "./pair.ts";
-import { percentage } from "../../texts/words.ts";
 
 type Direction = "to" | "from";
 

@@ -4,9 +4,9 @@ import { type Colour, mix, place, type Scale, tint } from "../../heat.ts";
 import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
+import { cite } from "../cite.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
-import { arxiv } from "../loads.ts";
 import type { Scene, Story } from "../scene.ts";
 import { type Both, type Pair, patchOf } from "./pair.ts";
 import { receptive, spread } from "./reach.ts";
@@ -31,7 +31,7 @@ export function buildReach(pair: Pair, story: Story): [HTMLElement, (scene: Scen
     h("h3", {}, texts.reachTitle), h("p", {}, texts.reachWords),
     h("h4", {}, texts.convolutions), rows.convolutions.root,
     h("h4", {}, texts.vit), rows.vit.root, legend,
-    h("p", { className: "cite" }, ...texts.rolloutCite(arxiv)));
+    cite(texts.rolloutCite));
   return [root, (scene, both) => {
     rows.convolutions.draw(convolutionFields(pair, scene, story), pair.convolutions, scene, both.input);
     const scale = scaleOf(both);

@@ -2,12 +2,12 @@
 import accuracy from "../../explain/accuracy.json";
 import { weightsOf } from "../../explain/models.ts";
 import { readSafetensors } from "../../explain/safetensors.mjs";
+import { decimal, percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { type Both, type Name, NAMES, ORDER, type Pair } from "./pair.ts";
 import { multiplications } from "./reach.ts";
 import { measure } from "./speed.ts";
-import { decimal, percentage, whole } from "../../texts/words.ts";
 
 const { images, right } = accuracy.models;
 

@@ -1,6 +1,8 @@
 /** Softmax and doubt: logits to drag, the temperature, and whether the model is as sure as it is right. */
 import { VitError } from "vitrine";
 import { percent } from "../../logits.ts";
+import { decimal } from "../../texts/words.ts";
+import { cite } from "../cite.ts";
 import { h } from "../dom.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { softmax } from "./softmax.ts";
@@ -9,9 +11,7 @@ import { buildSureness } from "./sureness.ts";
 import { buildTable } from "./table.ts";
 import { buildTemperature } from "./temperature.ts";
 import { buildWorst, type Digit } from "./worst.ts";
-import { decimal } from "../../texts/words.ts";
 
-const PAPER = "https://arxiv.org/abs/1706.04599";
 
 export const chapter: Chapter = (root, story) => {
   const words = story.texts.doubt;
@@ -30,7 +30,7 @@ export const chapter: Chapter = (root, story) => {
   root.append(h("p", { className: "lead" }, words.lead), h("p", { className: "task" }, words.task),
     h("p", { className: "notice-this" }, words.notice), row.root, scroll, sum, temperature.root,
     h("p", { className: "lead quiet" }, words.largest), sureness.root, worst.root,
-    h("p", { className: "cite" }, h("a", { href: PAPER }, words.cite)));
+    cite(words.cite));
 
   const draw = () => {
     const { config, dark } = scene!, steps = softmax(logits, temperature.value), { best, powers, shares } = steps;

@@ -1,9 +1,9 @@
 /** The table of logits to drag, and softmax step by step. */
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
+import { decimal, number, percentage } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import type { Steps } from "./softmax.ts";
-import { decimal, number, percentage } from "../../texts/words.ts";
 
 type Words = Texts["doubt"];
 const ROWS = ["logit", "scaled", "power", "share"] as const;

@@ -1,9 +1,9 @@
 /** The slider of temperatures, on which the model's own is marked. */
 import type { VitConfig } from "vitrine";
 import type { Texts } from "../../texts/en.ts";
+import { decimal } from "../../texts/words.ts";
 import { button, h, slider } from "../dom.ts";
 import { temperaturesFor } from "./reliability.ts";
-import { decimal } from "../../texts/words.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */
 export function buildTemperature(words: Texts["doubt"], change: (says: string, done: boolean) => void) {

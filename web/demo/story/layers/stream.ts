@@ -2,13 +2,13 @@
 import type { Class } from "vitrine";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
+import { decimal } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { svg, withStyles } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 import { Lens } from "./lens.ts";
 import { keyOf, length, nameOf, type Part, partsOf, points, reader, row, shares } from "./parts.ts";
 import type { Run } from "./runs.ts";
-import { decimal } from "../../texts/words.ts";
 
 type Words = Texts["layers"];
 type Branch = "attention" | "mlp";

@@ -1,11 +1,11 @@
 /** A small table: what becomes of the answer when one part alone is left out. */
 import type { Texts } from "../../texts/en.ts";
+import { signed } from "../../texts/words.ts";
 import { chips, h } from "../dom.ts";
 import { signedColour } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { keyOf, logOdds, nameOf, type Part, partsOf, points, shares } from "./parts.ts";
 import { sweep } from "./runs.ts";
-import { signed } from "../../texts/words.ts";
 
 type Words = Texts["layers"];
 

@@ -8,11 +8,11 @@ import { player } from "../figure.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";
 import type { Texts } from "../../texts/en.ts";
+import { decimal, number, whole } from "../../texts/words.ts";
 import { Answers } from "./answers.ts";
 import { buildCurves, STOP } from "./curves.ts";
 import { buildFilters, type Filters } from "./filters.ts";
 import { cosines, nearAndFar, positionsOf } from "./similarity.ts";
-import { decimal, number, whole } from "../../texts/words.ts";
 
 const START = 10; // the stop that is shown first: it has begun to learn
 const PLAY = 9000; // milliseconds

@@ -3,12 +3,12 @@ import { css, tone } from "../../colour.ts";
 import { weightsOf } from "../../explain/models.ts";
 import { readSafetensors } from "../../explain/safetensors.mjs";
 import type { Texts } from "../../texts/en.ts";
+import { number, rough } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
 import { cosine } from "./similarity.ts";
-import { number, rough } from "../../texts/words.ts";
 
 const CELL = 14, GAP = 7, ACROSS = 8;
 

@@ -1,7 +1,8 @@
 /** 7. How it learnt: the snapshots of one run read the visitor's drawing. */
 import { snapshotSteps } from "../../explain/models.ts";
+import { cite } from "../cite.ts";
 import { h } from "../dom.ts";
-import { arxiv, loads } from "../loads.ts";
+import { loads } from "../loads.ts";
 import type { Chapter } from "../scene.ts";
 import { buildFigures } from "./figures.ts";
 import { readFilters } from "./filters.ts";
@@ -11,7 +12,7 @@ export const chapter: Chapter = (root, story) => {
   const body = h("div");
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task), body,
-    h("p", { className: "notice-this" }, texts.notice), h("p", { className: "cite" }, ...texts.cite(arxiv)));
+    h("p", { className: "notice-this" }, texts.notice), cite(texts.cite));
   return loads(body, story, async () => {
     const steps = await snapshotSteps();
     return buildFigures(steps, await readFilters(steps.length), story);

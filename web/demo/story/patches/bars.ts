@@ -1,10 +1,10 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
 import type { Texts } from "../../texts/en.ts";
+import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";
-import { number } from "../../texts/words.ts";
 
 /** Sets a bar to a number on a scale that ends at `top`. */
 function setBar(bar: HTMLElement, value: number, top: number): void {

@@ -4,6 +4,8 @@ import { percent } from "../../logits.ts";
 import { shapeOf } from "../../pixels.ts";
 import { inWords } from "../../remedy.ts";
 import { fieldOf } from "../../stem.ts";
+import { number } from "../../texts/words.ts";
+import { linked } from "../cite.ts";
 import { h, slider } from "../dom.ts";
 import { player } from "../figure.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
@@ -13,7 +15,6 @@ import { buildField } from "./field.ts";
 import { buildLift } from "./lift.ts";
 import { buildNumbers } from "./numbers.ts";
 import { filtersIn } from "./weights.ts";
-import { number } from "../../texts/words.ts";
 
 export const chapter: Chapter = (root, story) => {
   const texts = story.texts.patches;
@@ -98,9 +99,7 @@ function buildWords({ texts: { patches: texts } }: Story) {
       : texts.stem(config.stem.length, fieldOf(config), config.width);
     task.textContent = plain ? texts.taskPlain : texts.taskStem;
     notice.textContent = plain ? texts.noticePlain : texts.noticeStem;
-    const paper = plain ? "2010.11929" : "2106.14881";
-    cite.replaceChildren(plain ? texts.citePlain : texts.citeStem,
-      h("a", { href: `https://arxiv.org/abs/${paper}` }, `arXiv:${paper}`), ".");
+    cite.replaceChildren(...linked(plain ? texts.citePlain : texts.citeStem));
   };
   return { leads: [lead, second, task], after: [notice, cite], fit };
 }

@@ -1,11 +1,11 @@
 /** What a model adds to its tokens, as a picture and number by number. */
+import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { h, slider } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
 import { biasOf, byOffset, positionsOf, rowOf } from "./numbers.ts";
 import { pair } from "./pair.ts";
-import { number } from "../../texts/words.ts";
 
 /** A token's name: "class token", or its patch's place. */
 export function tokenName(story: Story, { model: { config }, shape }: Placed, token: number): string {

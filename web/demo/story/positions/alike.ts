@@ -1,11 +1,11 @@
 /** How alike the positions are: each with each, and the chosen patch's with all others on the grid. */
+import { number } from "../../texts/words.ts";
 import { type AnyScale, HeatGrid, signedScale } from "../grid.ts";
 import { h } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { chooseToken, tokenName } from "./added.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
 import { biasOf, cosines, positionsOf, rowOf } from "./numbers.ts";
-import { number } from "../../texts/words.ts";
 
 /** Each token with each (T,T): the cosine of their positions, or the bias of the chosen head. */
 function matrixOf(placed: Placed): { values: Float32Array; scale: AnyScale } {

@@ -1,10 +1,10 @@
 /** The ten scores before and after, side by side. */
 import { h } from "../dom.ts";
 import type { Texts } from "../../texts/en.ts";
+import { number } from "../../texts/words.ts";
 import type { Part, Placed } from "./kinds.ts";
 import { largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
-import { number } from "../../texts/words.ts";
 
 export function buildScores(texts: Texts["positions"]): Part {
   const body = h("tbody");

@@ -3,6 +3,7 @@ import { shuffled } from "../../explain/scramble.mjs";
 import measured from "../../explain/scramble.json";
 import { save } from "../../picture.ts";
 import { percent } from "../../logits.ts";
+import { percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { Board } from "./board.ts";
@@ -10,7 +11,6 @@ import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
 import { briefly, largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
 import { buildScores } from "./scores.ts";
-import { percentage, whole } from "../../texts/words.ts";
 
 /** What the visitor chose. */
 export interface Choices {

@@ -3,6 +3,7 @@ import type { Trace, Vit } from "vitrine";
 import { css, paint, tone } from "../../colour.ts";
 import { drawStroke, SIDE, type Stroke } from "../../ink.ts";
 import { accent } from "../../pixels.ts";
+import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { latest } from "../latest.ts";
@@ -11,7 +12,6 @@ import { leastOf } from "./alike.ts";
 import type { Part, Placed } from "./kinds.ts";
 import { cosines, positionsOf, rowOf } from "./numbers.ts";
 import { untrained, WIDE, WIDTH } from "./untrained.ts";
-import { number } from "../../texts/words.ts";
 
 const KINDS = ["sincos1d", "sincos2d"] as const;
 const { rows, cols, gridRows, gridCols, patchRows, patchCols } = WIDE;

@@ -1,12 +1,12 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token. */
 import { percent } from "../../logits.ts";
 import type { Scale } from "../../heat.ts";
+import { number } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { colourOf, HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import type { Answer } from "./head.ts";
-import { number } from "../../texts/words.ts";
 
 const CELL = 14;
 

@@ -1,9 +1,9 @@
 /** Numbers as coloured cells. Those of the model can be dragged. */
 import { css } from "../../colour.ts";
 import type { Colour } from "../../heat.ts";
+import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { signedTone } from "../grid.ts";
-import { number } from "../../texts/words.ts";
 
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;

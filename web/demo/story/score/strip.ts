@@ -5,10 +5,10 @@ import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
 import { save } from "../../picture.ts";
 import type { Texts } from "../../texts/en.ts";
+import { number } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
-import { number } from "../../texts/words.ts";
 
 /** How far the figure is built up while it plays. Counts of tokens, or 0 to 1. */
 export interface Progress {

@@ -2,6 +2,7 @@
 import { type Scale, scaleOf } from "../../heat.ts";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
+import { number } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
 import { button, h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
@@ -13,7 +14,6 @@ import type { Stacks } from "./numbers.ts";
 import { type Player, steps } from "./play.ts";
 import { Strip } from "./strip.ts";
 import { buildTable, marksOf } from "./words.ts";
-import { number } from "../../texts/words.ts";
 
 /** What is shown: a head's numbers, which the visitor may have changed. */
 export interface Work {
@@ -42,7 +42,7 @@ export function buildView(story: Story, tools: Tools) {
   const words = (className: string, text: string) => h("p", { className }, text);
   const parts = [
     ...leads.map((text) => words("lead", text)), made.differs, words("task", task), words("notice-this", notice),
-    cite(source, "1706.03762"), whose, h("div", { className: "plays" }, play, next, reset), made.caption,
+    cite(source), whose, h("div", { className: "plays" }, play, next, reset), made.caption,
     bench, made.strip.root, made.table.root, made.heads.root,
   ];
   const draw = (work: Work, answer: Answer, player: Player) => {

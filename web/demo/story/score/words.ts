@@ -1,9 +1,9 @@
 /** The chapter's words beside its figures: the marks over the strip, and the table. */
 import type { Texts } from "../../texts/en.ts";
+import { decimal, number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import type { Scene } from "../scene.ts";
 import type { Answer } from "./head.ts";
-import { decimal, number } from "../../texts/words.ts";
 
 /** The first token of each row of the grid, and the class token. */
 export function marksOf({ config, shape }: Scene, { score }: Texts): [token: number, name: string][] {
