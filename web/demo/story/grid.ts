@@ -1,12 +1,12 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
-import { save } from "../picture.ts";
 import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { percentage, rough } from "../texts/words.ts";
-import { button, h } from "./dom.ts";
+import { h } from "./dom.ts";
+import { saver } from "./figure.ts";
 
 /** Numbers of both signs, from -top to top. */
 export interface Signed {
@@ -92,11 +92,9 @@ export class HeatGrid {
     this.canvas.setAttribute("aria-description", texts.keys);
     this.#words.setAttribute("aria-live", "polite");
     this.#legend = h("p", { className: "grid-legend" });
-    const file = `${label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-")}.png`;
-    const picture = button(texts.picture, () => void save(this.canvas, file), { className: "plain small" });
-    picture.setAttribute("aria-label", `${texts.picture}: ${label}`);
     this.#scroll.append(this.canvas);
-    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words, picture);
+    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words,
+      saver(texts.picture, label, () => this.canvas));
     this.#listen();
   }
 

@@ -5,7 +5,7 @@ import { chips, h } from "./dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
-import { paperOf, tokenName } from "./tokens.ts";
+import { paperOf, patchOfToken, tokenName } from "./tokens.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
 
@@ -24,7 +24,7 @@ export const chapter: Chapter = (root, story) => {
     choose: (row) => chooseToken(attended!.queries[row]!),
   });
   const map = new HeatGrid({
-    label: own.map, texts: texts.grid, cell: 28, rowName: (row) => own.row(row + 1), columnName: (column) => own.column(column + 1),
+    label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (column) => texts.story.column(column + 1),
   });
   const choice = chips(own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], mask, (chosen) => {
     mask = chosen;
@@ -42,11 +42,10 @@ export const chapter: Chapter = (root, story) => {
     cite(own.cite), cite(own.citeCait));
 
   const chooseToken = (token: number) => {
-    const { config, shape } = scene!;
-    const patch = token - config.prefix.length;
-    prefixRow = patch < 0 ? token : undefined;
-    if (patch < 0) show();
-    else story.choose({ patch: [Math.floor(patch / shape.gridCols), patch % shape.gridCols] });
+    const patch = patchOfToken(token, scene!);
+    prefixRow = patch ? undefined : token;
+    if (patch) story.choose({ patch });
+    else show();
     story.say(sees.textContent!);
   };
 

@@ -68,5 +68,5 @@ async function place(story: Story, scene: Scene, kind: Kind, choices: Choices): 
   if (!traced) return undefined;
   const ablate = on ? undefined : { positions: true };
   const [before, after] = await model.classifyAll([traced.input, permuted(traced.input, order, shape)], { ablate });
-  return { kind, scene, model, shape, traced, before: before!, after: after!, order, on };
+  return { kind, scene, model, config: model.config, shape, traced, before: before!, after: after!, order, on };
 }

@@ -4,13 +4,25 @@ import type { Texts } from "../texts/en.ts";
 import { h } from "./dom.ts";
 import type { Scene } from "./scene.ts";
 
-/** "class token", "prefix token 2" or "row 4, column 3". */
-export function tokenName(token: number, { config, shape }: Scene, { story }: Texts): string {
-  const { prefix } = config;
-  if (token < prefix.length) return prefix[token] === "class" ? story.classToken : story.prefixToken(token + 1);
-  const patch = token - prefix.length;
-  return story.patch(Math.floor(patch / shape.gridCols) + 1, (patch % shape.gridCols) + 1);
+/** A model's tokens: the prefix, then the patches of a grid. */
+type Tokens = Pick<Scene, "config" | "shape">;
+
+/** The patch of a token; undefined for one of the prefix. */
+export function patchOfToken(token: number, { config, shape: { gridCols } }: Tokens): [row: number, col: number] | undefined {
+  const patch = token - config.prefix.length;
+  return patch < 0 ? undefined : [Math.floor(patch / gridCols), patch % gridCols];
 }
+
+/** "class token", "prefix token 2" or "row 4, column 3". */
+export function tokenName(token: number, tokens: Tokens, { story }: Texts): string {
+  const patch = patchOfToken(token, tokens);
+  if (patch) return story.patch(patch[0] + 1, patch[1] + 1);
+  return tokens.config.prefix[token] === "class" ? story.classToken : story.prefixToken(token + 1);
+}
+
+/** The page's chosen patch on another model's grid, which may be smaller. */
+export const patchIn = ({ patch: [row, col] }: Pick<Scene, "patch">, rows: number, columns: number): [row: number, col: number] =>
+  [Math.min(row, rows - 1), Math.min(col, columns - 1)];
 
 /** The model's image in the theme's ink, one canvas pixel each. Heat is laid over it. */
 export function paperOf({ result, shape: { rows, cols }, dark }: Scene): HTMLCanvasElement {

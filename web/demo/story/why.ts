@@ -44,8 +44,8 @@ export const chapter: Chapter = (root, story) => {
       label: why.names[way],
       texts,
       cell: CELL,
-      rowName: (row) => why.row(row + 1),
-      columnName: (column) => why.column(column + 1),
+      rowName: (row) => common.row(row + 1),
+      columnName: (column) => common.column(column + 1),
       number: way === "occlusion" ? why.points : undefined,
       choose: (row, col) => story.choose({ patch: [row, col] }),
     });

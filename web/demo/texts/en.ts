@@ -119,6 +119,7 @@ const grid = {
   kind: "grid of numbers",
   keys: "Arrow keys move from cell to cell. Enter chooses a cell.",
   picture: "Save as PNG",
+  svg: "Save as SVG",
   signed: (top: string) => `Blue: down to −${top}. Red: up to ${top}.`,
   tick: (uniform: string) => `tick: all equal, ${uniform}`,
   hidden: "masked",
@@ -137,6 +138,8 @@ const story = {
   clear: "Clear",
   chosen: (row: number, col: number) => `Patch: row ${row}, column ${col}`,
   patch: (row: number, col: number) => `row ${row}, column ${col}`,
+  row: (n: number) => `row ${n}`,
+  column: (n: number) => `column ${n}`,
   classToken: "class token",
   prefixToken: (n: number) => `prefix token ${n}`,
   loading: "Loading…",
@@ -330,8 +333,6 @@ const positions = {
   placeCaption: (patch: string) => `Seen from the patch in ${patch}`,
   allLabel: "Every token's likeness to every token",
   allCaption: "Every token against every token: 50 × 50",
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
   biasTitle: "Which places find each other?",
   biasLead: (layer: number, head: number) =>
     `There is no position to compare. These are the numbers that head ${head} of layer ${layer} adds to its scores: row ` +
@@ -371,8 +372,6 @@ const score = {
   patchQuery: "the chosen patch’s",
   classQuery: "the class token’s",
   map: "Shares of this query, on your drawing",
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
   classKey: "Point at the class token",
   play: "Play all steps",
   pause: "Pause",
@@ -459,7 +458,6 @@ const layers = {
     heads: "Michel et al.: are sixteen heads better than one?",
   },
   figure: "What the head reads at each stop",
-  save: "Save as SVG",
   stage: (stage: number, depth: number) =>
     stage === 0 ? "Stage 0, before block 1" : `Stage ${stage}, after block ${stage}${stage === depth ? ": the answer" : ""}`,
   half: (block: number) => `Inside block ${block}, after its attention`,
@@ -520,7 +518,6 @@ const strokes = {
   strip: "Probabilities while you drew",
   time: "How much of the ink is drawn",
   replay: "Replay",
-  save: "Save as SVG",
   put: "Put this moment on the pad",
   undo: "Undo then brings the whole drawing back.",
   start: "first dot",
@@ -582,7 +579,6 @@ const doubt = {
     "where the true share probably lies (Wilson’s interval, 95 %). On the diagonal, 80 % sure means right 8 times in 10.",
   other: (model: string) => `The page runs another model now. These figures are those of “${model}”.`,
   diagram: "Reliability diagram",
-  save: "Save as SVG",
   sure: "how sure",
   right: "how often right",
   counts: "digits a bin (logarithmic)",
@@ -623,7 +619,6 @@ though nobody told the model which patches touch. The filters change less: much 
   cite: "That learned positions find the grid, and what the filters become, is in Dosovitskiy et al., arXiv:2010.11929, section 4.5 and figure 7. This model: learned positions, width 32, 3 blocks, 4 heads.",
   slider: "Step of training",
   play: "Play",
-  picture: "Save as SVG",
   spacing: (stops: number, last: string) =>
     `${stops} stops from step 0 to ${last}. A step is one batch of 128 digits. The stops are close together at first, where \
 most changes; the gaps grow with the square of the stop's number.`,
@@ -634,8 +629,6 @@ most changes; the gaps grow with the square of the stop's number.`,
   strip: "What it says at every stop",
   digit: (label: string) => `digit ${label}`,
   step: (step: string) => `step ${step}`,
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
   curves: "Curves of the training",
   curvesWords: (label?: string) =>
     `Share of right answers over the steps${label === undefined ? "" : `, and the probability of ${label} for your drawing`}`,
@@ -669,8 +662,6 @@ units. After one block of attention a Transformer's token has already seen every
   convolutions: "Convolutions",
   chooser: "patch chooser",
   chooserKeys: "Arrow keys choose the patch.",
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
   reachTitle: "What a unit can see",
   reachWords: "The window of one unit at the chosen patch, after each step. What it cannot see is faded.",
   reach: (network: string) => `What a unit can see: ${network}`,
@@ -754,8 +745,6 @@ const masks = {
   map: "The chosen row on your drawing",
   asks: (token: string) => `query of ${token}`,
   asked: (token: string) => `key of ${token}`,
-  row: (n: number) => `row ${n}`,
-  column: (n: number) => `column ${n}`,
   sums: ({ rows, least, most }: { rows: number; least: string; most: string }) =>
     rows === 1 ? `The row sums to ${most}.` : `All ${rows} rows sum to 1: the smallest sum is ${least}, the largest ${most}.`,
   masked: (masked: number, all: number) => `${masked} of ${all} cells are masked.`,
@@ -789,8 +778,6 @@ const why = {
     rollout:
       "How much of each patch reaches the class token through all layers. It can mislead: it is the same map for every class, and knows nothing of what the MLPs do.",
   },
-  row: (row: number) => `row ${row}`,
-  column: (column: number) => `column ${column}`,
   points: (value: number) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(2)} of the score`,
   tops: (label: string, [occlusion, relevance, rollout]: string[]) =>
     `For ${label}, the most important patch is at ${occlusion} by occlusion, at ${relevance} by gradient × attention; rollout’s largest is at ${rollout}.`,

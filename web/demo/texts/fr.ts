@@ -285,6 +285,7 @@ export const fr = {
     kind: "grille de nombres",
     keys: "Les flèches vont de case en case. Entrée choisit une case.",
     picture: "Enregistrer en PNG",
+    svg: "Enregistrer en SVG",
     signed: (top) => `Bleu\u202f: jusqu’à −${top}. Rouge\u202f: jusqu’à ${top}.`,
     hidden: "masqué",
     tick: (uniform) => `repère\u202f: toutes égales, ${uniform}`,
@@ -301,6 +302,8 @@ export const fr = {
     clear: "Effacer",
     chosen: (row, col) => `Patch\u202f: ligne ${row}, colonne ${col}`,
     patch: (row, col) => `ligne ${row}, colonne ${col}`,
+    row: (n) => `ligne ${n}`,
+    column: (n) => `colonne ${n}`,
     classToken: "jeton de classe",
     prefixToken: (n) => `jeton de préfixe ${n}`,
     loading: "Chargement…",
@@ -498,8 +501,6 @@ export const fr = {
     placeCaption: (patch) => `Vu du patch ${patch}`,
     allLabel: "La ressemblance de chaque jeton avec chaque jeton",
     allCaption: "Chaque jeton face à chaque jeton\u202f: 50 × 50",
-    row: (n) => `ligne ${n}`,
-    column: (n) => `colonne ${n}`,
     biasTitle: "Quels endroits se trouvent\u202f?",
     biasLead: (layer, head) =>
       `Il n’y a pas de position à comparer. Voici les nombres que la tête ${head} de la couche ${layer} ajoute à ses scores\u202f: ligne par ligne le jeton qui regarde, colonne par colonne le jeton qu’il regarde.`,
@@ -542,8 +543,6 @@ export const fr = {
     patchQuery: "du patch choisi",
     classQuery: "du jeton de classe",
     map: "Les parts de cette requête, sur votre dessin",
-    row: (n) => `ligne ${n}`,
-    column: (n) => `colonne ${n}`,
     classKey: "Pointer le jeton de classe",
     play: "Jouer toutes les étapes",
     pause: "Pause",
@@ -625,7 +624,6 @@ export const fr = {
       heads: "Michel et al.\u202f: seize têtes valent-elles mieux qu’une\u202f?",
     },
     figure: "Ce que lit la tête de classification à chaque arrêt",
-    save: "Enregistrer en SVG",
     stage: (stage, depth) =>
       stage === 0
         ? "Étape 0, avant le bloc 1"
@@ -685,7 +683,6 @@ export const fr = {
     strip: "Les probabilités pendant que vous dessiniez",
     time: "Part de l’encre déjà dessinée",
     replay: "Revoir",
-    save: "Enregistrer en SVG",
     put: "Mettre ce moment sur la feuille",
     undo: "«\u202fAnnuler\u202f» ramène ensuite le dessin entier.",
     start: "premier point",
@@ -753,7 +750,6 @@ export const fr = {
       `${images} chiffres de test de MNIST, dont le modèle «\u202f${model}\u202f» n’a rien appris, répartis en 15 tranches selon l’assurance de la réponse. Un point est une tranche\u202f: vers la droite, l’assurance\u202f; vers le haut, la part de réponses justes\u202f; la ligne qui le traverse, là où la vraie part se trouve probablement (intervalle de Wilson, 95\u202f%). Sur la diagonale, sûr à 80\u202f% signifie juste 8 fois sur 10.`,
     other: (model) => `La page utilise maintenant un autre modèle. Ces chiffres sont ceux de «\u202f${model}\u202f».`,
     diagram: "Diagramme de fiabilité",
-    save: "Enregistrer en SVG",
     sure: "assurance",
     right: "part de réponses justes",
     counts: "chiffres par tranche (logarithmique)",
@@ -785,7 +781,6 @@ export const fr = {
     cite: "Que les positions apprises retrouvent la grille, et ce que deviennent les filtres, se lit dans Dosovitskiy et al., arXiv:2010.11929, section 4.5 et figure 7. Ce modèle\u202f: positions apprises, largeur 32, 3 blocs, 4 têtes.",
     slider: "Étape de l’apprentissage",
     play: "Jouer",
-    picture: "Enregistrer en SVG",
     spacing: (stops, last) =>
       `${stops} arrêts de l’étape 0 à l’étape ${last}. Une étape est un lot de 128 chiffres. Les arrêts sont d’abord serrés, là où presque tout change\u202f; les écarts grandissent avec le carré du numéro de l’arrêt.`,
     says: (step, label, p) => `À l’étape ${step}, il dit ${label}, ${p}`,
@@ -795,8 +790,6 @@ export const fr = {
     strip: "Ce qu’il dit à chaque arrêt",
     digit: (label) => `chiffre ${label}`,
     step: (step) => `étape ${step}`,
-    row: (n) => `ligne ${n}`,
-    column: (n) => `colonne ${n}`,
     curves: "Courbes de l’apprentissage",
     curvesWords: (label) =>
       `Part de réponses justes au fil des étapes${label === undefined ? "" : `, et probabilité de ${label} pour votre dessin`}`,
@@ -823,8 +816,6 @@ export const fr = {
     convolutions: "Convolutions",
     chooser: "choix de patch",
     chooserKeys: "Les flèches choisissent le patch.",
-    row: (n) => `ligne ${n}`,
-    column: (n) => `colonne ${n}`,
     reachTitle: "Ce qu’une unité peut voir",
     reachWords: "La fenêtre d’une unité au patch choisi, après chaque étape. Ce qu’elle ne peut pas voir est estompé.",
     reach: (network) => `Ce qu’une unité peut voir\u202f: ${network}`,
@@ -904,8 +895,6 @@ export const fr = {
     map: "La ligne choisie, sur votre dessin",
     asks: (token) => `requête (${token})`,
     asked: (token) => `clé (${token})`,
-    row: (n) => `ligne ${n}`,
-    column: (n) => `colonne ${n}`,
     sums: ({ rows, least, most }) =>
       rows === 1
         ? `La somme de la ligne est ${most}.`
@@ -953,8 +942,6 @@ export const fr = {
       rollout:
         "La part de chaque patch qui parvient au jeton de classe à travers toutes les couches. Cela peut tromper\u202f: la carte est la même pour toutes les classes, et ne sait rien de ce que font les MLP.",
     },
-    row: (row) => `ligne ${row}`,
-    column: (column) => `colonne ${column}`,
     points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} de score`,
     tops: (label, [occlusion, relevance, rollout]) =>
       `Pour ${label}, le patch le plus important est en ${occlusion} selon l’occlusion, en ${relevance} selon gradient × attention\u202f; le maximum du rollout est en ${rollout}.`,

@@ -15,7 +15,7 @@ export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: S
   const choose = (row: number, column: number) => story.choose({ patch: [row, column] });
   const gridOf = (name: Name) => new HeatGrid({
     label: texts.measured(texts[name]), texts: words, cell: 28, choose, number: share,
-    rowName: (row) => texts.row(row + 1), columnName: (column) => texts.column(column + 1),
+    rowName: (row) => story.texts.story.row(row + 1), columnName: (column) => story.texts.story.column(column + 1),
   });
   const grids = { convolutions: gridOf("convolutions"), vit: gridOf("vit") };
   const countOf = (name: Name) => h("figcaption", { id: `cnn-reached-${name}` });

@@ -2,6 +2,7 @@
 import type { Attention, Classification, Vit } from "vitrine";
 import { shapeOf } from "../../pixels.ts";
 import type { Scene } from "../scene.ts";
+import { patchIn } from "../tokens.ts";
 
 /** A Transformer with 2-D sines as positions, and convolutions alone. */
 export const NAMES = { convolutions: "convolutions", vit: "sincos2d" } as const;
@@ -19,8 +20,8 @@ export interface Both {
 
 export type Read = Classification & { attention: Attention };
 
-/** The chosen patch in a small model's grid, which may be another than the page's. */
-export function patchOf({ patch }: Scene, { config }: Vit): [row: number, column: number] {
+/** The chosen patch in a small model's grid. */
+export function patchOf(scene: Scene, { config }: Vit): [row: number, column: number] {
   const { gridRows, gridCols } = shapeOf(config);
-  return [Math.min(patch[0], gridRows - 1), Math.min(patch[1], gridCols - 1)];
+  return patchIn(scene, gridRows, gridCols);
 }

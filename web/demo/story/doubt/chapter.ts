@@ -25,7 +25,7 @@ export const chapter: Chapter = (root, story) => {
     draw();
     if (done) story.say(says);
   });
-  const sureness = buildSureness(words);
+  const sureness = buildSureness(story.texts);
   const worst = buildWorst(words, (digit) => void read(digit));
   root.append(h("p", { className: "lead" }, words.lead), h("p", { className: "task" }, words.task),
     h("p", { className: "notice-this" }, words.notice), row.root, scroll, sum, temperature.root,

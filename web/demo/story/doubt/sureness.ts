@@ -14,7 +14,7 @@ function edge(share: number): string {
   return percentage(tenths / 1000, tenths % 10 ? 1 : 0);
 }
 
-export function buildSureness(words: Texts["doubt"]) {
+export function buildSureness({ doubt: words, grid: { svg } }: Texts) {
   const diagram = buildDiagram(words);
   const here = h("p", { className: "here-says" }), gaps = h("p");
   const other = h("p", {}, words.other(measured.model));
@@ -23,7 +23,7 @@ export function buildSureness(words: Texts["doubt"]) {
     h("p", { className: "lead" }, words.reliabilityLead(whole(measured.images), measured.model)),
     h("div", { className: "side-by-side" },
       h("figure", {}, h("div", { className: "grid-scroll" }, diagram.root),
-        saver(words.save, words.diagram, () => withStyles(diagram.root))),
+        saver(svg, words.diagram, () => withStyles(diagram.root))),
       h("div", { className: "diagram-words" }, here, gaps,
         h("p", {}, words.atOne(percent(sure), percent(right), sure < right)), other)));
   return {

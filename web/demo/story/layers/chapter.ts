@@ -87,7 +87,7 @@ export const chapter: Chapter = (root, story) => {
     const answer = buildAnswer(config.labels, words, () => out.length > 0 && leaveOut([]));
     const table = buildTable(scene, words);
     figure.replaceChildren(h("p", { className: "hint" }, words.addedHint), stream.root, answer.root,
-      saver(words.save, words.figure, stream.picture), table.root);
+      saver(story.texts.grid.svg, words.figure, stream.picture), table.root);
     fitted = { model, stream, answer, table };
   };
 

@@ -49,11 +49,6 @@ export function reader(tokens: Float32Array, { width, pool, prefix }: Readonly<V
   return mean;
 }
 
-export const row = (tokens: Float32Array, index: number, width: number): Float32Array =>
-  tokens.subarray(index * width, (index + 1) * width);
-
-export const length = (vector: Float32Array): number => Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-
 /** A class's log-odds, ln(p / (1 − p)). 1 − p is the others' sum, which is exact where p is nearly 1. */
 export function logOdds(classes: readonly Class[], index: number): number {
   let own = 0, others = 0;

@@ -6,8 +6,9 @@ import { decimal } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { svg, withStyles } from "../figure.ts";
 import type { Scene } from "../scene.ts";
+import { lengthOf, rowOf } from "../vectors.ts";
 import { Lens } from "./lens.ts";
-import { keyOf, length, nameOf, type Part, partsOf, points, reader, row, shares } from "./parts.ts";
+import { keyOf, nameOf, type Part, partsOf, points, reader, shares } from "./parts.ts";
 import type { Run } from "./runs.ts";
 
 type Words = Texts["layers"];
@@ -67,7 +68,7 @@ function buildStop(title: string, labels: readonly string[], words: Words, read:
     Object.assign(root.dataset, { label: best.label, p: String(best.p) });
     if (stage === undefined) return;
     const tokens = run.trace.tokens(stage), { width } = scene.config;
-    const own = length(reader(tokens, scene.config)), patch = length(row(tokens, scene.token, width));
+    const own = lengthOf(reader(tokens, scene.config)), patch = lengthOf(rowOf(tokens, scene.token, width));
     Object.assign(root.dataset, { length: String(own), patchLength: String(patch) });
     lengths.textContent = words.length(readerName(scene, words), decimal(own, 1), decimal(patch, 1));
   };
@@ -96,8 +97,8 @@ function buildBranch(layer: number, branch: Branch, parts: Part[], words: Words,
     });
     const added = run.trace.added(layer, branch), tokens = run.trace.tokens(layer);
     const { width } = scene.config;
-    const ratio = (of: (tokens: Float32Array) => Float32Array) => length(of(added)) / Math.max(length(of(tokens)), 1e-12);
-    const own = ratio((all) => reader(all, scene.config)), patch = ratio((all) => row(all, scene.token, width));
+    const ratio = (of: (tokens: Float32Array) => Float32Array) => lengthOf(of(added)) / Math.max(lengthOf(of(tokens)), 1e-12);
+    const own = ratio((all) => reader(all, scene.config)), patch = ratio((all) => rowOf(all, scene.token, width));
     drawMeter(meters[0]!, `${words.adds} ${readerName(scene, words)}`, own, words);
     drawMeter(meters[1]!, `${words.adds} ${words.patch}`, patch, words);
     const [before, after] = branch === "attention"

@@ -19,12 +19,12 @@ export interface Curves {
 }
 
 /** Returns the figure and what draws it. */
-export function buildCurves(steps: readonly number[], { learning: texts }: Texts): [HTMLElement, (shown: Curves) => void] {
+export function buildCurves(steps: readonly number[], { learning: texts, grid }: Texts): [HTMLElement, (shown: Curves) => void] {
   const width = LABELS + steps.length * STOP + RIGHT;
   const picture = svg("svg", { width, height: TOP + HEIGHT + BOTTOM, role: "img" });
   const root = h("div", { className: "grid" },
     h("div", { className: "grid-scroll" }, picture),
-    saver(texts.picture, texts.curves, () => picture));
+    saver(grid.svg, texts.curves, () => picture));
   const x = (at: number) => LABELS + (at + 0.5) * STOP;
   const y = (share: number) => TOP + (1 - share) * HEIGHT;
 

@@ -7,12 +7,14 @@ import { h, slider } from "../dom.ts";
 import { player } from "../figure.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";
+import { patchIn } from "../tokens.ts";
+import { cosines, positionsOf } from "../vectors.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal, number, whole } from "../../texts/words.ts";
 import { Answers } from "./answers.ts";
 import { buildCurves, STOP } from "./curves.ts";
 import { buildFilters, type Filters } from "./filters.ts";
-import { cosines, nearAndFar, positionsOf } from "./similarity.ts";
+import { nearAndFar } from "./similarity.ts";
 
 const START = 10; // the stop that is shown first: it has begun to learn
 const PLAY = 9000; // milliseconds
@@ -62,8 +64,8 @@ export function buildFigures(steps: readonly number[], filters: Filters, story: 
     const mine = ++asked, now = scene, at = range.valueAsNumber;
     const result = await story.classify(now, { attention: true, trace: true }, await snapshot(at)) as Traced | undefined;
     if (mine !== asked || !result) return;
-    const { tokens, prefix } = result.attention;
-    shown = { at, result, cosines: cosines(positionsOf(result.trace), tokens, prefix) };
+    const { tokens, prefix } = result.attention, positions = positionsOf(result.trace), width = positions.length / tokens;
+    shown = { at, result, cosines: cosines(positions.subarray(prefix * width), width) };
     paintSnapshot();
     paintSeries();
     void answers.follow(now, paintSeries);
@@ -103,7 +105,7 @@ function build(steps: readonly number[], filters: Filters, story: Story) {
   const [curvesFigure, curves] = buildCurves(steps, story.texts);
   const [filtersFigure, drawFilters] = buildFilters(filters, story.texts);
   const square = {
-    texts: words, rowName: (row: number) => texts.row(row + 1), columnName: (column: number) => texts.column(column + 1), cell: 24,
+    texts: words, rowName: (row: number) => story.texts.story.row(row + 1), columnName: (column: number) => story.texts.story.column(column + 1), cell: 24,
     choose: (row: number, column: number) => story.choose({ patch: [row, column] }),
   };
   const parts = {
@@ -155,15 +157,11 @@ function write({ say, range, test }: Parts, { at, result }: Shown, step: number,
   test.textContent = texts.test(whole(images), percent(shares[at]!), decimal(loss[at]!, 2));
 }
 
-/** The chosen patch on a small model's grid, which may be another than the page's. */
-const within = ([row, column]: Scene["patch"], [rows, columns]: readonly [number, number]) =>
-  ({ row: Math.min(row, rows - 1), column: Math.min(column, columns - 1) });
-
-function drawPositions({ positions, positionsWords }: Parts, { cosines: all, result }: Shown, { patch, dark }: Scene, { texts }: Story): void {
+function drawPositions({ positions, positionsWords }: Parts, { cosines: all, result }: Shown, scene: Scene, { texts }: Story): void {
   const [rows, columns] = result.attention.grid;
-  const marked = within(patch, [rows, columns]), from = marked.row * columns + marked.column, patches = rows * columns;
+  const [row, column] = patchIn(scene, rows, columns), from = row * columns + column, patches = rows * columns;
   const values = all.subarray(from * patches, (from + 1) * patches);
-  positions.draw({ values, rows, columns, scale: { signed: 1 }, dark, marked });
+  positions.draw({ values, rows, columns, scale: { signed: 1 }, dark: scene.dark, marked: { row, column } });
   const { near, far } = nearAndFar(all, columns);
   positionsWords.textContent = texts.learning.nearAndFar(number(near), number(far));
   Object.assign(positionsWords.dataset, { near: String(near), far: String(far) });
@@ -173,8 +171,8 @@ function drawAttention({ attention: grid, attentionWords }: Parts, { result }: S
   const { attention } = result;
   const [rows, columns] = attention.grid;
   const layer = Math.min(scene.layer, attention.layers - 1), head = Math.min(scene.head, attention.heads - 1);
-  const marked = within(scene.patch, [rows, columns]);
+  const [row, column] = patchIn(scene, rows, columns);
   const values = attention.fromClass(layer, head), scale = { top: 1, uniform: 1 / attention.tokens };
-  grid.draw({ values, rows, columns, scale, dark: scene.dark, marked });
+  grid.draw({ values, rows, columns, scale, dark: scene.dark, marked: { row, column } });
   attentionWords.textContent = texts.learning.attentionWords(layer + 1, attention.layers, head + 1, attention.heads);
 }

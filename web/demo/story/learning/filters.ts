@@ -8,7 +8,7 @@ import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
-import { cosine } from "./similarity.ts";
+import { cosine } from "../vectors.ts";
 
 const CELL = 14, GAP = 7, ACROSS = 8;
 

@@ -3,23 +3,16 @@ import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { h, slider } from "../dom.ts";
 import type { Story } from "../scene.ts";
+import { patchOfToken, tokenName } from "../tokens.ts";
+import { positionsOf, rowOf } from "../vectors.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
-import { biasOf, byOffset, positionsOf, rowOf } from "./numbers.ts";
+import { biasOf, byOffset } from "./numbers.ts";
 import { pair } from "./pair.ts";
 
-/** A token's name: "class token", or its patch's place. */
-export function tokenName(story: Story, { model: { config }, shape }: Placed, token: number): string {
-  const patch = token - config.prefix.length;
-  if (patch < 0) return story.texts.story.classToken;
-  return story.texts.story.patch(Math.floor(patch / shape.gridCols) + 1, (patch % shape.gridCols) + 1);
-}
-
-/** Chooses a token's patch for the whole page. The class token has none. */
-export function chooseToken(story: Story, { model: { config }, shape, scene }: Placed, token: number): void {
-  const patch = token - config.prefix.length;
-  if (patch < 0) return;
-  const [row, col] = [Math.floor(patch / shape.gridCols), patch % shape.gridCols];
-  if (row < scene.shape.gridRows && col < scene.shape.gridCols) story.choose({ patch: [row, col] });
+/** Chooses a token's patch for the whole page, whose own model may have a smaller grid. The prefix has none. */
+export function chooseToken(story: Story, placed: Placed, token: number): void {
+  const patch = patchOfToken(token, placed), { gridRows, gridCols } = placed.scene.shape;
+  if (patch && patch[0] < gridRows && patch[1] < gridCols) story.choose({ patch });
 }
 
 export function buildAdded(story: Story): Part {
@@ -51,7 +44,7 @@ function buildSum(story: Story): Part {
   const grid = new HeatGrid({
     label: texts.matrix,
     texts: story.texts.grid,
-    rowName: (token) => tokenName(story, shown!, token),
+    rowName: (token) => tokenName(token, shown!, story.texts),
     columnName: (column) => texts.number(column + 1),
     number,
     choose: (token) => chooseToken(story, shown!, token),

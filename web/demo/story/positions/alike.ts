@@ -3,9 +3,11 @@ import { number } from "../../texts/words.ts";
 import { type AnyScale, HeatGrid, signedScale } from "../grid.ts";
 import { h } from "../dom.ts";
 import type { Story } from "../scene.ts";
-import { chooseToken, tokenName } from "./added.ts";
+import { tokenName } from "../tokens.ts";
+import { cosines, positionsOf, rowOf } from "../vectors.ts";
+import { chooseToken } from "./added.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
-import { biasOf, cosines, positionsOf, rowOf } from "./numbers.ts";
+import { biasOf } from "./numbers.ts";
 
 /** Each token with each (T,T): the cosine of their positions, or the bias of the chosen head. */
 function matrixOf(placed: Placed): { values: Float32Array; scale: AnyScale } {
@@ -41,14 +43,14 @@ function neighbours(matrix: Float32Array, prefix: number, columns: number): [rig
 export function buildAlike(story: Story): Part {
   const texts = story.texts.positions;
   let shown: Placed | undefined, painted: unknown[] = [];
-  const name = (token: number) => tokenName(story, shown!, token);
+  const name = (token: number) => tokenName(token, shown!, story.texts);
   const patchToken = (row: number, column: number) =>
     shown!.model.config.prefix.length + row * shown!.shape.gridCols + column;
   const place = new HeatGrid({
     label: texts.placeLabel,
     texts: story.texts.grid,
-    rowName: (row) => texts.row(row + 1),
-    columnName: (column) => texts.column(column + 1),
+    rowName: (row) => story.texts.story.row(row + 1),
+    columnName: (column) => story.texts.story.column(column + 1),
     number,
     cell: 36,
     choose: (row, column) => chooseToken(story, shown!, patchToken(row, column)),

@@ -1,7 +1,8 @@
 /** The five models of the chapter, and what one of them computed from the drawing. */
-import type { Classification, Vit } from "vitrine";
+import type { Classification, Vit, VitConfig } from "vitrine";
 import type { Shape } from "../../pixels.ts";
 import type { Scene, Traced } from "../scene.ts";
+import { patchIn } from "../tokens.ts";
 
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -11,6 +12,7 @@ export interface Placed {
   kind: Kind;
   scene: Scene;
   model: Vit;
+  config: Readonly<VitConfig>; // of the model
   shape: Shape; // of the model
   traced: Traced; // the drawing as it is, with the model's positions
   before: Classification; // the drawing as it is
@@ -25,10 +27,8 @@ export interface Part {
   draw(placed: Placed): void;
 }
 
-/** The chosen patch on the small model's grid. The page's own model may have a larger one. */
-export function patchOf({ scene, shape }: Placed): [row: number, col: number] {
-  return [Math.min(scene.patch[0], shape.gridRows - 1), Math.min(scene.patch[1], shape.gridCols - 1)];
-}
+/** The chosen patch on the small model's grid. */
+export const patchOf = ({ scene, shape }: Placed) => patchIn(scene, shape.gridRows, shape.gridCols);
 
 export function tokenOf(placed: Placed): number {
   const [row, col] = patchOf(placed);

@@ -1,35 +1,7 @@
 /** What the chapter computes from a trace. T are the tokens, D is their width. It needs no DOM. */
 import type { Trace } from "vitrine";
 import { decimal, number } from "../../texts/words.ts";
-
-/** The positions that a model adds to its tokens (T,D): the tokens with them, less those without. */
-export function positionsOf(trace: Trace): Float32Array {
-  const without = trace.tokens("embedded");
-  return trace.tokens(0).map((value, i) => value - without[i]!);
-}
-
-export function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
-  return sum;
-}
-
-export const rowOf = (matrix: Float32Array, row: number, width: number): Float32Array =>
-  matrix.subarray(row * width, (row + 1) * width);
-
-/** The cosine of each row with each row (T,T). A row of zeros has no direction; its cosines are 0. */
-export function cosines(matrix: Float32Array, width: number): Float32Array {
-  const rows = Array.from({ length: matrix.length / width }, (_, row) => rowOf(matrix, row, width));
-  const lengths = rows.map((row) => Math.sqrt(dot(row, row)));
-  const out = new Float32Array(rows.length ** 2);
-  for (const [i, row] of rows.entries()) {
-    for (const [j, other] of rows.entries()) {
-      const both = lengths[i]! * lengths[j]!;
-      out[i * rows.length + j] = both > 0 ? dot(row, other) / both : 0;
-    }
-  }
-  return out;
-}
+import { dot, rowOf } from "../vectors.ts";
 
 /** The bias of relative positions in one head (T,T): its scores less q·k/√d. */
 export function biasOf(trace: Trace, layer: number, head: number): Float32Array {

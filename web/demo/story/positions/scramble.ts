@@ -1,10 +1,10 @@
 /** Swaps patches of the drawing, and shows what this does to the answer. */
 import { shuffled } from "../../explain/scramble.mjs";
 import measured from "../../explain/scramble.json";
-import { save } from "../../picture.ts";
 import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
+import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
 import { Board } from "./board.ts";
 import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
@@ -76,12 +76,11 @@ function buildBoards(story: Story, choices: Choices, change: () => void): Part {
       if (byKey) story.say(patch === place ? nameOf(place!) : texts.from(nameOf(place!), nameOf(patch!)));
     },
   });
-  const picture = button(story.texts.grid.picture, () => void save(after.canvas, "scrambled.png"), { className: "plain small" });
-  picture.setAttribute("aria-label", `${story.texts.grid.picture}: ${texts.afterLabel}`);
   const [readBefore, readAfter] = [h("p", { className: "read" }), h("p", { className: "read" })];
   const root = h("div", { className: "side-by-side boards" },
     h("figure", {}, h("figcaption", {}, texts.before), before.canvas, readBefore),
-    h("figure", {}, h("figcaption", {}, texts.after), after.canvas, readAfter, picture));
+    h("figure", {}, h("figcaption", {}, texts.after), after.canvas, readAfter,
+      saver(story.texts.grid.picture, texts.afterLabel, () => after.canvas)));
 
   const draw = (placed: Placed) => {
     shown = placed;

@@ -8,9 +8,9 @@ import { h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { latest } from "../latest.ts";
 import type { Story } from "../scene.ts";
+import { cosines, positionsOf, rowOf } from "../vectors.ts";
 import { leastOf } from "./alike.ts";
 import type { Part, Placed } from "./kinds.ts";
-import { cosines, positionsOf, rowOf } from "./numbers.ts";
 import { untrained, WIDE, WIDTH } from "./untrained.ts";
 
 const KINDS = ["sincos1d", "sincos2d"] as const;
@@ -94,7 +94,7 @@ function buildColumn(story: Story, kind: Kind, choose: (row: number, column: num
       Math.min(gridCols - 1, Math.floor(((clientX - box.left) / box.width) * gridCols)));
   });
   const likeness = new HeatGrid({ label: texts.wideLikeness[kind], texts: story.texts.grid, cell: 51, number,
-    rowName: (row) => texts.row(row + 1), columnName: (column) => texts.column(column + 1), choose });
+    rowName: (row) => story.texts.story.row(row + 1), columnName: (column) => story.texts.story.column(column + 1), choose });
   const matrix = new HeatGrid({ label: texts.widePositions[kind], texts: story.texts.grid, cell: 16, number,
     rowName: texts.nth, columnName: (column) => texts.number(column + 1) });
   const root = h("div", { className: "wide-column", data: { kind } },

@@ -27,7 +27,7 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
   const words = h("p", { className: "projection" });
   const grid = { texts: texts.grid, number, columnName: (i: number) => own.number(i + 1) };
   const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head(head + 1) });
-  const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => own.row(row + 1) });
+  const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => texts.story.row(row + 1) });
   const root = h("div", { className: "figure" },
     h("h3", {}, own.headsTitle), lead, maps, words,
     h("div", { className: "side-by-side" },

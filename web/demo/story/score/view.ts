@@ -8,6 +8,7 @@ import { button, h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
+import { rowOf } from "../vectors.ts";
 import { type Answer, answerOf, type Head, outputOf, products, sum } from "./head.ts";
 import { buildHeads } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
@@ -65,7 +66,7 @@ function makeParts(story: Story, { pair, value, point, choosePatch }: Tools) {
   const { texts } = story;
   const own = texts.score;
   const map = new HeatGrid({
-    label: own.map, texts: texts.grid, cell: 32, rowName: (row) => own.row(row + 1), columnName: (col) => own.column(col + 1),
+    label: own.map, texts: texts.grid, cell: 32, rowName: (row) => texts.story.row(row + 1), columnName: (col) => texts.story.column(col + 1),
     point: (row, col) => point(made.tokenAt(row, col)),
     choose: (row, col) => {
       choosePatch();
@@ -130,24 +131,23 @@ function drawTokens(made: Parts, work: Work, answer: Answer, player: Player, sca
 }
 
 const top = (list: Float64Array) => signedScale(list).signed;
-const slice = (list: Float64Array, token: number, d: number) => list.subarray(token * d, (token + 1) * d);
 
 function drawPair(pair: Stacks, { head, own, key, scene: { dark } }: Work): void {
   const d = head.query.length;
   const terms = products(head, key);
   pair.draw([
     { numbers: head.query, own: own.query, top: top(own.query) },
-    { numbers: slice(head.keys, key, d), own: slice(own.keys, key, d), top: top(own.keys) },
+    { numbers: rowOf(head.keys, key, d), own: rowOf(own.keys, key, d), top: top(own.keys) },
     { numbers: terms, top: top(terms) },
   ], dark);
 }
 
 function drawValue(value: Stacks, { head, own, key, scene: { dark } }: Work, { weights, output }: Answer): void {
   const d = head.query.length;
-  const numbers = slice(head.values, key, d);
+  const numbers = rowOf(head.values, key, d);
   const most = top(own.values);
   value.draw([
-    { numbers, own: slice(own.values, key, d), top: most },
+    { numbers, own: rowOf(own.values, key, d), top: most },
     { numbers: numbers.map((number) => number * weights[key]!), top: most },
     { numbers: output, top: most },
   ], dark);

@@ -6,9 +6,9 @@ import type { Scene } from "../scene.ts";
 import type { Answer } from "./head.ts";
 
 /** The first token of each row of the grid, and the class token. */
-export function marksOf({ config, shape }: Scene, { score }: Texts): [token: number, name: string][] {
+export function marksOf({ config, shape }: Scene, { story }: Texts): [token: number, name: string][] {
   const rows = Array.from({ length: shape.gridRows }, (_, row): [number, string] =>
-    [config.prefix.length + row * shape.gridCols, score.row(row + 1)]);
+    [config.prefix.length + row * shape.gridCols, story.row(row + 1)]);
   return config.prefix[0] === "class" ? [[0, ""], ...rows] : rows;
 }
 

@@ -27,7 +27,7 @@ export const chapter: Chapter = (root, story) => {
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task),
     h("figure", { className: "strip" }, strip, label, sure, progress),
     h("div", { className: "figure-tools" },
-      player(texts.replay, input, 4000), put, saver(texts.save, texts.strip, () => strip)),
+      player(texts.replay, input, 4000), put, saver(story.texts.grid.svg, texts.strip, () => strip)),
     h("p", { className: "grid-legend" }, texts.undo),
     moment.root, changes, h("p", { className: "notice-this" }, texts.notice));
 
