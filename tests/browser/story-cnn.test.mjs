@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, openBrowser, settled, skip } from "./harness.mjs";
-import { accuracy, dataOf, drawingOf, openChapter, packed } from "./story.mjs";
+import { accuracy, dataOf, drawingOn, visitChapter, packed } from "./story.mjs";
 
 describe("beside a convolutional network", { skip }, () => {
   const { convolutions, sincos2d } = packed();
   let browser, page, trouble, close, nets;
   before(async () => {
     browser = await openBrowser();
-    ({ page, trouble, close } = await openChapter(browser, "cnn", DIGITS[3]));
+    ({ page, trouble, close } = await visitChapter(browser, "cnn", DIGITS[3]));
     nets = { convolutions: await Vit.load(convolutions[0].weights), vit: await Vit.load(sincos2d[0].weights) };
     for (const name of Object.keys(nets)) await page.locator(`#cnn-reached-${name}[data-measured="49"]`).waitFor();
   });
@@ -35,7 +35,7 @@ describe("beside a convolutional network", { skip }, () => {
   };
 
   test("both networks' bars are what they say", async () => {
-    const drawing = await drawingOf(page);
+    const drawing = await drawingOn(page);
     for (const [name, vit] of Object.entries(nets)) {
       const { classes } = await vit.classify(drawing);
       const shown = await page.locator(`#cnn-${name} .bars li`).evaluateAll((rows) => rows.map((row) => Number(row.dataset.p)));
@@ -59,7 +59,7 @@ describe("beside a convolutional network", { skip }, () => {
   });
 
   test("a token's share in itself is that of attention rollout", async () => {
-    const { attention } = await nets.vit.classify(await drawingOf(page), { attention: true });
+    const { attention } = await nets.vit.classify(await drawingOn(page), { attention: true });
     const T = attention.tokens, token = 1 + 3 * 7 + 3;
     // By columns of whole matrices, from the first block on, unlike the page.
     const own = [1];
@@ -103,7 +103,7 @@ describe("beside a convolutional network", { skip }, () => {
 
   test("measured changes are those of runs with the square inverted", async () => {
     const square = 3 * 7 + 3, D = 32;
-    const { input } = await nets.vit.classify(await drawingOf(page));
+    const { input } = await nets.vit.classify(await drawingOn(page));
     const changed = input.map((value, i) => (Math.floor(i / 28 / 4) === 3 && Math.floor((i % 28) / 4) === 3 ? 1 - value : value));
     const chips = { "the embedding": 0, "block 1": 1, "block 3": 3 };
     for (const [name, stage] of Object.entries(chips)) {
@@ -156,7 +156,7 @@ describe("beside a convolutional network", { skip }, () => {
   test("nothing was complained about", () => assert.deepEqual(trouble, []));
 
   test("at 320 pixels nothing is wider than the screen, and a tap chooses a patch", async () => {
-    const small = await openChapter(browser, "cnn", DIGITS[7], { viewport: { width: 320, height: 700 }, colorScheme: "dark", hasTouch: true });
+    const small = await visitChapter(browser, "cnn", DIGITS[7], { viewport: { width: 320, height: 700 }, colorScheme: "dark", hasTouch: true });
     const picture = small.page.locator(".cnn-fields canvas").nth(1);
     await picture.scrollIntoViewIfNeeded();
     const { width, height } = await picture.boundingBox();

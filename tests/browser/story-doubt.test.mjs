@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, draw, openBrowser, skip, toChapter } from "./harness.mjs";
-import { drawingOn } from "./ink.mjs";
+import { drawingOn } from "./story.mjs";
 
 const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/doubt/reliability.json", import.meta.url), "utf8"));
 const assets = new URL("../../build/page/assets/", import.meta.url);

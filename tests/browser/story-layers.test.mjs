@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
-import { drawingOn } from "./ink.mjs";
+import { drawingOn } from "./story.mjs";
 
 /** The page may run another build, which rounds differently. */
 const NEAR = 1e-3;

@@ -4,14 +4,14 @@ import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { DIGITS, draw, openBrowser, skip, toChapter } from "./harness.mjs";
-import { accuracy, dataOf, drawingOf, openChapter, packed } from "./story.mjs";
+import { accuracy, dataOf, drawingOn, visitChapter, packed } from "./story.mjs";
 
 describe("how it learnt", { skip }, () => {
   const { learning } = packed();
   let browser, page, trouble, close;
   before(async () => {
     browser = await openBrowser();
-    ({ page, trouble, close } = await openChapter(browser, "learning", DIGITS[3]));
+    ({ page, trouble, close } = await visitChapter(browser, "learning", DIGITS[3]));
     await page.locator("#learning .learning-settled[data-step]:not([data-step=''])").waitFor();
   });
   after(async () => {
@@ -31,7 +31,7 @@ describe("how it learnt", { skip }, () => {
   };
 
   test("at each stop of the slider the bars are what that snapshot says", async () => {
-    const drawing = await drawingOf(page);
+    const drawing = await drawingOn(page);
     await page.locator("#learning-step").focus();
     await page.keyboard.press("Home");
     await atStep(0);
@@ -57,7 +57,7 @@ describe("how it learnt", { skip }, () => {
     await page.keyboard.press("End");
     await atStep(learning.at(-1).step);
     assert.equal((await says()).label, "3");
-    const drawing = await drawingOf(page);
+    const drawing = await drawingOn(page);
     const labels = [];
     for (const snapshot of learning) labels.push((await answerOf(snapshot, drawing))[0].label);
     const first = labels.findLastIndex((label) => label !== "3") + 1;
@@ -125,7 +125,7 @@ describe("how it learnt", { skip }, () => {
   test("another drawing is read at the same stop", async () => {
     await draw(page, DIGITS[1]); // more ink on the pad
     await toChapter(page, "learning");
-    const drawing = await drawingOf(page);
+    const drawing = await drawingOn(page);
     const want = (await answerOf(learning.at(-1), drawing))[0];
     await page.waitForFunction(
       ([label, p]) => {
@@ -137,7 +137,7 @@ describe("how it learnt", { skip }, () => {
   test("nothing was complained about", () => assert.deepEqual(trouble, []));
 
   test("with less motion there is no Play, and the slider works; nothing is wider than 320 pixels", async () => {
-    const small = await openChapter(browser, "learning", DIGITS[7], { viewport: { width: 320, height: 700 }, reducedMotion: "reduce" });
+    const small = await visitChapter(browser, "learning", DIGITS[7], { viewport: { width: 320, height: 700 }, reducedMotion: "reduce" });
     await small.page.locator("#learning-step").waitFor();
     assert.equal(await small.page.locator(".learning-control button").isVisible(), false);
     await small.page.locator("#learning-step").focus();
@@ -150,7 +150,7 @@ describe("how it learnt", { skip }, () => {
 
   test("if the small models do not load, the chapter says so and Retry loads them", async () => {
     let refuse = true;
-    const other = await openChapter(browser, "learning", DIGITS[3], {
+    const other = await visitChapter(browser, "learning", DIGITS[3], {
       before: (page) => page.route("**/explain*.gz*", (route) => (refuse ? route.fulfill({ status: 503 }) : route.continue())),
     });
     await other.page.locator("#learning [role=alert]").waitFor();

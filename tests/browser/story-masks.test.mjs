@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
-import { insideOf, lend, openChapter } from "./insider.mjs";
+import { insideOf, lend, openChapter } from "./story.mjs";
 
 const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
 const T = 50; // of all models of the page: the class token and 7 × 7 patches

@@ -8,6 +8,7 @@ import { Vit } from "../../dist/vit.js";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
+import { drawingOn } from "./story.mjs";
 
 const shipped = unpack(gunzipSync(readFileSync(new URL("../../weights/explain.safetensors.gz", import.meta.url))));
 const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"];
@@ -46,15 +47,6 @@ const scrambledBy = (image, order) => Float32Array.from(image, (_, i) => {
   const patch = order[7 * Math.floor(y / 4) + Math.floor(x / 4)];
   return image[28 * (4 * Math.floor(patch / 7) + (y % 4)) + 4 * (patch % 7) + (x % 4)];
 });
-
-/** The strokes on the pad, out of the code that the page shows. */
-async function strokesOf(page) {
-  await page.click("#code");
-  const code = await page.locator("#code-dialog code").textContent();
-  await page.keyboard.press("Escape");
-  const rows = JSON.parse(/const strokes = (\[[^]*?\])\.map/.exec(code)[1].replaceAll(/,(\s*\])/g, "$1"));
-  return rows.map((stroke) => stroke.map(([x, y, width = 10]) => ({ x, y, width })));
-}
 
 async function goTo(page) {
   await toChapter(page, "positions");
@@ -105,7 +97,7 @@ describe("the story's chapter on positions", { skip }, () => {
     assert.ok(change > 0.5, `${change}`);
     near([change], [farthest(shown, scrambled)], 1e-6, "the largest change");
     const vit = await Vit.load(shipped.sincos2d[0].weights);
-    const there = await vit.classify({ strokes: await strokesOf(page), width: 280, height: 280 });
+    const there = await vit.classify(await drawingOn(page));
     near(shown, there.logits, ROUNDING, "before");
     near(scrambled, (await vit.classify(scrambledBy(there.input, order))).logits, ROUNDING, "after");
     vit.dispose();
@@ -167,7 +159,7 @@ describe("the story's chapter on positions", { skip }, () => {
   });
 
   test("the numbers added to a token are those of the formulas, and the token is Node's", async () => {
-    const strokes = await strokesOf(page);
+    const drawing = await drawingOn(page);
     await goTo(page);
     for (const kind of ["sincos1d", "sincos2d"]) {
       await choose(page, kind);
@@ -175,7 +167,7 @@ describe("the story's chapter on positions", { skip }, () => {
       const token = 1 + 7 * (row - 1) + col - 1, want = FORMULAS[kind](50, 32, 7);
       near(await column(page, "#positions-sum tbody tr", "position"), want[token], 1e-6, kind);
       const vit = await Vit.load(shipped[kind][0].weights);
-      const { trace } = await vit.classify({ strokes, width: 280, height: 280 }, { trace: true });
+      const { trace } = await vit.classify(drawing, { trace: true });
       near(await column(page, "#positions-sum tbody tr", "token"), [...trace.tokens("embedded").slice(32 * token, 32 * token + 32)], 1e-4, kind);
       vit.dispose();
       const like = numbers(await page.locator("#positions-place").getAttribute("data-values"));

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
-import { insideOf, lend, openChapter } from "./insider.mjs";
+import { insideOf, lend, openChapter } from "./story.mjs";
 
 const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
 const small = (name) => unpack(gunzipSync(file("explain.safetensors.gz")))[name][0].weights;

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
-import { drawingOn } from "./ink.mjs";
+import { drawingOn } from "./story.mjs";
 
 describe("the chapter on what spoke for a class", { skip }, () => {
   let browser, vit;

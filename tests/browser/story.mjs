@@ -1,51 +1,85 @@
-/** For tests of the story's chapters: opens a chapter, and gives what its models say, by the package. */
+/** For tests of the story's chapters: opens a chapter, reads the drawing, and gives what the package says of it. */
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { draw, toChapter } from "./harness.mjs";
 
-const file = (path) => readFileSync(new URL(`../../${path}`, import.meta.url));
+const root = new URL("../../", import.meta.url);
+const file = (path) => readFileSync(new URL(path, root));
 
 /** The small models and snapshots: { name: [{ step, weights }] }. */
 export const packed = () => unpack(gunzipSync(file("weights/explain.safetensors.gz")));
 export const accuracy = () => JSON.parse(file("web/demo/explain/accuracy.json"));
 
-/** Draws, and scrolls to a chapter. */
-export async function openChapter(browser, id, strokes, options) {
+/** Draws on a new page, and goes to a chapter. */
+export async function visitChapter(browser, id, strokes, options) {
   const visit = await browser.visit(options);
   await draw(visit.page, strokes);
   await toChapter(visit.page, id);
   return visit;
 }
 
+/** Goes to a chapter and waits for what its code builds. */
+export async function openChapter(page, id, selector) {
+  const chapter = page.locator(`#${id}`);
+  await toChapter(page, id);
+  await chapter.locator(selector).first().waitFor();
+  return chapter;
+}
+
 export const dataOf = (page, selector) => page.locator(selector).evaluate((element) => ({ ...element.dataset }));
 
-const SIDE = 280, GRAIN = 8; // the pad's side, and the units in which a drawing is kept
+// ---- The visitor's drawing, as the page keeps it in the tab
 
-/** The drawing on the pad, as the page keeps it for the next load (web/demo/pack.ts). */
-export async function drawingOf(page) {
-  const text = await page.evaluate(() => sessionStorage.getItem("vitrine-drawing"));
-  const bytes = [...Buffer.from(text, "base64url")].slice(1, -4);
-  const numbers = [];
-  for (let at = 0, value = 0, unit = 1; at < bytes.length; at++) {
-    value += (bytes[at] % 128) * unit;
-    unit *= 128;
-    if (bytes[at] > 127) continue;
-    numbers.push(value);
-    [value, unit] = [0, 1];
-  }
-  const signed = () => {
-    const value = numbers.shift();
-    return value % 2 ? -(value + 1) / 2 : value / 2;
-  };
-  const strokes = [];
-  while (numbers.length > 0) {
-    const head = numbers.shift(), now = [0, 0, 0];
-    strokes.push(Array.from({ length: head >> 1 }, (_, point) => {
-      for (let i = 0; i < (head & 1 || point === 0 ? 3 : 2); i++) now[i] += signed();
-      const [x, y, width] = now.map((value) => value / GRAIN);
-      return { x, y, width };
-    }));
-  }
+const SIDE = 280; // of the pad, as in web/demo/ink.ts
+let reader;
+
+/** What is on the pad, for classify in Node. Call it after a finished stroke. */
+export async function drawingOn(page) {
+  reader ??= await pageReader();
+  const strokes = await page.evaluate(`(() => { ${reader}; return ink.unpack(sessionStorage.getItem("vitrine-drawing")); })()`);
   return { strokes, width: SIDE, height: SIDE };
+}
+
+/** The page's own reader of packed drawings as a script, which runs in the page: it needs a canvas. */
+async function pageReader() {
+  const bundle = await rolldown({ input: fileURLToPath(new URL("../../web/demo/pack.ts", import.meta.url)) });
+  const { output } = await bundle.generate({ format: "iife", name: "ink" });
+  await bundle.close();
+  return output[0].code;
+}
+
+// ---- The package in the same browser, with the same weights
+
+const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
+
+/** Serves the package to a page, and `weights` in place of the page's first model. */
+export async function lend(page, weights) {
+  await page.route("**/package/**", async (route) => {
+    const path = new URL(route.request().url()).pathname.replace("/package/", "dist/");
+    const body = await readFile(new URL(path, root));
+    await route.fulfill({ body, contentType: TYPES[extname(path)] ?? "application/octet-stream" });
+  });
+  if (weights) await page.route("**/digits-*.safetensors", (route) => route.fulfill({ body: Buffer.from(weights) }));
+}
+
+/** Everything that a run computes in one layer, as plain arrays: one entry a head. */
+export async function insideOf(page, weights, layer) {
+  const drawing = await drawingOn(page);
+  return page.evaluate(async ({ drawing, bytes, layer }) => {
+    const { Vit } = await import("/package/vit.js");
+    const vit = await Vit.load(Uint8Array.from(bytes));
+    const { trace, attention, classes } = await vit.classify(drawing, { trace: true, attention: true });
+    const all = Array.from({ length: vit.config.heads }, (_, head) => ({
+      queries: [...trace.queries(layer, head)], keys: [...trace.keys(layer, head)], values: [...trace.values(layer, head)],
+      scores: [...trace.scores(layer, head)], shares: [...attention.at(layer, head)],
+    }));
+    const { config } = vit;
+    vit.dispose();
+    return { heads: all, added: [...trace.added(layer, "attention")], config, tokens: attention.tokens, best: classes[0] };
+  }, { drawing, bytes: [...weights], layer });
 }
