@@ -46,40 +46,42 @@ struct calibration {
     size_t right, right_below, wrong, wrong_below;
 };
 
+/* The probability that answer i has at a temperature. */
+static float told_at(bool *right, const struct answers *a, size_t i, double temperature) {
+    const float *logits = a->logits + i * a->classes;
+    float *row = a->p + a->count; /* (K) */
+    size_t told = largest_logit(logits, a->classes);
+    vit_probabilities(row, logits, a->classes, (float)temperature);
+    *right = told == a->labels[i];
+    return row[told];
+}
+
 /* The calibration error of `count` answers from `first` on. */
 static double error_at(const struct answers *a, size_t first, size_t count, double temperature) {
     struct reliability reliability = {0};
-    float *row = a->p + a->count; /* (K) */
     for (size_t i = first; i < first + count; i++) {
-        const float *logits = a->logits + i * a->classes;
-        size_t told = largest_logit(logits, a->classes);
-        vit_probabilities(row, logits, a->classes, (float)temperature);
-        reliability_add(&reliability, row[told], told == a->labels[i]);
+        bool right;
+        float p = told_at(&right, a, i, temperature);
+        reliability_add(&reliability, p, right);
     }
     return calibration_error(&reliability);
 }
 
 /* The probabilities of the right ones among the whole answers → the front of a->p; their number. */
 static size_t right_ones(const struct answers *a, double temperature) {
-    float *row = a->p + a->count;
-    size_t right = 0;
+    size_t count = 0;
     for (size_t i = 0; i < a->whole; i++) {
-        const float *logits = a->logits + i * a->classes;
-        size_t told = largest_logit(logits, a->classes);
-        vit_probabilities(row, logits, a->classes, (float)temperature);
-        if (told == a->labels[i]) a->p[right++] = row[told];
+        bool right;
+        float p = told_at(&right, a, i, temperature);
+        if (right) a->p[count++] = p;
     }
-    return right;
+    return count;
 }
 
 static void count_below(struct calibration *c, const struct answers *a) {
-    float *row = a->p + a->count;
     c->right = c->right_below = c->wrong = c->wrong_below = 0;
     for (size_t i = 0; i < a->whole; i++) {
-        const float *logits = a->logits + i * a->classes;
-        size_t told = largest_logit(logits, a->classes);
-        vit_probabilities(row, logits, a->classes, (float)c->temperature);
-        bool right = told == a->labels[i], below = row[told] < (float)c->threshold;
+        bool right, below = told_at(&right, a, i, c->temperature) < (float)c->threshold;
         c->right += right, c->wrong += !right;
         c->right_below += right && below, c->wrong_below += !right && below;
     }

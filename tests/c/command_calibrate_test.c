@@ -119,6 +119,15 @@ static void check_only_keys_added(const char *origin, const char *out) {
 
 /* ---- vit calibrate ------------------------------------------------------ */
 
+/* How many right and wrong answers the command counted. */
+static bool told_answers(size_t *right, size_t *wrong) {
+    const char *line = strstr(said, "uncertain below");
+    return line && sscanf(line,
+                          "uncertain below: %*f, which is %*u of %zu right answers and %*u "
+                          "of %zu wrong ones",
+                          right, wrong) == 2;
+}
+
 TEST("vit calibrate adds the images' temperature and threshold to a model, and nothing else") {
     const char *out = file_at("calibrated.safetensors");
     float p[COUNT], row[CLASSES];
@@ -369,12 +378,7 @@ TEST("vit calibrate --points tells the errors that vit eval measures of whole an
                                &errors[i][1]) == 2,
                 "%s: %s", start, said);
     }
-    const char *line = strstr(said, "uncertain below");
-    REQUIRE(line && sscanf(line,
-                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
-                           "of %zu wrong ones",
-                           &right, &wrong) == 2,
-            "%s", said);
+    REQUIRE(told_answers(&right, &wrong), "%s", said);
     CHECK(right + wrong == 2 + 30, "cut drawings make no threshold: %zu, %zu", right, wrong);
     for (size_t i = 0; i < 3; i++)
         for (size_t after = 0; after < 2; after++) {
@@ -444,12 +448,7 @@ TEST("vit calibrate --strokes counts only the drawings of the writers for valida
     put_file(file_at("ones.jsonl"), text, strlen(text));
     snprintf(more, sizeof more, "--strokes %s", file_at("ones.jsonl"));
     REQUIRE(calibrate(MODEL, file_at("calibrated.safetensors"), more) == 0, "%s", said);
-    const char *line = strstr(said, "uncertain below");
-    REQUIRE(line && sscanf(line,
-                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
-                           "of %zu wrong ones",
-                           &right, &wrong) == 2,
-            "%s", said);
+    REQUIRE(told_answers(&right, &wrong), "%s", said);
     CHECK(right + wrong == COUNT + 2, "writers 4 and 14: %zu and %zu answers", right, wrong);
     CHECK(calibrate(MODEL, file_at("calibrated.safetensors"), "--strokes /nowhere") == 1 &&
               strstr(said, "No such file"),
