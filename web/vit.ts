@@ -274,8 +274,8 @@ export class Vit {
 
   #attention(maps: Output["attention"], kept: readonly number[], relevance?: Output["relevance"]): Attention {
     const { depth, heads, prefix, grid } = this.#model.shape;
-    const spoken = relevance && { ...relevance, labels: this.config.labels };
-    return new Attention(maps ?? new Float32Array(), kept, { layers: depth, heads, prefix, grid }, spoken);
+    const labelled = relevance && { ...relevance, labels: this.config.labels };
+    return new Attention(maps ?? new Float32Array(), kept, { layers: depth, heads, prefix, grid }, labelled);
   }
 
   async #run(

@@ -46,7 +46,7 @@ struct scratch {
     float *dx, *dbranch, *dnormed; /* (BT,D) */
     float *dqkv, *dmixed;          /* (BT,3A) (BT,A) */
     float *dhidden;                /* (BT,M) */
-    float *spoken;             /* (T,T): what relevance.c adds up of one image's block, or NULL */
+    float *relevance;          /* (T,T): the sum over the heads of (gradient ∘ map)⁺, or NULL */
     float *columns, *dcolumns; /* (positions,3·3·C) of one image: the stem's */
     float *stem_weight, *dstem_weight; /* (S,3·3·C) of one convolution */
     float *dpatches;                   /* (N,C·P·Q) of one image */

@@ -230,18 +230,18 @@ static void image_forward(const vit_model *m, const struct block_params *p,
 
 /* dout (queries,d) → one head's three slices of dqkv. The chain rule through softmax is
  * dscores (queries,T) = p ∘ (dp - Σ dp∘p). dscores is the bias's gradient too. Adds the positive
- * part of dp∘p to `spoken` (T,T) unless that is NULL. */
+ * part of dp∘p to `relevance` (T,T) unless that is NULL. */
 static void head_backward(const vit_model *m, float *dqkv, const float *dout, const float *map,
-                          const float *qkv, float *dscores, float *spoken, size_t queries) {
+                          const float *qkv, float *dscores, float *relevance, size_t queries) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
     size_t ld = 3 * A;
     float scale = 1 / sqrtf((float)d);
     k->gemm(dqkv + VALUE * A, ld, map, T, true, dout, A, false, 1, 0, T, d, queries);
     k->gemm(dscores, T, dout, A, false, qkv + VALUE * A, ld, true, 1, 0, queries, T, d);
-    for (size_t i = 0; spoken && i < queries * T; i++) {
+    for (size_t i = 0; relevance && i < queries * T; i++) {
         float part = dscores[i] * map[i];
-        spoken[i] += part < 0 ? 0 : part; /* NaN stays */
+        relevance[i] += part < 0 ? 0 : part; /* NaN stays */
     }
     for (size_t i = 0; i < queries; i++) {
         const float *row = map + i * T;
@@ -312,7 +312,7 @@ void attention_backward(const vit_model *m, const struct block_params *p,
                 continue;
             }
             head_backward(m, s->dqkv + qkv_at, dy + at, a->map + i * run->map_stride + head * T * T,
-                          a->qkv + qkv_at, s->scores, s->spoken, queries);
+                          a->qkv + qkv_at, s->scores, s->relevance, queries);
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }

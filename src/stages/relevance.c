@@ -60,7 +60,7 @@ static void room_lay_out(struct room *r, struct arena *arena, const vit_model *m
     tape_block(&r->a, arena, m, 1, T, arena_floats(arena, T, D));
     tape_scratch(&r->s, arena, m, 1);
     scratch_quantized(&r->s.quantized, arena, m, T);
-    r->s.spoken = arena_floats(arena, T, T);
+    r->s.relevance = arena_floats(arena, T, T);
     r->head.tokens = arena_floats(arena, T, D);
     r->head.mean = arena_floats(arena, T, 2);
     r->head.rstd = arena_floats(arena, T, 2);
@@ -84,10 +84,10 @@ size_t vit_relevance_size(const vit_model *m, size_t classes) {
     return arena.overflow || arena.used > SIZE_MAX - CACHE_LINE ? 0 : arena.used + CACHE_LINE;
 }
 
-/* The block's parameters with matrices that linear_backward takes: of floats, turned where the
+/* The block's parameters with matrices that linear_backward takes: of floats, transposed where the
  * table packs. */
-static struct block_params turned(const vit_model *m, const struct room *r,
-                                  const struct block_params *p) {
+static struct block_params transposed(const vit_model *m, const struct room *r,
+                                      const struct block_params *p) {
     const struct vit_kernels *k = m->kernels;
     struct block_params back = *p;
     float **const weight[] = {&back.qkv_weight, &back.proj_weight, &back.fc1_weight,
@@ -112,13 +112,13 @@ static struct block_params turned(const vit_model *m, const struct room *r,
     return back;
 }
 
-/* row += (shares + row)·A, where A is `spoken` divided by the heads. */
+/* row += (shares + row)·A, where A is `relevance` divided by the heads. */
 static void row_goes_back(const vit_config *c, const struct room *r, float *row) {
     size_t T = vit_tokens(c);
     memset(r->next, 0, T * sizeof *r->next);
     for (size_t i = 0; i < T; i++) {
         float weight = (r->shares[i] + row[i]) / (float)c->heads;
-        for (size_t j = 0; j < T; j++) r->next[j] += weight * r->s.spoken[i * T + j];
+        for (size_t j = 0; j < T; j++) r->next[j] += weight * r->s.relevance[i * T + j];
     }
     for (size_t j = 0; j < T; j++) row[j] += r->next[j];
 }
@@ -133,11 +133,11 @@ static void block_goes_back(const vit_model *m, struct room *r, float *x, size_t
     if (without) leave_out(&run, without, c, layer);
     r->a.x = r->a.kept = x;
     block_forward(m, p, &r->a, &r->s, &run, NULL);
-    struct block_params back = turned(m, r, p);
+    struct block_params back = transposed(m, r, p);
     struct scratch s = r->s;
     for (size_t i = 0; i < classes; i++) {
         s.dx = r->dx + i * T * D;
-        memset(s.spoken, 0, T * T * sizeof *s.spoken);
+        memset(s.relevance, 0, T * T * sizeof *s.relevance);
         block_backward(m, &back, &none, &r->a, &s, &run);
         row_goes_back(c, r, r->rows + i * T);
     }
