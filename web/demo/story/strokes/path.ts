@@ -23,6 +23,10 @@ export function wayOf(strokes: readonly Stroke[]): Way {
   return { spots, length: spots.at(-1)?.at ?? 0 };
 }
 
+/** Where the second and later strokes begin, along the way. */
+export const beginsOf = ({ spots }: Way): number[] =>
+  spots.filter(({ stroke }, i) => i > 0 && stroke !== spots[i - 1]!.stroke).map(({ at }) => at);
+
 /** The strokes as they were when the pen had gone so far. */
 export function cut({ spots }: Way, length: number): Stroke[] {
   const strokes: Stroke[] = [];

@@ -1,9 +1,11 @@
 /** While you drew: what the model would have answered at each moment of the drawing. */
+import type { Texts } from "../../texts/en.ts";
+import { percentage } from "../../texts/words.ts";
 import { button, h, slider } from "../dom.ts";
 import { player, saver, svg } from "../figure.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";
-import { cut, runsOf } from "./path.ts";
+import { beginsOf, cut, runsOf } from "./path.ts";
 import { drawStrip } from "./strip.ts";
 import { type Sample, Sweep } from "./sweep.ts";
 
@@ -31,7 +33,7 @@ export const chapter: Chapter = (root, story) => {
     h("p", { className: "grid-legend" }, texts.undo),
     moment.root, changes, h("p", { className: "notice-this" }, texts.notice));
 
-  const share = (at: number) => `${Math.round((100 * at) / (sweep.way.length || 1))}\u00a0%`;
+  const share = (at: number) => percentage(at / (sweep.way.length || 1), 0).replace(" ", "\u00a0");
   /** The moment that is nearest to the chosen one, of those that are read. */
   const now = (): Sample | undefined => {
     const wanted = Math.min(chosen, sweep.way.length);
@@ -48,10 +50,9 @@ export const chapter: Chapter = (root, story) => {
     if (!scene || !sample) return;
     const { config: { labels, uncertain_below }, strokes: whole, dark } = scene;
     const { way, samples } = sweep;
-    const begins = way.spots.filter(({ stroke }, i) => i > 0 && stroke !== way.spots[i - 1]!.stroke).map((spot) => spot.at);
     const width = Math.max(240, Math.round(strip.clientWidth));
     const { at } = sample, knowsDoubt = uncertain_below > 0;
-    drawStrip(strip, texts, { samples, labels, length: way.length, begins, at, width, dark, knowsDoubt });
+    drawStrip(strip, texts, { samples, labels, length: way.length, begins: beginsOf(way), at, width, dark, knowsDoubt });
     const said = moment.draw({ sample, share: share(at), unfinished: cut(way, at), whole, labels, dark });
     input.max = String(sweep.lengths.length - 1);
     input.value = String(chosen === Infinity ? sweep.lengths.length - 1 : sweep.lengths.indexOf(sample.at));
@@ -65,20 +66,10 @@ export const chapter: Chapter = (root, story) => {
     progress.textContent = samples.length < all ? texts.reading(samples.length, all) : texts.read(all);
     progress.dataset.done = String(samples.length === all);
     if (samples.length < all) return;
-    const text = inTurn(samples);
+    const text = inTurn(samples, share, texts);
     changes.textContent = text;
     strip.setAttribute("aria-label", `${texts.strip}. ${text}`);
   };
-  /** The answers in turn, in words. */
-  const inTurn = (samples: readonly Sample[]) => {
-    const runs = runsOf(samples.filter(({ label }) => label !== ""));
-    const named = runs.slice(-MOST_RUNS).map(({ label, at }) => ({ label, share: share(at) }));
-    const last = runs.at(-1), first = runs.findIndex(({ label }) => label === last?.label);
-    const unnamed = first >= 0 && first < runs.length - MOST_RUNS;
-    const again = unnamed ? texts.first(last!.label, share(runs[first]!.at)) : "";
-    return texts.changes(named, runs.length) + again;
-  };
-
   dragOver(strip, (fraction) => {
     const far = sweep.lengths.map((at) => Math.abs(at - fraction * sweep.way.length));
     choose(far.indexOf(Math.min(...far)));
@@ -92,6 +83,15 @@ export const chapter: Chapter = (root, story) => {
     drawAll();
   };
 };
+
+/** The answers in turn, in words. */
+function inTurn(samples: readonly Sample[], share: (at: number) => string, texts: Texts["strokes"]): string {
+  const runs = runsOf(samples.filter(({ label }) => label !== ""));
+  const named = runs.slice(-MOST_RUNS).map(({ label, at }) => ({ label, share: share(at) }));
+  const last = runs.at(-1), first = runs.findIndex(({ label }) => label === last?.label);
+  const unnamed = first >= 0 && first < runs.length - MOST_RUNS;
+  return texts.changes(named, runs.length) + (unnamed ? texts.first(last!.label, share(runs[first]!.at)) : "");
+}
 
 /** Calls with the fraction of the width at which the pointer is, while it is down. */
 function dragOver(strip: SVGSVGElement, move: (fraction: number) => void): void {
