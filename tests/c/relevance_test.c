@@ -1,6 +1,6 @@
 /* Relevance, compared with the double-precision twin: the gradient by each attention weight is a
  * finite difference of the logit, and R is a product of whole matrices. */
-#include "models.h"
+#include "scene.h"
 #include "twin.h"
 
 /* A share of the map's largest value. A gradient goes through as many roundings as in
@@ -9,61 +9,17 @@ static const double CLOSE = 1e-4;
 /* The step of the finite differences. Their error is about STEP² and 1e-16 / STEP. */
 static const double STEP = 1e-5;
 
-struct scene {
-    const char *name;
-    const struct vit_kernels *kernels;
-    vit_model *origin, *model; /* origin has natural layout, model the table's own */
-    const vit_config *c;
-    size_t T, N, L, h, K;
-    float *image, *logits, *stream;
-    vit_trace trace;
-    struct owned_state state;
-    vit_ablation without;
-};
-
-static bool scene_open(struct scene *s, size_t config, const struct vit_kernels *kernels) {
-    uint64_t seed = 500 + config;
-    *s = (struct scene){.name = CONFIGS[config].name, .kernels = kernels};
-    s->origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
-    s->model = s->origin ? reopen(s->origin, kernels) : NULL;
-    if (!s->model) return false;
-    const vit_config *c = s->c = vit_model_config(s->model);
-    s->T = vit_tokens(c), s->N = vit_patches(c), s->L = c->depth, s->h = c->heads;
-    s->K = c->classes;
-    s->image = random_floats(image_floats(c), 1, &seed);
-    s->logits = guarded(s->K);
-    s->stream = guarded((s->L + 1) * s->T * c->width);
-    s->trace = (vit_trace){.stream = s->stream};
-    s->state = new_state(s->model, 1);
-    return true;
-}
-
-static void scene_close(struct scene *s) {
-    guarded_free(s->logits), guarded_free(s->stream);
-    free(s->state.memory), free(s->image);
-    vit_close(s->model), vit_close(s->origin);
-}
-
-static void each_scene(void (*check)(struct scene *)) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
-    EACH_KERNELS(k) {
-        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
-            struct scene s;
-            if (scene_open(&s, i, k)) check(&s);
-            scene_close(&s);
-        }
-    }
-}
-
-/* Relevance (count,N) of the scene's image, from a run without the scene's parts. */
+/* Relevance (count,N) of the scene's image, from a run without the scene's parts that keeps only
+ * the stream. */
 static vit_status relevance_of(struct scene *s, float *out, const size_t *classes, size_t count) {
     size_t size = vit_relevance_size(s->model, count);
     void *memory = malloc(size + 1);
+    const vit_trace stream = {.stream = s->trace.stream};
     vit_state_ablate(s->state.state, &s->without);
-    vit_status status = vit_run_traced(s->model, s->state.state, s->image, s->logits, &s->trace);
+    vit_status status = vit_run_traced(s->model, s->state.state, s->image, s->logits, &stream);
     /* one byte on, because memory may have any alignment */
     if (!status)
-        status = vit_relevance(s->model, (char *)memory + 1, size, &s->trace, &s->without, classes,
+        status = vit_relevance(s->model, (char *)memory + 1, size, &stream, &s->without, classes,
                                count, out);
     free(memory);
     return status;

@@ -1,21 +1,10 @@
 /* The trace of a run, checked by doing its steps by hand in double precision; and runs that leave
  * parts out, compared with models in which those parts' weights are 0. */
-#include "models.h"
+#include "scene.h"
 #include "twin.h"
 
 /* A share of the tensor's largest value, as for the golden vectors. */
 static const double CLOSE = 2e-5;
-
-struct scene {
-    const char *name;
-    const struct vit_kernels *kernels;
-    vit_model *origin, *model; /* origin has natural layout, model the table's own */
-    const vit_config *c;
-    size_t T, D, A, L, h, d;
-    float *image, *logits;
-    struct owned_state state;
-    vit_trace trace;
-};
 
 static void compare(const struct scene *s, const char *part, const float *got, const double *want,
                     size_t n) {
@@ -25,50 +14,6 @@ static void compare(const struct scene *s, const char *part, const float *got, c
     snprintf(what, sizeof what, "%s, %s, %s", s->name, s->kernels->name, part);
     CHECK_CLOSE(got, rounded, n, CLOSE * fmax(1e-3, largest(rounded, n)), what);
     free(rounded);
-}
-
-static bool scene_open(struct scene *s, size_t config, const struct vit_kernels *kernels) {
-    uint64_t seed = 300 + config;
-    *s = (struct scene){.name = CONFIGS[config].name, .kernels = kernels};
-    s->origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
-    s->model = s->origin ? reopen(s->origin, kernels) : NULL;
-    if (!s->model) return false;
-    const vit_config *c = s->c = vit_model_config(s->model);
-    s->T = vit_tokens(c), s->D = c->width, s->L = c->depth, s->h = c->heads;
-    s->d = c->head_width ? c->head_width : c->width / c->heads, s->A = s->h * s->d;
-    s->image = random_floats(image_floats(c), 1, &seed);
-    s->logits = guarded(c->classes);
-    s->state = new_state(s->model, 1);
-    s->trace = (vit_trace){.embedded = guarded(s->T * s->D),
-                           .stream = guarded((s->L + 1) * s->T * s->D),
-                           .qkv = guarded(s->L * s->T * 3 * s->A),
-                           .scores = guarded(s->L * s->h * s->T * s->T),
-                           .attention = guarded(s->L * s->h * s->T * s->T),
-                           .added = guarded(s->L * 2 * s->T * s->D)};
-    vit_status status = vit_run_traced(s->model, s->state.state, s->image, s->logits, &s->trace);
-    CHECK(!status, "%s: %s", s->name, vit_status_name(status));
-    return !status;
-}
-
-static void scene_close(struct scene *s) {
-    float *const all[] = {s->trace.embedded,  s->trace.stream, s->trace.qkv, s->trace.scores,
-                          s->trace.attention, s->trace.added,  s->logits};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) guarded_free(all[i]);
-    free(s->state.memory);
-    free(s->image);
-    vit_close(s->model);
-    vit_close(s->origin);
-}
-
-static void each_scene(void (*check)(struct scene *)) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
-    EACH_KERNELS(k) {
-        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
-            struct scene s;
-            if (scene_open(&s, i, k)) check(&s);
-            scene_close(&s);
-        }
-    }
 }
 
 /* ---- The trace ---------------------------------------------------------- */

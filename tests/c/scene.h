@@ -1,0 +1,64 @@
+/* A model of random weights in each kernel table, an image, and the trace of a run on it. */
+#ifndef SCENE_H
+#define SCENE_H
+
+#include "models.h"
+
+struct scene {
+    const char *name;
+    const struct vit_kernels *kernels;
+    vit_model *origin, *model; /* origin has natural layout, model the table's own */
+    const vit_config *c;
+    size_t T, D, A, N, L, h, d, K;
+    float *image, *logits;
+    struct owned_state state;
+    vit_trace trace;      /* all arrays */
+    vit_ablation without; /* nothing, until a test says otherwise */
+};
+
+static bool scene_open(struct scene *s, size_t config, const struct vit_kernels *kernels) {
+    uint64_t seed = 300 + config;
+    *s = (struct scene){.name = CONFIGS[config].name, .kernels = kernels};
+    s->origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
+    s->model = s->origin ? reopen(s->origin, kernels) : NULL;
+    if (!s->model) return false;
+    const vit_config *c = s->c = vit_model_config(s->model);
+    s->T = vit_tokens(c), s->N = vit_patches(c), s->D = c->width, s->K = c->classes;
+    s->L = c->depth, s->h = c->heads;
+    s->d = c->head_width ? c->head_width : c->width / c->heads, s->A = s->h * s->d;
+    s->image = random_floats(image_floats(c), 1, &seed);
+    s->logits = guarded(s->K);
+    s->state = new_state(s->model, 1);
+    s->trace = (vit_trace){.embedded = guarded(s->T * s->D),
+                           .stream = guarded((s->L + 1) * s->T * s->D),
+                           .qkv = guarded(s->L * s->T * 3 * s->A),
+                           .scores = guarded(s->L * s->h * s->T * s->T),
+                           .attention = guarded(s->L * s->h * s->T * s->T),
+                           .added = guarded(s->L * 2 * s->T * s->D)};
+    vit_status status = vit_run_traced(s->model, s->state.state, s->image, s->logits, &s->trace);
+    CHECK(!status, "%s: %s", s->name, vit_status_name(status));
+    return !status;
+}
+
+static void scene_close(struct scene *s) {
+    float *const all[] = {s->trace.embedded,  s->trace.stream, s->trace.qkv, s->trace.scores,
+                          s->trace.attention, s->trace.added,  s->logits};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) guarded_free(all[i]);
+    free(s->state.memory);
+    free(s->image);
+    vit_close(s->model);
+    vit_close(s->origin);
+}
+
+static void each_scene(void (*check)(struct scene *)) {
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    EACH_KERNELS(k) {
+        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+            struct scene s;
+            if (scene_open(&s, i, k)) check(&s);
+            scene_close(&s);
+        }
+    }
+}
+
+#endif
