@@ -12,7 +12,8 @@ import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 
 const root = new URL("../../", import.meta.url);
 const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm";
-const served = new RegExp(`^/(dist|tests/bench|node_modules/(${packages})/dist)/[\\w.-]+$`);
+/** The files that pages may ask for. */
+export const served = new RegExp(`^/(dist|tests/bench|web/demo/explain|node_modules/(${packages})/dist)/[\\w.-]+$`);
 const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 const args = [
   "--disable-gpu",
