@@ -37,10 +37,12 @@ test("npm start -- --debug serves a page that reads a digit, and whose maps lead
   const { page, trouble, close } = await visit(browser, { address });
   await draw(page, DIGITS[3]);
   assert.equal((await prediction(page)).label, "3");
-  const script = await page.locator("script[type=module][src]").first().getAttribute("src");
-  const { sources } = await (await fetch(new URL(`${script}.map`, address))).json();
+  const scripts = await page.locator("script[type=module][src], link[rel=modulepreload]")
+    .evaluateAll((all) => all.map((one) => one.src ?? one.href));
+  const maps = await Promise.all(scripts.map(async (script) => (await fetch(`${script}.map`)).json()));
+  const sources = maps.flatMap((map) => map.sources);
   for (const name of ["web/vit.ts", "web/run/wasm.ts", "web/demo/main.ts"]) {
-    assert.ok(sources.some((source) => source.endsWith(name.replace("web/demo/", ""))), name);
+    assert.ok(sources.some((source) => source.endsWith(`/${name}`)), name);
   }
   assert.deepEqual(trouble, []);
   await close();
