@@ -272,15 +272,25 @@ vit_status vit_run_traced(const vit_model *model, vit_state *state, const float 
 vit_status vit_run_head(const vit_model *model, vit_state *state, const float *tokens,
                         float *logits);
 
-/* Parts that a run leaves out. A NULL mask leaves out nothing; nonzero leaves out. */
+/* The queries, keys or values that a head takes in place of those it would compute: activation
+ * patching, Zhang & Nanda, arXiv:2309.16042. */
+typedef struct vit_replacement {
+    size_t layer, head;
+    size_t part;       /* 0: the queries, 1: the keys, 2: the values */
+    const float *rows; /* (T,d), for every image of the run; as vit_trace has them, after qk_norm */
+} vit_replacement;
+
+/* Parts that a run leaves out or replaces. A NULL mask leaves out nothing; nonzero leaves out. */
 struct vit_ablation {
-    const uint8_t *heads; /* mask (L,h): the head's values are 0 */
-    const uint8_t *mlps;  /* mask (L): the block's MLP adds nothing */
-    const uint8_t *norms; /* mask (L): the block's two norms pass their input on */
-    bool positions;       /* no positions are added, to tokens or to scores */
+    const uint8_t *heads;            /* mask (L,h): the head's values are 0 */
+    const uint8_t *mlps;             /* mask (L): the block's MLP adds nothing */
+    const uint8_t *norms;            /* mask (L): the block's two norms pass their input on */
+    bool positions;                  /* no positions are added, to tokens or to scores */
+    const vit_replacement *replaced; /* (replaced_count) */
+    size_t replaced_count;
 };
 
-/* From now on the state's runs leave these parts out. It borrows the masks. NULL: nothing. */
+/* From now on the state's runs leave these parts out. It borrows all arrays. NULL: nothing. */
 void vit_state_ablate(vit_state *state, const vit_ablation *without);
 
 /* A part of some work: does the index-th of `count` shares. */

@@ -6,7 +6,7 @@ import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage } from "./images.js";
 import type { WasmFiles, WasmSource } from "./load/build.js";
 import type { Variant } from "./run/module.js";
-import type { Shape, Without } from "./run/wasm.js";
+import type { Replaced, Shape, Without } from "./run/wasm.js";
 import type { Trace } from "./trace.js";
 
 export interface LoadOptions {
@@ -52,6 +52,20 @@ export interface ClassifyOptions extends EmbedOptions {
   relevance?: boolean | readonly (number | string)[];
   /** Leaves parts of the model out of this call. */
   ablate?: Ablation;
+  /**
+   * Gives heads other queries, keys or values than they would compute, in every image of this call:
+   * activation patching (Zhang & Nanda, arXiv:2309.16042).
+   */
+  replace?: readonly Replacement[];
+}
+
+/** What one head takes in place of its own. Each is (T,d), as {@link Trace} gives it. */
+export interface Replacement {
+  layer: number;
+  head: number;
+  queries?: Float32Array;
+  keys?: Float32Array;
+  values?: Float32Array;
 }
 
 /** Parts to leave out. Layers and heads count from 0. */
@@ -113,7 +127,7 @@ export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "signal"] as const;
 /** @internal */
-export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", ...EMBED_OPTIONS] as const;
+export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
 
 /** @internal An image's name in messages. */
 export const nameOf = (index: number, count: number) => (count > 1 ? `image ${index}` : "image");
@@ -177,9 +191,36 @@ export function askedClasses(
   return asked.length > 0 ? [...new Set(asked)] : undefined;
 }
 
-/** @internal The parts that the option `ablate` names. */
-export function leftOut(ablate: Ablation | undefined, { depth, heads }: Shape): Without | undefined {
-  if (ablate === undefined) return undefined;
+/** The parts of a head, in the order of src/vit.h's `vit_replacement`. */
+const PARTS = ["queries", "keys", "values"] as const;
+
+/** Copies of the rows that the option `replace` gives. */
+function replacements(replace: readonly Replacement[], shape: Shape): Replaced[] {
+  if (!Array.isArray(replace)) {
+    throw new VitError("bad_option", `replace: expected an array, got ${show(replace)}`);
+  }
+  const size = shape.tokens * shape.headWidth;
+  return Array.from(replace as readonly Replacement[]).flatMap((one) => {
+    const own = takeOptions("replace", one, ["layer", "head", ...PARTS]);
+    const layer = within("replace: layer", own.layer, shape.depth);
+    const head = within("replace: head", own.head, shape.heads);
+    return PARTS.flatMap((name, part) => {
+      const rows = own[name];
+      if (rows === undefined) return [];
+      if (rows instanceof Float32Array && rows.length === size && rows.every(Number.isFinite)) {
+        return [{ layer, head, part, rows: rows.slice() }];
+      }
+      const got = rows instanceof Float32Array ? `${rows.length}, not all of them finite` : show(rows);
+      const what = `a Float32Array of ${size} finite numbers, (T,d)`;
+      throw new VitError("bad_argument", `replace.${name}: expected ${what}, got ${got}`);
+    });
+  });
+}
+
+/** @internal The parts that the options `ablate` and `replace` name. */
+export function leftOut({ ablate = {}, replace = [] }: ClassifyOptions, shape: Shape): Without | undefined {
+  const { depth, heads } = shape;
+  const replaced = replacements(replace, shape);
   const own = takeOptions("ablate", ablate, ["heads", "mlps", "norms", "positions"]);
   const list = <Item>(name: string, items: readonly Item[] | undefined): readonly Item[] => {
     if (items === undefined) return [];
@@ -192,7 +233,7 @@ export function leftOut(ablate: Ablation | undefined, { depth, heads }: Shape): 
     const [layer, head] = list("heads", pair);
     return [within("ablate.heads: layer", layer!, depth), within("ablate.heads: head", head!, heads)] as const;
   });
-  return { heads: pairs, mlps: layers("mlps"), norms: layers("norms"), positions: Boolean(own.positions) };
+  return { heads: pairs, mlps: layers("mlps"), norms: layers("norms"), positions: Boolean(own.positions), replaced };
 }
 
 /** @internal The names of the classes and their probabilities. */

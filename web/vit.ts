@@ -19,7 +19,7 @@ import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
 export type {
-  Ablation, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions,
+  Ablation, Classification, ClassifyOptions, Embedding, EmbedOptions, LoadOptions, Replacement,
 } from "./calls.js";
 export type { Class } from "./classes.js";
 export type { Prepare, VitConfig } from "./config.js";
@@ -210,7 +210,7 @@ export class Vit {
     const relevance = askedClasses(options.relevance, this.config);
     const kept = keptLayers(options.attention ?? relevance !== undefined, depth);
     const { shape } = this.#model;
-    const without = leftOut(options.ablate, shape);
+    const without = leftOut(options, shape);
     const wants: Wants = {
       attention: kept,
       tokens: false,

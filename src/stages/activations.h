@@ -17,6 +17,9 @@ struct block_run {
     const float *keep; /* (B, stride L): scales each image's branches; NULL: 1 */
     const uint8_t *no_head;              /* mask (h) of the heads that give nothing; NULL: none */
     bool no_mlp, no_norms, no_positions; /* the MLP adds nothing; norms copy; scores get no bias */
+    size_t layer;
+    const vit_replacement *replaced; /* (replaced_count), of all layers */
+    size_t replaced_count;
 };
 
 /* One block's activations over a batch, B·T rows. A tape has a set for every block. In a run

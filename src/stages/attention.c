@@ -104,6 +104,30 @@ static void qk_norm_backward(const vit_model *m, const struct block_params *p,
     }
 }
 
+/* Puts the caller's rows in place of a head's queries, keys or values. */
+static void replace_rows(const vit_model *m, float *qkv, const struct block_run *run,
+                         struct rows share) {
+    size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
+    for (size_t i = 0; i < run->replaced_count; i++) {
+        const vit_replacement *r = &run->replaced[i];
+        if (r->layer != run->layer) continue;
+        for (size_t t = 0; t < share.count; t++)
+            memcpy(qkv + (t * 3 + r->part) * A + r->head * d, r->rows + (share.first + t) % T * d,
+                   d * sizeof *qkv);
+    }
+}
+
+/* The replaced rows do not depend on the block's input. */
+static void forget_replaced(const vit_model *m, float *dqkv, const struct block_run *run) {
+    size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
+    for (size_t i = 0; i < run->replaced_count; i++) {
+        const vit_replacement *r = &run->replaced[i];
+        if (r->layer != run->layer) continue;
+        for (size_t t = 0; t < run->batch * T; t++)
+            memset(dqkv + (t * 3 + r->part) * A + r->head * d, 0, d * sizeof *dqkv);
+    }
+}
+
 void qkv_forward(const vit_model *m, const struct block_params *p, const float *x,
                  const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share) {
@@ -119,6 +143,7 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
         map_rows(m, p, a->qkv + at * 3 * A, x + at * D, &s->quantized, here.count, QUERY, 1);
     }
     if (m->config.qk_norm) qk_norm_forward(m, p, a, share.count);
+    replace_rows(m, a->qkv, run, share);
 }
 
 /* ---- Relative positions ------------------------------------------------- */
@@ -316,6 +341,7 @@ void attention_backward(const vit_model *m, const struct block_params *p,
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }
+    forget_replaced(m, s->dqkv, run);
     if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);
 }

@@ -121,6 +121,9 @@ void leave_out(struct block_run *run, const vit_ablation *without, const vit_con
     run->no_mlp = without->mlps && without->mlps[layer];
     run->no_norms = without->norms && without->norms[layer];
     run->no_positions = without->positions;
+    run->layer = layer;
+    run->replaced = without->replaced;
+    run->replaced_count = without->replaced_count;
 }
 
 /* ---- Forward: each thread of a team does its share of the rows ------------ */

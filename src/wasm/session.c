@@ -96,7 +96,7 @@ struct buffer {
 };
 
 static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled, trace,
-    relevance;
+    relevance, replaced;
 
 /* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 static bool hold(struct buffer *buffer, size_t size) {
@@ -292,12 +292,26 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     return ran(vit_run(model, state, session.images, batch, session.logits, &taps));
 }
 
-/* From now on runs leave out what session.without marks, if `masks`, and positions, if `positions`.
- */
-void vitw_ablate(bool masks, bool positions) {
+/* → room for `count` replacements, whose rows (T,d) follow them in the same order. NULL: no memory.
+ * The caller fills in all but the addresses of the rows. */
+vit_replacement *vitw_replacements(size_t count) {
+    size_t T = session.prefix + session.grid_rows * session.grid_columns;
+    size_t head = size_times(count, sizeof(vit_replacement)), each = T * session.head_width;
+    size_t rows = size_times(size_times(count, each), sizeof(float));
+    if (!hold(&replaced, size_plus(head, rows))) return NULL;
+    vit_replacement *all = replaced.data;
+    const float *first = (const float *)(const void *)((const char *)replaced.data + head);
+    for (size_t i = 0; i < count; i++) all[i].rows = first + i * each;
+    return all;
+}
+
+/* From now on runs leave out what session.without marks, if `masks`, and positions, if `positions`;
+ * and they take the first `count` replacements of vitw_replacements. */
+void vitw_ablate(bool masks, bool positions, size_t count) {
     size_t L = session.depth, h = session.heads;
     const uint8_t *heads = session.without, *mlps = heads + L * h, *norms = mlps + L;
-    without = (vit_ablation){.positions = positions};
+    without =
+        (vit_ablation){.positions = positions, .replaced = replaced.data, .replaced_count = count};
     if (masks) without.heads = heads, without.mlps = mlps, without.norms = norms;
     vit_state_ablate(state, &without);
 }

@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
-import { insideOf, lend, openChapter } from "./story.mjs";
+import { drawingOn, insideOf, lend, openChapter } from "./story.mjs";
 
 const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
 const small = (name) => unpack(gunzipSync(file("explain.safetensors.gz")))[name][0].weights;
@@ -128,7 +128,20 @@ describe("one score by hand", { skip }, () => {
     await leave();
   });
 
-  test("a changed number changes scores, shares, map and output at once, and not the answer", async () => {
+  /** What the API answers if one head gets the numbers of `change`, arrays by their names. */
+  async function answerWith(page, weights, change) {
+    const drawing = await drawingOn(page);
+    return page.evaluate(async ({ drawing, bytes, change: { layer, head, ...lists } }) => {
+      const { Vit } = await import("/package/vit.js");
+      const vit = await Vit.load(Uint8Array.from(bytes));
+      const rows = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, Float32Array.from(list)]));
+      const { classes } = await vit.classify(drawing, { replace: [{ layer, head, ...rows }] });
+      vit.dispose();
+      return classes;
+    }, { drawing, bytes: [...weights], change });
+  }
+
+  test("a changed number changes scores, shares, map, output and the model's answer", async () => {
     const { page, trouble, chapter, shown, close: leave } = await open();
     const weights = file(`${await page.inputValue("#model")}.safetensors`);
     const inside = await insideOf(page, weights, 0);
@@ -143,6 +156,18 @@ describe("one score by hand", { skip }, () => {
     for (const key of ["PageUp", "PageUp", "ArrowDown"]) await page.keyboard.press(key);
     const query = part(inside.heads[0].queries, 25, d);
     query[1] += 1.9;
+    const followed = chapter.locator(".followed");
+    const follows = async (change, words) => {
+      await settled(page);
+      await chapter.locator(".followed[aria-busy=false]").waitFor();
+      const classes = await answerWith(page, weights, { layer: 0, head: 0, ...change });
+      assert.equal(await followed.getAttribute("data-label"), classes[0].label);
+      assert.ok(Math.abs(Number(await followed.getAttribute("data-p")) - classes[0].p) < 1e-5);
+      assert.match(await followed.locator("p").textContent(), words);
+    };
+    const queries = inside.heads[0].queries.with(25 * d + 1, query[1]);
+    await follows({ queries }, /With your numbers in this head the model/);
+    assert.match(await followed.locator("svg").getAttribute("aria-label"), /^The answer with your numbers: \S+ \d/);
     assert.equal(Number(await q.getAttribute("aria-valuenow")), Number(query[1].toFixed(2)));
     const want = byHand(query, inside.heads[0].keys, inside.heads[0].values);
     const now = await shown();
@@ -153,7 +178,7 @@ describe("one score by hand", { skip }, () => {
     assert.notEqual(await picture(page, "#score .pick .grid-scroll canvas"), before.map);
     assert.notEqual(await picture(page, "#score .strip"), before.strip);
     assert.equal(await page.locator("#rail-answer").textContent(), answer);
-    assert.match(await chapter.locator(".changed-words").textContent(), /moved by \d.*the model’s own/);
+    assert.match(await chapter.locator(".changed-words").textContent(), /moved by \d.*the answer below/);
 
     const k = chapter.getByRole("spinbutton", { name: "k, number 1", exact: true });
     await k.scrollIntoViewIfNeeded();
@@ -165,7 +190,20 @@ describe("one score by hand", { skip }, () => {
     await page.mouse.move(x, y - 50, { steps: 5 });
     await page.mouse.up();
     assert.ok(Math.abs(Number(await k.getAttribute("data-value")) - own - 1) < 1e-6, "50 pixels are 1");
+    const { keys } = inside.heads[0];
+    const at = keys.indexOf(Math.fround(own)), changed = keys.with(at, own + 1);
+    assert.equal(at % d, 0, "it is a key's first number");
+    await follows({ queries, keys: changed }, /With your numbers in this head the model/);
+
+    const v = chapter.getByRole("spinbutton", { name: "v, number 3", exact: true });
+    await v.focus();
+    const value = Number(await v.getAttribute("data-value")), place = inside.heads[0].values.indexOf(Math.fround(value));
+    for (let press = 0; press < 40; press++) await page.keyboard.press("PageUp");
+    const raised = Number(await v.getAttribute("data-value"));
+    assert.ok(raised > value + 20);
+    await follows({ queries, keys: changed, values: inside.heads[0].values.with(place, raised) }, /With your numbers/);
     await reset.click();
+    await follows({}, /^With its own numbers the model says 3, \d/);
     assert.deepEqual((await shown()).shares, before.shares);
     assert.equal(await reset.getAttribute("aria-disabled"), "true");
     assert.deepEqual(trouble, []);

@@ -165,6 +165,33 @@ TEST("relevance of a run without heads is that of a model whose heads have value
     each_scene(check_without_heads);
 }
 
+/* Rows that are all alike are those of a matrix of 0 with such a bias. They stand in the last
+ * layer, because the gradients of earlier layers come through it. */
+static void check_replaced(struct scene *s) {
+    if (!is_small(s) || s->c->qk_norm || !s->c->qkv_bias) return;
+    struct twin t = twin_open(s->origin);
+    size_t d = s->d, K = s->c->attention == VIT_PER_HEAD ? d : s->D;
+    float *rows = floats(s->T * d);
+    for (size_t i = 0; i < s->T * d; i++) rows[i] = 0.3f * (float)(i % d + 1);
+    for (size_t part = 0; part < 3; part++) {
+        size_t first = part * s->A;
+        double *w = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.weight", s->L - 1);
+        double *b = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.bias", s->L - 1);
+        memset(w + first * K, 0, d * K * sizeof *w);
+        for (size_t i = 0; i < d; i++) b[first + i] = rows[i];
+        vit_replacement replaced[] = {
+            {s->L - 1, 0, 0, rows}, {s->L - 1, 0, 1, rows}, {s->L - 1, 0, 2, rows}};
+        s->without = (vit_ablation){.replaced = replaced, .replaced_count = part + 1};
+        check_with(s, &t, "with rows of the first head that are alike");
+    }
+    free(rows);
+    twin_close(&t);
+}
+
+TEST("relevance of a run with replaced rows is that of a model which gives these rows") {
+    each_scene(check_replaced);
+}
+
 /* ---- int8 ---------------------------------------------------------------- */
 
 /* The int8 model's weights, as floats, in a model of floats: both have nearly the same activations,

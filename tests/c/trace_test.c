@@ -1,5 +1,5 @@
 /* The trace of a run, checked by doing its steps by hand in double precision; and runs that leave
- * parts out, compared with models in which those parts' weights are 0. */
+ * parts out or replace them, compared with models whose weights do the same. */
 #include "scene.h"
 #include "twin.h"
 
@@ -278,4 +278,80 @@ static void check_without_norms(struct scene *s) {
 
 TEST("norms that are left out pass their input on") {
     each_scene(check_without_norms);
+}
+
+/* ---- Runs whose queries, keys or values are replaced ----------------------- */
+
+/* A part of one head's rows (T,d) in a layer of a trace. */
+static float *rows_of(const struct scene *s, const vit_trace *trace, size_t layer, size_t head,
+                      size_t part) {
+    float *rows = floats(s->T * s->d);
+    for (size_t t = 0; t < s->T; t++)
+        memcpy(rows + t * s->d, trace->qkv + ((layer * s->T + t) * 3 + part) * s->A + head * s->d,
+               s->d * sizeof *rows);
+    return rows;
+}
+
+/* Replacements of everything that a layer's heads read: 3·h of them. */
+static vit_replacement *replace_layer(const struct scene *s, const vit_trace *by, size_t layer) {
+    vit_replacement *all = calloc(3 * s->h, sizeof *all);
+    for (size_t i = 0; i < 3 * s->h; i++)
+        all[i] = (vit_replacement){layer, i / 3, i % 3, rows_of(s, by, layer, i / 3, i % 3)};
+    return all;
+}
+
+static void free_replacements(const struct scene *s, vit_replacement *all) {
+    for (size_t i = 0; i < 3 * s->h; i++) free((float *)(uintptr_t)all[i].rows);
+    free(all);
+}
+
+/* The rows of one image also serve another one, which is light for dark. */
+static void check_own_rows(struct scene *s) {
+    size_t n = image_floats(s->c);
+    for (size_t layer = 0; layer < s->L; layer++) {
+        vit_replacement *own = replace_layer(s, &s->trace, layer);
+        vit_ablation with = {.replaced = own, .replaced_count = 3 * s->h};
+        float *logits = guarded(s->K);
+        vit_state_ablate(s->state.state, &with);
+        vit_run_traced(s->model, s->state.state, s->image, logits, &s->trace);
+        CHECK_SAME_BITS(logits, s->logits, s->K, s->name);
+        float *other = floats(n), *want = floats(s->T * s->D);
+        for (size_t i = 0; i < n; i++) other[i] = 0.5f - s->image[i];
+        size_t at = layer * 2 * s->T * s->D;
+        memcpy(want, s->trace.added + at, s->T * s->D * sizeof *want);
+        vit_run_traced(s->model, s->state.state, other, logits, &s->trace);
+        CHECK_SAME_BITS(s->trace.added + at, want, s->T * s->D, s->name);
+        vit_state_ablate(s->state.state, NULL);
+        vit_run_traced(s->model, s->state.state, s->image, logits, &s->trace);
+        CHECK_SAME_BITS(logits, s->logits, s->K, "whole again");
+        free(other), free(want), guarded_free(logits);
+        free_replacements(s, own);
+    }
+}
+
+TEST("a layer with one image's queries, keys and values adds what it added for that image") {
+    each_scene(check_own_rows);
+}
+
+/* Rows that are all alike are those of a matrix of 0 with such a bias. */
+static void check_alike_rows(struct scene *s) {
+    for (size_t part = s->c->qk_norm ? 2 : 0; part < 3 && s->L && s->c->qkv_bias; part++) {
+        struct twin t = twin_open(s->origin);
+        size_t layer = s->L - 1, head = s->h - 1, first = part * s->A + head * s->d;
+        size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
+        float *rows = floats(s->T * s->d);
+        double *bias = TENSOR(&t, "blocks.%zu.attn.qkv.bias", layer);
+        zero(TENSOR(&t, "blocks.%zu.attn.qkv.weight", layer) + first * K, s->d * K);
+        for (size_t i = 0; i < s->T * s->d; i++) rows[i] = 0.3f * (float)(i % s->d + 1);
+        for (size_t i = 0; i < s->d; i++) bias[first + i] = rows[i];
+        vit_replacement alike = {layer, head, part, rows};
+        check_without(s, &(vit_ablation){.replaced = &alike, .replaced_count = 1}, &t,
+                      "with rows of the last head that are alike");
+        free(rows);
+        twin_close(&t);
+    }
+}
+
+TEST("rows that replace a head's are those that it reads") {
+    each_scene(check_alike_rows);
 }

@@ -174,7 +174,7 @@ test("the package's types are only the public ones", () => {
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Folder", "Head", "ImageInput", "LoadOptions", "PenPoint", "Pixels",
-    "Prepare", "RolloutOptions", "Source", "SymbolConstructor", "Trace", "Variant", "Vit", "VitConfig", "VitError",
+    "Prepare", "Replacement", "RolloutOptions", "Source", "SymbolConstructor", "Trace", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
   ]);
 });

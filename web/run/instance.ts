@@ -24,6 +24,7 @@ export const EXPORTS = [
   "vitw_run",
   "vitw_trace",
   "vitw_ablate",
+  "vitw_replacements",
   "vitw_relevance",
   "vit_status_name",
 ] as const;

@@ -48,6 +48,8 @@ export const WORDS = [
 type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
 
 const FLOAT_BYTES = 4;
+/** The words of src/vit.h's `vit_replacement`: layer, head, part, rows. */
+const REPLACEMENT_WORDS = 4;
 
 /** The largest piece of a file that is copied to the heap at once. */
 const PIECE_BYTES = 2 ** 16;
@@ -82,12 +84,23 @@ export interface Shape {
   readonly classes: number;
 }
 
-/** Parts that a run leaves out. Layers and heads count from 0. */
+/** What a head takes in place of its own queries, keys or values. */
+export interface Replaced {
+  readonly layer: number;
+  readonly head: number;
+  /** 0: the queries, 1: the keys, 2: the values. */
+  readonly part: number;
+  /** (T,d) */
+  readonly rows: Float32Array;
+}
+
+/** Parts that a run leaves out or replaces. Layers and heads count from 0. */
 export interface Without {
   readonly heads: readonly (readonly [layer: number, head: number])[];
   readonly mlps: readonly number[];
   readonly norms: readonly number[];
   readonly positions: boolean;
+  readonly replaced: readonly Replaced[];
 }
 
 /** An open model. */
@@ -302,7 +315,22 @@ export class Session {
     for (const [layer, head] of without?.heads ?? []) masks[layer * heads + head] = 1;
     for (const layer of without?.mlps ?? []) masks[depth * heads + layer] = 1;
     for (const layer of without?.norms ?? []) masks[depth * (heads + 1) + layer] = 1;
-    this.#exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false));
+    this.#replace(without?.replaced ?? []);
+    const replaced = without?.replaced.length ?? 0;
+    this.#exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false), replaced);
+  }
+
+  #replace(replaced: readonly Replaced[]): void {
+    if (replaced.length === 0) return;
+    const size = this.#shape.tokens * this.#shape.headWidth;
+    const room = this.#exports.vitw_replacements(replaced.length) >>> 0;
+    if (room === 0) throw noMemory(replaced.length * size * FLOAT_BYTES, "replaced rows");
+    const words = new Uint32Array(this.#exports.memory.buffer, room, replaced.length * REPLACEMENT_WORDS);
+    replaced.forEach(({ layer, head, part, rows }, index) => {
+      check(rows.length === size, "rows");
+      words.set([layer, head, part], index * REPLACEMENT_WORDS);
+      this.#floats(room + words.byteLength + index * rows.byteLength, size).set(rows);
+    });
   }
 
   #fill(index: number, picture: Picture): void {

@@ -22,6 +22,7 @@ export const chapter: Chapter = (root, story) => {
     player.end();
     work.head[list][place(list, index)] = value ?? work.own[list][place(list, index)]!;
     show();
+    view.followed.draw(work);
   };
   const stack = (list: List, sign: string, name: (n: number) => string): RowOptions =>
     ({ sign, name: (i) => name(i + 1), change: change(list) });
@@ -50,6 +51,7 @@ export const chapter: Chapter = (root, story) => {
     work.head = copyOf(work.own);
     story.say(own.undone);
     show();
+    view.followed.draw(work);
   });
   const whose = chips(own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", (name) => {
     fromClass = name === "class";
@@ -73,6 +75,7 @@ export const chapter: Chapter = (root, story) => {
     whose.hidden = scene.config.prefix[0] !== "class";
     work = workOf(scene, fromClass ? 0 : scene.token, work);
     show();
+    view.followed.draw(work);
   };
 };
 

@@ -583,7 +583,13 @@ export const de = {
     table: "Alle Scores und Anteile als Tabelle",
     tableHead: ["Token", "Score", "Anteil"],
     changed: (moved, length) =>
-      `Du hast Zahlen geändert. Die Ausgabe des Kopfes (Länge ${length}) hat sich um ${moved} verschoben. Karte, Anteile und Ausgabe gehören zu deinen Zahlen; die Antwort neben deiner Zeichnung ist weiter die des Modells selbst, weil der Rest des Modells nicht mit ihnen gerechnet hat.`,
+      `Du hast Zahlen geändert. Die Ausgabe des Kopfes (Länge ${length}) hat sich um ${moved} verschoben. Karte, Anteile, Ausgabe und die Antwort darunter gehören zu deinen Zahlen; der Rest des Modells ist, wie er war.`,
+    followed: "Die Antwort mit deinen Zahlen",
+    ownAnswer: (label, p) => `Mit seinen eigenen Zahlen sagt das Modell ${label}, ${p}.`,
+    sameAnswer: (label, before, after) =>
+      `Mit deinen Zahlen in diesem Kopf sagt das Modell weiter ${label}: ${after} statt ${before}. Gestrichelt: seine eigene Antwort.`,
+    otherAnswer: (old, before, now, p) =>
+      `Mit deinen Zahlen in diesem Kopf sagt das Modell ${now}, ${p}. Mit seinen eigenen sagte es ${old}, ${before} (gestrichelt).`,
     unchanged: "Dies sind die Zahlen des Modells selbst.",
     undone: "Die Zahlen des Modells sind wieder da.",
     headsTitle: "Alle Köpfe nebeneinander",

@@ -409,7 +409,13 @@ const score = {
   table: "All scores and shares as a table",
   tableHead: ["Token", "Score", "Share"],
   changed: (moved: string, length: string) =>
-    `You changed numbers. The head’s output (length ${length}) moved by ${moved}. Map, shares and output are of your numbers; the answer beside your drawing is still the model’s own, because the rest of the model has not run with them.`,
+    `You changed numbers. The head’s output (length ${length}) moved by ${moved}. Map, shares, output and the answer below are of your numbers; the rest of the model is as it was.`,
+  followed: "The answer with your numbers",
+  ownAnswer: (label: string, p: string) => `With its own numbers the model says ${label}, ${p}.`,
+  sameAnswer: (label: string, before: string, after: string) =>
+    `With your numbers in this head the model still says ${label}: ${after} instead of ${before}. Dashed: its own answer.`,
+  otherAnswer: (old: string, before: string, now: string, p: string) =>
+    `With your numbers in this head the model says ${now}, ${p}. With its own it said ${old}, ${before} (dashed).`,
   unchanged: "Those are the model’s own numbers.",
   undone: "The model’s own numbers are back.",
   headsTitle: "All heads, side by side",

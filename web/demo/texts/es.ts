@@ -581,7 +581,13 @@ export const es = {
     table: "Todas las puntuaciones y cuotas en una tabla",
     tableHead: ["Token", "Puntuación", "Cuota"],
     changed: (moved, length) =>
-      `Has cambiado números. La salida de la cabeza (longitud ${length}) se ha movido ${moved}. El mapa, las cuotas y la salida son de tus números; la respuesta junto a tu dibujo sigue siendo la del propio modelo, porque el resto del modelo no se ha ejecutado con ellos.`,
+      `Has cambiado números. La salida de la cabeza (longitud ${length}) se ha movido ${moved}. El mapa, las cuotas, la salida y la respuesta de abajo son de tus números; el resto del modelo sigue igual.`,
+    followed: "La respuesta con tus números",
+    ownAnswer: (label, p) => `Con sus propios números, el modelo dice ${label}, ${p}.`,
+    sameAnswer: (label, before, after) =>
+      `Con tus números en esta cabeza, el modelo sigue diciendo ${label}: ${after} en lugar de ${before}. Discontinua: su propia respuesta.`,
+    otherAnswer: (old, before, now, p) =>
+      `Con tus números en esta cabeza, el modelo dice ${now}, ${p}. Con los suyos decía ${old}, ${before} (línea discontinua).`,
     unchanged: "Estos son los números del propio modelo.",
     undone: "Han vuelto los números del propio modelo.",
     headsTitle: "Todas las cabezas, una junto a otra",

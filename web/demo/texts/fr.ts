@@ -581,7 +581,13 @@ export const fr = {
     table: "Tous les scores et parts en tableau",
     tableHead: ["Jeton", "Score", "Part"],
     changed: (moved, length) =>
-      `Vous avez changé des nombres. La sortie de la tête (longueur ${length}) s’est déplacée de ${moved}. La carte, les parts et la sortie sont celles de vos nombres\u202f; la réponse à côté de votre dessin reste celle du modèle, parce que le reste du modèle n’a pas été calculé avec eux.`,
+      `Vous avez changé des nombres. La sortie de la tête (longueur ${length}) s’est déplacée de ${moved}. La carte, les parts, la sortie et la réponse ci-dessous sont celles de vos nombres\u202f; le reste du modèle n’a pas changé.`,
+    followed: "La réponse avec vos nombres",
+    ownAnswer: (label, p) => `Avec ses propres nombres, le modèle dit ${label}, ${p}.`,
+    sameAnswer: (label, before, after) =>
+      `Avec vos nombres dans cette tête, le modèle dit encore ${label}\u202f: ${after} au lieu de ${before}. En pointillés\u202f: sa propre réponse.`,
+    otherAnswer: (old, before, now, p) =>
+      `Avec vos nombres dans cette tête, le modèle dit ${now}, ${p}. Avec les siens, il disait ${old}, ${before} (en pointillés).`,
     unchanged: "Ce sont les nombres du modèle lui-même.",
     undone: "Les nombres du modèle sont de retour.",
     headsTitle: "Toutes les têtes, côte à côte",

@@ -544,7 +544,13 @@ export const sr = {
     table: "Svi rezultati i udeli kao tabela",
     tableHead: ["Token", "Rezultat", "Udeo"],
     changed: (moved, length) =>
-      `Brojevi su promenjeni. Izlaz glave (dužine ${length}) pomerio se za ${moved}. Mapa, udeli i izlaz su od tvojih brojeva; odgovor pored tvog crteža je i dalje odgovor modela, jer ostatak modela nije računao sa njima.`,
+      `Brojevi su promenjeni. Izlaz glave (dužine ${length}) pomerio se za ${moved}. Mapa, udeli, izlaz i odgovor ispod su od tvojih brojeva; ostatak modela je isti.`,
+    followed: "Odgovor sa tvojim brojevima",
+    ownAnswer: (label, p) => `Sa svojim brojevima model kaže ${label}, ${p}.`,
+    sameAnswer: (label, before, after) =>
+      `Sa tvojim brojevima u ovoj glavi model i dalje kaže ${label}: ${after} umesto ${before}. Isprekidano: njegov odgovor.`,
+    otherAnswer: (old, before, now, p) =>
+      `Sa tvojim brojevima u ovoj glavi model kaže ${now}, ${p}. Sa svojim je rekao ${old}, ${before} (isprekidano).`,
     unchanged: "To su brojevi samog modela.",
     undone: "Brojevi samog modela su opet tu.",
     headsTitle: "Sve glave, jedna pored druge",

@@ -527,7 +527,13 @@ export const zh = {
     table: "表格：所有分数和份额",
     tableHead: ["词元", "分数", "份额"],
     changed: (moved, length) =>
-      `你改了数。头的输出（长度 ${length}）移动了 ${moved}。热图、份额和输出来自你的数；图画旁边的答案仍是模型自己的，因为模型的其余部分没有用这些数运行。`,
+      `你改了数。头的输出（长度 ${length}）移动了 ${moved}。热图、份额、输出和下面的答案来自你的数；模型的其余部分没有变。`,
+    followed: "用你的数得到的答案",
+    ownAnswer: (label, p) => `用自己的数，模型答 ${label}，${p}。`,
+    sameAnswer: (label, before, after) =>
+      `这个头用你的数时，模型仍答 ${label}：${after}，原来是 ${before}。虚线：它自己的答案。`,
+    otherAnswer: (old, before, now, p) =>
+      `这个头用你的数时，模型答 ${now}，${p}。用自己的数时它答 ${old}，${before}（虚线）。`,
     unchanged: "这些是模型自己的数。",
     undone: "模型自己的数已恢复。",
     headsTitle: "所有的头，并排",

@@ -2,8 +2,8 @@
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { button, h } from "../dom.ts";
-import { Lens } from "./lens.ts";
-import { nameOf, shares } from "./parts.ts";
+import { Lens, shares } from "../lens.ts";
+import { nameOf } from "./parts.ts";
 import type { Run } from "./runs.ts";
 
 type Words = Texts["layers"];

@@ -31,13 +31,6 @@ export function ablationOf(parts: readonly Part[]): Ablation {
 export const nameOf = ({ kind, layer, head }: Part, { leaveOut }: Texts["layers"]): string =>
   leaveOut[kind](layer + 1, head + 1);
 
-/** Each class's probability, in the model's order. */
-export function shares(classes: readonly Class[]): Float64Array {
-  const p = new Float64Array(classes.length);
-  for (const one of classes) p[one.index] = one.p;
-  return p;
-}
-
 /**
  * The vector of tokens (T,D) that the head reads: the class token, or the mean of the patches in a
  * model that pools them.

@@ -5,10 +5,10 @@ import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { svg, withStyles } from "../figure.ts";
+import { Lens, shares } from "../lens.ts";
 import type { Scene } from "../scene.ts";
 import { lengthOf, rowOf } from "../vectors.ts";
-import { Lens } from "./lens.ts";
-import { keyOf, nameOf, type Part, partsOf, points, reader, shares } from "./parts.ts";
+import { keyOf, nameOf, type Part, partsOf, points, reader } from "./parts.ts";
 import type { Run } from "./runs.ts";
 
 type Words = Texts["layers"];

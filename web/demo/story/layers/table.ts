@@ -3,8 +3,9 @@ import type { Texts } from "../../texts/en.ts";
 import { signed } from "../../texts/words.ts";
 import { chips, h } from "../dom.ts";
 import { signedColour } from "../grid.ts";
+import { shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
-import { keyOf, logOdds, nameOf, type Part, partsOf, points, shares } from "./parts.ts";
+import { keyOf, logOdds, nameOf, type Part, partsOf, points } from "./parts.ts";
 import { sweep } from "./runs.ts";
 
 type Words = Texts["layers"];

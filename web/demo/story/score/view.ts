@@ -9,6 +9,7 @@ import { HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import { rowOf } from "../vectors.ts";
+import { Followed } from "./followed.ts";
 import { type Answer, answerOf, type Head, outputOf, products, sum } from "./head.ts";
 import { buildHeads } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
@@ -38,7 +39,7 @@ interface Tools {
 /** The chapter's elements and what draws them. */
 export function buildView(story: Story, tools: Tools) {
   const made = makeParts(story, tools);
-  const { bench, play, next, reset, whose } = made;
+  const { bench, play, next, reset, whose, followed } = made;
   const { leads, task, notice, cite: source } = story.texts.score;
   const words = (className: string, text: string) => h("p", { className }, text);
   const parts = [
@@ -56,7 +57,7 @@ export function buildView(story: Story, tools: Tools) {
     drawTokens(made, work, answer, player, scale, story.texts);
     made.heads.draw({ ...work, answers, scale });
   };
-  return { parts, pointed: [made.map.canvas, made.strip.canvas], whose, play, next, reset, draw };
+  return { parts, pointed: [made.map.canvas, made.strip.canvas], whose, play, next, reset, followed, draw };
 }
 
 type Parts = ReturnType<typeof makeParts>;
@@ -77,12 +78,12 @@ function makeParts(story: Story, { pair, value, point, choosePatch }: Tools) {
   const plain = (text: string) => button(text, () => {});
   const [pairName, valueName] = [h("h3"), h("h3")];
   const equation = h("p", { className: "equation" });
-  const changed = h("p", { className: "changed-words" });
+  const changed = h("p", { className: "changed-words" }), followed = new Followed(story);
   const bench = h("div", { className: "bench" },
     h("div", { className: "pick" }, map.root, classKey),
-    h("div", { className: "terms" }, pairName, pair.root, equation, valueName, value.root, changed));
+    h("div", { className: "terms" }, pairName, pair.root, equation, valueName, value.root, changed, followed.root));
   const made = {
-    map, classKey, pairName, valueName, equation, changed, bench,
+    map, classKey, pairName, valueName, equation, changed, followed, bench,
     play: plain(own.play), next: plain(own.next), reset: plain(own.reset),
     caption: h("p", { className: "step", aria: { live: "polite" } }),
     differs: h("p", { className: "notice-this" }), whose: h("div"),

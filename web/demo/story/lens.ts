@@ -1,10 +1,16 @@
 /** The bars of what the head reads at one stop, as SVG. */
 import type { Class } from "vitrine";
-import { percent } from "../../logits.ts";
-import { set, svg } from "../figure.ts";
-import { shares } from "./parts.ts";
+import { percent } from "../logits.ts";
+import { set, svg } from "./figure.ts";
 
 const STEP = 20, HEIGHT = 44, LABEL = 14;
+
+/** Each class's probability, in the model's order. */
+export function shares(classes: readonly Class[]): Float64Array {
+  const p = new Float64Array(classes.length);
+  for (const one of classes) p[one.index] = one.p;
+  return p;
+}
 
 /** A stop's bars. A dashed outline shows the bars before parts were left out. */
 export class Lens {
