@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
 import { DIGITS, draw, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
+import { drawingOn, openChapter } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -86,6 +87,157 @@ describe("what is taken along", { skip }, () => {
       assert.equal(await page.inputValue("#map"), "class", odd);
       await close();
     }
+  });
+
+  /** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
+  const CHOICES = {
+    patches: { passed: "2" },
+    positions: { kind: "learned", placed: "off", fade: "0.4" },
+    score: { query: "class" },
+    layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
+    strokes: { moment: "3" },
+    doubt: { temperature: "4" },
+    learning: { step: "7" },
+    cnn: { direction: "to", blocks: "1" },
+    masks: { mask: "causal" },
+    why: { class: "4" },
+  };
+  const choose = (page, name, value) =>
+    page.locator(`[data-choice="${name}"]`).evaluate((control, value) => {
+      if (control.tagName === "BUTTON") return control.click();
+      const input = control.tagName === "FIELDSET" ? control.querySelector(`[value="${value}"]`) : control;
+      if (["radio", "checkbox"].includes(input.type)) return input.click();
+      input.value = value;
+      for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
+    }, value);
+  const chosen = (page, name) =>
+    page.locator(`[data-choice="${name}"]`).evaluate((control) => {
+      if (control.tagName === "BUTTON") return control.ariaPressed === "true" ? "on" : "off";
+      const input = control.tagName === "FIELDSET" ? control.querySelector(":checked") : control;
+      return input.type === "checkbox" ? (input.checked ? "on" : "off") : input.value;
+    });
+  const isChosen = async (page, name, value) => {
+    for (let tries = 0; (await chosen(page, name)) !== value; tries++) {
+      assert.ok(tries < 100, `${name} is ${await chosen(page, name)}, not ${value}`);
+      await page.waitForTimeout(100);
+    }
+  };
+
+  test("a link holds the choices in the chapters, also of those that its visitor has not come to yet", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    for (const [id, choices] of Object.entries(CHOICES)) {
+      for (const [name, value] of Object.entries(choices)) {
+        await openChapter(page, id, `[data-choice="${name}"]:enabled`);
+        await settled(page);
+        if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
+        await choose(page, name, value);
+        await isChosen(page, name, value);
+      }
+    }
+    const share = async (page) => {
+      await page.locator("#share").evaluate((button) => button.click());
+      await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
+      return clipboard(page);
+    };
+    const link = await share(page);
+    await close();
+    assert.ok(link.length < 2300, `${link.length} characters`);
+    const set = (text) => new URLSearchParams(new URL(text).hash).get("set").split("~").sort();
+    const all = Object.values(CHOICES).flatMap((choices) => Object.entries(choices).map((choice) => choice.join("."))).sort();
+    assert.deepEqual(set(link), all);
+
+    const other = await visit({ address: link.replace(/&at=\w+/, "") });
+    await settled(other.page);
+    assert.deepEqual(set(await share(other.page)), all, "passed on unseen");
+    for (const [id, choices] of Object.entries(CHOICES)) {
+      for (const [name, value] of Object.entries(choices)) {
+        await openChapter(other.page, id, `[data-choice="${name}"]`);
+        await isChosen(other.page, name, value);
+      }
+    }
+    await other.page.locator(".layers[aria-busy=false]").waitFor();
+    assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
+    assert.deepEqual(set(await share(other.page)), all);
+    assert.deepEqual(other.trouble.filter((text) => !text.includes("willReadFrequently")), []);
+    await other.close();
+    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1") });
+    for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
+      await openChapter(odd.page, id, `[data-choice="${name}"]`);
+      await settled(odd.page);
+      await isChosen(odd.page, name, value);
+    }
+    await odd.close();
+  });
+
+  test("a link to a plain model holds the chosen filter, and how many products are added", async () => {
+    const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
+    await draw(page, DIGITS[3]);
+    for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
+      await openChapter(page, "patches", `[data-choice="${name}"]`);
+      await choose(page, name, value);
+    }
+    await page.locator("#share").evaluate((button) => button.click());
+    await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
+    const link = await clipboard(page);
+    await close();
+    const other = await visit({ address: link });
+    await openChapter(other.page, "patches", "[data-choice=filter]");
+    await isChosen(other.page, "filter", "5");
+    await isChosen(other.page, "added", "7");
+    await other.close();
+  });
+
+  test("a change of language keeps the choices in the chapters", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    await openChapter(page, "masks", "[data-choice=mask]");
+    await choose(page, "mask", "cross");
+    await page.selectOption("#language", "de");
+    await page.locator("#masks", { hasText: "Kreuz" }).waitFor();
+    await isChosen(page, "mask", "cross");
+    await close();
+  });
+
+  test("a large drawing is thinned for its link, by no more than a fifth of the pen, and reads the same", async () => {
+    const { page, close } = await visit();
+    await page.click("#clear");
+    await page.locator("#pad").evaluate((pad) => {
+      const box = pad.getBoundingClientRect();
+      const send = (type, at) => {
+        const turn = 6 * Math.PI * at, size = 0.33 + 0.004 * Math.sin(90 * at); // three times round, trembling
+        pad.dispatchEvent(new PointerEvent(type, {
+          pointerId: 5, pointerType: "mouse", bubbles: true, button: 0, buttons: 1,
+          clientX: box.x + box.width * (0.5 + 0.7 * size * Math.sin(turn)), clientY: box.y + box.height * (0.5 - size * Math.cos(turn)),
+        }));
+      };
+      send("pointerdown", 0);
+      for (let at = 1; at < 2400; at++) send("pointermove", at / 2400);
+      send("pointerup", 1);
+    });
+    await settled(page);
+    const answer = await prediction(page);
+    assert.equal(answer.label, "0");
+    const whole = await drawingOn(page);
+    const link = await linkOf(page);
+    await close();
+    const packed = new URLSearchParams(new URL(link).hash.slice(1)).get("d");
+    assert.ok(packed.length <= 2000 && packed.length > 200, `${packed.length} characters`);
+    const other = await visit({ address: link });
+    await settled(other.page);
+    assert.equal((await prediction(other.page)).label, "0");
+    assert.ok(Math.abs((await prediction(other.page)).p - answer.p) < 0.02);
+    await other.page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));
+    const fewer = (await drawingOn(other.page)).strokes[0];
+    assert.ok(fewer.length < whole.strokes[0].length / 2, `${fewer.length} of ${whole.strokes[0].length} points`);
+    const away = ({ x, y }) => Math.min(...fewer.slice(1).map((to, i) => {
+      const from = fewer[i], [dx, dy] = [to.x - from.x, to.y - from.y];
+      const t = Math.min(1, Math.max(0, ((x - from.x) * dx + (y - from.y) * dy) / (dx * dx + dy * dy || 1)));
+      return Math.hypot(x - from.x - t * dx, y - from.y - t * dy);
+    }));
+    const most = Math.max(...whole.strokes[0].map(away));
+    assert.ok(most <= 2, `a point was ${most} units from the line`);
+    await other.close();
   });
 
   test("a damaged link is refused with a message, and the drawing on the pad stays", async () => {

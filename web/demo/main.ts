@@ -457,6 +457,7 @@ function openLink(): boolean {
   if (link === "damaged") say(words.share.damaged);
   if (typeof link === "string") return false;
   wanted = link.view;
+  for (const [name, value] of link.choices) state.wanted.set(name, value);
   takeWanted();
   openDrawing(link.strokes);
   if (link.chapter && document.querySelector(`#${link.chapter}.chapter`)) location.hash = link.chapter;

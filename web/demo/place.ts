@@ -1,14 +1,17 @@
-/** What a link holds beside the drawing: the choice of map, layer, head and patch, and the chapter. */
+/** What a link holds beside the drawing: map, layer, head and patch, the chapter, and choices in chapters. */
 import type { VitConfig } from "vitrine";
 import { shapeOf } from "./pixels.ts";
-import type { MapKind, View } from "./state.ts";
+import type { MapKind, State, View } from "./state.ts";
 
 export interface Place {
   view?: Omit<View, "strength">;
   chapter?: string; // its id
+  choices: [name: string, value: string][];
 }
 
 const MAPS: readonly MapKind[] = ["class", "patch", "rollout"];
+const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,24})$/;
+const MOST_CHOICES = 64;
 const VIEW = /^(class|patch|rollout)\.(\d{1,4})\.(\d{1,4}|mean)\.(\d{1,4})\.(\d{1,4})$/;
 
 /** The view that the page begins with. */
@@ -19,10 +22,28 @@ export function firstView(config: Readonly<VitConfig>): Omit<View, "strength"> {
 
 const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
 
-/** "&view=patch.3.mean.2.4&at=score". What is as at first is left out. */
-export function writePlace(view: View, config: Readonly<VitConfig> | undefined, chapter: string | undefined): string {
-  const changed = config && written(view) !== written(firstView(config));
-  return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "");
+/** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
+export function writePlace({ view, model, wanted }: State): string {
+  const changed = model && written(view) !== written(firstView(model.config));
+  const chapter = chapterShown();
+  const choices = [...new Map([...wanted, ...usedChoices()])].map((one) => one.join("."));
+  return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
+    (choices.length > 0 ? `&set=${choices.join("~")}` : "");
+}
+
+/** The choices that the visitor made in the chapters: story/choices.ts. A button that is not pressed is none. */
+export function usedChoices(): [name: string, value: string][] {
+  const used = [...document.querySelectorAll<HTMLElement>("#chapters [data-choice][data-used]")];
+  return used.map((control): [string, string] => [control.dataset.choice!, valueOf(control)])
+    .filter(([, value]) => value !== "");
+}
+
+export function valueOf(control: HTMLElement): string {
+  if (control instanceof HTMLFieldSetElement) return control.querySelector<HTMLInputElement>(":checked")?.value ?? "";
+  if (control instanceof HTMLButtonElement) return control.ariaPressed === "true" ? "on" : "";
+  const input = control as HTMLInputElement | HTMLSelectElement;
+  if (input.type === "checkbox") return (input as HTMLInputElement).checked ? "on" : "off";
+  return input.value;
 }
 
 /** The reverse. What is not well-formed is left out. */
@@ -35,7 +56,11 @@ export function readPlace(fragment: URLSearchParams): Place {
     head: head === "mean" ? ("mean" as const) : Number(head),
     patch: [Number(row), Number(col)] as View["patch"],
   };
-  return { ...(view && { view }), ...(chapter && /^[a-z]{1,20}$/.test(chapter) && { chapter }) };
+  const choices = (fragment.get("set") ?? "").split("~", MOST_CHOICES).flatMap((text): Place["choices"] => {
+    const [, name, value] = CHOICE.exec(text) ?? [];
+    return name && value ? [[name, value]] : [];
+  });
+  return { choices, ...(view && { view }), ...(chapter && /^[a-z]{1,20}$/.test(chapter) && { chapter }) };
 }
 
 /** Whether a model has the layer, the head and the patch. */

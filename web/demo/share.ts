@@ -2,17 +2,22 @@
 import { type Place, readPlace } from "./place.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
+import { thinned } from "./thin.ts";
 import { words } from "./texts/words.ts";
 
 const MARK = "#d=";
 
+/** Some programs cut longer addresses. */
+const MOST_PACKED = 2000;
+
 /**
  * The page's address with the drawing and the place in its fragment. Browsers send no fragment to a
- * server. Undefined where the drawing is too large.
+ * server. A large drawing is thinned. Undefined where that is not enough.
  */
 export function linkTo(strokes: Stroke[], place: string): string | undefined {
-  const packed = pack(strokes);
-  return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
+  let packed: string | undefined;
+  const fits = (fewer: Stroke[]) => ((packed = pack(fewer))?.length ?? Infinity) <= MOST_PACKED;
+  return thinned(strokes, fits) && packed && location.href.replace(/#.*/, "") + MARK + packed + place;
 }
 
 /** Takes drawing and place out of the address: "none" without a drawing, "damaged" if it is unreadable. */

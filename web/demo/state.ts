@@ -33,6 +33,7 @@ export interface State {
   answered: number; // the version that the model answered last
   reading?: Reading;
   view: View;
+  wanted: Map<string, string>; // choices of a link that no chapter has taken yet, by name
   dark: boolean;
 }
 
@@ -45,5 +46,6 @@ export const state: State = {
   answered: -1,
   example: false,
   view: { map: "class", layer: 0, head: "mean", patch: [3, 3], strength: 0.8 },
+  wanted: new Map(),
   dark: false,
 };

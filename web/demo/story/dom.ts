@@ -39,6 +39,12 @@ export function slider(
   return { label: h("label", { className: "slider" }, text, input), input };
 }
 
+/** Gives a control the name by which a link holds its choice: choices.ts. */
+export function named<Control extends HTMLElement>(name: string, control: Control): Control {
+  control.dataset.choice = name;
+  return control;
+}
+
 /** Buttons of which one is chosen: a group of radio buttons that look like chips. */
 export function chips<Name extends string>(
   legend: string,

@@ -7,6 +7,7 @@ import { inWords } from "../remedy.ts";
 import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
+import { keepChoices } from "./choices.ts";
 import { h } from "./dom.ts";
 import type { Page } from "./near.ts";
 import { buildRail } from "./rail.ts";
@@ -55,7 +56,10 @@ export function tell(root: HTMLElement, page: Page): () => void {
   let drawRail = () => {};
   let close = () => {};
   /** Builds rail and chapters, anew for each language. */
+  const chapters = root.querySelector<HTMLElement>("#chapters")!;
+  const rememberChoices = keepChoices(chapters, state.wanted);
   const build = () => {
+    rememberChoices();
     close();
     const story: Story = { ...tools, texts: inLanguage(en) };
     drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
@@ -63,7 +67,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
   };
   build();
   onLanguage(build);
-  holdTarget(root.querySelector<HTMLElement>("#chapters")!);
+  holdTarget(chapters);
 
   const drawChapters = () => {
     for (const chapter of open) {

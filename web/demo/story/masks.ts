@@ -1,7 +1,7 @@
 /** 9. Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention. */
 import { decimal } from "../texts/words.ts";
 import { cite } from "./cite.ts";
-import { chips, h } from "./dom.ts";
+import { chips, h, named } from "./dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
@@ -26,11 +26,11 @@ export const chapter: Chapter = (root, story) => {
   const map = new HeatGrid({
     label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (column) => texts.story.column(column + 1),
   });
-  const choice = chips(own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], mask, (chosen) => {
+  const choice = named("mask", chips(own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], mask, (chosen) => {
     mask = chosen;
     show();
     story.say(`${notice.textContent} ${sums.textContent}`);
-  });
+  }));
   const line = (className: string) => h("p", { className });
   const notice = line("notice-this"), sums = line("sums"), sees = line("sees"), axes = line("axes");
   root.append(

@@ -2,7 +2,7 @@
 import { smallModel } from "../explain/models.ts";
 import { inWords } from "../remedy.ts";
 import { showError } from "../status.ts";
-import { chips, h } from "./dom.ts";
+import { chips, h, named } from "./dom.ts";
 import { latest } from "./latest.ts";
 import type { Chapter, Scene, Story, Traced } from "./scene.ts";
 import { buildAdded } from "./positions/added.ts";
@@ -38,7 +38,7 @@ export const chapter: Chapter = (root, story) => {
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "lead" }, texts.models),
     h("div", { className: "kind-bar" },
-      chips(texts.kind, KINDS.map((name) => [name, texts.kinds[name]] as const), kind, choose)),
+      named("kind", chips(texts.kind, KINDS.map((name) => [name, texts.kinds[name]] as const), kind, choose))),
     note, cite, status, figures);
   describe();
 

@@ -1,5 +1,5 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
-import { chips } from "./dom.ts";
+import { chips, named } from "./dom.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { answerOf, copyOf, headOf } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";
@@ -53,10 +53,10 @@ export const chapter: Chapter = (root, story) => {
     show();
     view.followed.draw(work);
   });
-  const whose = chips(own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", (name) => {
+  const whose = named("query", chips(own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", (name) => {
     fromClass = name === "class";
     story.redraw();
-  });
+  }));
   view.whose.append(whose);
   root.append(...view.parts);
   for (const canvas of view.pointed) {

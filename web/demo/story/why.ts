@@ -3,7 +3,7 @@ import type { Vit } from "vitrine";
 import { scaleOf } from "../heat.ts";
 import { shapeOf } from "../pixels.ts";
 import { cite } from "./cite.ts";
-import { h } from "./dom.ts";
+import { h, named } from "./dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
 import { latest } from "./latest.ts";
 import type { Chapter, Scene } from "./scene.ts";
@@ -34,7 +34,7 @@ type Way = (typeof WAYS)[number];
 
 export const chapter: Chapter = (root, story) => {
   const { why, story: common, grid: texts } = story.texts;
-  const target = h("select", { id: "why-class" });
+  const target = named("class", h("select", { id: "why-class" }));
   const place = (patch: number) => {
     const columns = scene?.shape.gridCols ?? 7;
     return [Math.floor(patch / columns), patch % columns] as const;

@@ -1,7 +1,7 @@
 /** Who reaches whom, measured: squares are inverted, and every unit is compared. */
 import { shapeOf } from "../../pixels.ts";
 import { percentage } from "../../texts/words.ts";
-import { chips, h } from "../dom.ts";
+import { chips, h, named } from "../dom.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { Influence } from "./influence.ts";
@@ -42,14 +42,14 @@ export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: S
   const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, at) => [String(at), texts.stage(at)] as const);
   const root = h("div", { className: "figure" },
     h("h3", {}, texts.measuredTitle), h("p", {}, texts.measuredWords),
-    chips(texts.direction, [["from", texts.chipFrom], ["to", texts.chipTo]], direction, (name) => {
+    named("direction", chips(texts.direction, [["from", texts.chipFrom], ["to", texts.chipTo]], direction, (name) => {
       direction = name;
       paint();
-    }),
-    chips(texts.depth, stages, String(blocks), (at) => {
+    })),
+    named("blocks", chips(texts.depth, stages, String(blocks), (at) => {
       blocks = Number(at);
       paint();
-    }),
+    })),
     h("div", { className: "side-by-side" }, ...ORDER.map((name) =>
       h("figure", {}, h("h4", {}, texts[name]), grids[name].root, counts[name]))));
 

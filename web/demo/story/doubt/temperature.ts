@@ -2,7 +2,7 @@
 import type { VitConfig } from "vitrine";
 import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
-import { button, h, slider } from "../dom.ts";
+import { button, h, named, slider } from "../dom.ts";
 import { temperaturesFor } from "./reliability.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */
@@ -22,7 +22,7 @@ export function buildTemperature(words: Texts["doubt"], change: (says: string, d
     change(says.textContent!, done);
   };
   const { label, input } = slider(words.temperature, [0, 1, 1], 0, (value) => move(value, false));
-  input.setAttribute("list", marks.id);
+  named("temperature", input).setAttribute("list", marks.id);
   const back = button("", () => move(temperatures.indexOf(own), true));
   label.append(says, marks);
   return {

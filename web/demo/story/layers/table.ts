@@ -1,7 +1,7 @@
 /** A small table: what becomes of the answer when one part alone is left out. */
 import type { Texts } from "../../texts/en.ts";
 import { signed } from "../../texts/words.ts";
-import { chips, h } from "../dom.ts";
+import { chips, h, named } from "../dom.ts";
 import { signedColour } from "../grid.ts";
 import { shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
@@ -32,12 +32,12 @@ export function buildTable({ config }: Scene, words: Words) {
   const show = () => {
     for (const [key, result] of results) drawCell(cells.get(key)!, result, measure, dark, words);
   };
-  const choice = chips<Measure>(words.measure, [["points", words.measures.points], ["odds", words.measures.odds]], measure,
-    (chosen) => {
-      measure = chosen;
-      hint.hidden = measure === "points";
-      show();
-    });
+  const measures = [["points", words.measures.points], ["odds", words.measures.odds]] as const;
+  const choice = named("measure", chips<Measure>(words.measure, measures, measure, (chosen) => {
+    measure = chosen;
+    hint.hidden = measure === "points";
+    show();
+  }));
   lead.after(choice, hint);
 
   /** Fills the table for a scene. A later call ends it. */

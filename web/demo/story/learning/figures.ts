@@ -3,7 +3,7 @@ import accuracy from "../../explain/accuracy.json";
 import { snapshot } from "../../explain/models.ts";
 import { percent } from "../../logits.ts";
 import { Bars } from "../bars.ts";
-import { h, slider } from "../dom.ts";
+import { h, named, slider } from "../dom.ts";
 import { player } from "../figure.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";
@@ -96,7 +96,7 @@ type Parts = ReturnType<typeof build>;
 function build(steps: readonly number[], filters: Filters, story: Story) {
   const { learning: texts, grid: words } = story.texts;
   const { label: control, input: range } = slider(texts.slider, [0, steps.length - 1, 1], START, () => {});
-  range.id = "learning-step";
+  named("step", range).id = "learning-step";
   const go = (at: number) => {
     range.value = String(at);
     range.dispatchEvent(new Event("input"));

@@ -1,7 +1,7 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h, named } from "../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";
@@ -41,8 +41,8 @@ export class FilterBars {
     this.#texts = texts;
     this.#choose = choose;
     const save = saver(picture, texts.filters, () => this.#picture());
-    this.root = h("fieldset", { id: "patches-filters", className: "filters" },
-      this.#legend, this.#list, h("div", { className: "figure-tools" }, save));
+    this.root = named("filter", h("fieldset", { id: "patches-filters", className: "filters" },
+      this.#legend, this.#list, h("div", { className: "figure-tools" }, save)));
   }
 
   /** Makes one radio button a filter: its bar above its picture. */

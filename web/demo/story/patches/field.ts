@@ -3,7 +3,7 @@ import { css, paint, tone } from "../../colour.ts";
 import { accent } from "../../pixels.ts";
 import { inside, lengthOf, type Span } from "../../receptive.ts";
 import type { Texts } from "../../texts/en.ts";
-import { h, slider } from "../dom.ts";
+import { h, named, slider } from "../dom.ts";
 import { player, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 import { fieldsOf } from "./embed.ts";
@@ -34,7 +34,7 @@ export function buildField(texts: Texts["patches"], picture: string): Field {
     canvas.setAttribute("aria-label", words.textContent);
   };
   const { label, input } = slider(texts.passed, [0, 1, 1], 1, shown);
-  input.id = "patches-passed";
+  named("passed", input).id = "patches-passed";
   const root = h("figure", { className: "field" }, canvas, words, label,
     h("div", { className: "figure-tools" },
       player(texts.grow, input, 2400), saver(picture, texts.fieldFigure, () => canvas)));

@@ -6,7 +6,7 @@ import { inWords } from "../../remedy.ts";
 import { fieldOf } from "../../stem.ts";
 import { number } from "../../texts/words.ts";
 import { linked } from "../cite.ts";
-import { h, slider } from "../dom.ts";
+import { h, named, slider } from "../dom.ts";
 import { player } from "../figure.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { FilterBars, TokenBars } from "./bars.ts";
@@ -123,7 +123,7 @@ function buildProduct({ texts: { patches: texts, grid: { picture } } }: Story) {
   status.setAttribute("role", "status");
   const key = h("p", { className: "grid-legend" });
   const { label, input } = slider("", [0, 1, 1], 1, again);
-  input.id = "patches-added";
+  named("added", input).id = "patches-added";
   const byHand = h("output", { id: "patches-sum" });
   byHand.setAttribute("aria-live", "off");
   const theirs = h("span", { className: "theirs" });

@@ -1,7 +1,7 @@
 /** What a model adds to its tokens, as a picture and number by number. */
 import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
-import { h, slider } from "../dom.ts";
+import { h, named, slider } from "../dom.ts";
 import type { Story } from "../scene.ts";
 import { patchOfToken, tokenName } from "../tokens.ts";
 import { positionsOf, rowOf } from "../vectors.ts";
@@ -79,7 +79,7 @@ function buildNumbers(story: Story): Part {
     share = value;
     if (shown) draw(shown);
   });
-  input.id = "positions-fade";
+  named("fade", input).id = "positions-fade";
   const rows: { root: HTMLElement; set(token: number, position: number, top: number): void }[] = [];
   const addRow = (index: number) => {
     const [token, position, sum] = [h("td"), h("td"), h("td")], bars = pair(true);

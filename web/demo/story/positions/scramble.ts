@@ -3,7 +3,7 @@ import { shuffled } from "../../explain/scramble.mjs";
 import measured from "../../explain/scramble.json";
 import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";
-import { button, h } from "../dom.ts";
+import { button, h, named } from "../dom.ts";
 import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
 import { Board } from "./board.ts";
@@ -103,7 +103,7 @@ function buildControls(texts: Words, choices: Choices, change: () => void): Part
     reorder(shuffled(choices.order.length, Math.random), texts.scrambled), { id: "scramble" });
   const back = button(texts.back, () => reorder(inOrder(choices.order.length), texts.inPlace), { id: "scramble-back" });
   const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: choices.on });
-  positions.setAttribute("role", "switch");
+  named("placed", positions).setAttribute("role", "switch");
   positions.addEventListener("change", () => {
     choices.on = positions.checked;
     choices.done = choices.on ? texts.switchedOn : texts.switchedOff;

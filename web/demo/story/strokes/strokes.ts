@@ -1,7 +1,7 @@
 /** While you drew: what the model would have answered at each moment of the drawing. */
 import type { Texts } from "../../texts/en.ts";
 import { percentage } from "../../texts/words.ts";
-import { button, h, slider } from "../dom.ts";
+import { button, h, named, slider } from "../dom.ts";
 import { player, saver, svg } from "../figure.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";
@@ -23,7 +23,7 @@ export const chapter: Chapter = (root, story) => {
   const progress = h("p", { id: "strokes-progress", className: "grid-legend" });
   const sure = h("p", { className: "grid-legend" }, texts.sure);
   const { label, input } = slider(texts.time, [0, 1, 1], 0, (index) => choose(index));
-  input.id = "strokes-time";
+  named("moment", input).id = "strokes-time";
   const put = button(texts.put, () => story.draw(cut(sweep.way, now()?.at ?? Infinity)));
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task),
