@@ -41,6 +41,7 @@ export default defineConfig({
     outDir: here("../../build/page"),
     emptyOutDir: true,
     target: "es2022",
+    modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

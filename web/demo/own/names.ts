@@ -1,5 +1,6 @@
 /** Names for the classes of a model whose labels are only numbers. */
 import type { VitConfig } from "vitrine";
+import address from "./imagenet.txt?url";
 
 const IMAGENET = 1000;
 
@@ -13,6 +14,8 @@ const isNumber = (label: string, index: number) => label === String(index) || la
 export async function namesOf({ classes, labels }: Readonly<VitConfig>): Promise<string[] | undefined> {
   if (classes !== IMAGENET || !labels.every(isNumber)) return undefined;
   // In ILSVRC-2012's order. A name is the synset's first in WordNet, or longer where two are equal.
-  const file = await import("./imagenet.txt?raw").catch(() => undefined);
-  return file?.default.trimEnd().split("\n");
+  const answer = await fetch(address).catch(() => undefined);
+  const text = answer?.ok ? await answer.text().catch(() => "") : "";
+  const names = text.trimEnd().split("\n");
+  return names.length === IMAGENET ? names : undefined;
 }

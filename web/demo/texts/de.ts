@@ -578,7 +578,6 @@ export const de = {
     values: "Values",
     timesShare: "× Anteil",
     outputShort: "Summe",
-    classShort: "cls",
     of: ({ token, score, share }) => `${token}: Score ${score}, Anteil ${share}`,
     table: "Alle Scores und Anteile als Tabelle",
     tableHead: ["Token", "Score", "Anteil"],

@@ -404,7 +404,6 @@ const score = {
   values: "values",
   timesShare: "× share",
   outputShort: "sum",
-  classShort: "cls",
   of: ({ token, score, share }: { token: string; score: string; share: string }) => `${token}: score ${score}, share ${share}`,
   table: "All scores and shares as a table",
   tableHead: ["Token", "Score", "Share"],

@@ -576,7 +576,6 @@ export const es = {
     values: "valores",
     timesShare: "× cuota",
     outputShort: "suma",
-    classShort: "cls",
     of: ({ token, score, share }) => `${token}: puntuación ${score}, cuota ${share}`,
     table: "Todas las puntuaciones y cuotas en una tabla",
     tableHead: ["Token", "Puntuación", "Cuota"],

@@ -576,7 +576,6 @@ export const fr = {
     values: "valeurs",
     timesShare: "× part",
     outputShort: "somme",
-    classShort: "cls",
     of: ({ token, score, share }) => `${token}\u202f: score ${score}, part ${share}`,
     table: "Tous les scores et parts en tableau",
     tableHead: ["Jeton", "Score", "Part"],

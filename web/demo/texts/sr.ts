@@ -539,7 +539,6 @@ export const sr = {
     values: "vrednosti",
     timesShare: "× udeo",
     outputShort: "zbir",
-    classShort: "cls",
     of: ({ token, score, share }) => `${token}: rezultat ${score}, udeo ${share}`,
     table: "Svi rezultati i udeli kao tabela",
     tableHead: ["Token", "Rezultat", "Udeo"],

@@ -522,7 +522,6 @@ export const zh = {
     values: "值",
     timesShare: "× 份额",
     outputShort: "和",
-    classShort: "cls",
     of: ({ token, score, share }) => `${token}：分数 ${score}，份额 ${share}`,
     table: "表格：所有分数和份额",
     tableHead: ["词元", "分数", "份额"],
