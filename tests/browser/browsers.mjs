@@ -58,4 +58,7 @@ const { path, start, missing } = browsers[name];
 /** For node:test: false, or the reason why these tests cannot run here. */
 export const skip = path ? false : missing;
 
+/** For node:test: false, or the reason why tests cannot ask this browser for less motion, paper or touch. */
+export const unasked = name === "firefox" && "in Firefox ESR a test cannot set media features, nor touch";
+
 export const launch = () => start(path);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
+import { unasked } from "./browsers.mjs";
 import { DIGITS, openBrowser, settled, skip } from "./harness.mjs";
 import { accuracy, dataOf, drawingOn, visitChapter, packed } from "./story.mjs";
 
@@ -155,7 +156,7 @@ describe("beside a convolutional network", { skip }, () => {
 
   test("nothing was complained about", () => assert.deepEqual(trouble, []));
 
-  test("at 320 pixels nothing is wider than the screen, and a tap chooses a patch", async () => {
+  test("at 320 pixels nothing is wider than the screen, and a tap chooses a patch", { skip: unasked }, async () => {
     const small = await visitChapter(browser, "cnn", DIGITS[7], { viewport: { width: 320, height: 700 }, colorScheme: "dark", hasTouch: true });
     const picture = small.page.locator(".cnn-fields canvas").nth(1);
     await picture.scrollIntoViewIfNeeded();

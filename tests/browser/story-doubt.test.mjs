@@ -157,7 +157,7 @@ describe("softmax and doubt", { skip }, () => {
     await draw(small.page, DIGITS[3]);
     await toChapter(small.page, "doubt");
     await small.page.locator("#doubt .softmax").waitFor();
-    assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 320);
+    assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
     assert.deepEqual(small.trouble, []);
     await small.close();
   });

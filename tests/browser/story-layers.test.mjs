@@ -184,7 +184,7 @@ describe("layer by layer", { skip }, () => {
     await draw(small.page, DIGITS[3]);
     await toChapter(small.page, "layers");
     await small.page.locator("#layers .layers[aria-busy=false]").waitFor();
-    assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 320);
+    assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
     assert.deepEqual(small.trouble, []);
     await small.close();
   });

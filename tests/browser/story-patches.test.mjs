@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { unasked } from "./browsers.mjs";
 import { DIGITS, draw, openBrowser, picture, settled, skip, toChapter } from "./harness.mjs";
 
 const weightsOf = (name) => readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
@@ -187,7 +188,7 @@ describe("patch to token", { skip }, () => {
     await close();
   });
 
-  test("a narrow dark page does not scroll sideways, and a wish for less motion is followed", async () => {
+  test("a narrow dark page does not scroll sideways, and a wish for less motion is followed", { skip: unasked }, async () => {
     const { page, trouble, close } = await chapter("myvit", {
       viewport: { width: 320, height: 700 }, colorScheme: "dark", reducedMotion: "reduce",
     });

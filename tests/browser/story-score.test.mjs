@@ -5,8 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { unasked } from "./browsers.mjs";
 import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
-import { drawingOn, insideOf, lend, openChapter } from "./story.mjs";
+import { drawingOn, insideOf, lend, lendWeights, openChapter } from "./story.mjs";
 
 const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
 const small = (name) => unpack(gunzipSync(file("explain.safetensors.gz")))[name][0].weights;
@@ -130,15 +131,15 @@ describe("one score by hand", { skip }, () => {
 
   /** What the API answers if one head gets the numbers of `change`, arrays by their names. */
   async function answerWith(page, weights, change) {
-    const drawing = await drawingOn(page);
-    return page.evaluate(async ({ drawing, bytes, change: { layer, head, ...lists } }) => {
+    const drawing = await drawingOn(page), address = await lendWeights(page, weights);
+    return page.evaluate(async ({ drawing, address, change: { layer, head, ...lists } }) => {
       const { Vit } = await import("/package/vit.js");
-      const vit = await Vit.load(Uint8Array.from(bytes));
+      const vit = await Vit.load(address);
       const rows = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, Float32Array.from(list)]));
       const { classes } = await vit.classify(drawing, { replace: [{ layer, head, ...rows }] });
       vit.dispose();
       return classes;
-    }, { drawing, bytes: [...weights], change });
+    }, { drawing, address, change });
   }
 
   test("a changed number changes scores, shares, map, output and the model's answer", async () => {
@@ -237,7 +238,7 @@ describe("one score by hand", { skip }, () => {
     await leave();
   });
 
-  test("the steps go from the query to the output, without movement where none is wanted", async () => {
+  test("the steps go from the query to the output, without movement where none is wanted", { skip: unasked }, async () => {
     const { page, chapter, close: leave } = await open({ reducedMotion: "reduce" });
     const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
     const cells = [".stacks [aria-label^='k,']", ".stacks:not(h3 ~ h3 ~ *) .stack:not([aria-hidden]) > :nth-child(3)", ".equation", ".terms > h3:nth-of-type(2)"];

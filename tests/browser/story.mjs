@@ -67,12 +67,21 @@ export async function lend(page, weights) {
   if (weights) await page.route("**/digits-*.safetensors", (route) => route.fulfill({ body: Buffer.from(weights) }));
 }
 
+const LENT = "/package/lent.safetensors";
+
+/** Serves weights to a page that has the package, at the address that is returned. */
+export async function lendWeights(page, weights) {
+  const answer = (route) => route.fulfill({ body: Buffer.from(weights), contentType: "application/octet-stream" });
+  await page.route(`**${LENT}`, answer); // the last route that fits is taken
+  return LENT;
+}
+
 /** Everything that a run computes in one layer, as plain arrays: one entry a head. */
 export async function insideOf(page, weights, layer) {
-  const drawing = await drawingOn(page);
-  return page.evaluate(async ({ drawing, bytes, layer }) => {
+  const drawing = await drawingOn(page), address = await lendWeights(page, weights);
+  return page.evaluate(async ({ drawing, address, layer }) => {
     const { Vit } = await import("/package/vit.js");
-    const vit = await Vit.load(Uint8Array.from(bytes));
+    const vit = await Vit.load(address);
     const { trace, attention, classes } = await vit.classify(drawing, { trace: true, attention: true });
     const all = Array.from({ length: vit.config.heads }, (_, head) => ({
       queries: [...trace.queries(layer, head)], keys: [...trace.keys(layer, head)], values: [...trace.values(layer, head)],
@@ -81,5 +90,5 @@ export async function insideOf(page, weights, layer) {
     const { config } = vit;
     vit.dispose();
     return { heads: all, added: [...trace.added(layer, "attention")], config, tokens: attention.tokens, best: classes[0] };
-  }, { drawing, bytes: [...weights], layer });
+  }, { drawing, address, layer });
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { unasked } from "./browsers.mjs";
 import { DIGITS, draw, openBrowser, prediction, settled, skip, toChapter } from "./harness.mjs";
 
 const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
@@ -149,7 +150,7 @@ describe("the story", { skip }, () => {
     await close();
   });
 
-  test("on paper the exercises show their answers and the pinned drawing stands still", async () => {
+  test("on paper the exercises show their answers and the pinned drawing stands still", { skip: unasked }, async () => {
     const { page, close } = await browser.visit();
     await open(page, "teach");
     await page.locator("#teach li").first().waitFor();

@@ -16,8 +16,9 @@ const jobs = String(availableParallelism());
 /** Options for a test program. The longest test prints nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
 
-/** The tests in which engines differ. All of tests/browser would take many minutes. */
-const firefoxTests = ["api", "page", "drawing", "slow"].map((name) => `tests/browser/${name}.test.mjs`);
+/** The tests in which engines differ, and the story's. All of tests/browser would take many minutes. */
+const firefoxTests = () => readdirSync(join(root, "tests/browser")).map((name) => `tests/browser/${name}`)
+  .filter((path) => /\/(api|page|drawing|slow|story|story-\w+)\.test\.mjs$/.test(path));
 
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
 const stages = {
@@ -78,7 +79,7 @@ const stages = {
     }
     await buildPackage();
     await build.page();
-    return nodeTests(firefoxTests, { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
+    return nodeTests(firefoxTests(), { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
   }],
   webkit: ["API and page in WebKitGTK", async () => {
     const webkit = await setup.webkit();
