@@ -92,7 +92,7 @@ describe("what is taken along", { skip }, () => {
   /** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
   const CHOICES = {
     patches: { passed: "2" },
-    positions: { kind: "learned", placed: "off", fade: "0.4" },
+    positions: { kind: "learned", placed: "off", fade: "0.4", order: "the button makes it" },
     score: { query: "class" },
     layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
     strokes: { moment: "3" },
@@ -128,6 +128,12 @@ describe("what is taken along", { skip }, () => {
     await draw(page, DIGITS[3]);
     for (const [id, choices] of Object.entries(CHOICES)) {
       for (const [name, value] of Object.entries(choices)) {
+        if (name === "order") {
+          await page.click("#scramble");
+          await page.locator("[data-choice=order][data-used]").waitFor({ state: "attached" });
+          choices.order = await chosen(page, "order");
+          continue;
+        }
         await openChapter(page, id, `[data-choice="${name}"]:enabled`);
         await settled(page);
         if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
@@ -152,16 +158,17 @@ describe("what is taken along", { skip }, () => {
     assert.deepEqual(set(await share(other.page)), all, "passed on unseen");
     for (const [id, choices] of Object.entries(CHOICES)) {
       for (const [name, value] of Object.entries(choices)) {
-        await openChapter(other.page, id, `[data-choice="${name}"]`);
+        await openChapter(other.page, id, name === "order" ? "#scramble" : `[data-choice="${name}"]`);
         await isChosen(other.page, name, value);
       }
     }
+    assert.equal(await other.page.locator("#scramble-back").isEnabled(), true, "the patches are scrambled");
     await other.page.locator(".layers[aria-busy=false]").waitFor();
     assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
     assert.deepEqual(set(await share(other.page)), all);
     assert.deepEqual(other.trouble.filter((text) => !text.includes("willReadFrequently")), []);
     await other.close();
-    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1") });
+    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
     for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
       await openChapter(odd.page, id, `[data-choice="${name}"]`);
       await settled(odd.page);

@@ -10,7 +10,7 @@ export interface Place {
 }
 
 const MAPS: readonly MapKind[] = ["class", "patch", "rollout"];
-const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,24})$/;
+const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,64})$/;
 const MOST_CHOICES = 64;
 const VIEW = /^(class|patch|rollout)\.(\d{1,4})\.(\d{1,4}|mean)\.(\d{1,4})\.(\d{1,4})$/;
 

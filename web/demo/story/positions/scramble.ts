@@ -22,6 +22,14 @@ export interface Choices {
 export const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
 
+/** An order as a link holds it: a letter for each place, which names the patch there. */
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const inLetters = (order: readonly number[]) => order.map((patch) => LETTERS[patch]).join("");
+function fromLetters(text: string, count: number): number[] | undefined {
+  const order = [...text].map((letter) => LETTERS.indexOf(letter));
+  return isInOrder([...order].sort((a, b) => a - b)) && order.length === count ? order : undefined;
+}
+
 /** Without positions only rounding changes the scores. Larger changes than this are real. */
 const ROUNDING = 1e-4;
 
@@ -109,11 +117,18 @@ function buildControls(texts: Words, choices: Choices, change: () => void): Part
     choices.done = choices.on ? texts.switchedOn : texts.switchedOff;
     change();
   });
-  const root = h("div", { className: "controls" }, scramble, back, h("label", { className: "switch" }, positions, texts.positions));
+  const held = named("order", h("input", { type: "hidden" })); // for links only
+  held.addEventListener("input", () => {
+    const order = fromLetters(held.value, choices.order.length);
+    if (order) reorder(order, texts.scrambled);
+  });
+  const root = h("div", { className: "controls" }, scramble, back, h("label", { className: "switch" }, positions, texts.positions), held);
   const draw = ({ kind, on, order }: Placed) => {
     positions.disabled = kind === "none"; // it has none to switch off
     positions.checked = on;
     back.disabled = isInOrder(order);
+    held.value = inLetters(order);
+    held.toggleAttribute("data-used", !isInOrder(order));
   };
   return { root, draw };
 }
