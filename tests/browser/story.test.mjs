@@ -133,6 +133,25 @@ describe("the story", { skip }, () => {
     await close();
   });
 
+  test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
+    const { page, close } = await browser.visit({ forcedColors: "active" });
+    await draw(page, DIGITS[3]);
+    const look = (locator) => locator.evaluate((element) => {
+      const { backgroundColor, color, outlineStyle, outlineColor } = getComputedStyle(element);
+      return [backgroundColor, color, outlineStyle, outlineColor].join(" ");
+    });
+    for (const [id, chosen, other] of [
+      ["masks", "input:checked + span", "input:not(:checked) + span"],
+      ["score", ".head-map[aria-pressed=true]", ".head-map[aria-pressed=false]"],
+    ]) {
+      await open(page, id);
+      const [one, two] = [chosen, other].map((selector) => page.locator(`#${id} ${selector}`).first());
+      await one.waitFor();
+      assert.notEqual(await look(one), await look(two), id);
+    }
+    await close();
+  });
+
   test("a chapter whose code does not load says so, and Retry brings it with the drawing kept", async () => {
     const { page, close } = await browser.visit({ before: (page) => page.route("**/assets/teach-*.js", (route) => route.abort()) });
     await draw(page, DIGITS[7]);
