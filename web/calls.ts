@@ -6,7 +6,8 @@ import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage } from "./images.js";
 import type { WasmFiles, WasmSource } from "./load/build.js";
 import type { Variant } from "./run/module.js";
-import type { Replaced, Shape, Without } from "./run/wasm.js";
+import type { Shape } from "./run/wasm.js";
+import type { Replaced, Without } from "./run/without.js";
 import type { Trace } from "./trace.js";
 
 export interface LoadOptions {
@@ -210,15 +211,17 @@ function replacements(replace: readonly Replacement[], shape: Shape): Replaced[]
       if (rows instanceof Float32Array && rows.length === size && rows.every(Number.isFinite)) {
         return [{ layer, head, part, rows: rows.slice() }];
       }
-      const got = rows instanceof Float32Array ? `${rows.length}, not all of them finite` : show(rows);
-      const what = `a Float32Array of ${size} finite numbers, (T,d)`;
+      const found = rows instanceof Float32Array && (rows.length === size ? "NaN or infinity" : `${rows.length}`);
+      const what = `a Float32Array of ${size} finite numbers, (T,d)`, got = found || show(rows);
       throw new VitError("bad_argument", `replace.${name}: expected ${what}, got ${got}`);
     });
   });
 }
 
 /** @internal The parts that the options `ablate` and `replace` name. */
-export function leftOut({ ablate = {}, replace = [] }: ClassifyOptions, shape: Shape): Without | undefined {
+export function leftOut(options: ClassifyOptions, shape: Shape): Without | undefined {
+  if (options.ablate === undefined && options.replace === undefined) return undefined;
+  const { ablate = {}, replace = [] } = options;
   const { depth, heads } = shape;
   const replaced = replacements(replace, shape);
   const own = takeOptions("ablate", ablate, ["heads", "mlps", "norms", "positions"]);

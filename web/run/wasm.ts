@@ -8,6 +8,7 @@ import { type Exports, instantiate, noMemory, trap } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import type { CompiledModule, Variant } from "./module.js";
 import { traceSize, traceStart } from "./trace.js";
+import { masksOf, type Replaced, type Without } from "./without.js";
 
 /** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
@@ -82,25 +83,6 @@ export interface Shape {
   readonly heads: number;
   readonly headWidth: number;
   readonly classes: number;
-}
-
-/** What a head takes in place of its own queries, keys or values. */
-export interface Replaced {
-  readonly layer: number;
-  readonly head: number;
-  /** 0: the queries, 1: the keys, 2: the values. */
-  readonly part: number;
-  /** (T,d) */
-  readonly rows: Float32Array;
-}
-
-/** Parts that a run leaves out or replaces. Layers and heads count from 0. */
-export interface Without {
-  readonly heads: readonly (readonly [layer: number, head: number])[];
-  readonly mlps: readonly number[];
-  readonly norms: readonly number[];
-  readonly positions: boolean;
-  readonly replaced: readonly Replaced[];
 }
 
 /** An open model. */
@@ -310,11 +292,8 @@ export class Session {
 
   /** Sets the masks of one run. Every run sets its own, so no run meets those of another. */
   #leaveOut(without: Without | undefined): void {
-    const { depth, heads } = this.#shape;
-    const masks = this.#bytes(this.#word("without"), depth * (heads + 2)).fill(0);
-    for (const [layer, head] of without?.heads ?? []) masks[layer * heads + head] = 1;
-    for (const layer of without?.mlps ?? []) masks[depth * heads + layer] = 1;
-    for (const layer of without?.norms ?? []) masks[depth * (heads + 1) + layer] = 1;
+    const masks = masksOf(without, this.#shape);
+    this.#bytes(this.#word("without"), masks.length).set(masks);
     this.#replace(without?.replaced ?? []);
     const replaced = without?.replaced.length ?? 0;
     this.#exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false), replaced);
