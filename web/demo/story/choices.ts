@@ -9,8 +9,7 @@ import { usedChoices, valueOf } from "../place.ts";
  * Returns what makes the choices of now wanted, which a rebuilt chapter then takes.
  */
 export function keepChoices(chapters: HTMLElement, wanted: Map<string, string>): () => void {
-  const used = ({ target }: Event) =>
-    ((target as Element).closest<HTMLElement>("[data-choice]") ?? chapters).setAttribute("data-used", "");
+  const used = ({ target }: Event) => (target as Element).closest("[data-choice]")?.setAttribute("data-used", "");
   for (const event of ["input", "change", "click"]) chapters.addEventListener(event, used, true);
   const set = () => {
     for (const control of wanted.size > 0 ? chapters.querySelectorAll<HTMLElement>("[data-choice]") : []) {
@@ -30,7 +29,7 @@ export function keepChoices(chapters: HTMLElement, wanted: Map<string, string>):
 function take(control: HTMLElement, value: string): boolean {
   if (valueOf(control) === value) return true;
   if (control instanceof HTMLButtonElement) {
-    control.click();
+    if (value === "on") control.click();
     return true;
   }
   let input = control as HTMLInputElement | HTMLSelectElement;
