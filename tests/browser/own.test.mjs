@@ -7,7 +7,7 @@ import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { name } from "./browsers.mjs";
-import { openBrowser, painted, picture, skip } from "./harness.mjs";
+import { gate, openBrowser, painted, picture, skip } from "./harness.mjs";
 import { classes, dragging, hand, onDisk, openTab, ready } from "./own.mjs";
 
 const DINO = [
@@ -37,6 +37,20 @@ describe("the tab for one's own ViT", { skip }, () => {
     await ready(page);
     assert.match(await page.locator("#own-facts").textContent(), /2 layers of width 20, 2 heads/);
     assert.ok(page.url().endsWith("#own"));
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("a button that is pressed before the tab's code is there acts when it is", async () => {
+    const { open, opened: released } = gate();
+    const before = (page) => page.route(/assets\/main-/, async (route) => (await released, route.continue()));
+    const { page, trouble, close } = await browser.visit({ before });
+    await page.click("#tab-own");
+    await page.click("#own-random");
+    await page.waitForTimeout(300);
+    assert.equal(await page.locator("#own-classes li").count(), 0, "its code is not there yet");
+    open();
+    assert.equal((await classes(page)).length, 5);
     assert.deepEqual(trouble, []);
     await close();
   });

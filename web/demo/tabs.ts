@@ -15,6 +15,13 @@ type Own = typeof import("./own/main.ts");
 let own: Promise<Own> | undefined;
 let failed = false;
 
+/** A button of the second tab that was pressed before its code was there. It is pressed again then. */
+let pressed: HTMLElement | undefined;
+const keepPress = ({ target }: Event) => {
+  pressed = (target as Element).closest<HTMLElement>("button[data-text]") ?? pressed;
+};
+element("own").addEventListener("click", keepPress);
+
 const hostAnswers = () => fetch(location.href, { cache: "no-store" }).then(({ ok }) => ok, () => false);
 
 /**
@@ -27,7 +34,11 @@ async function withOwn(use: (own: Own) => void): Promise<void> {
   const code = await own.catch(() => undefined);
   if (code) {
     if (status.querySelector("#own-retry")) Object.assign(status, { className: "", textContent: "" });
-    return use(code);
+    use(code);
+    element("own").removeEventListener("click", keepPress);
+    pressed?.click();
+    pressed = undefined;
+    return;
   }
   own = undefined;
   if (failed && (await hostAnswers())) return location.reload();
