@@ -1,14 +1,12 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
 import { chips, named } from "./dom.ts";
 import type { Chapter, Scene } from "./scene.ts";
-import { answerOf, copyOf, headOf } from "./score/head.ts";
+import { answerOf, copyOf, headOf, isChanged, type List, LISTS } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";
 import { isStill, Player } from "./score/play.ts";
 import { Rest } from "./score/rest.ts";
 import { buildView, type Work } from "./score/view.ts";
 import { paperOf } from "./tokens.ts";
-
-type List = "query" | "keys" | "values";
 
 export const chapter: Chapter = (root, story) => {
   const { texts } = story;
@@ -65,7 +63,7 @@ export const chapter: Chapter = (root, story) => {
 
   const show = () => {
     if (!work) return;
-    work.changed = isChanged(work);
+    work.changed = LISTS.some((list) => isChanged(work!.own, work!.head, list));
     view.draw(work, answerOf(work.head), player);
     const chosen = fromClass ? "class" : "patch";
     for (const input of whose.querySelectorAll("input")) input.checked = input.value === chosen;
@@ -92,9 +90,6 @@ function workOf(scene: Scene, query: number, last: Work | undefined): Work {
   const key = last && last.key < weights.length ? last.key : weights.indexOf(Math.max(...weights));
   return { scene, query, key, own, head: copyOf(own), heads, paper, changed: false };
 }
-
-const isChanged = ({ own, head }: Work): boolean =>
-  (["query", "keys", "values"] as const).some((list) => own[list].some((number, i) => number !== head[list][i]));
 
 /** The key comes from below. */
 function slide(elements: HTMLElement[]): void {

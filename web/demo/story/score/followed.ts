@@ -5,7 +5,7 @@ import { h } from "../dom.ts";
 import { latest } from "../latest.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
-import { copyOf, type Head } from "./head.ts";
+import { copyOf, type Head, isChanged } from "./head.ts";
 import type { Work } from "./view.ts";
 
 export class Followed {
@@ -54,13 +54,12 @@ export class Followed {
 
 /** What the visitor changed in the head. One query is the visitor's, the others stay the model's. */
 function replacementOf({ result: { trace }, layer, head }: Scene, token: number, own: Head, now: Head): Replacement {
-  const isChanged = (list: "query" | "keys" | "values") => now[list].some((number, i) => number !== own[list][i]);
   const replacement: Replacement = { layer, head };
-  if (isChanged("query")) {
+  if (isChanged(own, now, "query")) {
     replacement.queries = trace.queries(layer, head);
     replacement.queries.set(now.query, token * now.query.length);
   }
-  if (isChanged("keys")) replacement.keys = Float32Array.from(now.keys);
-  if (isChanged("values")) replacement.values = Float32Array.from(now.values);
+  if (isChanged(own, now, "keys")) replacement.keys = Float32Array.from(now.keys);
+  if (isChanged(own, now, "values")) replacement.values = Float32Array.from(now.values);
   return replacement;
 }

@@ -32,6 +32,13 @@ export function headOf({ result: { trace }, config, layer, head }: Scene, token:
   return made;
 }
 
+/** What a visitor can change. */
+export const LISTS = ["query", "keys", "values"] as const;
+export type List = (typeof LISTS)[number];
+
+export const isChanged = (own: Head, now: Head, list: List): boolean =>
+  now[list].some((number, i) => number !== own[list][i]);
+
 export const copyOf = ({ query, keys, values, bias }: Head): Head =>
   ({ query: query.slice(), keys: keys.slice(), values: values.slice(), bias });
 
