@@ -7,7 +7,7 @@ import { GRAIN, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
 
 const FORM = 1;
 const CHECK = 4; // bytes
-/** The most characters of text. It limits the address and the page's storage. */
+/** The most characters of text. It limits what the page stores and what it reads from an address. */
 const MOST = 16_000;
 
 /** The drawing as text; undefined where it is too large. */

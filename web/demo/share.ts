@@ -9,15 +9,22 @@ const MARK = "#d=";
 
 /** Some programs cut longer addresses. */
 const MOST_PACKED = 2000;
+/** How far, in pad units, a point may lie from a thinned line: at most a fifth of the pen. */
+const THINNING = [0.25, 0.5, 1, 2];
+
+/** A drawing as text for an address, thinned no more than it must be. Undefined where it is too large. */
+function packForLink(strokes: Stroke[]): string | undefined {
+  const drawings = [strokes, ...THINNING.map((distance) => strokes.map((stroke) => thinned(stroke, distance)))];
+  return drawings.map(pack).find((packed) => packed !== undefined && packed.length <= MOST_PACKED);
+}
 
 /**
  * The page's address with the drawing and the place in its fragment. Browsers send no fragment to a
- * server. A large drawing is thinned. Undefined where that is not enough.
+ * server. Undefined where the drawing is too large.
  */
 export function linkTo(strokes: Stroke[], place: string): string | undefined {
-  let packed: string | undefined;
-  const fits = (fewer: Stroke[]) => ((packed = pack(fewer))?.length ?? Infinity) <= MOST_PACKED;
-  return thinned(strokes, fits) && packed && location.href.replace(/#.*/, "") + MARK + packed + place;
+  const packed = packForLink(strokes);
+  return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
 }
 
 /** Takes drawing and place out of the address: "none" without a drawing, "damaged" if it is unreadable. */

@@ -1,8 +1,8 @@
 /** Leaves out points of strokes that lie on the line between their neighbours: Douglas & Peucker 1973. */
 import type { Point, Stroke } from "./ink.ts";
 
-/** The stroke with as few of its points as keep each left-out one within `distance` pad units. */
-function thinStroke(stroke: Stroke, distance: number): Stroke {
+/** The stroke with so few points that those left out are within `distance` pad units of it. */
+export function thinned(stroke: Stroke, distance: number): Stroke {
   const kept = new Set([0, stroke.length - 1]);
   const spans: [first: number, last: number][] = [[0, stroke.length - 1]];
   for (let span = spans.pop(); span; span = spans.pop()) {
@@ -26,13 +26,4 @@ function distanceTo(point: Point, from: Point, to: Point): number {
   const along = (point.x - from.x) * x + (point.y - from.y) * y + (point.width - from.width) * w;
   const t = length > 0 ? Math.min(1, Math.max(0, along / length)) : 0;
   return Math.hypot(point.x - from.x - t * x, point.y - from.y - t * y, point.width - from.width - t * w);
-}
-
-/** The least thinned drawing that `fits`. Undefined if it does not fit when points move by a fifth of the pen. */
-export function thinned(strokes: Stroke[], fits: (strokes: Stroke[]) => boolean): Stroke[] | undefined {
-  for (const distance of [0, 0.25, 0.5, 1, 2]) {
-    const fewer = distance > 0 ? strokes.map((stroke) => thinStroke(stroke, distance)) : strokes;
-    if (fits(fewer)) return fewer;
-  }
-  return undefined;
 }
