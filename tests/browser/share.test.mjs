@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
 import { DIGITS, draw, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
-import { drawingOn, openChapter } from "./story.mjs";
+import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -31,6 +31,19 @@ describe("what is taken along", { skip }, () => {
     await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
     return clipboard(page);
   };
+
+  /** Draws a stroke of many points: x, y in shares of the pad, and the pressure. */
+  const strokeThrough = (page, points, { pointerType }) =>
+    page.locator("#pad").evaluate((pad, { points, pointerType }) => {
+      const box = pad.getBoundingClientRect();
+      points.forEach(([x, y, pressure = 0.5], at) => {
+        const type = at === 0 ? "pointerdown" : at < points.length - 1 ? "pointermove" : "pointerup";
+        pad.dispatchEvent(new PointerEvent(type, {
+          pointerId: 5, pointerType, pressure, bubbles: true, button: 0, buttons: 1,
+          clientX: box.x + box.width * x, clientY: box.y + box.height * y,
+        }));
+      });
+    }, { points, pointerType });
 
   test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
     const first = await visit();
@@ -89,139 +102,13 @@ describe("what is taken along", { skip }, () => {
     }
   });
 
-  /** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
-  const CHOICES = {
-    patches: { passed: "2" },
-    positions: { kind: "learned", placed: "off", fade: "0.4", order: "the button makes it" },
-    score: { query: "class" },
-    layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
-    strokes: { moment: "3" },
-    doubt: { temperature: "4" },
-    learning: { step: "7" },
-    cnn: { direction: "to", blocks: "1" },
-    masks: { mask: "causal" },
-    why: { class: "4" },
-  };
-  const choose = (page, name, value) =>
-    page.locator(`[data-choice="${name}"]`).evaluate((control, value) => {
-      if (control.tagName === "BUTTON") return control.click();
-      const input = control.tagName === "FIELDSET" ? control.querySelector(`[value="${value}"]`) : control;
-      if (["radio", "checkbox"].includes(input.type)) return input.click();
-      input.value = value;
-      for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
-    }, value);
-  const chosen = (page, name) =>
-    page.locator(`[data-choice="${name}"]`).evaluate((control) => {
-      if (control.tagName === "BUTTON") return control.ariaPressed === "true" ? "on" : "off";
-      const input = control.tagName === "FIELDSET" ? control.querySelector(":checked") : control;
-      return input.type === "checkbox" ? (input.checked ? "on" : "off") : input.value;
-    });
-  const isChosen = async (page, name, value) => {
-    for (let tries = 0; (await chosen(page, name)) !== value; tries++) {
-      assert.ok(tries < 100, `${name} is ${await chosen(page, name)}, not ${value}`);
-      await page.waitForTimeout(100);
-    }
-  };
-
-  test("a link holds the choices in the chapters, also of those that its visitor has not come to yet", async () => {
-    const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
-    for (const [id, choices] of Object.entries(CHOICES)) {
-      for (const [name, value] of Object.entries(choices)) {
-        if (name === "order") {
-          await page.click("#scramble");
-          await page.locator("[data-choice=order][data-used]").waitFor({ state: "attached" });
-          choices.order = await chosen(page, "order");
-          continue;
-        }
-        await openChapter(page, id, `[data-choice="${name}"]:enabled`);
-        await settled(page);
-        if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
-        await choose(page, name, value);
-        await isChosen(page, name, value);
-      }
-    }
-    const share = async (page) => {
-      await page.locator("#share").evaluate((button) => button.click());
-      await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
-      return clipboard(page);
-    };
-    const link = await share(page);
-    await close();
-    assert.ok(link.length < 2300, `${link.length} characters`);
-    const set = (text) => new URLSearchParams(new URL(text).hash).get("set").split("~").sort();
-    const all = Object.values(CHOICES).flatMap((choices) => Object.entries(choices).map((choice) => choice.join("."))).sort();
-    assert.deepEqual(set(link), all);
-
-    const other = await visit({ address: link.replace(/&at=\w+/, "") });
-    await settled(other.page);
-    assert.deepEqual(set(await share(other.page)), all, "passed on unseen");
-    for (const [id, choices] of Object.entries(CHOICES)) {
-      for (const [name, value] of Object.entries(choices)) {
-        await openChapter(other.page, id, name === "order" ? "#scramble" : `[data-choice="${name}"]`);
-        await isChosen(other.page, name, value);
-      }
-    }
-    assert.equal(await other.page.locator("#scramble-back").isEnabled(), true, "the patches are scrambled");
-    await other.page.locator(".layers[aria-busy=false]").waitFor();
-    assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
-    assert.deepEqual(set(await share(other.page)), all);
-    assert.deepEqual(other.trouble.filter((text) => !text.includes("willReadFrequently")), []);
-    await other.close();
-    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
-    for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
-      await openChapter(odd.page, id, `[data-choice="${name}"]`);
-      await settled(odd.page);
-      await isChosen(odd.page, name, value);
-    }
-    await odd.close();
-  });
-
-  test("a link to a plain model holds the chosen filter, and how many products are added", async () => {
-    const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
-    await draw(page, DIGITS[3]);
-    for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
-      await openChapter(page, "patches", `[data-choice="${name}"]`);
-      await choose(page, name, value);
-    }
-    await page.locator("#share").evaluate((button) => button.click());
-    await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
-    const link = await clipboard(page);
-    await close();
-    const other = await visit({ address: link });
-    await openChapter(other.page, "patches", "[data-choice=filter]");
-    await isChosen(other.page, "filter", "5");
-    await isChosen(other.page, "added", "7");
-    await other.close();
-  });
-
-  test("a change of language keeps the choices in the chapters", async () => {
-    const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
-    await openChapter(page, "masks", "[data-choice=mask]");
-    await choose(page, "mask", "cross");
-    await page.selectOption("#language", "de");
-    await page.locator("#masks", { hasText: "Kreuz" }).waitFor();
-    await isChosen(page, "mask", "cross");
-    await close();
-  });
-
   test("a large drawing is thinned for its link, by no more than a fifth of the pen, and reads the same", async () => {
     const { page, close } = await visit();
     await page.click("#clear");
-    await page.locator("#pad").evaluate((pad) => {
-      const box = pad.getBoundingClientRect();
-      const send = (type, at) => {
-        const turn = 6 * Math.PI * at, size = 0.33 + 0.004 * Math.sin(90 * at); // three times round, trembling
-        pad.dispatchEvent(new PointerEvent(type, {
-          pointerId: 5, pointerType: "mouse", bubbles: true, button: 0, buttons: 1,
-          clientX: box.x + box.width * (0.5 + 0.7 * size * Math.sin(turn)), clientY: box.y + box.height * (0.5 - size * Math.cos(turn)),
-        }));
-      };
-      send("pointerdown", 0);
-      for (let at = 1; at < 2400; at++) send("pointermove", at / 2400);
-      send("pointerup", 1);
-    });
+    await strokeThrough(page, Array.from({ length: 2400 }, (_, i) => {
+      const at = i / 2400, turn = 6 * Math.PI * at, size = 0.33 + 0.004 * Math.sin(90 * at); // three times round, trembling
+      return [0.5 + 0.7 * size * Math.sin(turn), 0.5 - size * Math.cos(turn)];
+    }), { pointerType: "mouse" });
     await settled(page);
     const answer = await prediction(page);
     assert.equal(answer.label, "0");
@@ -391,17 +278,8 @@ describe("what is taken along", { skip }, () => {
   test("a drawing too large for a link is not shared and not stored, and the page says so", async () => {
     const { page, close } = await visit();
     await page.click("#clear");
-    await page.locator("#pad").evaluate((pad) => {
-      const box = pad.getBoundingClientRect();
-      const send = (type, at) =>
-        pad.dispatchEvent(new PointerEvent(type, {
-          pointerId: 5, pointerType: "pen", pressure: 0.2 + (at % 7) / 10, bubbles: true, button: 0, buttons: 1,
-          clientX: box.x + box.width * (0.2 + 0.6 * ((at * 0.37) % 1)), clientY: box.y + box.height * (0.2 + 0.6 * ((at * 0.61) % 1)),
-        }));
-      send("pointerdown", 0);
-      for (let at = 1; at < 4000; at++) send("pointermove", at);
-      send("pointerup", 4000);
-    });
+    await strokeThrough(page, Array.from({ length: 4000 }, (_, at) =>
+      [0.2 + 0.6 * ((at * 0.37) % 1), 0.2 + 0.6 * ((at * 0.61) % 1), 0.2 + (at % 7) / 10]), { pointerType: "pen" });
     await page.click("#share");
     await page.locator("#status", { hasText: /too large for a link/ }).waitFor();
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));

@@ -1,0 +1,131 @@
+// The choices in the story's chapters: links hold them, and a change of language keeps them.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { openChapter } from "./story.mjs";
+
+/** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
+const CHOICES = {
+  patches: { passed: "2" },
+  positions: { kind: "learned", placed: "off", fade: "0.4" },
+  score: { query: "class" },
+  layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
+  strokes: { moment: "3" },
+  doubt: { temperature: "4" },
+  learning: { step: "7" },
+  cnn: { direction: "to", blocks: "1" },
+  masks: { mask: "causal" },
+  why: { class: "4" },
+};
+
+const choose = (page, name, value) =>
+  page.locator(`[data-choice="${name}"]`).evaluate((control, value) => {
+    if (control.tagName === "BUTTON") return control.click();
+    const input = control.tagName === "FIELDSET" ? control.querySelector(`[value="${value}"]`) : control;
+    if (["radio", "checkbox"].includes(input.type)) return input.click();
+    input.value = value;
+    for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
+  }, value);
+const chosen = (page, name) =>
+  page.locator(`[data-choice="${name}"]`).evaluate((control) => {
+    if (control.tagName === "BUTTON") return control.ariaPressed === "true" ? "on" : "off";
+    const input = control.tagName === "FIELDSET" ? control.querySelector(":checked") : control;
+    return input.type === "checkbox" ? (input.checked ? "on" : "off") : input.value;
+  });
+const isChosen = async (page, name, value) => {
+  for (let tries = 0; (await chosen(page, name)) !== value; tries++) {
+    assert.ok(tries < 100, `${name} is ${await chosen(page, name)}, not ${value}`);
+    await page.waitForTimeout(100);
+  }
+};
+
+describe("choices in the chapters", { skip }, () => {
+  let browser;
+  before(async () => (browser = await openBrowser()));
+  after(() => browser?.close());
+
+  const visit = (options) => browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+  /** Shares without a scroll to the button. The clipboard is emptied first, so that it holds no older link. */
+  const linkOf = async (page) => {
+    await page.evaluate(() => navigator.clipboard.writeText(""));
+    await page.locator("#share").evaluate((button) => button.click());
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== "");
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+
+  test("a link holds the choices in the chapters, also of those that its visitor has not come to yet", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    for (const [id, choices] of Object.entries(CHOICES)) {
+      for (const [name, value] of Object.entries(choices)) {
+        await openChapter(page, id, `[data-choice="${name}"]:enabled`);
+        await settled(page);
+        if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
+        await choose(page, name, value);
+        await isChosen(page, name, value);
+      }
+    }
+    await openChapter(page, "positions", "#scramble");
+    await page.click("#scramble");
+    await page.locator("[data-choice=order][data-used]").waitFor({ state: "attached" });
+    const order = await chosen(page, "order");
+    const link = await linkOf(page);
+    await close();
+    assert.ok(link.length < 2300, `${link.length} characters`);
+    const set = (text) => new URLSearchParams(new URL(text).hash).get("set").split("~").sort();
+    const all = Object.values(CHOICES).flatMap((choices) => Object.entries(choices).map((choice) => choice.join(".")));
+    all.push(`order.${order}`), all.sort();
+    assert.deepEqual(set(link), all);
+
+    const other = await visit({ address: link.replace(/&at=\w+/, "") });
+    await settled(other.page);
+    assert.deepEqual(set(await linkOf(other.page)), all, "passed on unseen");
+    for (const [id, choices] of Object.entries(CHOICES)) {
+      for (const [name, value] of Object.entries(choices)) {
+        await openChapter(other.page, id, `[data-choice="${name}"]`);
+        await isChosen(other.page, name, value);
+      }
+    }
+    await isChosen(other.page, "order", order);
+    assert.equal(await other.page.locator("#scramble-back").isEnabled(), true, "the patches are scrambled");
+    await other.page.locator(".layers[aria-busy=false]").waitFor();
+    assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
+    assert.deepEqual(set(await linkOf(other.page)), all);
+    assert.deepEqual(other.trouble.filter((text) => !text.includes("willReadFrequently")), []);
+    await other.close();
+    const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
+    for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
+      await openChapter(odd.page, id, `[data-choice="${name}"]`);
+      await settled(odd.page);
+      await isChosen(odd.page, name, value);
+    }
+    await odd.close();
+  });
+
+  test("a link to a plain model holds the chosen filter, and how many products are added", async () => {
+    const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
+    await draw(page, DIGITS[3]);
+    for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
+      await openChapter(page, "patches", `[data-choice="${name}"]`);
+      await choose(page, name, value);
+    }
+    const link = await linkOf(page);
+    await close();
+    const other = await visit({ address: link });
+    await openChapter(other.page, "patches", "[data-choice=filter]");
+    await isChosen(other.page, "filter", "5");
+    await isChosen(other.page, "added", "7");
+    await other.close();
+  });
+
+  test("a change of language keeps the choices in the chapters", async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    await openChapter(page, "masks", "[data-choice=mask]");
+    await choose(page, "mask", "cross");
+    await page.selectOption("#language", "de");
+    await page.locator("#masks", { hasText: "Kreuz" }).waitFor();
+    await isChosen(page, "mask", "cross");
+    await close();
+  });
+});
