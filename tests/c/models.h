@@ -139,6 +139,9 @@ static inline const struct vit_kernels *kernels_at(size_t index) {
     const struct vit_kernels *k = NULL;                                                            \
     for (size_t k##_ = 0; (k = kernels_at(k##_)); k##_++)
 
+/* Goes through the models of random weights, config i in table k. */
+#define EACH_MODEL(k, i) EACH_KERNELS(k) for (size_t i = 0; i < CONFIGS_COUNT; i++)
+
 /* The best table that takes weights as they are; NULL if none is compiled in. */
 static inline const struct vit_kernels *unpacked_kernels(void) {
     EACH_KERNELS(k) if (!k->packed) return k;

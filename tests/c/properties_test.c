@@ -59,13 +59,11 @@ static void scene_close(struct scene *s) {
 
 static void each_scene(void (*check)(struct scene *)) {
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
-    EACH_KERNELS(k) {
-        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
-            struct scene s;
-            if (!scene_open(&s, i, k)) continue;
-            check(&s);
-            scene_close(&s);
-        }
+    EACH_MODEL(k, i) {
+        struct scene s;
+        if (!scene_open(&s, i, k)) continue;
+        check(&s);
+        scene_close(&s);
     }
 }
 

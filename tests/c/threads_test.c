@@ -127,11 +127,9 @@ static void check_config(size_t config, const struct vit_kernels *k, bool int8,
 
 static void each_subject(void (*check)(const struct subject *)) {
     if (!TEAMS) SKIP("a module without atomics has no teams");
-    EACH_KERNELS(k) {
-        for (size_t i = 0; i < CONFIGS_COUNT; i++) {
-            check_config(i, k, false, check);
-            if (rows_keep_bits(k)) check_config(i, k, true, check);
-        }
+    EACH_MODEL(k, i) {
+        check_config(i, k, false, check);
+        if (rows_keep_bits(k)) check_config(i, k, true, check);
     }
 }
 
