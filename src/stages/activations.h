@@ -18,7 +18,7 @@ struct block_run {
     const uint8_t *no_head;              /* mask (h) of the heads that give nothing; NULL: none */
     bool no_mlp, no_norms, no_positions; /* the MLP adds nothing; norms copy; scores get no bias */
     size_t layer;
-    const vit_replacement *replaced; /* (replaced_count), of all layers */
+    const vit_replacement *replaced; /* (replaced_count), in all layers */
     size_t replaced_count;
 };
 

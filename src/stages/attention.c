@@ -117,8 +117,8 @@ static void replace_rows(const vit_model *m, float *qkv, const struct block_run 
     }
 }
 
-/* The replaced rows do not depend on the block's input. */
-static void forget_replaced(const vit_model *m, float *dqkv, const struct block_run *run) {
+/* Stops the gradient at replaced rows, which do not depend on the block's input. */
+static void stop_at_replaced(const vit_model *m, float *dqkv, const struct block_run *run) {
     size_t T = vit_tokens(&m->config), A = attention_width(&m->config), d = head_width(&m->config);
     for (size_t i = 0; i < run->replaced_count; i++) {
         const vit_replacement *r = &run->replaced[i];
@@ -341,7 +341,7 @@ void attention_backward(const vit_model *m, const struct block_params *p,
             if (g->relative_bias)
                 relative_backward(g->relative_bias + head, s->relative, s->scores, queries, c);
         }
-    forget_replaced(m, s->dqkv, run);
+    stop_at_replaced(m, s->dqkv, run);
     if (c->qk_norm) qk_norm_backward(m, p, g, a, s->dqkv, rows);
     qkv_backward(m, p, g, dx, s->dqkv, x, rows, s->dmixed);
 }

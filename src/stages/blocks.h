@@ -7,7 +7,7 @@
 #include "params.h"
 #include "vit.h"
 
-/* Sets what the run leaves out of a block. */
+/* Sets what the run leaves out of a block or replaces in it. */
 void leave_out(struct block_run *run, const vit_ablation *without, const vit_config *c,
                size_t layer);
 

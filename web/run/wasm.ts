@@ -290,7 +290,7 @@ export class Session {
     else this.#check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
 
-  /** Sets the masks of one run. Every run sets its own, so no run meets those of another. */
+  /** Sets what one run leaves out or replaces. Every run sets its own, so no run meets another's. */
   #leaveOut(without: Without | undefined): void {
     const masks = masksOf(without, this.#shape);
     this.#bytes(this.#word("without"), masks.length).set(masks);

@@ -5,8 +5,9 @@
 import { usedChoices, valueOf } from "../place.ts";
 
 /**
- * Sets what `wanted` holds by name as soon as a control is there and takes it, and removes it from `wanted`.
- * Returns what makes the choices of now wanted, which a rebuilt chapter then takes.
+ * Gives each control the value that `wanted` has for its name, as soon as the control is there and takes
+ * it. `wanted` then loses the name. Call what it returns before the chapters are rebuilt: it puts their
+ * choices into `wanted`.
  */
 export function keepChoices(chapters: HTMLElement, wanted: Map<string, string>): () => void {
   const used = ({ target }: Event) => (target as Element).closest("[data-choice]")?.setAttribute("data-used", "");
