@@ -7,6 +7,7 @@ import { h, named } from "./dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
 import { latest } from "./latest.ts";
 import type { Chapter, Scene } from "./scene.ts";
+import { slices } from "./slices.ts";
 import { paperOf } from "./tokens.ts";
 
 const CELL = 34;
@@ -24,8 +25,14 @@ export async function occlusion(model: Vit, image: Float32Array, target: number)
       copy.fill(0, row * cols + left, row * cols + left + patchCols);
     return copy;
   });
-  const [whole, ...results] = await model.classifyAll([image, ...without]);
-  return Float32Array.from(results, ({ logits }) => whole!.logits[target]! - logits[target]!);
+  const pause = slices();
+  const logits: number[] = [];
+  for (const each of [image, ...without]) {
+    logits.push((await model.classify(each)).logits[target]!);
+    await pause();
+  }
+  const [whole, ...others] = logits;
+  return Float32Array.from(others, (logit) => whole! - logit);
 }
 
 /** The three ways. Each has a figure and a sentence on what it can mislead about. */
