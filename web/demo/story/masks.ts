@@ -5,6 +5,7 @@ import { chips, h, named } from "./dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
+import { tableSaver } from "./table.ts";
 import { paperOf, patchOfToken, tokenName } from "./tokens.ts";
 
 const TOP = 0.25; // all masks have one scale, because they are compared
@@ -118,6 +119,7 @@ function usesTable(own: Words): HTMLElement {
   const head = h("tr", {}, ...own.usesHead.map((text) => h("th", { scope: "col" }, text)));
   const rows = own.uses.map(([name, ...cells]) =>
     h("tr", {}, h("th", { scope: "row" }, name!), ...cells.map((text) => h("td", {}, text))));
-  return h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: own.usesTitle },
-    h("table", {}, h("caption", {}, own.usesTitle), h("thead", {}, head), h("tbody", {}, ...rows)));
+  const table = h("table", {}, h("caption", {}, own.usesTitle), h("thead", {}, head), h("tbody", {}, ...rows));
+  return h("div", {}, h("div", { className: "uses", tabIndex: 0, role: "region", ariaLabel: own.usesTitle }, table),
+    tableSaver(own.usesTitle, table));
 }

@@ -5,6 +5,7 @@ import { readSafetensors } from "../../explain/safetensors.mjs";
 import { decimal, percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import type { Story } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import { type Both, type Name, NAMES, ORDER, type Pair } from "./pair.ts";
 import { multiplications } from "./reach.ts";
 import { measure } from "./speed.ts";
@@ -51,7 +52,7 @@ export async function buildTable(pair: Pair, { texts: { cnn: texts }, say }: Sto
   };
   const press = button(texts.measure, () => void run(), { id: "cnn-measure" });
   const root = h("div", { className: "figure" },
-    h("h3", {}, texts.tableTitle), h("div", { className: "grid-scroll" }, table),
+    h("h3", {}, texts.tableTitle), h("div", { className: "grid-scroll" }, table), tableSaver(texts.tableTitle, table),
     h("div", { className: "cnn-measure" }, press, verdict),
     h("p", {}, texts.why(images - accuracyOf("convolutions"), images - accuracyOf("vit"))));
   return [root, (both) => (input = both.input)];

@@ -5,6 +5,7 @@ import { decimal } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
 import { h } from "../dom.ts";
 import type { Chapter, Scene } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import { softmax } from "./softmax.ts";
 import { buildSubject, describe, type Subject } from "./subject.ts";
 import { buildSureness } from "./sureness.ts";
@@ -20,7 +21,7 @@ export const chapter: Chapter = (root, story) => {
   let table: ReturnType<typeof buildTable> | undefined;
 
   const row = buildSubject(words, () => take(subject!), () => take({ result: scene!.result }));
-  const scroll = h("div", { className: "grid-scroll" }), sum = h("p", { className: "sum" });
+  const scroll = h("div", { className: "grid-scroll" }), save = h("div"), sum = h("p", { className: "sum" });
   const temperature = buildTemperature(words, (says, done) => {
     draw();
     if (done) story.say(says);
@@ -28,7 +29,7 @@ export const chapter: Chapter = (root, story) => {
   const sureness = buildSureness(story.texts);
   const worst = buildWorst(words, (digit) => void read(digit));
   root.append(h("p", { className: "lead" }, words.lead), h("p", { className: "task" }, words.task),
-    h("p", { className: "notice-this" }, words.notice), row.root, scroll, sum, temperature.root,
+    h("p", { className: "notice-this" }, words.notice), row.root, scroll, save, sum, temperature.root,
     h("p", { className: "lead quiet" }, words.largest), sureness.root, worst.root,
     cite(words.cite));
 
@@ -75,6 +76,7 @@ export const chapter: Chapter = (root, story) => {
       temperature.fit(next.config);
       table = buildTable(next.config.labels, words, move);
       scroll.replaceChildren(table.root);
+      save.replaceChildren(tableSaver(words.table, table.root));
     }
     if (other || before?.version !== next.version) take({ result: next.result });
     else draw(); // another theme

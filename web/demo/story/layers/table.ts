@@ -5,6 +5,7 @@ import { chips, h, named } from "../dom.ts";
 import { signedColour } from "../grid.ts";
 import { shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import { keyOf, logOdds, nameOf, type Part, partsOf, points } from "./parts.ts";
 import { sweep } from "./runs.ts";
 
@@ -25,7 +26,7 @@ export function buildTable({ config }: Scene, words: Words) {
   const table = h("table", {},
     h("thead", {}, h("tr", {}, h("td"), ...columns.map(heading))), h("tbody", {}, ...rows));
   const root = h("div", { className: "figure sweep" }, h("h3", {}, words.sweep), lead,
-    h("div", { className: "grid-scroll" }, table), status);
+    h("div", { className: "grid-scroll" }, table), tableSaver(words.sweep, table), status);
   const results = new Map<string, Result>();
   let turn = 0, dark = false;
   let measure: Measure = "points";

@@ -6,6 +6,7 @@ import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { lessMotion } from "../figure.ts";
+import { tableSaver } from "../table.ts";
 
 type Row = "pixel" | "weight" | "product";
 
@@ -20,6 +21,7 @@ export interface Listed {
 
 export interface Numbers {
   root: HTMLElement;
+  save: HTMLElement;
   /** Makes the columns for patches of another size. */
   fit(shape: Shape, filtered: boolean): void;
   draw(listed: Listed): void;
@@ -39,6 +41,7 @@ export function buildNumbers(texts: Texts["patches"]): Numbers {
 
   return {
     root,
+    save: tableSaver(texts.numbers, table),
     fit(next, filtered) {
       shape = next;
       const places = Array.from({ length: shape.patchRows * shape.patchCols }, (_, i) =>

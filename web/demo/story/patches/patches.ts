@@ -40,7 +40,7 @@ export const chapter: Chapter = (root, story) => {
   const classToken = buildClassToken(story);
   root.append(...words.leads,
     h("div", { className: "side-by-side" }, lift.root, product.root, field.root),
-    caption, numbers.root, product.sum, tokenFigure, classToken.root, ...words.after);
+    caption, numbers.root, numbers.save, product.sum, tokenFigure, classToken.root, ...words.after);
 
   const filters = loadFilters((failure) => {
     if (failure) product.fail(failure);

@@ -3,6 +3,7 @@ import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { h, named, slider } from "../dom.ts";
 import type { Story } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import { patchOfToken, tokenName } from "../tokens.ts";
 import { positionsOf, rowOf } from "../vectors.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
@@ -96,9 +97,10 @@ function buildNumbers(story: Story): Part {
       },
     });
   };
-  const root = h("div", { className: "numbers" }, label,
-    h("div", { className: "grid-scroll" }, h("table", { className: "scores sum", id: "positions-sum" }, title,
-      h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), body)));
+  const table = h("table", { className: "scores sum", id: "positions-sum" }, title,
+    h("thead", {}, h("tr", {}, ...head.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), body);
+  const root = h("div", { className: "numbers" }, label, h("div", { className: "grid-scroll" }, table),
+    tableSaver(texts.fade, table));
 
   const draw = (placed: Placed) => {
     shown = placed;

@@ -6,7 +6,7 @@ import type { Part, Placed } from "./kinds.ts";
 import { largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
 
-export function buildScores(texts: Texts["positions"]): Part {
+export function buildScores(texts: Texts["positions"]): Part & { root: HTMLTableElement } {
   const body = h("tbody");
   const rows = new Map<string, (before: number, after: number, top: number, best: boolean) => void>();
   const root = h("table", { className: "scores" },

@@ -6,6 +6,7 @@ import { percentage, whole } from "../../texts/words.ts";
 import { button, h, named } from "../dom.ts";
 import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import { Board } from "./board.ts";
 import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
 import { briefly, largestChange } from "./numbers.ts";
@@ -37,7 +38,8 @@ export function buildScramble(story: Story, choices: Choices, change: () => void
   const texts = story.texts.positions;
   const boards = buildBoards(story, choices, change), controls = buildControls(texts, choices, change);
   const verdict = buildVerdict(texts), scores = buildScores(texts), accuracy = buildAccuracy(texts);
-  boards.root.append(h("div", { className: "verdict-and-scores" }, verdict.root, scores.root));
+  boards.root.append(h("div", { className: "verdict-and-scores" }, verdict.root,
+    h("div", {}, scores.root, tableSaver(texts.scores, scores.root))));
   const root = h("section", { className: "part" },
     h("h3", {}, texts.scrambleTitle),
     h("p", { className: "lead" }, texts.scrambleLead),
@@ -164,11 +166,12 @@ function buildAccuracy(texts: Words) {
       h("th", { scope: "row" }, texts.kinds[kind]), h("td", {}, bars.root), h("td", {}, share(before)), h("td", {}, share(after)));
   });
   const words = h("p", { className: "lead", id: "scramble-digits" });
-  const root = h("div", { className: "accuracy" }, words,
-    h("table", { className: "scores" }, h("caption", {}, texts.accuracy(whole(measured.digits))),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, texts.kind), h("td"),
-        h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
-      h("tbody", {}, ...rows)));
+  const title = texts.accuracy(whole(measured.digits));
+  const table = h("table", { className: "scores" }, h("caption", {}, title),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, texts.kind), h("td"),
+      h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
+    h("tbody", {}, ...rows));
+  const root = h("div", { className: "accuracy" }, words, table, tableSaver(title, table));
   const draw = (kind: Kind, on: boolean) => {
     const { before, after, without } = measured.right[kind];
     const digits = whole(measured.digits);

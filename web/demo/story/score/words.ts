@@ -3,6 +3,7 @@ import type { Texts } from "../../texts/en.ts";
 import { decimal, number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import type { Scene } from "../scene.ts";
+import { tableSaver } from "../table.ts";
 import type { Answer } from "./head.ts";
 
 /** The first token of each row of the grid, and the class token. */
@@ -16,7 +17,9 @@ export function marksOf({ config, shape }: Scene, { story }: Texts): [token: num
 export function buildTable({ score }: Texts): { root: HTMLElement; draw(answer: Answer, name: (token: number) => string): void } {
   const body = h("tbody");
   const head = h("thead", {}, h("tr", {}, ...score.tableHead.map((text) => h("th", { scope: "col" }, text))));
-  const root = h("details", {}, h("summary", {}, score.table), h("div", { className: "grid-scroll" }, h("table", {}, head, body)));
+  const table = h("table", {}, head, body);
+  const root = h("details", {}, h("summary", {}, score.table), h("div", { className: "grid-scroll" }, table),
+    tableSaver(score.table, table));
   let fill = () => {};
   root.addEventListener("toggle", () => fill());
   const draw = ({ scores, weights }: Answer, name: (token: number) => string) => {
