@@ -196,18 +196,18 @@ static void answers_close(struct answers *answers) {
 
 static vit_status answer(struct answers *answers, const vit_model *model, size_t threads,
                          vit_error *why) {
-    struct pool *pool = NULL;
-    vit_status status = pool_open(&pool, threads, why);
+    vit_team *team = NULL;
+    vit_status status = team_open(&team, threads, why);
     for (size_t i = 0, done = 0; i < answers->kind_count && !status;
          done += answers->kinds[i++].count) {
         const struct kind *kind = &answers->kinds[i];
         for (size_t j = 0; j < kind->count; j++)
             answers->weight[done + j] = 1 / (double)kind->count;
         memcpy(answers->labels + done, kind->data.labels + kind->first, kind->count);
-        status = evaluate_logits(answers->logits + done * answers->classes, pool, model,
+        status = evaluate_logits(answers->logits + done * answers->classes, team, model,
                                  &kind->data, kind->first, kind->count, why);
     }
-    pool_close(pool);
+    team_close(team);
     return status;
 }
 

@@ -40,12 +40,12 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
                         "--confusion: expected a model of at most %z classes, got %z",
                         (size_t)MOST_CONFUSED, classes);
     size_t *confusion = a->confusion ? calloc(classes * classes, sizeof *confusion) : NULL;
-    struct pool *pool = NULL;
+    vit_team *team = NULL;
     struct score score = {0};
     vit_status status = a->confusion && !confusion
                             ? vit_fail(why, VIT_NO_MEMORY, "no memory for the confusion matrix")
-                            : pool_open(&pool, a->threads, why);
-    if (!status) status = evaluate(&score, confusion, pool, model, data, 0, data->count, why);
+                            : team_open(&team, a->threads, why);
+    if (!status) status = evaluate(&score, confusion, team, model, data, 0, data->count, why);
     if (!status) {
         if (confusion) print_confusion(confusion, model, classes);
         printf("loss: %.4f\n", score.loss);
@@ -53,7 +53,7 @@ static vit_status measure(const struct arguments *a, const vit_model *model,
         printf("accuracy: %.4f (%zu/%zu)\n", (double)score.correct / (double)score.count,
                score.correct, score.count);
     }
-    pool_close(pool);
+    team_close(team);
     free(confusion);
     return status;
 }

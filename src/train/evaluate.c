@@ -1,5 +1,6 @@
 /* Loss, accuracy, calibration and confusion on a data set, in parallel over its images. */
 #include "base/error.h"
+#include "base/team.h"
 #include "train.h"
 
 #include <stdlib.h>
@@ -89,16 +90,16 @@ static vit_status add_parts(struct score *score, size_t *confusion, const struct
     return VIT_OK;
 }
 
-static vit_status evaluate_all(struct score *score, size_t *confusion, struct pool *pool,
+static vit_status evaluate_all(struct score *score, size_t *confusion, vit_team *team,
                                struct evaluation e, vit_error *why) {
-    size_t threads = pool_threads(pool), K = e.classes;
+    size_t threads = team_size(team), K = e.classes;
     size_t *counts = confusion ? calloc(threads * K * K, sizeof *counts) : NULL;
     vit_status status;
     *score = (struct score){0};
     e.parts = calloc(threads, sizeof *e.parts);
     if (e.parts && (counts || !confusion)) {
         for (size_t t = 0; t < threads && counts; t++) e.parts[t].confusion = counts + t * K * K;
-        pool_run(pool, evaluate_part, &e);
+        team_run(team, evaluate_part, &e);
         status = add_parts(score, confusion, &e, threads, why);
     } else {
         status = vit_fail(why, VIT_NO_MEMORY, "no memory to evaluate");
@@ -108,19 +109,18 @@ static vit_status evaluate_all(struct score *score, size_t *confusion, struct po
     return status;
 }
 
-vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
-                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
-                    vit_error *why) {
+vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
+                    const struct data_set *data, size_t first, size_t count, vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
     struct evaluation e = {model, data, first, count, classes, NULL, NULL};
-    return evaluate_all(score, confusion, pool, e, why);
+    return evaluate_all(score, confusion, team, e, why);
 }
 
-vit_status evaluate_logits(float *logits, struct pool *pool, const vit_model *model,
+vit_status evaluate_logits(float *logits, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count,
                            vit_error *why) {
     size_t classes = vit_model_config(model)->classes;
     struct evaluation e = {model, data, first, count, classes, logits, NULL};
     struct score score;
-    return evaluate_all(&score, NULL, pool, e, why);
+    return evaluate_all(&score, NULL, team, e, why);
 }

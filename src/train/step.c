@@ -4,6 +4,7 @@
  * thread is faster, so the same seed and number of threads give the same bits. */
 #include "step.h"
 #include "base/error.h"
+#include "base/team.h"
 #include "kernels/kernels.h"
 #include "rng.h"
 
@@ -29,7 +30,7 @@ struct stepper {
     const struct recipe *recipe;
     const struct samples *samples;
     const struct vit_kernels *kernels;
-    struct pool *pool;
+    vit_team *team; /* NULL: one thread */
     vit_model *model;
     vit_tensor *tensors;
     size_t tensor_count;
@@ -173,14 +174,14 @@ static void climb_back(void *context, size_t thread, size_t threads) {
 
 static double norm(const struct stepper *s) {
     double square = 0;
-    for (size_t i = 0; i < pool_threads(s->pool); i++) square += s->lanes[i].square;
+    for (size_t i = 0; i < team_size(s->team); i++) square += s->lanes[i].square;
     return sqrt(square);
 }
 
 /* Computes the gradient of s->part, in the first lane, and returns its norm. */
 static double part_gradient(struct stepper *s) {
-    pool_run(s->pool, compute_gradient, s);
-    pool_run(s->pool, add_lanes, s);
+    team_run(s->team, compute_gradient, s);
+    team_run(s->team, add_lanes, s);
     return norm(s);
 }
 
@@ -189,9 +190,9 @@ static double part_gradient(struct stepper *s) {
  * algorithm 1 and section 4.1. */
 static void gradient_uphill(struct stepper *s) {
     s->climb = s->recipe->sharpness / (part_gradient(s) + 1e-12);
-    pool_run(s->pool, climb, s);
+    team_run(s->team, climb, s);
     part_gradient(s);
-    pool_run(s->pool, climb_back, s);
+    team_run(s->team, climb_back, s);
 }
 
 /* Computes s->gradient, of the whole batch, and returns its norm. */
@@ -205,8 +206,8 @@ static double batch_gradient(struct stepper *s, struct step_sums *sums) {
             gradient_uphill(s);
         else
             part_gradient(s);
-        pool_run(s->pool, add_part, s);
-        for (size_t i = 0; i < pool_threads(s->pool); i++) {
+        team_run(s->team, add_part, s);
+        for (size_t i = 0; i < team_size(s->team); i++) {
             sums->loss += s->lanes[i].sums.loss;
             sums->correct += s->lanes[i].sums.correct;
             sums->digits += s->lanes[i].sums.digits;
@@ -257,7 +258,7 @@ bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *ind
                   size_t epoch, size_t step, double learning_rate) {
     const struct recipe *recipe = s->recipe;
     s->indices = indices, s->batch = n, s->epoch = epoch;
-    pool_run(s->pool, draw_batch, s);
+    team_run(s->team, draw_batch, s);
     double length = batch_gradient(s, sums), clip = recipe->clip_norm;
     if (!isfinite(length)) return false;
     s->adamw = (struct adamw){
@@ -271,7 +272,7 @@ bool stepper_step(struct stepper *s, struct step_sums *sums, const uint32_t *ind
         .ema_decay = ema_warm(recipe->ema_decay, step + 1),
         .gradient_scale = clip > 0 && length > clip ? clip / length : 1,
     };
-    pool_run(s->pool, update_parameters, s);
+    team_run(s->team, update_parameters, s);
     return true;
 }
 
@@ -317,7 +318,7 @@ static bool open_batch(struct stepper *s) {
 }
 
 static bool open_all(struct stepper *s) {
-    size_t threads = pool_threads(s->pool);
+    size_t threads = team_size(s->team);
     s->lanes = calloc(threads, sizeof *s->lanes);
     s->tensor_count = vit_tensor_count(s->model);
     s->tensors = malloc(s->tensor_count * sizeof *s->tensors);
@@ -329,7 +330,7 @@ static bool open_all(struct stepper *s) {
 }
 
 vit_status stepper_open(struct stepper **out, const struct train_job *job,
-                        const struct samples *samples, struct pool *pool, vit_model *model,
+                        const struct samples *samples, vit_team *team, vit_model *model,
                         const struct checkpoint *state, vit_error *why) {
     struct stepper *s = *out = malloc(sizeof *s);
     if (s)
@@ -337,7 +338,7 @@ vit_status stepper_open(struct stepper **out, const struct train_job *job,
                               .recipe = job->recipe,
                               .samples = samples,
                               .kernels = recipe_kernels(job->recipe),
-                              .pool = pool,
+                              .team = team,
                               .model = model,
                               .arrays = state->arrays,
                               .count = state->count};
@@ -347,7 +348,7 @@ vit_status stepper_open(struct stepper **out, const struct train_job *job,
 
 void stepper_close(struct stepper *s) {
     if (!s) return;
-    for (size_t i = 0; s->lanes && i < pool_threads(s->pool); i++) {
+    for (size_t i = 0; s->lanes && i < team_size(s->team); i++) {
         free(s->lanes[i].tape_memory);
         free(s->lanes[i].gradient);
         free(s->lanes[i].logits);

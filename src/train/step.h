@@ -13,7 +13,7 @@ struct step_sums {
 /* Borrows all arguments. `model` holds the parameters of `state`. The caller closes *out, even if
  * this fails. */
 vit_status stepper_open(struct stepper **out, const struct train_job *job,
-                        const struct samples *samples, struct pool *pool, vit_model *model,
+                        const struct samples *samples, vit_team *team, vit_model *model,
                         const struct checkpoint *state, vit_error *why);
 void stepper_close(struct stepper *stepper);
 /* Step `step` of the run, counted from 0: follows the gradient of samples indices[0…n-1] of `epoch`

@@ -1,4 +1,4 @@
-/* A pool of threads that all run the same task on their own part. */
+/* A team of the system's threads, which wait for work between two runs. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "train.h"
@@ -11,11 +11,12 @@
 #endif
 
 struct pool {
+    vit_team team; /* first, so that a team's address is its pool's */
     pthread_mutex_t lock;
     pthread_cond_t start, done;
-    pool_task *task; /* NULL: time to leave */
+    vit_part *part; /* NULL: time to leave */
     void *context;
-    size_t round, running, threads, started;
+    size_t round, running, started;
     struct worker {
         struct pool *pool;
         size_t index;
@@ -29,53 +30,63 @@ static void *work(void *argument) {
     for (size_t round = 1;; round++) {
         pthread_mutex_lock(&pool->lock);
         while (pool->round < round) pthread_cond_wait(&pool->start, &pool->lock);
-        pool_task *task = pool->task;
+        vit_part *part = pool->part;
         void *context = pool->context;
         pthread_mutex_unlock(&pool->lock);
-        if (!task) return NULL;
-        task(context, worker->index, pool->threads);
+        if (!part) return NULL;
+        part(context, worker->index, pool->team.size);
         pthread_mutex_lock(&pool->lock);
         if (--pool->running == 0) pthread_cond_signal(&pool->done);
         pthread_mutex_unlock(&pool->lock);
     }
 }
 
-static void begin(struct pool *pool, pool_task *task, void *context) {
+static void begin(struct pool *pool, vit_part *part, void *context) {
     pthread_mutex_lock(&pool->lock);
-    pool->task = task;
+    pool->part = part;
     pool->context = context;
-    pool->running = pool->threads - 1;
+    pool->running = pool->team.size - 1;
     pool->round++;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
 }
 
-vit_status pool_open(struct pool **out, size_t threads, vit_error *why) {
+static void run(vit_team *team, vit_part *part, void *context) {
+    struct pool *pool = (struct pool *)team;
+    begin(pool, part, context);
+    part(context, 0, team->size);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->running) pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+vit_status team_open(vit_team **out, size_t threads, vit_error *why) {
     *out = NULL;
 #ifdef HAVE_OPENBLAS
-    openblas_set_num_threads(1); /* the pool has the threads: a product runs on one of them */
+    openblas_set_num_threads(1); /* the team has the threads: a product runs on one of them */
 #endif
     struct pool *pool = calloc(1, sizeof *pool + threads * sizeof *pool->workers);
     if (!pool) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z threads", threads);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
-    pool->threads = threads;
+    pool->team = (vit_team){threads, run};
     for (pool->started = 1; pool->started < threads; pool->started++) {
         struct worker *worker = &pool->workers[pool->started];
         *worker = (struct worker){.pool = pool, .index = pool->started};
         if (pthread_create(&worker->thread, NULL, work, worker)) {
             vit_status status = vit_fail(why, VIT_NO_MEMORY, "cannot start thread %z of %z",
                                          pool->started + 1, threads);
-            pool_close(pool);
+            team_close(&pool->team);
             return status;
         }
     }
-    *out = pool;
+    *out = &pool->team;
     return VIT_OK;
 }
 
-void pool_close(struct pool *pool) {
+void team_close(vit_team *team) {
+    struct pool *pool = (struct pool *)team;
     if (!pool) return;
     begin(pool, NULL, NULL);
     for (size_t i = 1; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
@@ -83,22 +94,6 @@ void pool_close(struct pool *pool) {
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->lock);
     free(pool);
-}
-
-size_t pool_threads(const struct pool *pool) {
-    return pool->threads;
-}
-
-void pool_run(struct pool *pool, pool_task *task, void *context) {
-    begin(pool, task, context);
-    task(context, 0, pool->threads);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->running) pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-struct range range_part(size_t n, size_t thread, size_t threads) {
-    return (struct range){n * thread / threads, n * (thread + 1) / threads};
 }
 
 size_t cpu_count(void) {

@@ -11,7 +11,7 @@
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   muon.c      another optimiser, for matrices
- *   team.c      threads
+ *   team.c      threads of the system
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
  *   calibrate.c how reliable probabilities are, and the temperature that makes them so
  *   resume.c    checkpoints of interrupted runs
@@ -288,19 +288,17 @@ void muon_update(const struct vit_kernels *kernels, float *restrict parameters, 
 
 /* ---- Threads ------------------------------------------------------------ */
 
-struct pool;
-typedef void pool_task(void *context, size_t thread, size_t threads);
-
-vit_status pool_open(struct pool **out, size_t threads, vit_error *why);
-void pool_close(struct pool *pool);
-size_t pool_threads(const struct pool *pool);
-/* Runs task(context, 0…threads-1, threads), thread 0 being the caller; returns when all did. */
-void pool_run(struct pool *pool, pool_task *task, void *context);
+/* A team of `threads`, of which the caller is the first; each does one part of every run. */
+vit_status team_open(vit_team **out, size_t threads, vit_error *why);
+void team_close(vit_team *team);
 /* [begin, end): part `thread` of `threads` of n things. */
 struct range {
     size_t begin, end;
 };
-struct range range_part(size_t n, size_t thread, size_t threads);
+static inline struct range range_part(size_t n, size_t thread, size_t threads) {
+    uint64_t end = n; /* in 32 bits a product could be too large */
+    return (struct range){(size_t)(end * thread / threads), (size_t)(end * (thread + 1) / threads)};
+}
 size_t cpu_count(void);
 
 /* ---- Evaluation --------------------------------------------------------- */
@@ -313,11 +311,10 @@ struct score {
 
 /* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: [true][told],
  * added to. */
-vit_status evaluate(struct score *score, size_t *confusion, struct pool *pool,
-                    const vit_model *model, const struct data_set *data, size_t first, size_t count,
-                    vit_error *why);
+vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
+                    const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The same images' logits (count,K). */
-vit_status evaluate_logits(float *logits, struct pool *pool, const vit_model *model,
+vit_status evaluate_logits(float *logits, vit_team *team, const vit_model *model,
                            const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The index of the largest of n logits; the first of equals. */
 size_t largest_logit(const float *logits, size_t n);

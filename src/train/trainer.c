@@ -22,7 +22,7 @@ struct trainer {
     struct data_set drawn; /* drawings to validate with */
     size_t steps;          /* in an epoch */
     vit_model *model, *average;
-    struct pool *pool;
+    vit_team *team;
     struct stepper *stepper;
     struct checkpoint state;
     char *checkpoint_path, *log_path;
@@ -157,12 +157,12 @@ static vit_status train_images(struct trainer *t, struct epoch_record *record, b
 static vit_status validate(struct trainer *t, struct epoch_record *record, vit_error *why) {
     struct score score;
     if (!t->recipe->validation) return VIT_OK;
-    vit_status status = evaluate(&score, NULL, t->pool, t->average, t->data, t->samples.images,
+    vit_status status = evaluate(&score, NULL, t->team, t->average, t->data, t->samples.images,
                                  t->recipe->validation, why);
     record->validation_loss = score.loss;
     record->validation_accuracy = (double)score.correct / (double)score.count;
     if (status || !t->drawn.count) return status;
-    status = evaluate(&score, NULL, t->pool, t->average, &t->drawn, 0, t->drawn.count, why);
+    status = evaluate(&score, NULL, t->team, t->average, &t->drawn, 0, t->drawn.count, why);
     record->drawings_accuracy = (double)score.correct / (double)score.count;
     return status;
 }
@@ -262,16 +262,16 @@ static vit_status trainer_open(struct trainer *t, const struct train_job *job, v
                                data->columns, why);
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
-    if (!status) status = pool_open(&t->pool, job->threads, why);
+    if (!status) status = team_open(&t->team, job->threads, why);
     if (!status)
-        status = stepper_open(&t->stepper, job, &t->samples, t->pool, t->model, &t->state, why);
+        status = stepper_open(&t->stepper, job, &t->samples, t->team, t->model, &t->state, why);
     if (!status) status = checkpoint_identify(&t->state, job, why);
     return status;
 }
 
 static void trainer_close(struct trainer *t) {
     stepper_close(t->stepper);
-    pool_close(t->pool);
+    team_close(t->team);
     free(t->log_path);
     free(t->checkpoint_path);
     free(t->order);

@@ -28,17 +28,6 @@ static void run_in_turn(vit_team *team, vit_part *part, void *context) {
     if (count > orderly->most_parts) orderly->most_parts = count;
 }
 
-#ifndef __wasm__
-struct threaded {
-    vit_team team;
-    struct pool *pool;
-};
-
-static void run_at_once(vit_team *team, vit_part *part, void *context) {
-    pool_run(((struct threaded *)team)->pool, part, context);
-}
-#endif
-
 /* ---- Runs --------------------------------------------------------------- */
 
 /* Outputs of a run besides the logits. Without hidden or final tokens the last block carries only
@@ -162,16 +151,16 @@ TEST("a run cut into any number of parts, in any order, gives the bits of one pa
 static void check_threads(const struct subject *s) {
     static const size_t SIZES[] = {1, 2, 3, 5, 8};
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
-        struct threaded t = {.team = {SIZES[i], run_at_once}};
+        vit_team *team;
         vit_error why = {""};
-        REQUIRE(!pool_open(&t.pool, SIZES[i], &why), "no threads: %s", why.text);
+        REQUIRE(!team_open(&team, SIZES[i], &why), "no threads: %s", why.text);
         for (size_t batch = 1; batch <= MOST_IMAGES; batch += 2)
             for (int wants = MAPS; wants <= ALL; wants += ALL - MAPS) {
                 struct outputs alone = run(s, batch, batch, wants, NULL);
-                check_team(s, &alone, batch, batch, wants, &t.team);
+                check_team(s, &alone, batch, batch, wants, team);
                 outputs_free(&alone);
             }
-        pool_close(t.pool);
+        team_close(team);
     }
 }
 

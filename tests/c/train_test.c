@@ -7,20 +7,20 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* ---- The pool ----------------------------------------------------------- */
+/* ---- The team ----------------------------------------------------------- */
 
 static void mark(void *context, size_t thread, size_t threads) {
     struct range range = range_part(1000, thread, threads);
     for (size_t i = range.begin; i < range.end; i++) ((int *)context)[i]++;
 }
 
-TEST("a pool's parts cover every index once a round, with any number of threads") {
+TEST("a team's parts cover every index once a round, with any number of threads") {
     for (size_t threads = 1; threads <= 5; threads++) {
         int marks[1000] = {0};
-        struct pool *pool;
-        REQUIRE(!pool_open(&pool, threads, NULL), "no pool of %zu", threads);
-        for (int round = 0; round < 100; round++) pool_run(pool, mark, marks);
-        pool_close(pool);
+        vit_team *team;
+        REQUIRE(!team_open(&team, threads, NULL), "no team of %zu", threads);
+        for (int round = 0; round < 100; round++) team->run(team, mark, marks);
+        team_close(team);
         for (size_t i = 0; i < 1000; i++) CHECK(marks[i] == 100, "%zu: %d marks", i, marks[i]);
     }
 }
@@ -165,11 +165,11 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
     vit_model *model = NULL;
     vit_error why = {""};
     REQUIRE(bytes && !vit_open(&model, bytes, size, &vit_native, &why), "%s", why.text);
-    struct pool *pool;
+    vit_team *team;
     struct score score;
     size_t confusion[9] = {0}, sum = 0, diagonal = 0;
-    REQUIRE(!pool_open(&pool, 3, &why), "%s", why.text);
-    CHECK(!evaluate(&score, confusion, pool, model, &bars, 420, 40, &why), "%s", why.text);
+    REQUIRE(!team_open(&team, 3, &why), "%s", why.text);
+    CHECK(!evaluate(&score, confusion, team, model, &bars, 420, 40, &why), "%s", why.text);
     for (size_t i = 0; i < 9; i++) sum += confusion[i], diagonal += i % 4 ? 0 : confusion[i];
     CHECK(sum == 40 && diagonal == score.correct, "confusion of %zu, %zu right", sum, diagonal);
     CHECK((double)score.correct / 40 == watcher.last.validation_accuracy, "%zu of 40 and %g",
@@ -184,7 +184,7 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
     for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
     CHECK(lines == 31, "the log has %zu lines", lines);
     free(log);
-    pool_close(pool);
+    team_close(team);
     vit_close(model);
     free(bytes);
     recipe_close(&recipe);
