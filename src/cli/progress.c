@@ -23,7 +23,7 @@ struct times {
 };
 
 static struct times times_of(const struct train_progress *p) {
-    struct times t = {.rate = (double)p->done / p->seconds};
+    struct times t = {.rate = p->rate};
     size_t left = p->images - p->done, later = (p->epochs - p->epoch) * p->images;
     print_time(t.epoch_left, sizeof t.epoch_left, (double)left / t.rate);
     print_time(t.run_left, sizeof t.run_left, (double)(left + later) / t.rate);

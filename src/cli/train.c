@@ -8,13 +8,14 @@
 
 struct session {
     struct progress progress;
-    size_t epochs_done;
+    struct train_progress last; /* as the last step told */
     const char *out, *plot;
     vit_error plot_error; /* printed at the end, because training goes on without a plot */
 };
 
 static bool on_step(void *context, const struct train_progress *now) {
     struct session *session = context;
+    session->last = *now;
     progress_tell(&session->progress, now);
     return !interrupted();
 }
@@ -29,7 +30,6 @@ static void plot(struct session *session) {
 
 static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
     struct session *session = context;
-    session->epochs_done = epoch;
     progress_clear(&session->progress);
     printf("epoch %zu/%zu  loss %.4f  accuracy %.4f  ", epoch, epochs, r->train_loss,
            r->train_accuracy);
@@ -44,9 +44,11 @@ static void on_epoch(void *context, size_t epoch, size_t epochs, const struct ep
     plot(session);
 }
 
-static void on_resumed(void *context, size_t epoch, size_t epochs) {
-    ((struct session *)context)->epochs_done = epoch;
-    printf("resumed after epoch %zu of %zu\n", epoch, epochs);
+static void on_resumed(void *context, size_t epoch, size_t epochs, size_t done, size_t images) {
+    (void)context;
+    printf("resumed after epoch %zu of %zu", epoch, epochs);
+    if (done) printf(" and %zu of the next one's %zu images", done, images);
+    printf("\n");
     fflush(stdout);
 }
 
@@ -75,19 +77,16 @@ static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, 
 }
 
 static int report(const struct arguments *a, const struct recipe *recipe, bool finished,
-                  size_t epochs_done) {
+                  const struct train_progress *last) {
     if (finished) {
         show(stdout, a->out);
         printf(": %zu epochs, seed %llu\n", recipe->epochs, (unsigned long long)recipe->seed);
         return EXIT_FINE;
     }
-    if (epochs_done) {
-        fprintf(stderr, "vit: interrupted; %zu of %zu epochs are in ", epochs_done, recipe->epochs);
-        show(stderr, a->out);
-        fprintf(stderr, ".checkpoint: run the same command again to go on\n");
-    } else {
-        fprintf(stderr, "vit: interrupted in the first epoch; nothing is kept\n");
-    }
+    fprintf(stderr, "vit: interrupted in epoch %zu of %zu, after %zu of its %zu images; all is in ",
+            last->epoch, last->epochs, last->done, last->images);
+    show(stderr, a->out);
+    fprintf(stderr, ".checkpoint: run the same command again to go on\n");
     return EXIT_INTERRUPTED;
 }
 
@@ -129,19 +128,21 @@ static int train(const struct arguments *a) {
             .recipe = &recipe,
             .data = &data,
             .drawings = a->strokes ? &drawings : NULL,
-            .out = a->out,
             .start = start,
             .teacher = teacher,
             .threads = a->threads,
+        };
+        struct train_files files = {
+            .out = a->out,
             .snapshots = a->snapshots,
             .fresh = a->fresh,
             .watch = {&session, on_step, on_epoch, on_resumed},
         };
-        status = train_run(&job, &finished, &why);
+        status = train_run(&job, &files, &finished, &why);
         progress_clear(&session.progress);
     }
     if (session.plot_error.text[0]) fail(&session.plot_error);
-    int code = status ? fail(&why) : report(a, &recipe, finished, session.epochs_done);
+    int code = status ? fail(&why) : report(a, &recipe, finished, &session.last);
     vit_close(teacher);
     vit_close(start);
     drawings_close(&drawings);

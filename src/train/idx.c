@@ -173,12 +173,6 @@ vit_status data_open(struct data_set *data, const char *images, const char *labe
     return status;
 }
 
-void data_close(struct data_set *data) {
-    free(data->images);
-    free(data->labels);
-    *data = (struct data_set){0};
-}
-
 /* Finds DIR/name, else DIR/name.gz; false if neither is there. */
 static bool find_file(char *path, size_t size, const char *directory, const char *name) {
     static const char *const endings[] = {"", ".gz"};
@@ -200,16 +194,4 @@ vit_status data_open_directory(struct data_set *data, const char *directory,
             return vit_fail(why, VIT_BAD_FILE, "%s: expected %s in it, with or without .gz",
                             directory, names[i]);
     return data_open(data, paths[0], paths[1], config, why);
-}
-
-void data_image(float *image, const struct data_set *data, size_t index) {
-    size_t n = data->rows * data->columns;
-    const uint8_t *source = data->images + index * n;
-    for (size_t i = 0; i < n; i++) image[i] = (float)source[i] / 255;
-}
-
-void data_standardise(float *image, size_t n, const vit_config *config) {
-    if (config->prepare != VIT_PREPARE_PHOTO) return;
-    for (size_t i = 0; i < n; i++)
-        image[i] = (image[i] - config->photo.mean[0]) / config->photo.std[0];
 }

@@ -5,11 +5,6 @@
 
 struct stepper; /* a step's memory, thread by thread */
 
-struct step_sums {
-    double loss;
-    size_t correct, digits; /* digits: samples that have a class */
-};
-
 /* Borrows all arguments. `model` holds the parameters of `state`. The caller closes *out, even if
  * this fails. */
 vit_status stepper_open(struct stepper **out, const struct train_job *job,

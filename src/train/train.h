@@ -1,8 +1,8 @@
-/* Training in native code: IDX data → augmented batches → forward, backward, AdamW → a model file.
+/* Training: images → augmented batches → forward, backward, AdamW → a model.
  *
- *   idx.c       data sets in MNIST's own format
  *   recipe.c    what to train and how, as JSON
  *   augment.c   one warp per image: affine, elastic, stroke thickness
+ *   data.c      data sets
  *   strokes.c   pen drawings, and pens to draw them with
  *   habits.c    changes of strokes, as other hands write
  *   negatives.c drawings that are no digit
@@ -11,12 +11,19 @@
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   muon.c      another optimiser, for matrices
- *   team.c      threads of the system
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
  *   calibrate.c how reliable probabilities are, and the temperature that makes them so
- *   resume.c    checkpoints of interrupted runs
+ *   checkpoint.c  all that a run needs to go on, as bytes
+ *   trainer.c   the loop: step after step, epoch after epoch
+ *
+ * With files and the system's threads, which a page has not:
+ *
+ *   idx.c       data sets in MNIST's own format
+ *   jsonl.c     pen drawings
+ *   team.c      threads
+ *   resume.c    checkpoints
  *   files.c     reading whole files up to a limit, writing beside and renaming
- *   trainer.c   the loop over epochs
+ *   run.c       a run of the trainer, with its log, snapshots and model
  *
  * All random numbers are functions of (seed, purpose, epoch, image): see rng.h. The result of a
  * run depends only on the recipe, the data, the seed and the number of threads. */
@@ -371,12 +378,20 @@ enum {
 /* Parameters, the optimiser's two moments, the moving average of the parameters. */
 enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
 
+struct step_sums {
+    double loss;
+    size_t correct, digits; /* digits: samples that have a class */
+};
+double step_accuracy(const struct step_sums *sums);
+
 struct checkpoint {
     uint64_t identity[RUN_IDENTITY];
     size_t epoch;                 /* finished ones */
+    size_t step;                  /* taken of the next epoch */
+    struct step_sums sums;        /* of those steps */
     struct epoch_record *records; /* (epochs), the first `epoch` of them filled */
-    size_t epochs;
-    size_t count; /* of each of the arrays */
+    size_t epochs, steps;         /* steps: of an epoch */
+    size_t count;                 /* of each of the arrays */
     float *arrays[CHECKPOINT_ARRAYS];
 };
 
@@ -384,8 +399,17 @@ struct train_job;
 /* Names the run. */
 vit_status checkpoint_identify(struct checkpoint *checkpoint, const struct train_job *job,
                                vit_error *why);
+size_t checkpoint_size(const struct checkpoint *checkpoint); /* bytes */
+void checkpoint_encode(uint8_t *bytes, const struct checkpoint *checkpoint);
+/* Fills `checkpoint`, which names the run. `name` names the bytes in messages. After a failure the
+ * run cannot go on. */
+vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
+                             const char *name, vit_error *why);
+/* Whether the first bytes of a checkpoint are of this run. */
+vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
+                            const char *name, vit_error *why);
 vit_status checkpoint_save(const struct checkpoint *checkpoint, const char *path, vit_error *why);
-/* Fills the arrays of `checkpoint`, which names the run; *found is false without a file. */
+/* *found is false without a file. */
 vit_status checkpoint_load(struct checkpoint *checkpoint, const char *path, bool *found,
                            vit_error *why);
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
@@ -411,38 +435,70 @@ bool leads_to_stdout(const char *path);
 
 /* ---- The loop ----------------------------------------------------------- */
 
-struct train_progress {
-    size_t epoch, epochs;  /* epoch counts from 1 */
-    size_t done, images;   /* of this epoch */
-    double seconds;        /* of this epoch */
-    double loss, accuracy; /* so far in this epoch */
-    double gflops;
-};
-
-/* How the loop speaks to its caller; any of these may be NULL. */
-struct train_watch {
-    void *context;
-    /* After every step; false stops the run, which can be resumed from its last epoch. */
-    bool (*step)(void *context, const struct train_progress *progress);
-    void (*epoch)(void *context, size_t epoch, size_t epochs, const struct epoch_record *record);
-    void (*resumed)(void *context, size_t epoch, size_t epochs);
-};
-
 struct train_job {
     const struct recipe *recipe;
     const struct data_set *data;
     const struct drawings *drawings; /* NULL: none */
-    const char *out;    /* the model; with .checkpoint and .log.tsv appended, the others */
-    vit_model *start;   /* fine-tune from it; NULL: from random parameters */
-    vit_model *teacher; /* NULL: none */
+    vit_model *start;                /* fine-tune from it; NULL: from random parameters */
+    vit_model *teacher;              /* NULL: none */
     size_t threads;
+};
+
+struct trainer;
+
+/* Borrows all arguments; job->threads is the size of `team`, which is NULL for one thread.
+ * → *out, which the caller closes; NULL on failure. */
+vit_status trainer_open(struct trainer **out, const struct train_job *job, vit_team *team,
+                        vit_error *why);
+void trainer_close(struct trainer *trainer);
+
+/* Where the run is. The caller may fill it from a checkpoint before the first step. */
+struct checkpoint *trainer_state(struct trainer *trainer);
+/* The samples of an epoch. */
+size_t trainer_images(const struct trainer *trainer);
+/* All epochs are done. */
+bool trainer_finished(const struct trainer *trainer);
+/* All steps of an epoch are taken: trainer_end_epoch is due. */
+bool trainer_at_end_of_epoch(const struct trainer *trainer);
+/* Takes the next step. Error: the gradient is no longer finite; the parameters are unchanged. */
+vit_status trainer_step(struct trainer *trainer, vit_error *why);
+/* Measures the average on the validation part, and fills the epoch's record, but for its speed. */
+vit_status trainer_end_epoch(struct trainer *trainer, vit_error *why);
+/* The average of the parameters so far as a model file. accuracy < 0: not measured. → its bytes,
+ * which the caller frees; NULL without memory. */
+uint8_t *trainer_model(const struct trainer *trainer, double accuracy, size_t *size);
+
+/* ---- A run with files ----------------------------------------------------- */
+
+struct train_progress {
+    size_t epoch, epochs;  /* epoch counts from 1 */
+    size_t done, images;   /* of this epoch */
+    double seconds;        /* of this epoch, since the run began or was resumed in it */
+    double rate;           /* images per second */
+    double loss, accuracy; /* so far in this epoch */
+    double gflops;
+};
+
+/* How a run speaks to its caller; any of these may be NULL. */
+struct train_watch {
+    void *context;
+    /* After every step; false stops the run, which can be resumed from there. */
+    bool (*step)(void *context, const struct train_progress *progress);
+    void (*epoch)(void *context, size_t epoch, size_t epochs, const struct epoch_record *record);
+    /* `done` of the `images` of the epoch after `epoch` are done already. */
+    void (*resumed)(void *context, size_t epoch, size_t epochs, size_t done, size_t images);
+};
+
+struct train_files {
+    const char *out;  /* the model; with .checkpoint and .log.tsv appended, the others */
     size_t snapshots; /* models to write on the way, as OUT.step-000000.safetensors; 0 or from 2 */
     bool fresh;       /* ignore a checkpoint */
     struct train_watch watch;
 };
 
-/* Trains, resuming from a checkpoint of the same run where there is one, and writes `out`.
+/* Trains, resuming from a checkpoint of the same run where there is one, and writes files->out.
  * *finished is false where watch.step stopped it. */
-vit_status train_run(const struct train_job *job, bool *finished, vit_error *why);
+vit_status train_run(const struct train_job *job, const struct train_files *files, bool *finished,
+                     vit_error *why);
 
 #endif

@@ -21,6 +21,7 @@ static void run(size_t epochs, size_t seconds, bool terminal) {
                                          .done = 600 * second,
                                          .images = 600 * seconds,
                                          .seconds = (double)second,
+                                         .rate = 600,
                                          .loss = 1.0 / (double)second,
                                          .gflops = 25,
                                      });
@@ -58,9 +59,9 @@ TEST("vit train prints a line every half minute, also after a step longer than a
     FILE *out = tmpfile();
     REQUIRE(out, "no file");
     struct progress progress = progress_open(out);
-    struct train_progress now = {1, 2, 300, 1000, 40, 1, 0, 1};
+    struct train_progress now = {1, 2, 300, 1000, 40, 7.5, 1, 0, 1};
     progress_tell(&progress, &now);
-    now = (struct train_progress){2, 2, 300, 1000, 50, 1, 0, 1};
+    now = (struct train_progress){2, 2, 300, 1000, 50, 6, 1, 0, 1};
     progress_tell(&progress, &now);
     rewind(out);
     told[fread(told, 1, sizeof told - 1, out)] = '\0';

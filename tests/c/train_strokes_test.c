@@ -473,17 +473,14 @@ TEST("a run on drawings learns to read writers that it never saw, and logs the a
     for (size_t i = 0; i < IMAGES; i++) memset(data.images + i * PIXELS, (int)(5 * i), PIXELS);
     memset(data.labels, 2, IMAGES);
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    struct train_job job = {.recipe = &recipe,
-                            .data = &data,
-                            .drawings = &drawings,
-                            .out = scratch_path("drawn"),
-                            .threads = 2,
-                            .watch = {.context = &last, .epoch = keep_last}};
-    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    struct train_job job = {.recipe = &recipe, .data = &data, .drawings = &drawings, .threads = 2};
+    struct train_files files = {.out = scratch_path("drawn"),
+                                .watch = {.context = &last, .epoch = keep_last}};
+    CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);
     CHECK(last.drawings_accuracy == 1, "accuracy of lines up and across: %g",
           last.drawings_accuracy);
     job.drawings = NULL;
-    CHECK(train_run(&job, &finished, &why) && strstr(why.text, "drawings"),
+    CHECK(train_run(&job, &files, &finished, &why) && strstr(why.text, "drawings"),
           "accepted without a file");
     drawings_close(&drawings);
     data_close(&data);

@@ -47,7 +47,7 @@ static struct data_set make_bars(size_t count) {
 }
 
 struct watcher {
-    size_t stop_epoch, stop_step, steps, resumed;
+    size_t stop_epoch, stop_step, steps, resumed, done;
     struct epoch_record first, last;
 };
 
@@ -65,9 +65,10 @@ static void watch_epoch(void *context, size_t epoch, size_t epochs,
     watcher->last = *record;
 }
 
-static void watch_resumed(void *context, size_t epoch, size_t epochs) {
-    (void)epochs;
+static void watch_resumed(void *context, size_t epoch, size_t epochs, size_t done, size_t images) {
+    (void)epochs, (void)images;
     ((struct watcher *)context)->resumed = epoch;
+    ((struct watcher *)context)->done = done;
 }
 
 static const size_t OPTIMIZERS[] = {OPTIMIZER_ADAMW, OPTIMIZER_MUON};
@@ -80,15 +81,12 @@ static vit_status run(const struct recipe *recipe, const char *name, size_t thre
     char out[256];
     if (!bars.images) bars = make_bars(460);
     strcpy(out, scratch_path(name));
-    struct train_job job = {.recipe = recipe,
-                            .data = &bars,
-                            .out = out,
-                            .start = start,
-                            .threads = threads,
-                            .snapshots = snapshots,
-                            .fresh = fresh,
-                            .watch = {watcher, watch_step, watch_epoch, watch_resumed}};
-    return train_run(&job, finished, why);
+    struct train_job job = {.recipe = recipe, .data = &bars, .start = start, .threads = threads};
+    struct train_files files = {.out = out,
+                                .snapshots = snapshots,
+                                .fresh = fresh,
+                                .watch = {watcher, watch_step, watch_epoch, watch_resumed}};
+    return train_run(&job, &files, finished, why);
 }
 
 /* The bytes of the model that a finished run wrote. */
@@ -222,7 +220,10 @@ TEST("a run stopped in the middle of an epoch and resumed gives the bits of a ru
         CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "the run was not stopped");
         struct watcher resumed = {0};
         uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
-        CHECK(resumed.resumed == 3, "resumed after epoch %zu", resumed.resumed);
+        CHECK(resumed.resumed == 3 && resumed.done == 5 * 32 &&
+                  resumed.steps == 6 * 14 - stopped.steps,
+              "resumed after epoch %zu and %zu images, took %zu steps", resumed.resumed,
+              resumed.done, resumed.steps);
         check_same(whole, sizes[0], parts, sizes[1], "resumed");
         free(whole);
         free(parts);
@@ -353,7 +354,7 @@ TEST("a checkpoint with impossible numbers, or that is no file, is refused") {
         struct epoch_record other = record;
         other.train_loss = other.images_per_second = other.gflops = other.train_accuracy = wrong[i];
         memcpy(first, &other, sizeof other);
-        uint64_t sum = crc32_z(crc32_z(0, NULL, 0), bytes, size - sizeof sum);
+        uint64_t sum = hash_bytes(0, bytes, size - sizeof sum);
         memcpy(bytes + size - sizeof sum, &sum, sizeof sum);
         put_file(path, bytes, size);
         expect_other_run(&recipe, 2, "numbers that no run has");
@@ -415,21 +416,22 @@ TEST("a student learns from its teacher a task that its labels hide") {
     struct data_set hidden = make_bars(460);
     uint64_t seed = 9;
     for (size_t i = 0; i < 420; i++) hidden.labels[i] = (uint8_t)random_below(&seed, 3);
-    char out[256];
-    job.out = strcpy(out, scratch_path("student"));
+    struct train_files files = {.out = scratch_path("student"),
+                                .watch = {&watcher, watch_step, watch_epoch, watch_resumed}};
     job.data = &hidden;
-    job.watch = (struct train_watch){&watcher, watch_step, watch_epoch, watch_resumed};
-    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "distillation"),
+    CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&
+              strstr(why.text, "distillation"),
           "a teacher without distillation: %s", why.text);
     recipe.distillation = 1;
-    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);
     CHECK(watcher.last.validation_accuracy > 0.9, "accuracy %g", watcher.last.validation_accuracy);
     vit_close(job.teacher);
     job.teacher = NULL;
-    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "--teacher"),
+    CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&
+              strstr(why.text, "--teacher"),
           "no teacher: %s", why.text);
     recipe.distillation = 0;
-    CHECK(!train_run(&job, &finished, &why) && finished, "%s", why.text);
+    CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);
     CHECK(watcher.last.validation_accuracy < 0.7,
           "accuracy %g without a teacher: the labels hid nothing",
           watcher.last.validation_accuracy);
@@ -439,7 +441,8 @@ TEST("a student learns from its teacher a task that its labels hide") {
         !vit_create(&job.teacher, &other, recipe.model, strlen(recipe.model), &vit_native, &why),
         "%s", why.text);
     recipe.distillation = 0.5;
-    CHECK(train_run(&job, &finished, &why) == VIT_BAD_ARGUMENT && strstr(why.text, "classes"),
+    CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&
+              strstr(why.text, "classes"),
           "a teacher of other classes: %s", why.text);
     vit_close(job.teacher);
     data_close(&hidden);

@@ -244,24 +244,24 @@ static void read_recipe(struct tape *t) {
 /* ---- Checkpoints -------------------------------------------------------- */
 
 static void read_checkpoint(struct tape *t) {
-    enum { COUNT = 5, EPOCHS = 3 };
+    enum { COUNT = 5, EPOCHS = 3, STEPS = 2, HEADER = 1 + RUN_IDENTITY + 7 };
     static struct text text;
     float arrays[CHECKPOINT_ARRAYS][COUNT];
     struct epoch_record records[EPOCHS];
-    struct checkpoint c = {.records = records, .epochs = EPOCHS, .count = COUNT};
-    uint64_t header[1 + RUN_IDENTITY + 3] = {0x0150434b54495600}, seed = tape_word(t), sum;
+    struct checkpoint c = {.records = records, .epochs = EPOCHS, .steps = STEPS, .count = COUNT};
+    uint64_t header[HEADER] = {0x0250434b54495600}, seed = tape_word(t), sum;
     for (size_t i = 0; i < CHECKPOINT_ARRAYS; i++) c.arrays[i] = arrays[i];
     for (size_t i = 0; i < RUN_IDENTITY; i++) header[1 + i] = c.identity[i] = tape_byte(t);
-    uint64_t *end = header + 1 + RUN_IDENTITY; /* epoch, epochs, count */
-    end[0] = tape_below(t, EPOCHS + 2), end[1] = EPOCHS, end[2] = COUNT;
-    if (tape_chance(t, 3))
-        header[tape_below(t, 1 + RUN_IDENTITY + 3)] = random_next(&seed) >> tape_below(t, 64);
+    uint64_t *end = header + 1 + RUN_IDENTITY; /* epoch, epochs, step, count, the sums */
+    end[0] = tape_below(t, EPOCHS + 2), end[1] = EPOCHS, end[2] = tape_below(t, STEPS + 2);
+    end[3] = COUNT;
+    if (tape_chance(t, 3)) header[tape_below(t, HEADER)] = random_next(&seed) >> tape_below(t, 64);
     text.size = 0;
     put(&text, header, sizeof header);
     for (size_t i = 0; i < sizeof arrays + sizeof records; i++)
         put(&text, &(uint8_t){(uint8_t)random_next(&seed)}, 1);
     if (tape_chance(t, 3)) mutate(&text, t);
-    sum = crc32_z(crc32_z(0, NULL, 0), text.bytes, text.size) ^ tape_chance(t, 8);
+    sum = hash_bytes(0, text.bytes, text.size) ^ tape_chance(t, 8);
     put(&text, &sum, sizeof sum);
     struct file file = file_new(&text, false, t);
     bool found;
@@ -269,6 +269,7 @@ static void read_checkpoint(struct tape *t) {
     vit_status status = checkpoint_load(&c, file.path, &found, &why);
     EXPECT(found && (!status || why.text[0]), "a failure without a message");
     EXPECT(status || c.epoch <= c.epochs, "at most %zu epochs, got %zu", c.epochs, c.epoch);
+    EXPECT(status || c.step <= c.steps, "at most %zu steps, got %zu", c.steps, c.step);
     close(file.number);
 }
 

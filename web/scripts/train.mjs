@@ -30,7 +30,7 @@ keeps the validation part, and stays in build/train. The second one begins from 
 changes of that file, on all images and drawings; it has the temperature of the first.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
-that was interrupted goes on from its last epoch, and a first run that is done is not repeated.
+that was interrupted goes on from its last step, and a first run that is done is not repeated.
 
 npm run train -- explain
 Trains all small models that the page explains with, by weights/explain.recipes.json, into

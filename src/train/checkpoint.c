@@ -1,0 +1,191 @@
+/* A checkpoint as bytes: a header of 64-bit numbers in the machine's byte order, then the arrays,
+ * then the records of all epochs, then a hash of all that. */
+#include "base/error.h"
+#include "train.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t MAGIC = 0x0250434b54495600; /* \0VITKCP, version 2 */
+
+struct header {
+    uint64_t magic, identity[RUN_IDENTITY], epoch, epochs, step, count;
+    double loss; /* the sums of the epoch that is not finished */
+    uint64_t correct, digits;
+};
+
+/* ---- Which run it is of -------------------------------------------------- */
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
+    const uint8_t *p = bytes;
+    hash ^= 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        /* A false alarm: the analyzer tracks integers in an array by element, not by byte. */
+        hash = (hash ^ p[i]) * 0x100000001b3u; // NOLINT(clang-analyzer-core.*)
+    return hash;
+}
+
+static uint64_t hash_text(const char *text) {
+    return hash_bytes(0, text, strlen(text));
+}
+
+static uint64_t hash_model(vit_model *model) {
+    size_t count = 0;
+    const float *parameters = model ? vit_parameters(model, &count) : NULL;
+    return parameters ? hash_bytes(0, parameters, count * sizeof *parameters) : 0;
+}
+
+static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
+    for (size_t i = 0; i < drawings->count; i++) {
+        const struct drawing *d = &drawings->list[i];
+        const uint64_t what[] = {d->label, d->writer, d->strokes};
+        hash = hash_bytes(hash, what, sizeof what);
+    }
+    hash = hash_bytes(hash, drawings->lengths, drawings->stroke_count * sizeof *drawings->lengths);
+    return hash_bytes(hash, drawings->points, drawings->point_count * sizeof *drawings->points);
+}
+
+vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job, vit_error *why) {
+    const struct data_set *data = job->data;
+    struct recipe recipe = *job->recipe; /* epochs and seed are compared on their own */
+    recipe.epochs = 0;
+    recipe.seed = 0;
+    char *training = recipe_training_json(&recipe);
+    if (!training) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
+    uint64_t images = hash_bytes(0, data->images, data->count * data->rows * data->columns);
+    uint64_t *identity = c->identity;
+    identity[RUN_RECIPE] = hash_text(training);
+    identity[RUN_MODEL] = hash_text(job->recipe->model);
+    identity[RUN_START] = hash_model(job->start);
+    identity[RUN_TEACHER] = hash_model(job->teacher);
+    identity[RUN_DATA] = hash_bytes(images, data->labels, data->count);
+    if (job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], job->drawings);
+    identity[RUN_EPOCHS] = job->recipe->epochs;
+    identity[RUN_SEED] = job->recipe->seed;
+    identity[RUN_THREADS] = job->threads;
+    free(training);
+    return VIT_OK;
+}
+
+/* ---- Out ----------------------------------------------------------------- */
+
+static size_t body_size(const struct checkpoint *c) {
+    return sizeof(struct header) + CHECKPOINT_ARRAYS * c->count * sizeof(float) +
+           c->epochs * sizeof *c->records;
+}
+
+size_t checkpoint_size(const struct checkpoint *c) {
+    return body_size(c) + sizeof(uint64_t);
+}
+
+/* Copies every array to or from `body`, which follows the header. */
+static void copy_arrays(const struct checkpoint *c, uint8_t *body, bool out) {
+    void *parts[CHECKPOINT_ARRAYS + 1];
+    size_t sizes[CHECKPOINT_ARRAYS + 1];
+    for (size_t i = 0; i < CHECKPOINT_ARRAYS; i++) {
+        parts[i] = c->arrays[i];
+        sizes[i] = c->count * sizeof(float);
+    }
+    parts[CHECKPOINT_ARRAYS] = c->records;
+    sizes[CHECKPOINT_ARRAYS] = c->epochs * sizeof *c->records;
+    for (size_t i = 0; i <= CHECKPOINT_ARRAYS; body += sizes[i++])
+        memcpy(out ? body : parts[i], out ? parts[i] : body, sizes[i]);
+}
+
+void checkpoint_encode(uint8_t *bytes, const struct checkpoint *c) {
+    struct header header = {
+        .magic = MAGIC,
+        .epoch = c->epoch,
+        .epochs = c->epochs,
+        .step = c->step,
+        .count = c->count,
+        .loss = c->sums.loss,
+        .correct = c->sums.correct,
+        .digits = c->sums.digits,
+    };
+    memcpy(header.identity, c->identity, sizeof header.identity);
+    memcpy(bytes, &header, sizeof header);
+    copy_arrays(c, bytes + sizeof header, true);
+    uint64_t sum = hash_bytes(0, bytes, body_size(c));
+    memcpy(bytes + body_size(c), &sum, sizeof sum);
+}
+
+/* ---- In ------------------------------------------------------------------ */
+
+static vit_status damaged(const char *name, vit_error *why) {
+    return vit_fail(why, VIT_BAD_FILE, "%s is not a checkpoint of this version, or is damaged",
+                    name);
+}
+
+static vit_status check_identity(const struct header *header, const struct checkpoint *c,
+                                 const char *name, vit_error *why) {
+    static const char *const names[RUN_IDENTITY] = {[RUN_RECIPE] = "recipe",
+                                                    [RUN_MODEL] = "model",
+                                                    [RUN_START] = "start (--init)",
+                                                    [RUN_TEACHER] = "teacher",
+                                                    [RUN_DATA] = "data set",
+                                                    [RUN_EPOCHS] = "number of epochs",
+                                                    [RUN_SEED] = "seed",
+                                                    [RUN_THREADS] = "number of threads"};
+    for (size_t i = 0; i < RUN_IDENTITY; i++)
+        if (header->identity[i] != c->identity[i])
+            return vit_fail(
+                why, VIT_BAD_FILE,
+                i >= RUN_EPOCHS
+                    ? "%s comes from a run with another %s, %z instead of %z: resume with the same"
+                    : "%s comes from a run with another %s: resume with the same",
+                name, names[i], (size_t)header->identity[i], (size_t)c->identity[i]);
+    return VIT_OK;
+}
+
+vit_status checkpoint_check(const struct checkpoint *c, const uint8_t *bytes, size_t size,
+                            const char *name, vit_error *why) {
+    struct header header;
+    if (size < sizeof header) return damaged(name, why);
+    memcpy(&header, bytes, sizeof header);
+    return header.magic == MAGIC ? check_identity(&header, c, name, why) : damaged(name, why);
+}
+
+/* Whether the header has places and sums that a run can have. */
+static bool header_plausible(const struct header *h, const struct checkpoint *c) {
+    bool inside = h->epoch < c->epochs ? h->step <= c->steps : h->epoch == c->epochs && !h->step;
+    return inside && fabs(h->loss) <= FLT_MAX && h->correct <= h->digits && h->digits <= UINT32_MAX;
+}
+
+/* Whether the records hold numbers that a run can have. The log has no room for others. */
+static bool records_plausible(const struct checkpoint *c) {
+    for (size_t i = 0; i < c->epoch; i++) {
+        const struct epoch_record *r = &c->records[i];
+        const double all[] = {
+            r->learning_rate,       r->train_loss,        r->train_accuracy,    r->validation_loss,
+            r->validation_accuracy, r->drawings_accuracy, r->images_per_second, r->gflops};
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++)
+            if (!(fabs(all[j]) <= FLT_MAX)) return false;
+    }
+    return true;
+}
+
+vit_status checkpoint_decode(struct checkpoint *c, const uint8_t *bytes, size_t size,
+                             const char *name, vit_error *why) {
+    struct header header;
+    uint64_t sum;
+    if (size < sizeof header + sizeof sum) return damaged(name, why);
+    memcpy(&header, bytes, sizeof header);
+    memcpy(&sum, bytes + size - sizeof sum, sizeof sum);
+    if (header.magic != MAGIC || sum != hash_bytes(0, bytes, size - sizeof sum))
+        return damaged(name, why);
+    vit_status status = check_identity(&header, c, name, why);
+    if (status) return status;
+    if (size != checkpoint_size(c) || header.count != c->count || header.epochs != c->epochs)
+        return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size", name);
+    if (!header_plausible(&header, c))
+        return vit_fail(why, VIT_BAD_FILE, "%s has numbers that no run has", name);
+    copy_arrays(c, (uint8_t *)bytes + sizeof header, false);
+    c->epoch = (size_t)header.epoch;
+    c->step = (size_t)header.step;
+    c->sums = (struct step_sums){header.loss, (size_t)header.correct, (size_t)header.digits};
+    if (records_plausible(c)) return VIT_OK;
+    return vit_fail(why, VIT_BAD_FILE, "%s has numbers that no run has", name);
+}
