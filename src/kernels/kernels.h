@@ -88,11 +88,11 @@ struct vit_kernels {
 extern const struct vit_kernels vit_scalar;
 #ifdef __wasm_relaxed_simd__
 /* The two multiply int8 in different ways. Only a clock can tell which is faster. */
-extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs;
+extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs, vit_relaxed_training;
 #endif
 #ifdef __wasm_simd128__
-extern const struct vit_kernels vit_simd128;
-#else
+extern const struct vit_kernels vit_simd128, vit_simd128_training;
+#elif !defined(__wasm__)
 extern const struct vit_kernels vit_native; /* compiler vectors, and OpenBLAS if built with it */
 /* For training: vit_native, but the factors of larger products are rounded to bfloat16. NULL if
  * the processor that this was compiled for has no AMX, or the system does not allow it. */
@@ -103,5 +103,7 @@ const struct vit_kernels *vit_bfloat16(void);
 const struct vit_kernels *const *vit_kernels_all(size_t *count);
 /* The best of them. A module that only calls this function links no other table. */
 const struct vit_kernels *vit_kernels_best(void);
+/* The best of those that do not pack. */
+const struct vit_kernels *vit_kernels_training(void);
 
 #endif

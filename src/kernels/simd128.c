@@ -29,3 +29,6 @@ INLINE v128_t widening_dot_add(v128_t weights, v128_t x, v128_t sum) {
 INT8_MATMUL(matmul_int8, widening_dot_add, 4)
 
 const struct vit_kernels vit_simd128 = PACKED_KERNELS("simd128", matmul_int8);
+
+#include "training.h"
+TRAINING_KERNELS(vit_simd128_training, "simd128, training")

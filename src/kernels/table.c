@@ -2,16 +2,24 @@
 
 #if defined(__wasm_relaxed_simd__)
 #define BEST vit_relaxed
+#define TRAINING vit_relaxed_training
 #elif defined(__wasm_simd128__)
 #define BEST vit_simd128
+#define TRAINING vit_simd128_training
 #elif defined(__wasm__)
 #define BEST vit_scalar
+#define TRAINING vit_scalar
 #else
 #define BEST vit_native
+#define TRAINING vit_native
 #endif
 
 const struct vit_kernels *vit_kernels_best(void) {
     return &BEST;
+}
+
+const struct vit_kernels *vit_kernels_training(void) {
+    return &TRAINING;
 }
 
 const struct vit_kernels *const *vit_kernels_all(size_t *count) {
@@ -19,9 +27,11 @@ const struct vit_kernels *const *vit_kernels_all(size_t *count) {
 #ifdef __wasm_relaxed_simd__
         &vit_relaxed,
         &vit_relaxed_pairs,
+        &vit_relaxed_training,
 #endif
 #ifdef __wasm_simd128__
         &vit_simd128,
+        &vit_simd128_training,
 #elif !defined(__wasm__)
         &vit_native,
 #endif

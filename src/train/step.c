@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/team.h"
 #include "kernels/kernels.h"
+#include "model.h"
 #include "rng.h"
 
 #include <stdlib.h>
@@ -337,7 +338,7 @@ vit_status stepper_open(struct stepper **out, const struct train_job *job,
         *s = (struct stepper){.job = job,
                               .recipe = job->recipe,
                               .samples = samples,
-                              .kernels = recipe_kernels(job->recipe),
+                              .kernels = model->kernels,
                               .team = team,
                               .model = model,
                               .arrays = state->arrays,

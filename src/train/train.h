@@ -438,9 +438,10 @@ bool leads_to_stdout(const char *path);
 struct train_job {
     const struct recipe *recipe;
     const struct data_set *data;
-    const struct drawings *drawings; /* NULL: none */
-    vit_model *start;                /* fine-tune from it; NULL: from random parameters */
-    vit_model *teacher;              /* NULL: none */
+    const struct drawings *drawings;   /* NULL: none */
+    vit_model *start;                  /* fine-tune from it; NULL: from random parameters */
+    vit_model *teacher;                /* NULL: none */
+    const struct vit_kernels *kernels; /* that do not pack; NULL: the recipe's */
     size_t threads;
 };
 

@@ -25,7 +25,8 @@ struct trainer {
 static vit_status open_models(struct trainer *t, vit_error *why) {
     const struct recipe *recipe = t->recipe;
     vit_model **models[] = {&t->model, &t->average};
-    const struct vit_kernels *kernels[] = {recipe_kernels(recipe), vit_kernels_best()};
+    const struct vit_kernels *kernels[] = {
+        t->job->kernels ? t->job->kernels : recipe_kernels(recipe), vit_kernels_training()};
     for (size_t i = 0; i < 2; i++) {
         vit_status status = vit_create(models[i], &recipe->config, recipe->model,
                                        strlen(recipe->model), kernels[i], why);

@@ -296,17 +296,15 @@ static void check_gemm(const struct vit_kernels *k, const struct product *p, uin
     guarded_free(c), guarded_free(before);
 }
 
-/* If beta is 0, c starts as NaN and must not be read. */
-TEST("gemm is close to the sum in double with every transpose, stride, alpha and beta") {
-    static const size_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
+/* M, N and K go through the sizes. If beta is 0, c starts as NaN and must not be read. */
+static void check_gemms(const size_t *sizes, size_t n) {
     static const float FACTORS[] = {0, 1, -0.5f};
-    const size_t n = sizeof SIZES / sizeof *SIZES;
     EACH_KERNELS(k) {
         uint64_t seed = 5;
         for (size_t i = 0; i < n * n * n * 4; i++) {
-            struct product p = {.M = SIZES[i / 4 % n],
-                                .N = SIZES[i / 4 / n % n],
-                                .K = SIZES[i / 4 / n / n],
+            struct product p = {.M = sizes[i / 4 % n],
+                                .N = sizes[i / 4 / n % n],
+                                .K = sizes[i / 4 / n / n],
                                 .transpose_a = i & 1,
                                 .transpose_b = i & 2,
                                 .alpha = FACTORS[1 + random_below(&seed, 2)],
@@ -318,4 +316,14 @@ TEST("gemm is close to the sum in double with every transpose, stride, alpha and
             check_gemm(k, &p, &seed);
         }
     }
+}
+
+TEST("gemm is close to the sum in double with every transpose, stride, alpha and beta") {
+    static const size_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
+    check_gemms(SIZES, sizeof SIZES / sizeof *SIZES);
+}
+
+TEST("gemm is right for matrices of several blocks, too") {
+    static const size_t SIZES[] = {25, 64, 97, 200};
+    check_gemms(SIZES, sizeof SIZES / sizeof *SIZES);
 }

@@ -27,25 +27,6 @@ TEST("a team's parts cover every index once a round, with any number of threads"
 
 /* ---- Whole runs --------------------------------------------------------- */
 
-/* A horizontal, a vertical and a diagonal bar, each at a random place, with noise. */
-static struct data_set make_bars(size_t count) {
-    struct data_set data = {calloc(count, PIXELS), calloc(count, 1), count, SIDE, SIDE};
-    uint64_t seed = 3;
-    for (size_t i = 0; i < count; i++) {
-        size_t kind = random_below(&seed, 3), at = random_below(&seed, SIDE);
-        data.labels[i] = (uint8_t)kind;
-        for (size_t j = 0; j < SIDE; j++) {
-            size_t row = kind == 0 ? at : j, column = kind == 1   ? at
-                                                      : kind == 2 ? (j + at) % SIDE
-                                                                  : j;
-            data.images[i * PIXELS + row * SIDE + column] = 255;
-        }
-        for (size_t j = 0; j < PIXELS; j++)
-            if (random_below(&seed, 10) == 0) data.images[i * PIXELS + j] ^= 64;
-    }
-    return data;
-}
-
 struct watcher {
     size_t stop_epoch, stop_step, steps, resumed, done;
     struct epoch_record first, last;
