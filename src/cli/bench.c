@@ -1,5 +1,5 @@
-/* vit bench: each kernel at the shapes of real models, then a model from pixels to logits, on
- * one thread, as shares of what the machine's multiply-adds would give. */
+/* vit bench: each kernel at the shapes of real models, then a model from pixels to logits, then a
+ * training step, on one thread, as shares of what the machine's multiply-adds would give. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
@@ -144,6 +144,7 @@ static bool measure_all(struct bench *bench, const struct file *file, vit_error 
     bench_limits(bench);
     bool good = bench_kernels(bench, why);
     if (good && file->bytes) good = measure_model(bench, file, &scalar, why);
+    if (good && file->bytes) good = bench_training(bench, scalar.model, why);
     runner_close(&scalar);
     if (!good || bench->lines > 0) return good;
     snprintf(why->text, sizeof why->text, "--only %.80s: no measurement has that in its name",
@@ -173,8 +174,9 @@ int command_bench(int argc, char **argv) {
          "lines with all of these in their names, as in f32,digits"},
         {"--json", OPTION_FLAG, &o.json, false, NULL, "a JSON object a line"},
     };
-    const struct usage usage = {"bench", "measure the kernels and a whole model, on one thread",
-                                NULL, options, sizeof options / sizeof *options};
+    const struct usage usage = {
+        "bench", "measure the kernels, a whole model and a training step, on one thread", NULL,
+        options, sizeof options / sizeof *options};
     int operands, code;
     vit_error why = {""};
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;

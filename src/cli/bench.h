@@ -1,6 +1,6 @@
-/* vit bench has four files: bench.c measures a whole model, bench_kernels.c the kernels, limit.c
- * the machine; bench_lines.c takes the time and writes the lines. The native command contains them.
- * For wasm they are a program of their own. */
+/* vit bench has five files: bench.c measures a whole model, bench_training.c a training step,
+ * bench_kernels.c the kernels, limit.c the machine; bench_lines.c takes the time and writes the
+ * lines. The native command contains them. For wasm they are a program of their own. */
 #ifndef VIT_BENCH_H
 #define VIT_BENCH_H
 
@@ -73,5 +73,7 @@ void bench_fill(float *x, size_t n, uint32_t *seed);
 bool bench_no_memory(vit_error *why); /* writes the message; always false */
 
 bool bench_kernels(struct bench *bench, vit_error *why);
+/* Steps from random parameters of the model's shape. Models of one channel that can be trained. */
+bool bench_training(struct bench *bench, const vit_model *model, vit_error *why);
 
 #endif

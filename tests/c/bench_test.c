@@ -75,6 +75,20 @@ TEST("vit bench measures a whole model alone and in a batch, with every table, a
     CHECK(occurrences("inf") + occurrences("nan") == 0, "%s", text);
 }
 
+TEST("vit bench measures a training step with every table that trains") {
+    size_t tables, training = 0;
+    const struct vit_kernels *const *all = vit_kernels_all(&tables);
+    for (size_t i = 0; i < tables; i++) training += !all[i]->packed;
+    vit_error why = {""};
+    const struct bench_options options = {
+        .model = MODEL, .only = "training step", .json = true, .brief = true};
+    REQUIRE(bench(&options, &why), "%s", why.text);
+    CHECK(occurrences("{\"what\":\"training step, batch 64\",\"kernels\":\"") == training, "%s",
+          text);
+    CHECK(occurrences(",\"share\":") == training, "%s", text);
+    CHECK(occurrences("inf") + occurrences("nan") == 0, "%s", text);
+}
+
 TEST("vit bench names a missing file, a bad model or an unknown word, and runs nothing") {
     const struct {
         struct bench_options options;
