@@ -17,7 +17,7 @@ static const struct command {
     {"info", "print a model's config, parameters and tensors", command_info},
     {"quantize", "turn a model's stem and blocks into int8", command_quantize},
     {"calibrate", "make a model's probabilities honest", command_calibrate},
-    {"bench", "measure the kernels and a whole model", command_bench},
+    {"bench", "measure the kernels, a whole model and a training step", command_bench},
 };
 
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
