@@ -25,13 +25,10 @@ const struct vit_kernels *vit_kernels_training(void) {
 const struct vit_kernels *const *vit_kernels_all(size_t *count) {
     static const struct vit_kernels *const all[] = {
 #ifdef __wasm_relaxed_simd__
-        &vit_relaxed,
-        &vit_relaxed_pairs,
-        &vit_relaxed_training,
+        &vit_relaxed, &vit_relaxed_pairs,    &vit_relaxed_training,
 #endif
 #ifdef __wasm_simd128__
-        &vit_simd128,
-        &vit_simd128_training,
+        &vit_simd128, &vit_simd128_training,
 #elif !defined(__wasm__)
         &vit_native,
 #endif
