@@ -250,11 +250,14 @@ describe("a failure of the line", { skip }, () => {
     for (const again of ["#tab-own", "#own-retry"]) {
       here.host.rule = () => undefined;
       const { page, close } = await here.visit();
-      here.host.rule = () => DOWN;
+      let asked = 0;
+      here.host.rule = () => (asked++, DOWN);
       await page.click("#tab-own");
       const status = page.locator("#own-status");
       await told(status);
+      const before = asked;
       await page.click("#own-retry"); // still down
+      while (asked === before) await page.waitForTimeout(20); // else Retry could ask when the host is up again
       await told(status);
       here.host.rule = () => undefined;
       if (again === "#tab-own") await page.click("#tab-draw");
