@@ -94,10 +94,10 @@ extern const struct vit_kernels vit_relaxed, vit_relaxed_pairs, vit_relaxed_trai
 extern const struct vit_kernels vit_simd128, vit_simd128_training;
 #elif !defined(__wasm__)
 extern const struct vit_kernels vit_native; /* compiler vectors, and OpenBLAS if built with it */
+#endif
 /* For training: vit_native, but the factors of larger products are rounded to bfloat16. NULL if
  * the processor that this was compiled for has no AMX, or the system does not allow it. */
 const struct vit_kernels *vit_bfloat16(void);
-#endif
 
 /* The tables compiled in, best first; `count` of them. */
 const struct vit_kernels *const *vit_kernels_all(size_t *count);

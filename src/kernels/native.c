@@ -32,12 +32,6 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
 #define GEMM scalar_gemm
 #endif
 
-static void matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
-                   const float *restrict packed, const float *restrict bias, int act, bool add,
-                   size_t M, size_t N, size_t K) {
-    matmul_by_gemm(&vit_native, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
-}
-
 /* ---- Slopes, for the backward pass */
 
 INLINE void map_backward(float *dx, const float *dy, const float *x, size_t n, vf (*slope)(vf)) {
@@ -56,34 +50,17 @@ static void activate_backward(float *dx, const float *dy, const float *x, int ac
     }
 }
 
-/* A table of these row kernels and the given products. */
-#define UNPACKED_KERNELS(NAME, MATMUL, MATRICES)                                                   \
-    {                                                                                              \
-        .name = NAME, .packed = false, .packed_size = scalar_packed_size, .pack = scalar_pack,     \
-        .unpack = scalar_unpack, .unpack_int8 = scalar_unpack_int8, .matmul = MATMUL,              \
-        .packed_size_int8 = scalar_packed_size_int8, .pack_int8 = scalar_pack_int8,                \
-        .quantize = scalar_quantize, .matmul_int8 = scalar_matmul_int8, .gemm = MATRICES,          \
-        .softmax = lanes_softmax, .norm = lanes_norm, .activate = lanes_activate,                  \
-        .activate_backward = activate_backward                                                     \
-    }
-const struct vit_kernels vit_native = UNPACKED_KERNELS("native", matmul, GEMM);
+UNPACKED_KERNELS(vit_native, "native", GEMM)
 
 /* ---- Factors in bfloat16 */
 
 #ifdef HAVE_BF16
 
-static const struct vit_kernels bf16;
-
-static void bf16_matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,
-                        const float *restrict packed, const float *restrict bias, int act, bool add,
-                        size_t M, size_t N, size_t K) {
-    matmul_by_gemm(&bf16, y, ldy, x, ldx, packed, bias, act, add, M, N, K);
-}
-
-static const struct vit_kernels bf16 = UNPACKED_KERNELS("bfloat16", bf16_matmul, bf16_gemm);
+extern const struct vit_kernels vit_bf16;
+UNPACKED_KERNELS(vit_bf16, "bfloat16", bf16_gemm)
 
 const struct vit_kernels *vit_bfloat16(void) {
-    return bf16_begin() ? &bf16 : NULL;
+    return bf16_begin() ? &vit_bf16 : NULL;
 }
 
 #else

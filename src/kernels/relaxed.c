@@ -45,4 +45,4 @@ const struct vit_kernels vit_relaxed = PACKED_KERNELS("relaxed", matmul_int8);
 const struct vit_kernels vit_relaxed_pairs = PACKED_KERNELS("relaxed", matmul_int8_pairs);
 
 #include "training.h"
-TRAINING_KERNELS(vit_relaxed_training, "training")
+UNPACKED_KERNELS(vit_relaxed_training, "training", blocked_gemm)

@@ -31,4 +31,4 @@ INT8_MATMUL(matmul_int8, widening_dot_add, 4)
 const struct vit_kernels vit_simd128 = PACKED_KERNELS("simd128", matmul_int8);
 
 #include "training.h"
-TRAINING_KERNELS(vit_simd128_training, "training")
+UNPACKED_KERNELS(vit_simd128_training, "training", blocked_gemm)

@@ -22,6 +22,12 @@ const struct vit_kernels *vit_kernels_training(void) {
     return &TRAINING;
 }
 
+#ifdef __wasm__
+const struct vit_kernels *vit_bfloat16(void) {
+    return NULL;
+}
+#endif
+
 const struct vit_kernels *const *vit_kernels_all(size_t *count) {
     static const struct vit_kernels *const all[] = {
 #ifdef __wasm_relaxed_simd__

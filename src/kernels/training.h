@@ -5,13 +5,13 @@
 #define VIT_TRAINING_H
 
 #include "by_gemm.h"
-#include "scalar.h"
 #include "tiles.h"
 
 /* A block of b is 24 KiB: with one of a it fits the first cache, and a thread's stack. */
 enum { BLOCK_M = 24, BLOCK_N = 64, BLOCK_K = 96 };
 
-/* alpha·op(a)'s rows m…m+rows-1 and columns k…k+columns-1 → block (rows,BLOCK_K). */
+/* alpha times the first rows and columns of a, whose strides may be swapped → block
+ * (rows,BLOCK_K). */
 static void copy_block(float *restrict block, const float *restrict a, size_t row_stride,
                        size_t column_stride, float alpha, size_t rows, size_t columns) {
     for (size_t k = 0; k < columns; k++)
@@ -52,31 +52,5 @@ static void blocked_gemm(float *restrict c, size_t ldc, const float *restrict a,
         }
     }
 }
-
-/* Defines NAME, the table, whose own matmul is blocked_gemm. */
-#define TRAINING_KERNELS(NAME, TEXT)                                                               \
-    static void NAME##_matmul(float *restrict y, size_t ldy, const float *restrict x, size_t ldx,  \
-                              const float *restrict packed, const float *restrict bias, int act,   \
-                              bool add, size_t M, size_t N, size_t K) {                            \
-        matmul_by_gemm(&NAME, y, ldy, x, ldx, packed, bias, act, add, M, N, K);                    \
-    }                                                                                              \
-    const struct vit_kernels NAME = {                                                              \
-        .name = TEXT,                                                                              \
-        .packed = false,                                                                           \
-        .packed_size = scalar_packed_size,                                                         \
-        .pack = scalar_pack,                                                                       \
-        .unpack = scalar_unpack,                                                                   \
-        .unpack_int8 = scalar_unpack_int8,                                                         \
-        .matmul = NAME##_matmul,                                                                   \
-        .packed_size_int8 = scalar_packed_size_int8,                                               \
-        .pack_int8 = scalar_pack_int8,                                                             \
-        .quantize = scalar_quantize,                                                               \
-        .matmul_int8 = scalar_matmul_int8,                                                         \
-        .gemm = blocked_gemm,                                                                      \
-        .softmax = lanes_softmax,                                                                  \
-        .norm = lanes_norm,                                                                        \
-        .activate = lanes_activate,                                                                \
-        .activate_backward = activate_backward,                                                    \
-    };
 
 #endif
