@@ -17,8 +17,6 @@
 /* ---- A whole model ------------------------------------------------------ */
 
 static const char SHIPPED[] = "weights/digits.safetensors";
-enum { BATCH = 64 };
-static const double MOST = 5e10; /* operations: no batch that takes more of them is run */
 
 struct file {
     uint8_t *bytes;
@@ -105,7 +103,7 @@ static bool measure_runner(struct bench *bench, struct runner *r, const float *w
 /* Every table, alone and in a batch. `scalar` is ready to run one image. */
 static bool measure_model(struct bench *bench, const struct file *file, struct runner *scalar,
                           vit_error *why) {
-    static const size_t batches[] = {1, BATCH};
+    static const size_t batches[] = {1, BENCH_BATCH};
     size_t count;
     const struct vit_kernels *const *tables = vit_kernels_all(&count);
     double flops = forward_flops(vit_model_config(scalar->model));
@@ -115,7 +113,7 @@ static bool measure_model(struct bench *bench, const struct file *file, struct r
             char what[48];
             snprintf(what, sizeof what, "model, batch %zu", batches[b]);
             if (!bench_wants(bench, bench_label(tables[i]).text, what)) continue;
-            if (b > 0 && (double)batches[b] * flops > MOST) continue;
+            if (b > 0 && (double)batches[b] * flops > BENCH_MOST) continue;
             if (!answered) run_model(scalar), answered = true;
             struct runner runner;
             if (!runner_open(&runner, file, tables[i], batches[b], why)) return false;

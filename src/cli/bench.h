@@ -30,6 +30,10 @@ struct limit {
 
 const struct limit *limits_all(size_t *count);
 
+/* Images of a batch; and operations: no batch or step that takes more of them is run. */
+#define BENCH_BATCH 64
+#define BENCH_MOST 5e10
+
 /* ---- Measurements and lines --------------------------------------------- */
 
 struct timing {

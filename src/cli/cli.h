@@ -2,7 +2,7 @@
 #ifndef VIT_CLI_H
 #define VIT_CLI_H
 
-#include "train/train.h"
+#include "train/files.h"
 
 #include <stdio.h>
 

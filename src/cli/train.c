@@ -130,12 +130,12 @@ static int train(const struct arguments *a) {
             .drawings = a->strokes ? &drawings : NULL,
             .start = start,
             .teacher = teacher,
-            .threads = a->threads,
         };
         struct train_files files = {
             .out = a->out,
             .snapshots = a->snapshots,
             .fresh = a->fresh,
+            .threads = a->threads,
             .watch = {&session, on_step, on_epoch, on_resumed},
         };
         status = train_run(&job, &files, &finished, &why);

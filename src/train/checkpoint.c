@@ -15,6 +15,7 @@ struct header {
     double loss; /* the sums of the epoch that is not finished */
     uint64_t correct, digits;
 };
+_Static_assert(sizeof(struct header) == CHECKPOINT_HEADER, "a header is 64-bit numbers");
 
 /* ---- Which run it is of -------------------------------------------------- */
 
@@ -47,7 +48,8 @@ static uint64_t hash_drawings(uint64_t hash, const struct drawings *drawings) {
     return hash_bytes(hash, drawings->points, drawings->point_count * sizeof *drawings->points);
 }
 
-vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job, vit_error *why) {
+vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job, size_t threads,
+                               vit_error *why) {
     const struct data_set *data = job->data;
     struct recipe recipe = *job->recipe; /* epochs and seed are compared on their own */
     recipe.epochs = 0;
@@ -64,34 +66,33 @@ vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job
     if (job->drawings) identity[RUN_DATA] = hash_drawings(identity[RUN_DATA], job->drawings);
     identity[RUN_EPOCHS] = job->recipe->epochs;
     identity[RUN_SEED] = job->recipe->seed;
-    identity[RUN_THREADS] = job->threads;
+    identity[RUN_THREADS] = threads;
     free(training);
     return VIT_OK;
 }
 
 /* ---- Out ----------------------------------------------------------------- */
 
+/* What follows the header. */
+enum { BODY_PARTS = CHECKPOINT_ARRAYS + 1 };
+struct part {
+    void *at;
+    size_t size; /* bytes */
+};
+
+static struct part body_part(const struct checkpoint *c, size_t i) {
+    if (i < CHECKPOINT_ARRAYS) return (struct part){c->arrays[i], c->count * sizeof(float)};
+    return (struct part){c->records, c->epochs * sizeof *c->records};
+}
+
 static size_t body_size(const struct checkpoint *c) {
-    return sizeof(struct header) + CHECKPOINT_ARRAYS * c->count * sizeof(float) +
-           c->epochs * sizeof *c->records;
+    size_t size = sizeof(struct header);
+    for (size_t i = 0; i < BODY_PARTS; i++) size += body_part(c, i).size;
+    return size;
 }
 
 size_t checkpoint_size(const struct checkpoint *c) {
     return body_size(c) + sizeof(uint64_t);
-}
-
-/* Copies every array to or from `body`, which follows the header. */
-static void copy_arrays(const struct checkpoint *c, uint8_t *body, bool out) {
-    void *parts[CHECKPOINT_ARRAYS + 1];
-    size_t sizes[CHECKPOINT_ARRAYS + 1];
-    for (size_t i = 0; i < CHECKPOINT_ARRAYS; i++) {
-        parts[i] = c->arrays[i];
-        sizes[i] = c->count * sizeof(float);
-    }
-    parts[CHECKPOINT_ARRAYS] = c->records;
-    sizes[CHECKPOINT_ARRAYS] = c->epochs * sizeof *c->records;
-    for (size_t i = 0; i <= CHECKPOINT_ARRAYS; body += sizes[i++])
-        memcpy(out ? body : parts[i], out ? parts[i] : body, sizes[i]);
 }
 
 void checkpoint_encode(uint8_t *bytes, const struct checkpoint *c) {
@@ -107,9 +108,11 @@ void checkpoint_encode(uint8_t *bytes, const struct checkpoint *c) {
     };
     memcpy(header.identity, c->identity, sizeof header.identity);
     memcpy(bytes, &header, sizeof header);
-    copy_arrays(c, bytes + sizeof header, true);
-    uint64_t sum = hash_bytes(0, bytes, body_size(c));
-    memcpy(bytes + body_size(c), &sum, sizeof sum);
+    uint8_t *end = bytes + sizeof header;
+    for (size_t i = 0; i < BODY_PARTS; end += body_part(c, i++).size)
+        memcpy(end, body_part(c, i).at, body_part(c, i).size);
+    uint64_t sum = hash_bytes(0, bytes, (size_t)(end - bytes));
+    memcpy(end, &sum, sizeof sum);
 }
 
 /* ---- In ------------------------------------------------------------------ */
@@ -121,14 +124,11 @@ static vit_status damaged(const char *name, vit_error *why) {
 
 static vit_status check_identity(const struct header *header, const struct checkpoint *c,
                                  const char *name, vit_error *why) {
-    static const char *const names[RUN_IDENTITY] = {[RUN_RECIPE] = "recipe",
-                                                    [RUN_MODEL] = "model",
-                                                    [RUN_START] = "start (--init)",
-                                                    [RUN_TEACHER] = "teacher",
-                                                    [RUN_DATA] = "data set",
-                                                    [RUN_EPOCHS] = "number of epochs",
-                                                    [RUN_SEED] = "seed",
-                                                    [RUN_THREADS] = "number of threads"};
+    static const char *const names[RUN_IDENTITY] = {
+        [RUN_RECIPE] = "recipe", [RUN_MODEL] = "model",
+        [RUN_START] = "start",   [RUN_TEACHER] = "teacher",
+        [RUN_DATA] = "data set", [RUN_EPOCHS] = "number of epochs",
+        [RUN_SEED] = "seed",     [RUN_THREADS] = "number of threads"};
     for (size_t i = 0; i < RUN_IDENTITY; i++)
         if (header->identity[i] != c->identity[i])
             return vit_fail(
@@ -182,7 +182,9 @@ vit_status checkpoint_decode(struct checkpoint *c, const uint8_t *bytes, size_t 
         return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size", name);
     if (!header_plausible(&header, c))
         return vit_fail(why, VIT_BAD_FILE, "%s has numbers that no run has", name);
-    copy_arrays(c, (uint8_t *)bytes + sizeof header, false);
+    const uint8_t *next = bytes + sizeof header;
+    for (size_t i = 0; i < BODY_PARTS; next += body_part(c, i++).size)
+        memcpy(body_part(c, i).at, next, body_part(c, i).size);
     c->epoch = (size_t)header.epoch;
     c->step = (size_t)header.step;
     c->sums = (struct step_sums){header.loss, (size_t)header.correct, (size_t)header.digits};

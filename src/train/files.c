@@ -1,7 +1,7 @@
 /* Reads and writes whole files. A path may lead to anything, and a file may hold anything. */
 #define _XOPEN_SOURCE 700
+#include "files.h"
 #include "base/error.h"
-#include "train.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * 8 for bytes, the rank, one 32-bit size per dimension), then the bytes. LeCun, Cortes & Burges. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
-#include "train.h"
+#include "files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

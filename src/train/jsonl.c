@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "file/json.h"
-#include "train.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdlib.h>

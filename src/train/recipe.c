@@ -163,6 +163,15 @@ static char *compact(const struct json *value) {
     return out;
 }
 
+static vit_status check_config(const vit_config *config, vit_error *why) {
+    if (config->classes == 0)
+        return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
+    if (config->pool > VIT_POOL_MEAN)
+        return vit_fail(why, VIT_BAD_CONFIG,
+                        "recipe: model: pool: expected class or mean, which can be trained here");
+    return VIT_OK;
+}
+
 static vit_status read_model(struct recipe *recipe, const struct json *model, vit_error *why) {
     if (model->type != JSON_OBJECT)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: `model` must be an object, got %t",
@@ -175,17 +184,18 @@ static vit_status read_model(struct recipe *recipe, const struct json *model, vi
     recipe->model = compact(model);
     if (!recipe->model) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
     vit_status status = vit_config_read(&recipe->config, recipe->model, strlen(recipe->model), why);
-    if (status) return status;
-    if (recipe->config.classes == 0)
-        return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
-    if (recipe->config.pool > VIT_POOL_MEAN)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "recipe: model: pool: expected class or mean, which can be trained here");
-    return VIT_OK;
+    return status ? status : check_config(&recipe->config, why);
+}
+
+static vit_status read_training(struct recipe *recipe, const struct json *training,
+                                vit_error *why) {
+    struct json augment = {"{}", 2, JSON_OBJECT};
+    vit_status status = read_keys(recipe, training, TRAINING, LENGTH(TRAINING), &augment, why);
+    return status ? status : read_keys(recipe, &augment, AUGMENT, LENGTH(AUGMENT), NULL, why);
 }
 
 static vit_status read_recipe(struct recipe *recipe, const struct json *whole, vit_error *why) {
-    struct json name, value, model = {0}, training = {0}, augment = {"{}", 2, JSON_OBJECT};
+    struct json name, value, model = {0}, training = {0};
     for (struct json_walk walk = json_walk(whole); json_next(&walk, &name, &value);) {
         if (json_is(&name, "model"))
             model = value;
@@ -200,9 +210,7 @@ static vit_status read_recipe(struct recipe *recipe, const struct json *whole, v
         return vit_fail(why, VIT_BAD_CONFIG,
                         "recipe: expected an object with two objects, `model` and `training`");
     vit_status status = read_model(recipe, &model, why);
-    if (!status) status = read_keys(recipe, &training, TRAINING, LENGTH(TRAINING), &augment, why);
-    if (!status) status = read_keys(recipe, &augment, AUGMENT, LENGTH(AUGMENT), NULL, why);
-    return status;
+    return status ? status : read_training(recipe, &training, why);
 }
 
 vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit_error *why) {
@@ -215,12 +223,26 @@ vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit
     return status;
 }
 
+vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char *training,
+                      vit_error *why) {
+    struct json whole, config;
+    size_t size;
+    const char *json = vit_model_json(model, &size);
+    *recipe = (struct recipe){.config = *vit_model_config(model)};
+    if (!json_read(&config, json, size) || !json_read(&whole, training, strlen(training)))
+        return vit_fail(why, VIT_BAD_CONFIG, "recipe: not a JSON object");
+    recipe->model = compact(&config);
+    vit_status status = recipe->model ? check_config(&recipe->config, why)
+                                      : vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
+    if (!status) status = read_training(recipe, &whole, why);
+    if (status) recipe_close(recipe);
+    return status;
+}
+
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe) {
-#ifndef __wasm__
-    if (recipe->precision == PRECISION_BFLOAT16 && vit_bfloat16()) return vit_bfloat16();
-#endif
-    (void)recipe;
-    return vit_kernels_training();
+    const struct vit_kernels *rounded =
+        recipe->precision == PRECISION_BFLOAT16 ? vit_bfloat16() : NULL;
+    return rounded ? rounded : vit_kernels_training();
 }
 
 void recipe_close(struct recipe *recipe) {

@@ -1,7 +1,7 @@
 /* A checkpoint in a file, from which an interrupted run goes on. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
-#include "train.h"
+#include "files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ vit_status checkpoint_save(const struct checkpoint *c, const char *path, vit_err
 
 /* A file that is longer than this run's checkpoint. Its header tells which run wrote it. */
 static vit_status refuse_longer(const struct checkpoint *c, const char *path, vit_error *why) {
-    uint8_t header[512]; /* and more */
+    uint8_t header[CHECKPOINT_HEADER];
     size_t size, got = 0;
     int fd;
     vit_status status = open_input(&fd, &size, path, why);

@@ -2,7 +2,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
-#include "train.h"
+#include "files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,7 +113,8 @@ static struct train_progress progress(const struct run *r) {
     /* The backward pass costs twice the forward pass. A sharpness-aware step takes two gradients,
      * but only one of them counts here. */
     double flops = 3 * forward_flops(&r->recipe->config), seconds = now() - r->begin;
-    double rate = (double)(images_done(r) - r->done) / seconds;
+    size_t done = images_done(r) - r->done;
+    double rate = done ? (double)done / seconds : 0; /* 0: all was done before */
     return (struct train_progress){
         .epoch = r->state->epoch + 1,
         .epochs = r->state->epochs,
@@ -130,10 +131,6 @@ static struct train_progress progress(const struct run *r) {
 /* Takes a step. *go becomes false if the watch stops the run. */
 static vit_status take_step(struct run *r, bool *go, vit_error *why) {
     const struct train_watch *watch = &r->files->watch;
-    if (r->state->epoch == 0 && r->state->step == 0) {
-        vit_status status = write_snapshot(r, why);
-        if (status) return status;
-    }
     vit_status status = trainer_step(r->trainer, why);
     if (!status) status = write_snapshot(r, why);
     if (status || !watch->step) return status;
@@ -145,11 +142,10 @@ static vit_status take_step(struct run *r, bool *go, vit_error *why) {
 static vit_status end_epoch(struct run *r, vit_error *why) {
     const struct train_watch *watch = &r->files->watch;
     struct train_progress last = progress(r);
-    bool timed = last.rate > 0; /* not if all of it was done before */
     vit_status status = trainer_end_epoch(r->trainer, why);
     struct epoch_record *record = &r->state->records[r->state->epoch - 1];
-    record->images_per_second = timed ? last.rate : 0;
-    record->gflops = timed ? last.gflops : 0;
+    record->images_per_second = last.rate;
+    record->gflops = last.gflops;
     if (!status) status = checkpoint_save(r->state, r->checkpoint_path, why);
     if (!status) status = write_log(r, why);
     if (!status && watch->epoch)
@@ -172,6 +168,7 @@ static vit_status resume(struct run *r, vit_error *why) {
 static vit_status run(struct run *r, bool *go, vit_error *why) {
     vit_status status = resume(r, why);
     if (!status) status = write_log(r, why); /* if it cannot be written, fail before an epoch */
+    if (!status && r->state->epoch + r->state->step == 0) status = write_snapshot(r, why);
     start_clock(r);
     while (!status && *go && !trainer_finished(r->trainer))
         status = trainer_at_end_of_epoch(r->trainer) ? end_epoch(r, why) : take_step(r, go, why);
@@ -195,7 +192,7 @@ vit_status train_run(const struct train_job *job, const struct train_files *file
     r.checkpoint_path = join(files->out, ".checkpoint");
     r.log_path = join(files->out, ".log.tsv");
     vit_status status = r.checkpoint_path && r.log_path
-                            ? team_open(&team, job->threads, why)
+                            ? team_open(&team, files->threads, why)
                             : vit_fail(why, VIT_NO_MEMORY, "no memory to train");
     if (!status) status = trainer_open(&r.trainer, job, team, why);
     bool go = true;

@@ -1,4 +1,5 @@
-/* Training: images → augmented batches → forward, backward, AdamW → a model.
+/* Training in memory, as a page has it: images → augmented batches → forward, backward, AdamW → a
+ * model. What needs files or the system's threads is in files.h.
  *
  *   recipe.c    what to train and how, as JSON
  *   augment.c   one warp per image: affine, elastic, stroke thickness
@@ -11,19 +12,11 @@
  *   init.c      the first parameters
  *   adamw.c     the optimiser, its schedule, the moving average
  *   muon.c      another optimiser, for matrices
+ *   flops.c     what a pass costs
  *   evaluate.c  loss, accuracy and confusion of a model on a data set
  *   calibrate.c how reliable probabilities are, and the temperature that makes them so
- *   checkpoint.c  all that a run needs to go on, as bytes
+ *   checkpoint.c all that a run needs to go on, as bytes
  *   trainer.c   the loop: step after step, epoch after epoch
- *
- * With files and the system's threads, which a page has not:
- *
- *   idx.c       data sets in MNIST's own format
- *   jsonl.c     pen drawings
- *   team.c      threads
- *   resume.c    checkpoints
- *   files.c     reading whole files up to a limit, writing beside and renaming
- *   run.c       a run of the trainer, with its log, snapshots and model
  *
  * All random numbers are functions of (seed, purpose, epoch, image): see rng.h. The result of a
  * run depends only on the recipe, the data, the seed and the number of threads. */
@@ -40,13 +33,6 @@ struct data_set {
     size_t count, rows, columns;
 };
 
-/* Reads an image and a label file, each plain or gzipped, and checks them against each other
- * and against the model: one channel, its image size, labels below its classes. */
-vit_status data_open(struct data_set *data, const char *images, const char *labels,
-                     const vit_config *config, vit_error *why);
-/* The training set of a directory that holds MNIST's file names, each with or without .gz. */
-vit_status data_open_directory(struct data_set *data, const char *directory,
-                               const vit_config *config, vit_error *why);
 void data_close(struct data_set *data);
 /* Image `index` as floats in 0..1. */
 void data_image(float *image, const struct data_set *data, size_t index);
@@ -67,8 +53,6 @@ struct drawings {
     size_t stroke_count, point_count;
 };
 
-vit_status drawings_open(struct drawings *drawings, const char *path, size_t classes,
-                         vit_error *why);
 void drawings_close(struct drawings *drawings);
 
 /* A fifth of the writers is held out of training and of all choices; a tenth is for choices. */
@@ -171,6 +155,9 @@ struct recipe {
 /* Reads {"model": …, "training": …}. Absent training keys take their defaults; unknown keys
  * and values out of range are errors that name the key. */
 vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit_error *why);
+/* A recipe that trains models of this one's config by the `training` object. */
+vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char *training,
+                      vit_error *why);
 void recipe_close(struct recipe *recipe);
 /* Those of the recipe's precision; float32 where this machine cannot do better. */
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe);
@@ -293,11 +280,8 @@ void muon_update(const struct vit_kernels *kernels, float *restrict parameters, 
                  float *restrict average, float *restrict scratch, const float *restrict gradient,
                  size_t rows, size_t columns, const struct adamw *adamw);
 
-/* ---- Threads ------------------------------------------------------------ */
+/* ---- Shares of the threads ------------------------------------------------ */
 
-/* A team of `threads`, of which the caller is the first; each does one part of every run. */
-vit_status team_open(vit_team **out, size_t threads, vit_error *why);
-void team_close(vit_team *team);
 /* [begin, end): part `thread` of `threads` of n things. */
 struct range {
     size_t begin, end;
@@ -306,7 +290,6 @@ static inline struct range range_part(size_t n, size_t thread, size_t threads) {
     uint64_t end = n; /* in 32 bits a product could be too large */
     return (struct range){(size_t)(end * thread / threads), (size_t)(end * (thread + 1) / threads)};
 }
-size_t cpu_count(void);
 
 /* ---- Evaluation --------------------------------------------------------- */
 
@@ -377,6 +360,7 @@ enum {
 
 /* Parameters, the optimiser's two moments, the moving average of the parameters. */
 enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
+enum { CHECKPOINT_HEADER = (RUN_IDENTITY + 8) * sizeof(uint64_t) }; /* bytes */
 
 struct step_sums {
     double loss;
@@ -398,40 +382,17 @@ struct checkpoint {
 struct train_job;
 /* Names the run. */
 vit_status checkpoint_identify(struct checkpoint *checkpoint, const struct train_job *job,
-                               vit_error *why);
+                               size_t threads, vit_error *why);
 size_t checkpoint_size(const struct checkpoint *checkpoint); /* bytes */
 void checkpoint_encode(uint8_t *bytes, const struct checkpoint *checkpoint);
 /* Fills `checkpoint`, which names the run. `name` names the bytes in messages. After a failure the
  * run cannot go on. */
 vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                              const char *name, vit_error *why);
-/* Whether the first bytes of a checkpoint are of this run. */
+/* Whether the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
 vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                             const char *name, vit_error *why);
-vit_status checkpoint_save(const struct checkpoint *checkpoint, const char *path, vit_error *why);
-/* *found is false without a file. */
-vit_status checkpoint_load(struct checkpoint *checkpoint, const char *path, bool *found,
-                           vit_error *why);
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
-
-/* ---- Files -------------------------------------------------------------- */
-
-#define SIZE_OF_PIPE SIZE_MAX
-
-/* Opens a file or a pipe; a device may have no end, so it is refused as a directory is. *size: the
- * file's bytes, or SIZE_OF_PIPE. */
-vit_status open_input(int *fd, size_t *size, const char *path, vit_error *why);
-/* Reads `size` bytes, or to the end; false where it cannot be read. */
-bool read_some(size_t *got, int fd, void *bytes, size_t size);
-/* A whole file or pipe of at most `most` bytes. The caller frees *out. */
-vit_status read_file(uint8_t **out, size_t *size, const char *path, size_t most, vit_error *why);
-/* Written beside as PATH.part and renamed, so that a file is whole or absent; it keeps the mode of
- * the one that it replaces. What is no file, as a device or a pipe, is written to. */
-vit_status write_file(const char *path, const void *bytes, size_t size, vit_error *why);
-/* The same for a model, which is opened first: what does not open is not written. */
-vit_status write_model(const char *path, const uint8_t *bytes, size_t size, vit_error *why);
-/* Whatever is printed there would be part of the file. */
-bool leads_to_stdout(const char *path);
 
 /* ---- The loop ----------------------------------------------------------- */
 
@@ -442,12 +403,11 @@ struct train_job {
     vit_model *start;                  /* fine-tune from it; NULL: from random parameters */
     vit_model *teacher;                /* NULL: none */
     const struct vit_kernels *kernels; /* that do not pack; NULL: the recipe's */
-    size_t threads;
 };
 
 struct trainer;
 
-/* Borrows all arguments; job->threads is the size of `team`, which is NULL for one thread.
+/* Borrows all arguments. team: NULL for one thread.
  * → *out, which the caller closes; NULL on failure. */
 vit_status trainer_open(struct trainer **out, const struct train_job *job, vit_team *team,
                         vit_error *why);
@@ -468,38 +428,5 @@ vit_status trainer_end_epoch(struct trainer *trainer, vit_error *why);
 /* The average of the parameters so far as a model file. accuracy < 0: not measured. → its bytes,
  * which the caller frees; NULL without memory. */
 uint8_t *trainer_model(const struct trainer *trainer, double accuracy, size_t *size);
-
-/* ---- A run with files ----------------------------------------------------- */
-
-struct train_progress {
-    size_t epoch, epochs;  /* epoch counts from 1 */
-    size_t done, images;   /* of this epoch */
-    double seconds;        /* of this epoch, since the run began or was resumed in it */
-    double rate;           /* images per second */
-    double loss, accuracy; /* so far in this epoch */
-    double gflops;
-};
-
-/* How a run speaks to its caller; any of these may be NULL. */
-struct train_watch {
-    void *context;
-    /* After every step; false stops the run, which can be resumed from there. */
-    bool (*step)(void *context, const struct train_progress *progress);
-    void (*epoch)(void *context, size_t epoch, size_t epochs, const struct epoch_record *record);
-    /* `done` of the `images` of the epoch after `epoch` are done already. */
-    void (*resumed)(void *context, size_t epoch, size_t epochs, size_t done, size_t images);
-};
-
-struct train_files {
-    const char *out;  /* the model; with .checkpoint and .log.tsv appended, the others */
-    size_t snapshots; /* models to write on the way, as OUT.step-000000.safetensors; 0 or from 2 */
-    bool fresh;       /* ignore a checkpoint */
-    struct train_watch watch;
-};
-
-/* Trains, resuming from a checkpoint of the same run where there is one, and writes files->out.
- * *finished is false where watch.step stopped it. */
-vit_status train_run(const struct train_job *job, const struct train_files *files, bool *finished,
-                     vit_error *why);
 
 #endif

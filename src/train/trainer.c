@@ -1,5 +1,6 @@
 /* The training loop in memory: it knows neither files nor the clock. */
 #include "base/error.h"
+#include "base/team.h"
 #include "kernels/kernels.h"
 #include "rng.h"
 #include "step.h"
@@ -73,7 +74,7 @@ static vit_status open_all(struct trainer *t, vit_error *why) {
     if (!status) status = open_buffers(t, why);
     if (!status)
         status = stepper_open(&t->stepper, job, &t->samples, t->team, t->model, &t->state, why);
-    return status ? status : checkpoint_identify(&t->state, job, why);
+    return status ? status : checkpoint_identify(&t->state, job, team_size(t->team), why);
 }
 
 vit_status trainer_open(struct trainer **out, const struct train_job *job, vit_team *team,

@@ -106,8 +106,8 @@ static vit_model *trained(const struct recipe *recipe, const struct data_set *da
     vit_error why = {""};
     bool finished = false;
     strcpy(out, scratch_path("step"));
-    struct train_job job = {.recipe = recipe, .data = data, .threads = threads};
-    struct train_files files = {.out = out, .fresh = true};
+    struct train_job job = {.recipe = recipe, .data = data};
+    struct train_files files = {.out = out, .fresh = true, .threads = threads};
     must(train_run(&job, &files, &finished, &why), &why);
     if (!finished) exit(EXIT_FAILURE);
     must(read_file(&bytes, &size, out, SIZE_MAX / 2, &why), &why);
@@ -167,8 +167,8 @@ TEST("a sharpness so large that numbers overflow is an error, and no model is wr
     bool finished = false;
     char out[256];
     strcpy(out, scratch_path("lost"));
-    struct train_job job = {.recipe = &recipe, .data = &data, .threads = 2};
-    struct train_files files = {.out = out};
+    struct train_job job = {.recipe = &recipe, .data = &data};
+    struct train_files files = {.out = out, .threads = 2};
     vit_status status = train_run(&job, &files, &finished, &why);
     CHECK(status == VIT_BAD_ARGUMENT && strstr(why.text, "no longer finite"), "%d: %s", status,
           why.text);

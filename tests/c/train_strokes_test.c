@@ -473,8 +473,9 @@ TEST("a run on drawings learns to read writers that it never saw, and logs the a
     for (size_t i = 0; i < IMAGES; i++) memset(data.images + i * PIXELS, (int)(5 * i), PIXELS);
     memset(data.labels, 2, IMAGES);
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    struct train_job job = {.recipe = &recipe, .data = &data, .drawings = &drawings, .threads = 2};
+    struct train_job job = {.recipe = &recipe, .data = &data, .drawings = &drawings};
     struct train_files files = {.out = scratch_path("drawn"),
+                                .threads = 2,
                                 .watch = {.context = &last, .epoch = keep_last}};
     CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);
     CHECK(last.drawings_accuracy == 1, "accuracy of lines up and across: %g",

@@ -5,6 +5,8 @@
 
 #include "small_task.h"
 
+#include "../../src/train/files.h"
+
 #include <unistd.h>
 
 /* ---- A temporary directory for each program ----------------------------- */

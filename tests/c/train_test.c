@@ -62,8 +62,9 @@ static vit_status run(const struct recipe *recipe, const char *name, size_t thre
     char out[256];
     if (!bars.images) bars = make_bars(460);
     strcpy(out, scratch_path(name));
-    struct train_job job = {.recipe = recipe, .data = &bars, .start = start, .threads = threads};
+    struct train_job job = {.recipe = recipe, .data = &bars, .start = start};
     struct train_files files = {.out = out,
+                                .threads = threads,
                                 .snapshots = snapshots,
                                 .fresh = fresh,
                                 .watch = {watcher, watch_step, watch_epoch, watch_resumed}};
@@ -390,7 +391,7 @@ TEST("a student learns from its teacher a task that its labels hide") {
     struct watcher watcher = {0};
     size_t size = 0;
     uint8_t *bytes = trained(&recipe, "teacher", 2, &size, &watcher);
-    struct train_job job = {.recipe = &recipe, .threads = 2};
+    struct train_job job = {.recipe = &recipe};
     vit_error why = {""};
     bool finished = false;
     REQUIRE(bytes && !vit_open(&job.teacher, bytes, size, &vit_native, &why), "%s", why.text);
@@ -398,6 +399,7 @@ TEST("a student learns from its teacher a task that its labels hide") {
     uint64_t seed = 9;
     for (size_t i = 0; i < 420; i++) hidden.labels[i] = (uint8_t)random_below(&seed, 3);
     struct train_files files = {.out = scratch_path("student"),
+                                .threads = 2,
                                 .watch = {&watcher, watch_step, watch_epoch, watch_resumed}};
     job.data = &hidden;
     CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&

@@ -15,8 +15,7 @@ static void training_open(struct training *t, const char *json, size_t images,
                           const struct vit_kernels *kernels) {
     vit_error why = {""};
     *t = (struct training){.recipe = recipe_of(json), .data = make_bars(images)};
-    t->job = (struct train_job){
-        .recipe = &t->recipe, .data = &t->data, .kernels = kernels, .threads = 1};
+    t->job = (struct train_job){.recipe = &t->recipe, .data = &t->data, .kernels = kernels};
     REQUIRE(!trainer_open(&t->trainer, &t->job, NULL, &why), "%s", why.text);
     t->state = trainer_state(t->trainer);
 }

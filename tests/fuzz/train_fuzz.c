@@ -1,8 +1,8 @@
 /* The trainer's readers: recipes from memory; IDX files, pen drawings and checkpoints as files in
  * memory, plain or gzipped. Input that is read is used, and a refusal has a message. */
 #define _GNU_SOURCE
+#include "train/files.h"
 #include "train/habits.h"
-#include "train/train.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -173,6 +173,9 @@ describe("src/README.md", () => {
     assert.deepEqual(users(/\b(malloc|calloc|realloc|free)\(/), ["cli/", "file/", "model.c", "train/", "wasm/"]);
     assert.deepEqual(users(/\b(printf|fprintf|puts|exit)\(/), ["cli/"]);
     assert.deepEqual(users(/\b(fopen|open|fread|fwrite|rename)\(/), ["cli/", "train/"]);
+    const own = files.filter((file) => file.startsWith("train/") && /^#include <(unistd|fcntl|zlib|pthread|sys\/.*)\.h>$/m.test(text(file)));
+    const named = [...text("train/files.h").matchAll(/^ \* {3}(\w+\.c) /gm)].map(([, name]) => `train/${name}`);
+    assert.deepEqual(own.toSorted(), named.toSorted());
   });
 
   test("each file that a comment in src/ names exists in the repository", () => {
