@@ -64,6 +64,9 @@ export function player(text: string, range: HTMLInputElement, milliseconds: numb
 
 export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** The colour of the paper that is drawn on: the page itself has a gradient. */
+export const paperColour = (): string => getComputedStyle(document.querySelector(".sheet")!).backgroundColor;
+
 const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "text-anchor"];
 
 /** A copy that looks the same without the page's style sheet. The figure must be in the page. */

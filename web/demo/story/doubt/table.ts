@@ -20,7 +20,7 @@ export function buildTable(labels: readonly string[], words: Words, change: (ind
     return input;
   });
   const heading = (text: string, scope: "row" | "col") => h("th", { scope }, text);
-  const cells = ROWS.map(() => [...labels, ""].map(() => h("td")));
+  const cells = ROWS.map((row) => [...labels, ""].map(() => h("td", {}, h("span"), ...(row === "share" ? [h("i")] : []))));
   const root = h("table", { className: "softmax", aria: { label: words.table } },
     h("thead", {}, h("tr", {}, heading(words.columns.class, "col"), ...labels.map((label) => heading(label, "col")),
       heading(words.columns.sum, "col"))),
@@ -40,8 +40,8 @@ export function buildTable(labels: readonly string[], words: Words, change: (ind
       ];
       rows.forEach(([texts, total], row) =>
         [...texts, total].forEach((text, column) => {
-          const cell = cells[row]![column]!;
-          if (cell.textContent !== text) cell.textContent = text;
+          const cell = cells[row]![column]!, words = cell.firstChild!;
+          if (words.textContent !== text) words.textContent = text;
           cell.classList.toggle("best", column === best);
         }));
       inputs.forEach((input, index) => {

@@ -4,7 +4,7 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
-import { svg, withStyles } from "../figure.ts";
+import { paperColour, svg, withStyles } from "../figure.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene } from "../scene.ts";
 import { lengthOf, rowOf } from "../vectors.ts";
@@ -135,17 +135,13 @@ const TITLE = 280, ROW = 70;
 /** All stops' bars below each other, with their titles, as one figure. */
 function pictureOf(lenses: [title: string, lens: Lens][]): SVGSVGElement {
   const [width, height] = [TITLE + lenses[0]![1].root.width.baseVal.value, ROW * lenses.length];
-  const { backgroundColor, color, fontFamily } = getComputedStyle(document.body);
+  const { color, fontFamily } = getComputedStyle(document.body);
   const rows = lenses.flatMap(([title, lens], at) => {
     const bars = withStyles(lens.root);
     bars.setAttribute("x", String(TITLE));
     bars.setAttribute("y", String(at * ROW + 8));
     return [svg("text", { x: 12, y: at * ROW + 44, fill: color, "font-family": fontFamily, "font-size": 14 }, title), bars];
   });
-  const ground = svg("rect", { width, height, fill: lightOf(backgroundColor) });
+  const ground = svg("rect", { width, height, fill: paperColour() });
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ground, ...rows);
 }
-
-/** The page's paper, where the body itself has no colour. */
-const lightOf = (colour: string) =>
-  /rgba\(.*, 0\)|transparent/.test(colour) ? getComputedStyle(document.querySelector(".sheet")!).backgroundColor : colour;

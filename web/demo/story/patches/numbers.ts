@@ -21,7 +21,7 @@ export interface Listed {
 
 export interface Numbers {
   root: HTMLElement;
-  save: HTMLElement;
+  save: HTMLElement; // beside root, which scrolls
   /** Makes the columns for patches of another size. */
   fit(shape: Shape, filtered: boolean): void;
   draw(listed: Listed): void;
