@@ -55,7 +55,7 @@ const KEPT_BYTES = 25000;
 
 const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
 
-/** Builds the targets; resolves to the word lengths that can be built here. */
+/** Builds the targets; resolves to the word lengths that run here. */
 export async function buildAll() {
   const bits = await setup.fuzzers();
   for (const each of bits) await timed(`build of ${presets[each]}`, () => build.cmake(presets[each]));
