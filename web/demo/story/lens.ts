@@ -23,7 +23,7 @@ export class Lens {
     this.#bars = bar("bar");
     this.#before = bar("before");
     const [width, height] = [labels.length * STEP, HEIGHT + LABEL];
-    this.root = svg("svg", { class: "lens", viewBox: `0 0 ${width} ${height}`, width, height, role: "img" },
+    this.root = svg("svg", { class: "lens", viewBox: `0 0 ${width} ${height}`, width, height },
       svg("line", { class: "ground", x1: 0, x2: width, y1: HEIGHT, y2: HEIGHT }), ...this.#bars, ...this.#before,
       ...labels.map((label, index) => svg("text", { x: (index + 0.5) * STEP, y: HEIGHT + 12 }, label.slice(0, 3))));
   }
@@ -40,6 +40,6 @@ export class Lens {
       set(outline, { y: HEIGHT - height(was), height: was > 0.01 ? height(was) : 0 });
     });
     const spoken = classes.slice(0, 3).map((one) => `${one.label} ${percent(one.p)}`).join(", ");
-    this.root.setAttribute("aria-label", label(spoken));
+    set(this.root, { role: "img", "aria-label": label(spoken) }); // no picture before it has bars
   }
 }

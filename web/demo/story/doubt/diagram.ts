@@ -18,7 +18,7 @@ export function buildDiagram(words: Words) {
   const counts = svg("g"), points = svg("g"), bin = svg("rect", { class: "bin", y: TOP, height: GROUND - TOP });
   const line = svg("line", { class: "here", y1: TOP - 4, y2: GROUND });
   const mark = svg("text", { class: "here-words", y: TOP - 9 }, words.youAreHere);
-  const root = svg("svg", { class: "reliability", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img" },
+  const root = svg("svg", { class: "reliability", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": words.diagram },
     bin, ...axes(words), counts, points, line, mark);
   return {
     root,

@@ -21,7 +21,7 @@ export interface Curves {
 /** Returns the figure and what draws it. */
 export function buildCurves(steps: readonly number[], { learning: texts, grid }: Texts): [HTMLElement, (shown: Curves) => void] {
   const width = LABELS + steps.length * STOP + RIGHT;
-  const picture = svg("svg", { width, height: TOP + HEIGHT + BOTTOM, role: "img" });
+  const picture = svg("svg", { width, height: TOP + HEIGHT + BOTTOM, role: "img", "aria-label": texts.curves });
   const root = h("div", { className: "grid" },
     h("div", { className: "grid-scroll" }, picture),
     saver(grid.svg, texts.curves, () => picture));

@@ -17,7 +17,7 @@ export const chapter: Chapter = (root, story) => {
   let scene: Scene | undefined;
   let chosen = Infinity; // the moment's way of the pen; the whole drawing at first
 
-  const strip = svg("svg", { id: "strokes-strip", role: "img" });
+  const strip = svg("svg", { id: "strokes-strip", role: "img", "aria-label": texts.strip });
   const moment = buildMoment(texts);
   const changes = h("p", { id: "strokes-changes", className: "lead" });
   const progress = h("p", { id: "strokes-progress", className: "grid-legend" });
