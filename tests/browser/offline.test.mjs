@@ -216,6 +216,7 @@ describe("a newer build of the page", { skip }, () => {
     host.rule = () => DOWN;
     await now.reload();
     await ready(now);
+    await settled(now);
     assert.ok((await painted(now, "#pad")) > 0);
     await close();
   });
