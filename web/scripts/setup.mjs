@@ -119,8 +119,10 @@ export async function clangTool(name) {
   return (await find()) ?? ((await wanted(`${name}-14`)) && find());
 }
 
-/** Whether a program with all the libraries of tests/fuzz can be built and run here. */
-async function fuzzerRuns(bits) {
+const fuzzerProbe = (bits) => join(cacheFolder, `fuzzer${bits}`);
+
+/** Whether a program with all the libraries of tests/fuzz can be built here. */
+async function fuzzerBuilds(bits) {
   if (!which("clang")) return false;
   const source = join(cacheFolder, "fuzzer.c");
   mkdirSync(cacheFolder, { recursive: true });
@@ -131,29 +133,36 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t size) {
     return (int)crc32(0, bytes, (unsigned)size) & 0;
 }
 `);
-  const program = join(cacheFolder, `fuzzer${bits}`);
-  const built = await run("clang", [source, "-o", program, `-m${bits}`,
+  const { code } = await run("clang", [source, "-o", fuzzerProbe(bits), `-m${bits}`,
     "-fsanitize=fuzzer,address,undefined", "-L/usr/lib32", "-lz"], { allowFailure: true });
-  if (built.code !== 0) return false;
-  return (await run(program, ["-runs=1"], { allowFailure: true })).code === 0; // not every kernel runs 32 bits
+  return code === 0;
+}
+
+/** Whether that program runs, too. Not every kernel runs programs of 32 bits. */
+async function fuzzerRuns(bits) {
+  return (await run(fuzzerProbe(bits), ["-runs=1"], { allowFailure: true })).code === 0;
+}
+
+async function filtered(values, predicate) {
+  const found = [];
+  for (const value of values) if (await predicate(value)) found.push(value);
+  return found;
 }
 
 /** The word lengths that can be fuzzed here, out of 64 and 32. */
 export async function fuzzers() {
   await need({ ...tools, ...nativeTools });
-  const able = async () => {
-    const found = [];
-    for (const bits of [64, 32]) if (await fuzzerRuns(bits)) found.push(bits);
-    return found;
-  };
-  const found = await able();
-  if (found.length === 2 || !isRoot || !which("apt-get")) return found;
-  if (!which("clang")) await wanted("clang");
-  const { output } = await run("clang", ["-dumpversion"], { allowFailure: true });
-  for (const name of [`libclang-rt-${parseInt(output)}-dev`, "libsimde-dev", "g++-multilib", "lib32z1-dev"]) {
-    await wanted(name);
+  const lengths = [64, 32];
+  let built = await filtered(lengths, fuzzerBuilds);
+  if (built.length < lengths.length && isRoot && which("apt-get")) {
+    if (!which("clang")) await wanted("clang");
+    const { output } = await run("clang", ["-dumpversion"], { allowFailure: true });
+    for (const name of [`libclang-rt-${parseInt(output)}-dev`, "libsimde-dev", "g++-multilib", "lib32z1-dev"]) {
+      await wanted(name);
+    }
+    built = await filtered(lengths, fuzzerBuilds);
   }
-  return able();
+  return filtered(built, fuzzerRuns);
 }
 
 // ---- Emscripten

@@ -35,7 +35,7 @@ const stages = {
     const bits = await fuzz.buildAll();
     const missing = [64, 32].filter((each) => !bits.includes(each));
     const counts = bits.length ? await fuzz.shortly(4, bits) : none;
-    const why = missing.length && `no program by Clang with libFuzzer runs here with ${missing.join(" and ")} bits`;
+    const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
   wasm: ["C, compiled to wasm, under Node", async () => {
