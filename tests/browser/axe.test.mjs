@@ -28,6 +28,9 @@ describe("axe finds no violation", { skip }, () => {
     return visitor;
   };
 
+  const allNamed = async (page) =>
+    assert.deepEqual(await page.evaluate(() => [...globalThis.nameless]), [], "pictures that were without a name for a while");
+
   for (const colorScheme of ["light", "dark"]) {
     test(`in the opening and the second tab, ${colorScheme}`, async () => {
       const { page, close } = await withAxe({ colorScheme });
@@ -36,6 +39,7 @@ describe("axe finds no violation", { skip }, () => {
       await page.locator("#tab-own").click();
       await page.locator("#own-random").waitFor();
       assert.deepEqual(await violations(page, "#own"), []);
+      await allNamed(page);
       await close();
     });
 
@@ -52,7 +56,7 @@ describe("axe finds no violation", { skip }, () => {
         if (here.length > 0) found[id] = here;
       }
       assert.deepEqual(found, {});
-      assert.deepEqual(await page.evaluate(() => [...globalThis.nameless]), [], "pictures that were without a name for a while");
+      await allNamed(page);
       assert.deepEqual(await violations(page, "#rail"), []);
       await close();
     });
