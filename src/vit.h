@@ -631,9 +631,13 @@ vit_status vit_create(vit_model **out, const vit_config *config, const char *jso
 /* What a forward pass keeps for the backward pass. */
 typedef struct vit_tape vit_tape;
 
+/* → why such a model has no backward pass, as static text; NULL if it has one. It has none without
+ * a head, with another pool than class or mean, or with norms around the patches or before the
+ * blocks. */
+const char *vit_untrainable(const vit_config *config);
+
 /* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if so many bytes cannot
- * be counted, or if such a model cannot be trained: without a head, with another pool than class or
- * mean, or with norms around the patches or before the blocks. */
+ * be counted, or if the model has no backward pass. */
 size_t vit_tape_size(const vit_model *model, size_t batch);
 
 /* Makes a tape in `memory` (size), which may have any alignment. The caller owns the memory:

@@ -76,6 +76,25 @@ static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, 
     return status;
 }
 
+/* What the recipe wants of the options. */
+static vit_status check_options(const struct arguments *a, const struct recipe *recipe,
+                                vit_error *why) {
+    const struct {
+        bool wrong;
+        const char *text;
+    } checks[] = {
+        {recipe->drawings && !a->strokes,
+         "training key drawings: expected a file of them (--strokes)"},
+        {recipe->distillation > 0 && !a->teacher,
+         "training key distillation: expected a model to learn from (--teacher)"},
+        {a->teacher && recipe->distillation == 0,
+         "--teacher: expected a recipe with distillation above 0, got 0"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (checks[i].wrong) return vit_fail(why, VIT_BAD_ARGUMENT, "%s", checks[i].text);
+    return VIT_OK;
+}
+
 static int report(const struct arguments *a, const struct recipe *recipe, bool finished,
                   const struct train_progress *last) {
     if (finished) {
@@ -115,6 +134,7 @@ static int train(const struct arguments *a) {
             ? vit_fail(&why, VIT_BAD_ARGUMENT,
                        "--snapshots: expected at least 2, the first and the last, got 1")
             : load_recipe(&recipe, a, &why);
+    if (!status) status = check_options(a, &recipe, &why);
     if (!status) status = data_open_directory(&data, a->data, &recipe.config, &why);
     if (!status && a->strokes)
         status = drawings_open(&drawings, a->strokes, recipe.config.classes, &why);

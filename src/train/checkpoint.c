@@ -56,7 +56,7 @@ vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job
     recipe.seed = 0;
     char *training = recipe_training_json(&recipe);
     if (!training) return vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");
-    uint64_t images = hash_bytes(0, data->images, data->count * data->rows * data->columns);
+    uint64_t images = hash_bytes(0, data->images, data->count * data_values(data));
     uint64_t *identity = c->identity;
     identity[RUN_RECIPE] = hash_text(training);
     identity[RUN_MODEL] = hash_text(job->recipe->model);

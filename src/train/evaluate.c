@@ -48,7 +48,7 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     struct evaluation *e = context;
     struct part *part = &e->parts[thread];
     struct range range = range_part(e->count, thread, threads);
-    size_t pixels = e->data->rows * e->data->columns, K = e->classes;
+    size_t pixels = data_values(e->data), K = e->classes;
     size_t need = vit_state_size(e->model, BATCH, NULL);
     void *memory = malloc(need);
     float *images = malloc(BATCH * (pixels + 2 * K) * sizeof *images);

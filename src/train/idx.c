@@ -167,8 +167,8 @@ vit_status data_open(struct data_set *data, const char *images, const char *labe
     if (!status) status = read_bytes(&pixels, why);
     status = idx_close(&pixels, status, why);
     status = idx_close(&classes, status, why);
-    *data = (struct data_set){pixels.bytes, classes.bytes, pixels.shape[0], pixels.shape[1],
-                              pixels.shape[2]};
+    *data = (struct data_set){pixels.bytes,    classes.bytes,  pixels.shape[0], 1,
+                              pixels.shape[1], pixels.shape[2]};
     if (status) data_close(data);
     return status;
 }

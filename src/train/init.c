@@ -57,8 +57,33 @@ static bool find_tensor(vit_tensor *found, const vit_model *model, const char *n
     return false;
 }
 
+static bool of_head(const vit_tensor *tensor) {
+    return tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS;
+}
+
+/* A tensor that is left behind would make the start another model. */
+static vit_status check_start(const vit_model *model, vit_model *from, vit_error *why) {
+    size_t count;
+    if (!vit_parameters(from, &count))
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        vit_model_config(from)->int8
+                            ? "the model to start from: expected one of floats, got an int8 one; "
+                              "use the model that it was quantised from"
+                            : "the model to start from: expected unpacked parameters");
+    for (size_t i = 0; i < vit_tensor_count(from); i++) {
+        vit_tensor old = vit_tensor_at(from, i), to;
+        if (!of_head(&old) && !find_tensor(&to, model, old.name))
+            return vit_fail(why, VIT_BAD_TENSOR,
+                            "%s: the model to start from has it, but the recipe's model does not",
+                            old.name);
+    }
+    return VIT_OK;
+}
+
 vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
     size_t count;
+    vit_status status = check_start(model, from, why);
+    if (status) return status;
     float *to_all = vit_parameters(model, &count);
     const float *from_all = vit_parameters(from, &count);
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
@@ -70,7 +95,7 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
         bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
         if (same)
             memcpy(to_all + to.offset, from_all + old.offset, to.count * sizeof *to_all);
-        else if (to.kind != VIT_KIND_HEAD && to.kind != VIT_KIND_HEAD_BIAS)
+        else if (!of_head(&to))
             return vit_fail(why, VIT_BAD_TENSOR,
                             "%s: expected %d as in the recipe's model, got %d in the model to "
                             "start from",

@@ -12,12 +12,27 @@
 /* The side of the plane for drawings, in pixels. A digit on the page's pad is about as large. */
 enum { SIDE = 180 };
 
-vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
-                        const struct drawings *drawings, vit_error *why) {
-    *s = (struct samples){.recipe = recipe, .data = data, .drawings = drawings};
+/* Drawings, and what is no digit, have one channel. */
+static vit_status check_keys(const struct samples *s, vit_error *why) {
+    const struct recipe *recipe = s->recipe;
     if (recipe->negatives > 0 && recipe->config.classes > NO_CLASS)
         return vit_fail(why, VIT_BAD_CONFIG, "training key negatives: expected at most %z classes",
                         (size_t)NO_CLASS);
+    if (s->data->channels == 1) return VIT_OK;
+    const char *key = recipe->drawings || s->drawings ? "drawings"
+                      : recipe->negatives > 0         ? "negatives"
+                                                      : NULL;
+    if (!key) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "training key %s: expected images of one channel, got %z channels", key,
+                    s->data->channels);
+}
+
+vit_status samples_open(struct samples *s, const struct recipe *recipe, const struct data_set *data,
+                        const struct drawings *drawings, vit_error *why) {
+    *s = (struct samples){.recipe = recipe, .data = data, .drawings = drawings};
+    vit_status status = check_keys(s, why);
+    if (status) return status;
     s->images = data->count - recipe->validation;
     unsigned writers = WRITERS_TRAINING | (recipe->validation ? 0 : WRITERS_VALIDATION);
     s->list = malloc((drawings ? drawings->count : 0) * sizeof *s->list + 1);
@@ -166,16 +181,24 @@ static struct sample draw(struct sample_room *room, const struct samples *s, siz
     return NOTHING;
 }
 
+/* An image of the data set, its channels changed alike. Only a drawing of a 1 is solid. */
+static struct sample draw_image(float *image, struct sample_room *room, const struct samples *s,
+                                size_t epoch, size_t index) {
+    size_t plane = s->data->rows * s->data->columns, channels = s->data->channels;
+    const uint8_t *source = s->data->images + index * channels * plane;
+    uint8_t label = s->data->labels[index];
+    bool solid = label == 1 && channels == 1;
+    for (size_t c = 0; c < channels; c++)
+        augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
+                        s->recipe->seed, epoch, index);
+    return (struct sample){label, ADVICE_ALWAYS};
+}
+
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *s,
                           size_t epoch, size_t index) {
     uint64_t seed = s->recipe->seed;
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
-    if (index < s->images) {
-        uint8_t label = s->data->labels[index];
-        augmenter_apply(image, room->augment, s->augmenter, s->data->images + index * pixels,
-                        label == 1, seed, epoch, index);
-        return (struct sample){label, ADVICE_ALWAYS};
-    }
+    if (index < s->images) return draw_image(image, room, s, epoch, index);
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
     struct sample sample = draw(room, s, &side, index, &rng);
     vit_pixels plane = {room->ink, side, side, 1};

@@ -50,10 +50,6 @@ struct stepper {
     struct adamw adamw;
 };
 
-static size_t image_pixels(const struct stepper *s) {
-    return s->job->data->rows * s->job->data->columns;
-}
-
 /* ---- The gradient of a batch -------------------------------------------- */
 
 /* Stochastic depth: a block drops its branches at a rate that grows linearly from block to block,
@@ -74,7 +70,7 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
     struct lane *lane = &s->lanes[thread];
     const vit_config *config = &s->recipe->config;
     const vit_model *teacher = s->job->teacher;
-    size_t pixels = image_pixels(s);
+    size_t pixels = data_values(s->job->data);
     struct range share = range_part(s->batch, thread, threads);
     for (size_t i = share.begin; i < share.end; i++) {
         size_t index = s->indices[i];
@@ -103,7 +99,7 @@ static double sample_loss(const struct stepper *s, size_t i, const float *logits
 static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size_t n) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
-    const float *images = s->images + first * image_pixels(s);
+    const float *images = s->images + first * data_values(s->job->data);
     const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
     vit_forward(s->model, lane->tape, images, n, lane->logits, keep);
     for (size_t i = 0; i < n; i++)
@@ -308,7 +304,7 @@ static bool open_lane(struct stepper *s, struct lane *lane) {
 static bool open_batch(struct stepper *s) {
     const struct recipe *recipe = s->recipe;
     size_t n = recipe->batch < s->samples->count ? recipe->batch : s->samples->count;
-    s->images = malloc(n * image_pixels(s) * sizeof *s->images);
+    s->images = malloc(n * data_values(s->job->data) * sizeof *s->images);
     s->keep = malloc((n * recipe->config.depth + 1) * sizeof *s->keep);
     s->drawn = malloc(n * sizeof *s->drawn);
     s->answers = malloc(n * recipe->config.classes * sizeof *s->answers);

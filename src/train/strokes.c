@@ -131,7 +131,8 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
     struct sketch sketch;
     bool sketched = sketch_open(&sketch, drawings, 0, 0);
     float *image = malloc(pixels * sizeof *image);
-    *data = (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, rows, columns};
+    *data =
+        (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, 1, rows, columns};
     vit_status status = VIT_OK;
     if (!ink || !scratch || !sketched || !image || !data->images || !data->labels)
         status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");

@@ -69,17 +69,27 @@ static void tape_lay_out(vit_tape *tape, struct arena *arena, const vit_model *m
     scratch_stem_backward(&tape->scratch, arena, c, batch);
 }
 
-/* Other poolings, and the norms before and after the patches, have no backward pass. */
-static bool trains(const vit_config *c) {
-    return c->classes && c->pool <= VIT_POOL_MEAN && !c->norm_pre && !c->patch_norm_in &&
-           !c->patch_norm;
+const char *vit_untrainable(const vit_config *c) {
+    const struct {
+        bool found;
+        const char *what;
+    } all[] = {
+        {c->classes == 0, "it has no head"},
+        {c->pool > VIT_POOL_MEAN, "its pool is neither class nor mean"},
+        {c->norm_pre, "it norms the tokens before the blocks (norm_pre)"},
+        {c->patch_norm_in, "it norms the patches' pixels (patch_embed.norm_in)"},
+        {c->patch_norm, "it norms the patches' tokens (patch_embed.norm)"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].found) return all[i].what;
+    return NULL;
 }
 
 size_t vit_tape_size(const vit_model *m, size_t batch) {
     struct arena arena = {0};
     vit_tape tape;
     arena_floats(&arena, sizeof tape);
-    if (batch == 0 || !trains(&m->config)) return 0;
+    if (batch == 0 || vit_untrainable(&m->config)) return 0;
     tape_lay_out(&tape, &arena, m, batch);
     return arena.overflow ? 0 : arena.used + CACHE_LINE;
 }

@@ -9,20 +9,22 @@
 vit_status teacher_check(const vit_model *teacher, const struct recipe *recipe, vit_error *why) {
     if (!teacher && recipe->distillation > 0)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "training key distillation: expected a model to learn from (--teacher)");
+                        "training key distillation: expected a model to learn from, a teacher");
     if (teacher && recipe->distillation == 0)
         return vit_fail(why, VIT_BAD_ARGUMENT,
-                        "--teacher: expected a recipe with distillation above 0, got 0");
+                        "teacher: expected a recipe with distillation above 0, got 0");
     if (!teacher) return VIT_OK;
     const vit_config *c = vit_model_config(teacher), *own = &recipe->config;
     /* The teacher sees the recipe's images, standardised by the recipe's mean and deviation. */
-    bool same_light = c->prepare != VIT_PREPARE_PHOTO || (c->photo.mean[0] == own->photo.mean[0] &&
-                                                          c->photo.std[0] == own->photo.std[0]);
+    bool same_light = true;
+    for (size_t i = 0; c->prepare == VIT_PREPARE_PHOTO && i < own->channels; i++)
+        same_light = same_light && c->photo.mean[i] == own->photo.mean[i] &&
+                     c->photo.std[i] == own->photo.std[i];
     if (c->channels == own->channels && c->classes == own->classes && c->prepare == own->prepare &&
         same_light && !memcmp(c->image_size, own->image_size, sizeof c->image_size))
         return VIT_OK;
     return vit_fail(why, VIT_BAD_ARGUMENT,
-                    "--teacher: expected a model of the same images and classes as the recipe's");
+                    "teacher: expected a model of the same images and classes as the recipe's");
 }
 
 bool teacher_room_open(struct teacher_room *room, const vit_model *teacher) {

@@ -28,16 +28,19 @@
 /* ---- Data --------------------------------------------------------------- */
 
 struct data_set {
-    uint8_t *images; /* (count, rows, columns), 0 paper … 255 ink */
+    uint8_t *images; /* (count, channels, rows, columns); of drawings 0 paper … 255 ink */
     uint8_t *labels; /* (count) */
-    size_t count, rows, columns;
+    size_t count, channels, rows, columns;
 };
 
 void data_close(struct data_set *data);
+/* How many numbers an image has. */
+size_t data_values(const struct data_set *data);
 /* Image `index` as floats in 0..1. */
 void data_image(float *image, const struct data_set *data, size_t index);
-/* Standardises `n` values in 0..1 as a photo model's `prepare` does. Other models' values stay. */
-void data_standardise(float *image, size_t n, const vit_config *config);
+/* Standardises images of `n` values in 0..1 together, each channel as a photo model's `prepare`
+ * does. Other models' values stay. */
+void data_standardise(float *images, size_t n, const vit_config *config);
 
 /* ---- Drawings ----------------------------------------------------------- */
 
@@ -176,7 +179,8 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
 void augmenter_close(struct augmenter *augmenter);
 size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a thread brings */
 /* source (rows, columns) bytes → image (rows, columns) in 0..1, changed by the chances of
- * (seed, epoch, index). solid: a stroke that has no hole to lose. */
+ * (seed, epoch, index), whatever the source holds: an image's channels, given one by one, change
+ * alike. solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);
 
@@ -218,7 +222,7 @@ struct sample {
     uint8_t label; /* its class or NO_CLASS */
     enum advice advice;
 };
-/* Draws sample `index` of an epoch → image (rows, columns) in 0..1. */
+/* Draws sample `index` of an epoch → image (channels, rows, columns) in 0..1. */
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *samples,
                           size_t epoch, size_t index);
 
@@ -244,7 +248,8 @@ double teacher_blend(float *dlogits, const float *logits, const float *answer, s
 /* ---- Parameters --------------------------------------------------------- */
 
 void init_parameters(vit_model *model, uint64_t seed);
-/* Copies the parameters of `from`. A head for another number of classes stays as it is. */
+/* Copies the parameters of `from`, a model of floats that has no other tensors. A head for another
+ * number of classes stays as it is. */
 vit_status init_from(vit_model *model, vit_model *from, vit_error *why);
 
 /* Learning rate of step `step` of `steps`, counted from 0: linear warm-up to learning_rate,
@@ -407,7 +412,8 @@ struct train_job {
 
 struct trainer;
 
-/* Borrows all arguments. team: NULL for one thread.
+/* Borrows all arguments. team: NULL for one thread. The data's images are of the channels and the
+ * size that the recipe's model takes.
  * → *out, which the caller closes; NULL on failure. */
 vit_status trainer_open(struct trainer **out, const struct train_job *job, vit_team *team,
                         vit_error *why);

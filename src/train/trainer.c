@@ -54,19 +54,36 @@ static vit_status open_buffers(struct trainer *t, vit_error *why) {
     return held ? VIT_OK : vit_fail(why, VIT_NO_MEMORY, "no memory to train this model");
 }
 
-static vit_status open_all(struct trainer *t, vit_error *why) {
-    const struct train_job *job = t->job;
+static vit_status check_job(const struct train_job *job, vit_error *why) {
     const struct recipe *recipe = job->recipe;
+    const vit_config *config = &recipe->config;
     const struct data_set *data = job->data;
+    const char *untrainable = vit_untrainable(config);
+    if (untrainable)
+        return vit_fail(why, VIT_BAD_CONFIG, "this model has no backward pass: %s", untrainable);
+    const size_t got[] = {data->channels, data->rows, data->columns};
+    const size_t want[] = {config->channels, config->image_size[0], config->image_size[1]};
+    if (memcmp(got, want, sizeof got) != 0)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "the images have channels, rows and columns %d; the recipe's model wants "
+                        "%d",
+                        got, (size_t)3, want, (size_t)3);
     if (recipe->validation >= data->count)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "training key validation: %z of %z images leave none to train on",
                         recipe->validation, data->count);
-    vit_status status = teacher_check(job->teacher, recipe, why);
+    return teacher_check(job->teacher, recipe, why);
+}
+
+static vit_status open_all(struct trainer *t, vit_error *why) {
+    const struct train_job *job = t->job;
+    const struct recipe *recipe = job->recipe;
+    const struct data_set *data = job->data;
+    vit_status status = check_job(job, why);
     if (!status) status = samples_open(&t->samples, recipe, data, job->drawings, why);
     if (!status && recipe->drawings && !job->drawings)
         status = vit_fail(why, VIT_BAD_ARGUMENT,
-                          "training key drawings: expected a file of them (--strokes)");
+                          "training key drawings: expected drawings to train on, got none");
     if (!status && job->drawings && recipe->validation)
         status = drawings_data(&t->drawn, job->drawings, WRITERS_VALIDATION, 1, data->rows,
                                data->columns, why);

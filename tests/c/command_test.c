@@ -152,6 +152,30 @@ TEST("vit train does not start from an int8 model") {
     CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
 }
 
+/* Trains by RECIPE with another key in its training. */
+static int train_with(const char *key, const char *options) {
+    char json[sizeof RECIPE + 64];
+    const char *at = strstr(RECIPE, "\"seed\": 5");
+    snprintf(json, sizeof json, "%.*s%s, %s", (int)(at - RECIPE), RECIPE, key, at);
+    put_training_data();
+    put_file(file_at("recipe.json"), json, strlen(json));
+    return vit("train --data %s --recipe %s --out %s --epochs 1 %s", scratch_path(""),
+               file_at("recipe.json"), file_at("trained.safetensors"), options);
+}
+
+TEST("vit train names the option that the recipe wants, or that it has no use for") {
+    int code = train_with("\"drawings\": 1", "");
+    CHECK(code == 1 && strstr(said, "drawings: expected a file of them (--strokes)"), "%d: %s",
+          code, said);
+    code = train_with("\"distillation\": 0.5", "");
+    CHECK(code == 1 && strstr(said, "expected a model to learn from (--teacher)"), "%d: %s", code,
+          said);
+    code = train_with("\"distillation\": 0", "--teacher x");
+    CHECK(code == 1 && strstr(said, "--teacher: expected a recipe with distillation above 0"),
+          "%d: %s", code, said);
+    CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
+}
+
 /* ---- Curves ------------------------------------------------------------- */
 
 static size_t count_of(const char *text, const char *part) {

@@ -277,27 +277,37 @@ TEST("a recipe that is printed and read again is the same recipe") {
     recipe_close(&first);
 }
 
-TEST("training prepares a photo model's images as vit_prepare_image does") {
-    static const char JSON[] =
-        "{\"image_size\":[8,8],\"patch_size\":[4,4],\"channels\":1,\"width\":4,\"depth\":1,"
-        "\"heads\":1,\"mlp_width\":4,\"classes\":2,\"prepare\":{\"kind\":\"photo\",\"resize\":8,"
-        "\"crop\":8,\"mean\":[0.1307],\"std\":[0.3081]}}";
+/* vit_prepare_image has a pixel's channels side by side, a data set has a channel's pixels so. */
+static void check_prepared(const char *json, size_t channels) {
     vit_config config;
     vit_error why = {""};
-    REQUIRE(!vit_config_read(&config, JSON, strlen(JSON), &why), "%s", why.text);
-    uint8_t bytes[PIXELS];
-    float prepared[PIXELS], image[PIXELS];
-    for (size_t i = 0; i < PIXELS; i++) bytes[i] = (uint8_t)(i * 37 % 256);
-    const vit_pixels pixels = {bytes, SIDE, SIDE, 1};
-    void *scratch = malloc(vit_prepare_size(&config, SIDE, SIDE, 1));
+    REQUIRE(!vit_config_read(&config, json, strlen(json), &why), "%s", why.text);
+    uint8_t bytes[3 * PIXELS], planes[3 * PIXELS];
+    float prepared[3 * PIXELS], image[3 * PIXELS];
+    for (size_t i = 0; i < channels * PIXELS; i++) {
+        bytes[i] = (uint8_t)(i * 37 % 256);
+        planes[i % channels * PIXELS + i / channels] = bytes[i];
+    }
+    const vit_pixels pixels = {bytes, SIDE, SIDE, channels};
+    void *scratch = malloc(vit_prepare_size(&config, SIDE, SIDE, channels));
     REQUIRE(!vit_prepare_image(prepared, scratch, &pixels, &config, &why), "%s", why.text);
-    const struct data_set data = {.count = 1, .rows = SIDE, .columns = SIDE, .images = bytes};
+    const struct data_set data = {planes, NULL, 1, channels, SIDE, SIDE};
     data_image(image, &data, 0);
-    data_standardise(image, PIXELS, &config);
-    for (size_t i = 0; i < PIXELS; i++)
-        CHECK(fabsf(image[i] - prepared[i]) < 1e-5f, "pixel %zu: %g, prepared %g", i,
-              (double)image[i], (double)prepared[i]);
+    data_standardise(image, channels * PIXELS, &config);
+    for (size_t i = 0; i < channels * PIXELS; i++)
+        CHECK(fabsf(image[i] - prepared[i]) < 1e-5f, "number %zu of %zu channels: %g, prepared %g",
+              i, channels, (double)image[i], (double)prepared[i]);
     free(scratch);
+}
+
+#define PHOTO_MODEL(CHANNELS, MEAN, STD)                                                           \
+    "{\"image_size\":[8,8],\"patch_size\":[4,4],\"channels\":" CHANNELS                            \
+    ",\"width\":4,\"depth\":1,\"heads\":1,\"mlp_width\":4,\"classes\":2,\"prepare\":{"             \
+    "\"kind\":\"photo\",\"resize\":8,\"crop\":8,\"mean\":[" MEAN "],\"std\":[" STD "]}}"
+
+TEST("training prepares a photo model's images as vit_prepare_image does") {
+    check_prepared(PHOTO_MODEL("1", "0.1307", "0.3081"), 1);
+    check_prepared(PHOTO_MODEL("3", "0.485,0.456,0.406", "0.229,0.224,0.225"), 3);
 }
 
 /* ---- Augmentation ------------------------------------------------------- */

@@ -411,7 +411,7 @@ TEST("a student learns from its teacher a task that its labels hide") {
     vit_close(job.teacher);
     job.teacher = NULL;
     CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&
-              strstr(why.text, "--teacher"),
+              strstr(why.text, "a teacher"),
           "no teacher: %s", why.text);
     recipe.distillation = 0;
     CHECK(!train_run(&job, &files, &finished, &why) && finished, "%s", why.text);

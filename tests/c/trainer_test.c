@@ -11,13 +11,18 @@ struct training {
     struct checkpoint *state;
 };
 
-static void training_open(struct training *t, const char *json, size_t images,
-                          const struct vit_kernels *kernels) {
+static void training_open_on(struct training *t, const char *json, struct data_set data,
+                             const struct vit_kernels *kernels) {
     vit_error why = {""};
-    *t = (struct training){.recipe = recipe_of(json), .data = make_bars(images)};
+    *t = (struct training){.recipe = recipe_of(json), .data = data};
     t->job = (struct train_job){.recipe = &t->recipe, .data = &t->data, .kernels = kernels};
     REQUIRE(!trainer_open(&t->trainer, &t->job, NULL, &why), "%s", why.text);
     t->state = trainer_state(t->trainer);
+}
+
+static void training_open(struct training *t, const char *json, size_t images,
+                          const struct vit_kernels *kernels) {
+    training_open_on(t, json, make_bars(images), kernels);
 }
 
 static void training_close(struct training *t) {
@@ -36,13 +41,19 @@ static void go_on(struct training *t, size_t steps) {
     }
 }
 
-/* The recipe with another value for the key that stands in it as `from`. */
-static const char *recipe_with(const char *from, const char *to) {
-    static char json[sizeof RECIPE + 256];
-    const char *at = strstr(RECIPE, from);
+/* A recipe with `to` for what stands in it as `from`. It stays valid for the next three calls. */
+static const char *replaced(const char *recipe, const char *from, const char *to) {
+    static char texts[4][sizeof RECIPE + 512];
+    static size_t next;
+    char json[sizeof *texts];
+    const char *at = strstr(recipe, from);
     if (!at) exit(EXIT_FAILURE);
-    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - RECIPE), RECIPE, to, at + strlen(from));
-    return json;
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - recipe), recipe, to, at + strlen(from));
+    return strcpy(texts[next++ % 4], json);
+}
+
+static const char *recipe_with(const char *from, const char *to) {
+    return replaced(RECIPE, from, to);
 }
 
 TEST("the trainer learns a small task, and the model that it gives has learnt it") {
@@ -187,4 +198,213 @@ TEST("one image to learn from, and a class without images, are enough for a run"
             REQUIRE(isfinite(t.state->arrays[AVERAGE][i]), "parameter %zu is not finite", i);
         training_close(&t);
     }
+}
+
+/* ---- Images of several channels ------------------------------------------ */
+
+enum { COLOURS = 3 };
+
+/* RECIPE for photos of three channels. */
+static const char *colour_recipe(void) {
+    const char *json = recipe_with("\"channels\": 1", "\"channels\": 3");
+    return replaced(json, "{\"kind\": \"digit\"}",
+                    "{\"kind\": \"photo\", \"resize\": 8, \"crop\": 8,"
+                    " \"mean\": [0.5, 0.25, 0.125], \"std\": [0.5, 0.25, 0.2]}");
+}
+
+/* A bar in each of the channels at one random place. It is brightest in the channel of its class,
+ * which is all that tells the classes apart. */
+static struct data_set make_colours(size_t count) {
+    size_t image = COLOURS * PIXELS;
+    struct data_set data = {calloc(count, image), calloc(count, 1), count, COLOURS, SIDE, SIDE};
+    uint64_t seed = 7;
+    for (size_t i = 0; i < count; i++) {
+        size_t class = random_below(&seed, COLOURS), column = random_below(&seed, SIDE);
+        data.labels[i] = (uint8_t) class;
+        for (size_t j = 0; j < image; j++) {
+            bool bar = j % SIDE == column;
+            data.images[i * image + j] = (uint8_t)(random_below(&seed, 60) + (bar ? 80 : 0) +
+                                                   (bar && j / PIXELS == class ? 100 : 0));
+        }
+    }
+    return data;
+}
+
+TEST("the trainer learns colours from images of three channels") {
+    struct training t;
+    training_open_on(&t, replaced(colour_recipe(), "\"epochs\": 6", "\"epochs\": 20"),
+                     make_colours(460), NULL);
+    go_on(&t, SIZE_MAX);
+    double accuracy = t.state->records[19].validation_accuracy;
+    CHECK(accuracy > 0.9, "accuracy %g", accuracy);
+    training_close(&t);
+}
+
+TEST("each channel of each image is standardised by its own mean and deviation") {
+    struct recipe recipe = recipe_of(colour_recipe());
+    recipe.config.image_size[0] = 1, recipe.config.image_size[1] = 2;
+    uint8_t bytes[] = {0, 255, 51, 102, 204, 255, 255, 0, 0, 51, 51, 153};
+    const struct data_set data = {bytes, NULL, 2, COLOURS, 1, 2};
+    /* 51 is 0.2, so 102 is 0.4, 153 is 0.6 and 204 is 0.8 */
+    static const float WANT[] = {-1, 1,  -0.2f, 0.6f,  3.375f, 4.375f,
+                                 1,  -1, -1,    -0.2f, 0.375f, 2.375f};
+    float images[12];
+    for (size_t i = 0; i < 2; i++) data_image(images + 6 * i, &data, i);
+    data_standardise(images, 12, &recipe.config);
+    for (size_t i = 0; i < 12; i++)
+        CHECK(fabsf(images[i] - WANT[i]) < 1e-6f, "number %zu: %g, want %g", i, (double)images[i],
+              (double)WANT[i]);
+    recipe_close(&recipe);
+}
+
+TEST("augmentation changes all channels alike: each as it would an image of that channel alone") {
+    struct data_set grey = make_bars(20), colours = make_colours(20);
+    struct recipe recipe =
+        recipe_of(recipe_with("\"thickness\": 0.2", "\"thickness\": 0.2, \"erase\": 2,"
+                                                    " \"probability\": 0.8"));
+    recipe.validation = 0;
+    struct samples one, three;
+    struct sample_room narrow, wide;
+    vit_error why = {""};
+    REQUIRE(!samples_open(&one, &recipe, &grey, NULL, &why), "%s", why.text);
+    REQUIRE(!samples_open(&three, &recipe, &colours, NULL, &why), "%s", why.text);
+    REQUIRE(sample_room_open(&narrow, &one) && sample_room_open(&wide, &three), "no room");
+    for (size_t i = 0; i < 20; i++) {
+        float want[PIXELS], image[COLOURS * PIXELS];
+        struct sample sample = sample_draw(image, &wide, &three, 1, i);
+        CHECK(sample.label == colours.labels[i] && sample.advice == ADVICE_ALWAYS, "sample %zu", i);
+        for (size_t c = 0; c < COLOURS; c++) {
+            memcpy(grey.images + i * PIXELS, colours.images + (i * COLOURS + c) * PIXELS, PIXELS);
+            sample_draw(want, &narrow, &one, 1, i);
+            CHECK_SAME_BITS(image + c * PIXELS, want, PIXELS, "a channel");
+        }
+    }
+    sample_room_close(&narrow), sample_room_close(&wide);
+    samples_close(&one), samples_close(&three);
+    data_close(&grey), data_close(&colours);
+    recipe_close(&recipe);
+}
+
+/* ---- What cannot be trained is refused ------------------------------------ */
+
+static void expect_refusal(const struct train_job *job, vit_status status, const char *text) {
+    vit_error why = {""};
+    struct trainer *trainer;
+    vit_status got = trainer_open(&trainer, job, NULL, &why);
+    CHECK(got == status && strstr(why.text, text), "%s, \"%s\" instead of %s, \"%s\"",
+          vit_status_name(got), why.text, vit_status_name(status), text);
+    trainer_close(trainer);
+}
+
+TEST("images of other channels or another size than the recipe's are refused") {
+    struct recipe grey = recipe_of(RECIPE), colour = recipe_of(colour_recipe());
+    struct data_set bars = make_bars(60), colours = make_colours(60);
+    expect_refusal(&(struct train_job){.recipe = &colour, .data = &bars}, VIT_BAD_ARGUMENT,
+                   "channels, rows and columns (1,8,8); the recipe's model wants (3,8,8)");
+    expect_refusal(&(struct train_job){.recipe = &grey, .data = &colours}, VIT_BAD_ARGUMENT,
+                   "(3,8,8); the recipe's model wants (1,8,8)");
+    bars.rows = 4, bars.columns = 16;
+    expect_refusal(&(struct train_job){.recipe = &grey, .data = &bars}, VIT_BAD_ARGUMENT,
+                   "(1,4,16); the recipe's model wants (1,8,8)");
+    data_close(&bars), data_close(&colours);
+    recipe_close(&grey), recipe_close(&colour);
+}
+
+TEST("drawings, and what is no digit, are refused beside images of three channels") {
+    struct recipe recipe = recipe_of(colour_recipe());
+    struct data_set colours = make_colours(60);
+    struct drawings none = {0};
+    struct train_job job = {.recipe = &recipe, .data = &colours};
+    recipe.negatives = 0.1;
+    expect_refusal(&job, VIT_BAD_CONFIG, "training key negatives");
+    recipe.negatives = 0, recipe.drawings = 1;
+    expect_refusal(&job, VIT_BAD_CONFIG, "training key drawings");
+    recipe.drawings = 0, job.drawings = &none;
+    expect_refusal(&job, VIT_BAD_CONFIG, "training key drawings");
+    data_close(&colours);
+    recipe_close(&recipe);
+}
+
+TEST("a teacher must standardise every channel as the recipe does") {
+    struct recipe recipe = recipe_of(colour_recipe());
+    vit_config other = recipe.config;
+    vit_model *same = NULL, *teacher = NULL;
+    vit_error why = {""};
+    other.photo.std[2] = 0.3f;
+    recipe.distillation = 0.5;
+    REQUIRE(!vit_create(&same, &recipe.config, "{}", 2, &vit_scalar, &why), "%s", why.text);
+    REQUIRE(!vit_create(&teacher, &other, "{}", 2, &vit_scalar, &why), "%s", why.text);
+    CHECK(!teacher_check(same, &recipe, &why), "%s", why.text);
+    CHECK(teacher_check(teacher, &recipe, &why) == VIT_BAD_ARGUMENT, "another deviation is taken");
+    vit_close(same), vit_close(teacher);
+    recipe_close(&recipe);
+}
+
+TEST("a model without a backward pass is refused, and the message tells why") {
+    struct data_set bars = make_bars(60);
+    for (size_t i = 0; i < 5; i++) {
+        static const char *const WHY[] = {"no head", "its pool", "norm_pre", "norm_in", ".norm)"};
+        struct recipe recipe = recipe_of(RECIPE);
+        vit_config *c = &recipe.config;
+        CHECK(!vit_untrainable(c), "%s", vit_untrainable(c));
+        if (i == 0) c->classes = 0;
+        if (i == 1) c->pool = VIT_POOL_MAX;
+        c->norm_pre = i == 2, c->patch_norm_in = i == 3, c->patch_norm = i == 4;
+        CHECK(vit_untrainable(c) && strstr(vit_untrainable(c), WHY[i]), "obstacle %zu", i);
+        expect_refusal(&(struct train_job){.recipe = &recipe, .data = &bars}, VIT_BAD_CONFIG,
+                       "this model has no backward pass: it");
+        recipe_close(&recipe);
+    }
+    data_close(&bars);
+}
+
+TEST("a start with tensors that the recipe's model lacks is refused by their name") {
+    struct recipe recipe = recipe_of(RECIPE);
+    struct data_set bars = make_bars(60);
+    struct train_job job = {.recipe = &recipe, .data = &bars};
+    vit_config more = recipe.config;
+    vit_error why = {""};
+    more.layer_scale = true;
+    REQUIRE(!vit_create(&job.start, &more, "{}", 2, &vit_scalar, &why), "%s", why.text);
+    expect_refusal(&job, VIT_BAD_TENSOR, "blocks.0.ls1.gamma: the model to start from has it");
+    vit_close(job.start);
+    more = recipe.config;
+    more.classes = 5;
+    recipe.config.head_bias = false; /* of the head, more may be left behind */
+    REQUIRE(!vit_create(&job.start, &more, "{}", 2, &vit_scalar, &why), "%s", why.text);
+    struct trainer *trainer;
+    CHECK(!trainer_open(&trainer, &job, NULL, &why), "%s", why.text);
+    trainer_close(trainer);
+    vit_close(job.start);
+    data_close(&bars);
+    recipe_close(&recipe);
+}
+
+TEST("a start whose parameters cannot be read is refused") {
+    struct training t;
+    training_open(&t, RECIPE, 60, NULL);
+    const float *parameters = t.state->arrays[PARAMETERS];
+    const char *json = t.recipe.model;
+    vit_error why = {""};
+    vit_model *model, *int8, *packed;
+    REQUIRE(!vit_create(&model, &t.recipe.config, json, strlen(json), &vit_scalar, &why), "%s",
+            why.text);
+    size_t size = vit_encode_int8(NULL, 0, model, parameters, json, strlen(json));
+    uint8_t *bytes = malloc(size);
+    vit_encode_int8(bytes, size, model, parameters, json, strlen(json));
+    REQUIRE(!vit_open(&int8, bytes, size, NULL, &why), "%s", why.text);
+    t.job.start = int8;
+    expect_refusal(&t.job, VIT_BAD_ARGUMENT, "got an int8 one");
+    vit_close(int8);
+    size = vit_encode(bytes, size, model, parameters, json, strlen(json));
+    bytes = realloc(bytes, size);
+    vit_encode(bytes, size, model, parameters, json, strlen(json));
+    REQUIRE(!vit_open(&packed, bytes, size, NULL, &why), "%s", why.text);
+    t.job.start = packed;
+    if (vit_model_kernels(packed)->packed)
+        expect_refusal(&t.job, VIT_BAD_ARGUMENT, "expected unpacked parameters");
+    vit_close(packed);
+    vit_close(model);
+    free(bytes);
+    training_close(&t);
 }
