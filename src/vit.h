@@ -664,6 +664,12 @@ void vit_forward(const vit_model *model, vit_tape *tape, const float *images, si
 void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const float *dlogits,
                   float *gradient);
 
+/* From now on vit_backward leaves out the gradient of the first `blocks` blocks and of all that
+ * lies before them: stem, patches, tokens, positions. It goes back only as far as it must. blocks:
+ * 0 leaves out nothing; L + 1 leaves out the final norm too, all but the head's matrices and
+ * biases. */
+void vit_tape_freeze(vit_tape *tape, size_t blocks);
+
 /* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
  * logits (B,K). labels (B): class numbers. A number that is no class means that all classes are
  * equally right (Hendrycks et al., arXiv:1812.04606, section 3).

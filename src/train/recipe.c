@@ -43,6 +43,7 @@ static const struct key TRAINING[] = {
     {"label_smoothing", REAL, AT(label_smoothing), 0, 0.9, 0, NULL},
     {"ema_decay", REAL, AT(ema_decay), 0, 0.999999, 0, NULL},
     {"drop_path", REAL, AT(drop_path), 0, 0.9, 0, NULL},
+    {"freeze", COUNT, AT(freeze), 0, 1e6, 0, NULL},
     {"sharpness", REAL, AT(sharpness), 0, 100, 0, NULL},
     {"sharpness_batch", COUNT, AT(sharpness_batch), 0, 1e6, 0, NULL},
     {"distillation", REAL, AT(distillation), 0, 1, 0, NULL},
@@ -191,6 +192,13 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
                                 vit_error *why) {
     struct json augment = {"{}", 2, JSON_OBJECT};
     vit_status status = read_keys(recipe, training, TRAINING, LENGTH(TRAINING), &augment, why);
+    size_t most = recipe->config.depth + 1;
+    if (!status && recipe->freeze > most)
+        status =
+            vit_fail(why, VIT_BAD_CONFIG,
+                     "training key freeze: expected a whole number from 0 to %z, one more than "
+                     "the model's depth, got %z",
+                     most, recipe->freeze);
     return status ? status : read_keys(recipe, &augment, AUGMENT, LENGTH(AUGMENT), NULL, why);
 }
 
@@ -237,6 +245,16 @@ vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char 
     if (!status) status = read_training(recipe, &whole, why);
     if (status) recipe_close(recipe);
     return status;
+}
+
+bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor) {
+    static const char BLOCKS[] = "blocks.";
+    size_t frozen = recipe->freeze, length = sizeof BLOCKS - 1;
+    if (!frozen || tensor->kind == VIT_KIND_HEAD || tensor->kind == VIT_KIND_HEAD_BIAS) return true;
+    if (!strncmp(tensor->name, BLOCKS, length))
+        return strtoul(tensor->name + length, NULL, 10) >= frozen;
+    bool last = !strncmp(tensor->name, "norm.", 5) || !strncmp(tensor->name, "fc_norm.", 8);
+    return last && frozen <= recipe->config.depth;
 }
 
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe) {

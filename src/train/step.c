@@ -33,7 +33,7 @@ struct stepper {
     const struct vit_kernels *kernels;
     vit_team *team; /* NULL: one thread */
     vit_model *model;
-    vit_tensor *tensors;
+    vit_tensor *tensors; /* those that are trained; the others' gradient stays 0 */
     size_t tensor_count;
     float *const *arrays; /* a checkpoint's arrays, `count` floats each */
     size_t count;
@@ -298,7 +298,9 @@ static bool open_lane(struct stepper *s, struct lane *lane) {
     if (!sample_room_open(&lane->room, s->samples)) return false;
     if (teacher && !teacher_room_open(&lane->teacher, teacher)) return false;
     lane->dlogits = lane->logits + logits;
-    return !vit_tape_init(&lane->tape, lane->tape_memory, need, s->model, MICRO_BATCH);
+    if (vit_tape_init(&lane->tape, lane->tape_memory, need, s->model, MICRO_BATCH)) return false;
+    vit_tape_freeze(lane->tape, s->recipe->freeze);
+    return true;
 }
 
 static bool open_batch(struct stepper *s) {
@@ -317,10 +319,12 @@ static bool open_batch(struct stepper *s) {
 static bool open_all(struct stepper *s) {
     size_t threads = team_size(s->team);
     s->lanes = calloc(threads, sizeof *s->lanes);
-    s->tensor_count = vit_tensor_count(s->model);
-    s->tensors = malloc(s->tensor_count * sizeof *s->tensors);
+    s->tensors = malloc(vit_tensor_count(s->model) * sizeof *s->tensors);
     if (!s->lanes || !s->tensors) return false;
-    for (size_t i = 0; i < s->tensor_count; i++) s->tensors[i] = vit_tensor_at(s->model, i);
+    for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
+        vit_tensor tensor = vit_tensor_at(s->model, i);
+        if (recipe_trains(s->recipe, &tensor)) s->tensors[s->tensor_count++] = tensor;
+    }
     bool held = open_batch(s);
     for (size_t i = 0; i < threads && held; i++) held = open_lane(s, &s->lanes[i]);
     return held;

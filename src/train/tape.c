@@ -23,6 +23,7 @@ struct vit_tape {
     size_t batch;
     const float *keep;
     struct activations *blocks; /* (L) */
+    size_t frozen;              /* blocks that get no gradient */
     struct vit_params gradient; /* points into `bound_to` */
     float *bound_to;
     struct scratch scratch;
@@ -108,6 +109,11 @@ vit_status vit_tape_init(vit_tape **out, void *memory, size_t size, const vit_mo
     return VIT_OK;
 }
 
+void vit_tape_freeze(vit_tape *tape, size_t blocks) {
+    tape->frozen = blocks;
+    tape->bound_to = NULL;
+}
+
 static struct block_run run_of(const vit_config *c, const vit_tape *tape, size_t batch,
                                size_t layer) {
     size_t T = vit_tokens(c), queries = tokens_after(c, layer);
@@ -150,9 +156,13 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
  * gradient is another one. */
 static const struct vit_params *bound_gradient(const vit_model *m, vit_tape *tape,
                                                float *gradient) {
-    if (gradient != tape->bound_to) params_bind(&tape->gradient, gradient, &m->config, m->kernels);
+    struct vit_params *g = &tape->gradient;
+    if (gradient == tape->bound_to) return g;
+    params_bind(g, gradient, &m->config, m->kernels);
     tape->bound_to = gradient;
-    return &tape->gradient;
+    if (tape->frozen > m->config.depth)
+        g->norm_gain = g->norm_bias = g->fc_norm_gain = g->fc_norm_bias = NULL;
+    return g;
 }
 
 void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float *dlogits,
@@ -163,11 +173,12 @@ void vit_backward(const vit_model *m, vit_tape *tape, size_t batch, const float 
     float *dx = tape->scratch.dx;
     logits_backward(m, g, dx, dlogits, &tape->head, tape->last, tape->dpooled, batch,
                     head_tokens(c));
-    for (size_t layer = c->depth; layer-- > 0;) {
+    for (size_t layer = c->depth; layer-- > tape->frozen;) {
         struct block_run run = run_of(c, tape, batch, layer);
         block_backward(m, &m->params.blocks[layer], &g->blocks[layer], &tape->blocks[layer],
                        &tape->scratch, &run);
     }
+    if (tape->frozen) return;
     for (size_t i = 0; i < batch; i++) {
         tokens_backward(m, g, dx + i * T * D);
         patches_backward(m, g, dx + (i * T + vit_prefix(c)) * D,

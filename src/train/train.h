@@ -141,7 +141,8 @@ struct recipe {
     double weight_decay, beta1, beta2, epsilon;
     double clip_norm; /* 0: never clip */
     double label_smoothing, ema_decay, drop_path;
-    double sharpness;       /* how far uphill a step takes its gradient; 0: where it stands */
+    size_t freeze;    /* blocks that are not trained, nor what lies before them: recipe_trains */
+    double sharpness; /* how far uphill a step takes its gradient; 0: where it stands */
     size_t sharpness_batch; /* samples that climb together; 0: the whole batch */
     size_t drawings;        /* times that an epoch draws each drawing */
     double hand;            /* bends drawings, presses unevenly, turns half of the 1s into lines */
@@ -162,6 +163,10 @@ vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit
 vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char *training,
                       vit_error *why);
 void recipe_close(struct recipe *recipe);
+/* Whether the recipe changes such a tensor of its model. `freeze` keeps so many blocks, and stem,
+ * patches, tokens and positions; depth + 1 keeps the final norm too, also one after the pooling
+ * (fc_norm), so that only the head is trained. 0 keeps nothing. */
+bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor);
 /* Those of the recipe's precision; float32 where this machine cannot do better. */
 const struct vit_kernels *recipe_kernels(const struct recipe *recipe);
 /* The `training` object as it will be run, in compact JSON, terminated. The caller frees. */

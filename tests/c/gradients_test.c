@@ -183,6 +183,40 @@ TEST("the backward pass adds to the given array, even if the last step had anoth
     each_scene(check_arrays, false);
 }
 
+/* How many blocks must be frozen so that the tensor is, too: L + 2 for the head. */
+static size_t frozen_from(const vit_tensor *tensor, size_t depth) {
+    static const char *const LAST[] = {"norm.", "fc_norm."};
+    size_t block;
+    if (sscanf(tensor->name, "blocks.%zu.", &block) == 1) return block + 1;
+    for (size_t i = 0; i < 2; i++)
+        if (!strncmp(tensor->name, LAST[i], strlen(LAST[i]))) return depth + 1;
+    return strncmp(tensor->name, "head", 4) ? 1 : depth + 2;
+}
+
+static void check_frozen(struct scene *s) {
+    float *whole = floats(s->count);
+    step_from_zero(s);
+    memcpy(whole, s->gradient, s->count * sizeof *whole);
+    for (size_t blocks = s->c.depth + 2; blocks-- > 0;) { /* at last 0, which frees all */
+        vit_tape_freeze(s->tape, blocks);
+        step_from_zero(s);
+        for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
+            vit_tensor t = vit_tensor_at(s->model, i);
+            const float *got = s->gradient + t.offset;
+            if (blocks < frozen_from(&t, s->c.depth))
+                CHECK_SAME_BITS(got, whole + t.offset, t.count, t.name);
+            else
+                CHECK(largest(got, t.count) == 0, "%s: %s has a gradient with %zu frozen blocks",
+                      s->name, t.name, blocks);
+        }
+    }
+    free(whole);
+}
+
+TEST("frozen blocks and all before them get no gradient, and the others the bits they had") {
+    each_scene(check_frozen, false);
+}
+
 /* The forward pass with a tape computes the same as a run without one. */
 static void check_forward(struct scene *s) {
     struct outputs o = run_model(s->model, s->images, BATCH, BATCH);

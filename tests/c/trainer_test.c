@@ -408,3 +408,158 @@ TEST("a start whose parameters cannot be read is refused") {
     free(bytes);
     training_close(&t);
 }
+
+/* ---- Frozen blocks -------------------------------------------------------- */
+
+/* How many blocks a recipe of RECIPE's two must freeze so that the tensor is frozen, too. */
+static size_t frozen_from(const vit_tensor *tensor) {
+    static const struct {
+        const char *name;
+        size_t blocks;
+    } ALL[] = {{"patch_embed.", 1}, {"cls_token", 1}, {"pos_embed", 1}, {"blocks.0.", 1},
+               {"blocks.1.", 2},    {"norm.", 3},     {"head.", 4}};
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+        if (!strncmp(tensor->name, ALL[i].name, strlen(ALL[i].name))) return ALL[i].blocks;
+    check_failed(__FILE__, __LINE__, "%s: unknown", tensor->name);
+    return 0;
+}
+
+/* RECIPE, or what was made of it, with so many frozen blocks. */
+static const char *frozen_recipe(const char *recipe, size_t blocks) {
+    char key[64];
+    snprintf(key, sizeof key, "\"seed\": 5, \"freeze\": %zu", blocks);
+    return replaced(recipe, "\"seed\": 5", key);
+}
+
+static float *copy_of(const float *from, size_t count) {
+    float *copy = malloc(count * sizeof *copy);
+    memcpy(copy, from, count * sizeof *copy);
+    return copy;
+}
+
+static void check_frozen(const char *recipe, size_t blocks) {
+    struct training t;
+    vit_model *model = NULL;
+    vit_error why = {""};
+    training_open(&t, frozen_recipe(recipe, blocks), 200, &vit_scalar);
+    REQUIRE(!vit_create(&model, &t.recipe.config, "{}", 2, &vit_scalar, &why), "%s", why.text);
+    float *start = copy_of(t.state->arrays[PARAMETERS], t.state->count);
+    go_on(&t, 10);
+    for (size_t i = 0; i < vit_tensor_count(model); i++) {
+        vit_tensor tensor = vit_tensor_at(model, i);
+        for (size_t j = 0; j < CHECKPOINT_ARRAYS; j++) {
+            const float *now = t.state->arrays[j] + tensor.offset;
+            bool moment = j == MOMENT1 || j == MOMENT2, moved = false;
+            for (size_t k = 0; k < tensor.count; k++)
+                moved |= now[k] != (moment ? 0 : start[tensor.offset + k]);
+            if (blocks >= frozen_from(&tensor) || j != MOMENT2) /* Muon has no second moment */
+                CHECK(moved == (blocks < frozen_from(&tensor)), "%zu frozen blocks: %s, array %zu",
+                      blocks, tensor.name, j);
+        }
+    }
+    free(start);
+    vit_close(model);
+    training_close(&t);
+}
+
+TEST("frozen tensors keep their bits and have no moments, while all others move") {
+    static const char *const MORE[] = {"", ", \"optimizer\": \"adam\"", ", \"optimizer\": \"muon\"",
+                                       ", \"sharpness\": 0.1"};
+    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
+        for (size_t blocks = 0; blocks <= 3; blocks++) {
+            char decay[80];
+            snprintf(decay, sizeof decay, "\"weight_decay\": 0.05%s", MORE[i]);
+            check_frozen(recipe_with("\"weight_decay\": 0.05", decay), blocks);
+        }
+}
+
+TEST("a frozen run's first step has the bits of a free run's, where it trains") {
+    const char *recipe = recipe_with("\"clip_norm\": 1", "\"clip_norm\": 0");
+    for (size_t blocks = 1; blocks <= 3; blocks++) {
+        struct training free_run, frozen;
+        vit_model *model = NULL;
+        vit_error why = {""};
+        training_open(&free_run, recipe, 200, &vit_scalar);
+        training_open(&frozen, frozen_recipe(recipe, blocks), 200, &vit_scalar);
+        REQUIRE(!vit_create(&model, &frozen.recipe.config, "{}", 2, &vit_scalar, &why), "%s",
+                why.text);
+        go_on(&free_run, 1), go_on(&frozen, 1);
+        for (size_t i = 0; i < vit_tensor_count(model); i++) {
+            vit_tensor tensor = vit_tensor_at(model, i);
+            for (size_t j = 0; j < CHECKPOINT_ARRAYS && blocks < frozen_from(&tensor); j++)
+                CHECK_SAME_BITS(frozen.state->arrays[j] + tensor.offset,
+                                free_run.state->arrays[j] + tensor.offset, tensor.count,
+                                tensor.name);
+        }
+        vit_close(model);
+        training_close(&free_run), training_close(&frozen);
+    }
+}
+
+TEST("the gradient is clipped by the norm of what is trained") {
+    static const double CLIP = 1e-3, BETA1 = 0.9;
+    for (size_t blocks = 0; blocks <= 3; blocks++) {
+        struct training t;
+        double square = 0;
+        training_open(
+            &t, frozen_recipe(recipe_with("\"clip_norm\": 1", "\"clip_norm\": 0.001"), blocks), 200,
+            NULL);
+        go_on(&t, 1);
+        for (size_t i = 0; i < t.state->count; i++)
+            square += pow((double)t.state->arrays[MOMENT1][i] / (1 - BETA1), 2);
+        CHECK(fabs(sqrt(square) - CLIP) < 1e-5 * CLIP, "%zu frozen blocks: a norm of %g, not %g",
+              blocks, sqrt(square), CLIP);
+        training_close(&t);
+    }
+}
+
+TEST("with a frozen rest the head alone learns") {
+    struct training t;
+    training_open(&t, replaced(frozen_recipe(RECIPE, 3), "\"epochs\": 6", "\"epochs\": 15"), 460,
+                  NULL);
+    go_on(&t, SIZE_MAX);
+    const struct epoch_record *first = &t.state->records[0], *last = &t.state->records[14];
+    CHECK(last->train_loss < first->train_loss - 0.02, "a loss of %g after %g", last->train_loss,
+          first->train_loss);
+    training_close(&t);
+}
+
+TEST("a recipe freezes at most one block more than its model has") {
+    struct recipe recipe;
+    vit_error why = {""};
+    const char *json = frozen_recipe(RECIPE, 4);
+    CHECK(recipe_read(&recipe, json, strlen(json), &why) == VIT_BAD_CONFIG &&
+              strstr(why.text, "training key freeze: expected a whole number from 0 to 3, one more "
+                               "than the model's depth, got 4"),
+          "%s", why.text);
+    recipe = recipe_of(RECIPE);
+    CHECK(recipe.freeze == 0, "%zu blocks are frozen by default", recipe.freeze);
+    recipe_close(&recipe);
+}
+
+TEST("each tensor is frozen with its block; stems and positions with the first, norms with all") {
+    static const struct {
+        const char *name;
+        vit_kind kind;
+        size_t frozen_from;
+    } ALL[] = {
+        {"patch_embed.backbone.0.weight", VIT_KIND_CONVOLUTION, 1},
+        {"patch_embed.proj.bias", VIT_KIND_BIAS, 1},
+        {"reg_token", VIT_KIND_TOKEN, 1},
+        {"norm_pre.weight", VIT_KIND_GAIN, 1},
+        {"blocks.1.attn.rel_pos.relative_position_bias_table", VIT_KIND_RELATIVE, 2},
+        {"blocks.10.norm1.weight", VIT_KIND_GAIN, 11},
+        {"norm.bias", VIT_KIND_BIAS, 13},
+        {"fc_norm.weight", VIT_KIND_GAIN, 13},
+        {"head.weight", VIT_KIND_HEAD, 14},
+        {"head_dist.bias", VIT_KIND_HEAD_BIAS, 14},
+    };
+    struct recipe recipe = {.config.depth = 12};
+    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++) {
+        vit_tensor tensor = {.kind = ALL[i].kind};
+        strcpy(tensor.name, ALL[i].name);
+        for (recipe.freeze = 0; recipe.freeze <= 13; recipe.freeze++)
+            CHECK(recipe_trains(&recipe, &tensor) == (recipe.freeze < ALL[i].frozen_from),
+                  "%s with %zu frozen blocks", tensor.name, recipe.freeze);
+    }
+}
