@@ -94,6 +94,14 @@ export const DEFAULTS = {
   uncertain_below: 0,
 } as const;
 
+/** @internal The keys of a config, as in src/file/config.c. */
+export const CONFIG_KEYS = [
+  "image_size", "patch_size", "channels", "stem", "width", "depth", "heads", "head_width", "mlp_width", "classes",
+  "norm", "norm_eps", "final_norm", "activation", "position", "position_size", "position_resize", "pool",
+  "pool_prefix", "patch_order", "qkv_bias", "patch_bias", "head_bias", "qk_norm", "layer_scale", "prefix",
+  "attention", "labels", "prepare", "temperature", "uncertain_below",
+] as const;
+
 /** @internal The full config of JSON text that the module has already checked. */
 export function fullConfig(json: string): VitConfig {
   const given = parseJson(json, "config") as Pick<VitConfig, "classes">;

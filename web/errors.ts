@@ -1,56 +1,5 @@
-/**
- * The kind of failure, for programs. The message is for people.
- *
- * | code | meaning |
- * |---|---|
- * | `network` | a download failed, or ended too early |
- * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or misfit their config |
- * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or is an empty drawing |
- * | `bad_option` `bad_argument` | a call with an unknown option or a value out of range |
- * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | the engine or the given module cannot do it |
- * | `no_memory` | the model or the image does not fit |
- * | `worker_lost` `internal` | the worker died, or the module trapped: the next call starts anew |
- * | `disposed` | a call after `dispose()` |
- */
-export type VitErrorCode =
-  | "network"
-  | "bad_file"
-  | "bad_config"
-  | "bad_tensor"
-  | "bad_image"
-  | "blank_image"
-  | "bad_option"
-  | "bad_argument"
-  | "no_wasm"
-  | "no_simd"
-  | "bad_wasm"
-  | "unsupported"
-  | "no_memory"
-  | "worker_lost"
-  | "internal"
-  | "disposed";
-
-/**
- * Every failure of this package except an abort. An abort rejects with the signal's reason.
- * The message says what was expected, what came instead and what to do.
- *
- * @example
- * try {
- *   await vit.classify(canvas);
- * } catch (error) {
- *   if (!(error instanceof VitError) || error.code !== "blank_image") throw error;
- * }
- */
-export class VitError extends Error {
-  /** Stable across versions, unlike the message. */
-  readonly code: VitErrorCode;
-
-  constructor(code: VitErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "VitError";
-    this.code = code;
-  }
-}
+export { VitError, type VitErrorCode } from "./vit-error.js";
+import { VitError } from "./vit-error.js";
 
 /** A message shows at most this many characters of a value, because one may be a whole file. */
 const MOST_SHOWN = 400;

@@ -7,12 +7,13 @@ import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
 import { closed, type Output } from "./run/engine.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
-import { abortable, lasting, type Source } from "./load/source.js";
-import { type Folder, isFolder, openFolder, placeOf } from "./load/folder.js";
+import { abortable, type Source } from "./load/source.js";
+import type { Folder } from "./load/folder.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
-import { readConfig, takeConfig, toJson, type WeightsSource } from "./load/given.js";
+import type { WeightsSource } from "./load/given.js";
 import { type Plan, type Running, start } from "./load/start.js";
-import { takeWasm } from "./load/build.js";
+import { MODELS, takeWasm } from "./load/build.js";
+import { takeSource } from "./load/take.js";
 import type { Variant } from "./run/module.js";
 import type { Model, Wants } from "./run/wasm.js";
 import { Trace } from "./trace.js";
@@ -99,17 +100,8 @@ export class Vit {
       throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
     }
     signal?.throwIfAborted();
-    // The caller may change these while this function waits, so they are copied first.
-    const parts: WeightsSource = isWeightsSource(source)
-      ? takeOptions("load", source, ["weights", "config", "prepare"])
-      : { weights: source };
-    const place = placeOf(parts.weights);
-    const apart = parts.config == null ? undefined : takeConfig(parts.config);
-    const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
     const given = takeWasm(wasm);
-    const direct = place === undefined ? lasting(parts.weights as Source) : undefined;
-    const inFolder = place !== undefined && (await isFolder(place));
-    const folder = inFolder ? await openFolder(place, signal) : undefined;
+    const taken = await takeSource("load", source, signal);
     let failed = false; // a download may go on after a failure, and its progress is not told
     const progress = (now: number, all: number) => {
       try {
@@ -120,15 +112,13 @@ export class Vit {
       }
     };
     const plan: Plan = {
-      weights: folder?.weights ?? direct ?? (place as string | URL),
-      config: readConfig(apart, signal, folder, prepare !== undefined),
-      prepare,
+      ...taken,
       ...given,
+      kind: MODELS,
       variant,
       worker: Boolean(worker),
       threads,
     };
-    plan.config.catch(() => {}); // start passes the error on
     const opening = start(plan, { signal, onProgress: progress });
     const running = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
@@ -359,10 +349,6 @@ declare global {
 export interface Vit extends Disposable {}
 if (Symbol.dispose) {
   Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose });
-}
-
-function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {
-  return typeof source === "object" && source !== null && "weights" in source;
 }
 
 function meanRow(matrix: Float32Array, width: number): Float32Array {

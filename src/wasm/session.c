@@ -4,22 +4,14 @@
  * An instance of the module is one session: a model, its state and the buffers of a run. A buffer
  * grows for a larger run and never shrinks, so a run that is no larger than an earlier one
  * allocates nothing. Nothing is closed, because JavaScript drops the whole instance. */
-#include <emscripten/emmalloc.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/team.h"
 #include "kernels/kernels.h"
+#include "module.h"
 #include "shapes.h"
-
-#ifdef __wasm_atomics__
-extern vit_team wasm_team; /* wasm/team.c */
-#define TEAM &wasm_team
-#else
-#define TEAM NULL
-#endif
 
 /* web/run/wasm.ts reads these words by their positions. */
 static struct session {
@@ -48,7 +40,6 @@ static vit_loader *loader;
 static vit_model *model;
 static vit_state *state;
 static size_t state_batch, state_threads;
-static vit_error error;
 static vit_ablation without; /* as vitw_ablate left it */
 static vit_trace parts;      /* what vitw_trace wrote */
 
@@ -58,55 +49,9 @@ static struct {
     bool tokens;
 } reserved;
 
-/* ---- The heap ----------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------- */
 
-/* Counts every allocation of the module, so that a test can show that a run makes none. */
-static uint32_t allocations;
-
-void *malloc(size_t size) {
-    allocations++;
-    return emmalloc_memalign(16, size);
-}
-
-void *calloc(size_t count, size_t size) {
-    allocations++;
-    return emmalloc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size) {
-    allocations++;
-    return emmalloc_realloc(old, size);
-}
-
-uint32_t vitw_allocations(void) {
-    return allocations;
-}
-
-void *vitw_alloc(size_t size) {
-    return malloc(size);
-}
-
-void vitw_free(void *memory) {
-    free(memory);
-}
-
-struct buffer {
-    void *data;
-    size_t size;
-};
-
-static struct buffer arena, pixels, scratch, images, logits, attention, tokens, pooled, trace,
-    relevance, replaced;
-
-/* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
-static bool hold(struct buffer *buffer, size_t size) {
-    if (size <= buffer->size) return true;
-    if (size == SIZE_TOO_LARGE) return false;
-    free(buffer->data);
-    *buffer = (struct buffer){malloc(size), size};
-    if (!buffer->data) buffer->size = 0;
-    return buffer->data != NULL;
-}
+static struct buffer arena, images, logits, attention, tokens, pooled, trace, relevance, replaced;
 
 static size_t floats(const size_t shape[5]) {
     size_t count = 1;
@@ -131,13 +76,8 @@ static bool hold_state(size_t batch) {
 
 /* ---- The session -------------------------------------------------------- */
 
-/* The instruction set of this module. */
-const char *vitw_variant(void) {
-    return vit_kernels_best()->name;
-}
-
 struct session *vitw_session(void) {
-    session.why = error.text;
+    session.why = module_error.text;
     return &session;
 }
 
@@ -153,20 +93,16 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool
     const struct vit_kernels *kernels = NULL;
     (void)in_pairs;
 #endif
-    return vit_open_begin(&loader, file_size, json, json_size, kernels, &error);
+    return vit_open_begin(&loader, file_size, json, json_size, kernels, &module_error);
 }
 
 vit_status vitw_feed(const void *bytes, size_t size) {
     return loader ? vit_open_feed(loader, bytes, size) : VIT_BAD_ARGUMENT;
 }
 
-static vit_status misused(const char *what) {
-    return vit_fail(&error, VIT_BAD_ARGUMENT, "%s", what);
-}
-
 vit_status vitw_end(void) {
     if (!loader) return misused("expected a file that is being fed, got none");
-    vit_status status = vit_open_end(&model, loader, &error);
+    vit_status status = vit_open_end(&model, loader, &module_error);
     loader = NULL;
     if (status != VIT_OK) return status;
     const vit_config *config = vit_model_config(model);
@@ -188,7 +124,7 @@ vit_status vitw_end(void) {
     session.asked = calloc(config->classes + 1, sizeof *session.asked);
     return session.layers && session.without && session.asked
                ? VIT_OK
-               : vit_fail(&error, VIT_NO_MEMORY, "no memory left for the model");
+               : vit_fail(&module_error, VIT_NO_MEMORY, "no memory left for the model");
 }
 
 /* Makes room for a run of `batch` images that keeps the attention of `layers` layers and, if
@@ -217,63 +153,24 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
         reserved.tokens = want_tokens;
         return VIT_OK;
     }
-    return vit_fail(&error, VIT_NO_MEMORY,
+    return vit_fail(&module_error, VIT_NO_MEMORY,
                     "%z images with the attention of %z layers need more memory than there is; ask "
                     "for fewer at once",
                     batch, layers);
 }
 
-/* → room for the bytes of one image; NULL: no memory. */
-uint8_t *vitw_pixels(size_t size) {
-    return hold(&pixels, size) ? pixels.data : NULL;
-}
-
-/* → a plane without ink, in the buffer of vitw_pixels; NULL: no memory. */
-uint8_t *vitw_ink(size_t rows, size_t columns) {
-    size_t size = size_times(rows, columns);
-    uint8_t *ink = vitw_pixels(size);
-    if (ink) memset(ink, 0, size);
-    return ink;
-}
-
-/* → room for the points of a stroke, valid until vitw_prepare; NULL: no memory. */
-vit_point *vitw_points(size_t count) {
-    return hold(&scratch, size_times(count, sizeof(vit_point))) ? scratch.data : NULL;
-}
-
-/* Whether vitw_pixels or vitw_ink made room for such an image. */
-static bool has_pixels(size_t rows, size_t columns, size_t channels) {
-    return size_times(size_times(rows, columns), channels) <= pixels.size;
-}
-
-/* Adds the stroke in vitw_points to the plane of vitw_ink. */
-vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
-    if (!has_pixels(rows, columns, 1) || count > scratch.size / sizeof(vit_point))
-        return misused("expected a stroke that fits what vitw_ink and vitw_points made room for");
-    vit_draw_stroke(pixels.data, rows, columns, scratch.data, count);
-    return VIT_OK;
-}
-
 /* The bytes in vitw_pixels → images[index]. */
 vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels) {
-    if (index >= reserved.batch || !has_pixels(rows, columns, channels))
-        return misused(
-            "expected an image that fits what vitw_reserve and vitw_pixels made room for");
-    const vit_config *config = vit_model_config(model);
-    const vit_pixels source = {pixels.data, rows, columns, channels};
+    if (index >= reserved.batch)
+        return misused("expected an image that vitw_reserve made room for");
     float *image = session.images + index * session.channels * session.rows * session.columns;
-    if (!hold(&scratch, vit_prepare_size(config, rows, columns, channels)))
-        return vit_fail(
-            &error, VIT_NO_MEMORY,
-            "an image of %z by %z pixels needs more memory than there is; make it smaller", rows,
-            columns);
-    return vit_prepare_image(image, scratch.data, &source, config, &error);
+    return prepare_pixels(image, vit_model_config(model), rows, columns, channels);
 }
 
 /* A run's status, with its message. */
 static vit_status ran(vit_status status) {
     if (status != VIT_BAD_IMAGE) return status;
-    return vit_fail(&error, status, "image: expected finite values, got NaN or infinity");
+    return vit_fail(&module_error, status, "image: expected finite values, got NaN or infinity");
 }
 
 /* images → logits; if wanted, also the attention of the marked layers, and the final tokens with
@@ -282,7 +179,7 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     size_t layers = 0;
     for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
-        return misused("expected a run that fits what vitw_reserve made room for");
+        return misused("expected a run that vitw_reserve made room for");
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,
@@ -340,7 +237,7 @@ vit_status vitw_trace(bool all) {
     for (size_t i = 0; i < count; i++) size = size_plus(size, floats(arrays[i].shape));
     parts = (vit_trace){0};
     if (!hold(&trace, size_times(size, sizeof(float))))
-        return vit_fail(&error, VIT_NO_MEMORY, "a trace needs more memory than there is");
+        return vit_fail(&module_error, VIT_NO_MEMORY, "a trace needs more memory than there is");
     float *next = session.trace = trace.data;
     for (size_t i = 0; i < count; next += floats(arrays[i++].shape)) *arrays[i].at = next;
     vit_status status = vit_run_traced(model, state, session.images, lens + L * K, &parts);
@@ -355,7 +252,7 @@ vit_status vitw_relevance(size_t count) {
     const size_t shape[] = {count, session.grid_rows, session.grid_columns, 1, 1};
     size_t map = size_times(floats(shape), sizeof(float)), room = vit_relevance_size(model, count);
     if (room == 0 || !hold(&relevance, size_plus(map, room)))
-        return vit_fail(&error, VIT_NO_MEMORY,
+        return vit_fail(&module_error, VIT_NO_MEMORY,
                         "the relevance of %z classes needs more memory than there is", count);
     session.relevance = relevance.data;
     return vit_relevance(model, (char *)relevance.data + map, room, &parts, &without, session.asked,

@@ -347,3 +347,43 @@ test("the brush draws what a canvas draws", { skip: skip || otherCanvas }, async
   const alike = differences.filter(({ worst }) => worst < 0.07);
   assert.ok(alike.length > differences.length / 2, `${alike.length} of ${differences.length}`);
 });
+
+/** In a page: trains a small model on bars, each time from the same start. */
+async function trains({ given }) {
+  const { Trainer } = await import("/dist/train.js");
+  const SIDE = 8;
+  const model = { image_size: [SIDE, SIDE], patch_size: [4, 4], channels: 1, width: 16, depth: 2, heads: 2, mlp_width: 32, classes: 2, labels: ["across", "down"] };
+  const bar = (index) => Float32Array.from({ length: SIDE * SIDE }, (_, at) => {
+    const [row, column] = [Math.floor(at / SIDE), at % SIDE];
+    return (index % 2 ? column : row) === index % SIDE ? 1 : 0;
+  });
+  const trainer = await Trainer.create({ recipe: { model, training: { batch: 8, learning_rate: 4e-3 } } }, given);
+  const bars = Array.from({ length: 32 }, (_, index) => bar(index));
+  await trainer.add(bars, bars.map((_, index) => index % 2));
+  let last;
+  for await (const epoch of trainer.run({ epochs: 30 })) last = epoch;
+  const vit = await trainer.vit();
+  const answers = await vit.classifyAll(bars);
+  const right = answers.filter(({ classes }, index) => classes[0].index === index % 2).length;
+  const { threads } = trainer;
+  const other = await Trainer.resume(await trainer.checkpoint(), given);
+  const [before, after] = [await trainer.vit(), await other.vit()];
+  const logits = async (one) => String((await one.classify(bars[0])).logits);
+  const same = (await logits(before)) === (await logits(after));
+  for (const one of [trainer, other, vit, before, after]) one.dispose();
+  return { right, loss: last.loss, threads, same };
+}
+
+for (const [what, path, options, threads] of [
+  ["in its own thread", "/", {}, 1],
+  ["in a worker", "/", { worker: true }, 1],
+  ["by two threads in an isolated page", "/isolated", { worker: true, threads: 2 }, 2],
+]) {
+  test(`a page trains ${what}, under the same policy`, { skip }, async () => {
+    const trained = await inPage(trains, { path, given: options });
+    assert.equal(trained.right, 32, JSON.stringify(trained));
+    assert.ok(trained.loss < 0.1, JSON.stringify(trained));
+    assert.equal(trained.threads, threads);
+    assert.ok(trained.same, "the weights of a resumed trainer");
+  });
+}

@@ -19,22 +19,26 @@ const read = (path) => readFileSync(new URL(path, root));
 const lines = (path) => read(path).toString().trim().split("\n");
 const run = (file, ...given) => promisify(execFile)(file, given, { cwd: fileURLToPath(root) });
 
-/** The strings of a list in a file of web/run. */
+/** The package's JavaScript for training. */
+const training = ["train.js", "train-worker.js"];
+
+/** The strings of a list in a file of web. */
 function listed(name, file) {
-  const body = read(`web/run/${file}`).toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
+  const body = read(`web/${file}`).toString().match(new RegExp(`const ${name} = \\[(.*?)\\]`, "s"))[1];
   return [...body.matchAll(/"(\w+)"/g)].map(([, word]) => word);
 }
 
-test("src/wasm/exports and exports.threads, the modules and instance.ts name the same functions", async () => {
-  const exports = listed("EXPORTS", "instance.ts");
+for (const [prefix, list, file] of [["vit", "EXPORTS", "exports"], ["vit.train", "TRAINING_EXPORTS", "exports.training"]]) test(`src/wasm/${file} and exports.threads, the modules and instance.ts name the same functions`, async () => {
+  const instance = "run/instance.ts";
+  const exports = [...listed("HEAP_EXPORTS", instance), ...listed(list, instance)];
   const asEmscripten = (names) => names.map((name) => `_${name}`);
-  assert.deepEqual(lines("src/wasm/exports"), asEmscripten(exports));
-  assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS", "instance.ts")));
+  assert.deepEqual(lines(`src/wasm/${file}`), asEmscripten(exports));
+  assert.deepEqual(lines("src/wasm/exports.threads"), asEmscripten(listed("THREAD_EXPORTS", instance)));
   for (const build of [...variants, ...threaded]) {
     if (!here.includes(build.split("-")[0])) continue; // this engine cannot even list its exports
-    const module = await WebAssembly.compile(read(`dist/vit.${build}.wasm`));
+    const module = await WebAssembly.compile(read(`dist/${prefix}.${build}.wasm`));
     const given = WebAssembly.Module.exports(module).map(({ name }) => name);
-    const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS", "instance.ts"), "__stack_pointer"] : ["memory"];
+    const more = threaded.includes(build) ? [...listed("THREAD_EXPORTS", instance), "__stack_pointer"] : ["memory"];
     for (const name of [...exports, ...more]) assert.ok(given.includes(name), `${build}: ${name}`);
     const wanted = WebAssembly.Module.imports(module).map(({ name }) => name);
     const memory = threaded.includes(build) ? ["memory"] : [];
@@ -42,18 +46,20 @@ test("src/wasm/exports and exports.threads, the modules and instance.ts name the
   }
 });
 
-test("wasm.ts reads the words of the C session in their order", () => {
-  const source = read("src/wasm/session.c").toString();
-  const body = source
-    .match(/static struct session \{([^}]*)\} session;/)[1]
+/** The fields of a struct in a file of src/wasm. Each of a pair of parts is a field. */
+function fieldsOf(name, file) {
+  const body = read(`src/wasm/${file}`).toString()
+    .match(new RegExp(`static struct ${name} \\{([^}]*)\\} ${name}\\b`))[1]
     .replace(/\/\*.*?\*\//gs, "");
-  const fields = body.split(";").flatMap((line) =>
-    line
-      .split(",")
-      .map((part) => part.match(/(\w+)\s*$/)?.[1])
-      .filter(Boolean),
-  );
-  assert.deepEqual(fields, [...listed("SIZES", "wasm.ts"), ...listed("WORDS", "wasm.ts")]);
+  return body.split(";").flatMap((line) => line.split(",")).flatMap((part) => {
+    const [, field, pair] = part.match(/(\w+)(\[PARTS\])?\s*$/) ?? [];
+    return pair ? [field, `validation_${field}`] : field ? [field] : [];
+  });
+}
+
+test("wasm.ts and train/session.ts read the words of the C sessions in their order", () => {
+  assert.deepEqual(fieldsOf("session", "session.c"), [...listed("SIZES", "run/wasm.ts"), ...listed("WORDS", "run/wasm.ts")]);
+  assert.deepEqual(fieldsOf("training", "training.c"), listed("WORDS", "train/session.ts"));
 });
 
 /** The files that npm would pack. */
@@ -65,10 +71,10 @@ async function packedPaths() {
 test("npm pack holds only the files that a user needs", async () => {
   const paths = await packedPaths();
   const allowed = [
-    /^dist\/((load|run)\/)?\w+\.d\.ts(\.map)?$/,
-    /^web\/(((load|run)\/)?\w+\.ts|(README|RECIPES)\.md)$/,
-    /^dist\/(vit|worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
-    /^dist\/vit\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
+    /^dist\/((load|run|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
+    /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES)\.md)$/,
+    /^dist\/(vit|worker|train|train-worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
+    /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   ];
@@ -77,8 +83,8 @@ test("npm pack holds only the files that a user needs", async () => {
       allowed.some((pattern) => pattern.test(path)),
       path,
     );
-  const modules = [...variants, ...threaded].map((build) => `dist/vit.${build}.wasm`);
-  for (const path of ["dist/vit.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", ...modules]) {
+  const modules = [...variants, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build}.wasm`]);
+  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
@@ -119,7 +125,7 @@ for (const [name, most, what] of [
 }
 
 test("all JavaScript of a page, minified, and one wasm module are at most 80 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
@@ -128,14 +134,30 @@ test("all JavaScript of a page, minified, and one wasm module are at most 80 KB,
   }
 });
 
+test("what training adds to a page, minified, with one wasm module, is at most 110 KB, gzipped", async (t) => {
+  const [javascript, worker] = await Promise.all(training.map(weigh));
+  t.diagnostic(`train-worker.js, only with the option worker or threads: ${worker} bytes more`);
+  assert.ok(worker <= 4000);
+  for (const build of [...variants, ...threaded]) {
+    const total = javascript + (await weigh(`vit.train.${build}.wasm`));
+    t.diagnostic(`train ${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
+    assert.ok(total <= 110_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+  }
+});
+
+test("nothing of training is loaded by a page that only classifies", async () => {
+  for (const name of ["vit", "worker"]) assert.doesNotMatch(await minified(`${name}.js`), /train|vitt_/);
+  assert.match(await minified("train.js"), /from\s*["'`]\.\/vit\.js/);
+});
+
 test("the installed JavaScript is readable: short lines, names, and the comments for bundlers", () => {
-  for (const name of ["vit", "worker", "pickle", "translate", "cli"]) {
+  for (const name of ["vit", "worker", "train", "train-worker", "pickle", "translate", "cli"]) {
     const source = read(`dist/${name}.js`).toString();
     const longest = Math.max(...source.split("\n").map((line) => (line.includes("data:") ? 0 : line.length)));
     assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is a long line
     assert.ok(source.split("\n").length > 200, name);
   }
-  for (const name of ["vit", "worker"]) {
+  for (const name of ["vit", "worker", "train", "train-worker"]) {
     const source = read(`dist/${name}.js`).toString();
     assert.match(source, /import\(\s*\/\* @vite-ignore \*\/\s*\/\* webpackIgnore: true \*\/\s*name\s*\)/);
     for (const [call] of source.matchAll(/\bimport\([^)]*\)/g)) {
@@ -173,8 +195,9 @@ test("the package's types are only the public ones", () => {
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
-    "Drawing", "EmbedOptions", "Embedding", "Folder", "Head", "ImageInput", "LoadOptions", "PenPoint", "Pixels",
-    "Prepare", "Replacement", "RolloutOptions", "Source", "SymbolConstructor", "Trace", "Variant", "Vit", "VitConfig", "VitError",
+    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "Part", "PenPoint", "Pixels",
+    "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
+    "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
   ]);
 });

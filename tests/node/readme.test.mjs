@@ -58,6 +58,13 @@ test("README: the ten lines with a digit run", async (t) => {
   assert.match(first, /^\{ label: '1', index: 1, p: 0\.9\d+ \}$/);
 });
 
+test("README: the two signs are taught and told apart", async (t) => {
+  const lines = await runs(await workshop(t), "Two signs in ten lines");
+  const losses = lines.slice(0, 20).map((line) => Number(line.split(" ")[1]));
+  assert.ok(losses[19] < losses[0] / 2, lines.join("\n"));
+  assert.match(lines[20], /^\{ label: 'cross', index: 0, p: 0\.[89]\d+ \}$/);
+});
+
 test("README: the ten lines with a photo run", { skip }, async (t) => {
   const lines = await runs(await workshop(t), "A photo in ten lines");
   const shares = lines.slice(0, 5).map((line) => Number(line.match(/ (0\.\d{4})$/)[1]));

@@ -70,7 +70,7 @@ describe("rooms of src/", () => {
 });
 
 const TYPESCRIPT_FLOORS = [
-  ["errors.ts"],
+  ["vit-error.ts", "errors.ts"],
   ["base"],
   ["config.ts", "images.ts"],
   ["run"],
@@ -78,6 +78,8 @@ const TYPESCRIPT_FLOORS = [
   ["load"],
   ["calls.ts"],
   ["vit.ts"],
+  ["train"],
+  ["train.ts"],
 ];
 
 /** Every `from "./…js"` and `import("./…js")`. */
@@ -90,7 +92,7 @@ function imports(files) {
 }
 
 describe("rooms of web/", () => {
-  const files = filesOf("web", /^(\w+|(base|load|run)\/.*)\.ts$/);
+  const files = filesOf("web", /^([\w-]+|(base|load|run|train)\/.*)\.ts$/);
   const pairs = imports(files);
 
   test("every imported file of web/ exists", () => {

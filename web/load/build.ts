@@ -6,6 +6,8 @@ import { bytesOf, Incoming } from "./incoming.js";
 import { isPlain } from "../base/json.js";
 import { isNode } from "../base/node.js";
 import type { CompiledModule, Variant } from "../run/module.js";
+import { WORKER } from "../run/script.js";
+import type { Script } from "../run/thread.js";
 import { Probe, tinyModule } from "./probe.js";
 
 /** A caller's own module: its address, its bytes, or a compiled module. */
@@ -14,15 +16,25 @@ export type WasmSource = Source | CompiledModule;
 /** The names of the modules. Each variant with SIMD has a second module, for threads. */
 type Build = Variant | "relaxed-threads" | "simd128-threads";
 
-/** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
-const HERE: Readonly<Record<Build, () => URL>> = {
-  relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
-  simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
-  scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
-  "relaxed-threads": () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
-  "simd128-threads": () => new URL("./vit.simd128-threads.wasm", import.meta.url),
+/** @internal One kind of module, and the script of its threads. */
+export interface Kind {
+  /** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
+  readonly here: Readonly<Record<Build, () => URL>>;
+  readonly script: Script;
+}
+
+/** @internal The modules that run models. */
+export const MODELS: Kind = {
+  here: {
+    relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
+    simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
+    scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
+    "relaxed-threads": () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
+    "simd128-threads": () => new URL("./vit.simd128-threads.wasm", import.meta.url),
+  },
+  script: WORKER,
 };
-const BUILDS = Object.keys(HERE) as Build[];
+const BUILDS = Object.keys(MODELS.here) as Build[];
 
 /**
  * The addresses of the package's files. If any module is named, only the named ones are used; if
@@ -40,12 +52,17 @@ export interface Given {
   readonly files: WasmFiles;
 }
 
-/** @internal Copies the option `wasm`. An address with a slash at its end is the files' folder. */
-export function takeWasm(wasm: WasmSource | WasmFiles | undefined): Given {
+/**
+ * Copies the option `wasm`. An address with a slash at its end is the files' folder.
+ *
+ * @param prefix what a module's name begins with, before the build's name
+ * @internal
+ */
+export function takeWasm(wasm: WasmSource | WasmFiles | undefined, prefix = "vit", script = "worker.js"): Given {
   const base = typeof wasm === "string" || wasm instanceof URL ? String(wasm) : "";
   if (base.endsWith("/")) {
-    const builds = BUILDS.map((build) => [build, `${base}vit.${build}.wasm`] as const);
-    return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: `${base}worker.js` } };
+    const builds = BUILDS.map((build) => [build, `${base}${prefix}.${build}.wasm`] as const);
+    return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + script } };
   }
   if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
   const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
@@ -62,6 +79,7 @@ const MOST_BYTES = 2 ** 26;
 
 /** @internal */
 export interface Choice extends Given {
+  readonly kind: Kind;
   readonly variant: Variant | "auto";
   /** Whether a build is wanted whose memory threads can share. */
   readonly threads: boolean;
@@ -127,7 +145,7 @@ async function ranked(choice: Choice): Promise<readonly Variant[]> {
 }
 
 /** Loads the first of these builds that can be had. */
-async function firstOf(variants: readonly Variant[], { files, threads }: Choice): Promise<CompiledModule> {
+async function firstOf(variants: readonly Variant[], { kind, files, threads }: Choice): Promise<CompiledModule> {
   const named = BUILDS.some((build) => build in files);
   let lost: unknown;
   for (const variant of variants) {
@@ -135,7 +153,7 @@ async function firstOf(variants: readonly Variant[], { files, threads }: Choice)
     const given = files[build] ?? files[variant];
     if (!given && named) continue;
     try {
-      return await compiled(given ?? beside(HERE[build]));
+      return await compiled(given ?? beside(kind.here[build]));
     } catch (cause) {
       lost ??= cause;
     }

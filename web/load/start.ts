@@ -2,11 +2,12 @@
 import { type Backend, Engine } from "../run/engine.js";
 import { DEFAULTS } from "../config.js";
 import { reason, VitError } from "../errors.js";
-import type { Opener, ReadOptions, Source } from "./source.js";
+import type { ReadOptions } from "./source.js";
+import type { Taken } from "./take.js";
 import { readHeader } from "./header.js";
 import type { Incoming } from "./incoming.js";
 import { isObject, parseJson, parseObject } from "../base/json.js";
-import { dotInPairs, type Given, hasSimd, loadModule } from "./build.js";
+import { dotInPairs, type Given, hasSimd, type Kind, loadModule } from "./build.js";
 import type { CompiledModule, Variant } from "../run/module.js";
 import { cores, isNode } from "../base/node.js";
 import { Remote } from "../run/remote.js";
@@ -15,16 +16,16 @@ import { NO_WORKER } from "../run/thread.js";
 import { isThreaded, sharedMemory } from "../run/instance.js";
 import { openWeights } from "./weights.js";
 
-export interface Plan extends Given {
-  /** A source that can be opened again, because a model is loaded anew after a failure. */
-  readonly weights: Source | Opener;
-  /** A config as JSON that replaces the file's own. */
-  readonly config: Promise<string | undefined>;
-  /** JSON that replaces the config's own `prepare`. */
-  readonly prepare: string | undefined;
+/** The threads and the module that a model, or a trainer, needs. */
+export interface BuildPlan extends Given {
+  readonly kind: Kind;
   readonly variant: Variant | "auto";
-  readonly worker: boolean;
   readonly threads: number;
+}
+
+/** A source that can be opened again, because a model is loaded anew after a failure. */
+export interface Plan extends BuildPlan, Taken {
+  readonly worker: boolean;
 }
 
 /** An open model, and the team of threads that helps it. */
@@ -56,18 +57,16 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
   let helpers: Promise<Team | undefined> | undefined;
   try {
     const [build, file, given] = await Promise.all([
-      chooseBuild(plan, opening),
+      chooseBuild(plan, {
+        int8: async () => (await readHeader(await opening)).hasInt8,
+        memory: async () => memoryFor(await opening),
+      }),
       opening,
       plan.config,
       remote,
     ]);
     const { module, memory, threads, inPairs } = build;
-    if (memory && threads > 1) {
-      helpers = Team.gather({ module, memory }, threads - 1, plan.files.worker).catch((error: unknown) => {
-        warn(plan, reason(error));
-        return undefined;
-      });
-    }
+    helpers = gather(plan, build);
     const config = plan.prepare ? await withPrepare(plan.prepare, given, file) : given;
     const { size } = await readHeader(file);
     const source = { module, memory, size, config, inPairs };
@@ -93,7 +92,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
 /** The limit of src/wasm/team.c. */
 const MOST_THREADS = 64;
 
-interface Build {
+export interface Build {
   readonly module: CompiledModule;
   /** Only for a module for threads. */
   readonly memory: WebAssembly.Memory | undefined;
@@ -102,9 +101,15 @@ interface Build {
   readonly inPairs: boolean;
 }
 
+interface Needs {
+  /** Whether the model has int8 weights. */
+  int8(): Promise<boolean>;
+  /** Memory that threads share; undefined if there is none. */
+  memory(): Promise<WebAssembly.Memory | undefined>;
+}
+
 /** Chooses a build for threads if they are wanted and possible, else one for a single thread. */
-async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Build> {
-  const int8 = async () => (await readHeader(await opening)).hasInt8;
+export async function chooseBuild(plan: BuildPlan, { int8, memory: memoryOf }: Needs): Promise<Build> {
   const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
@@ -115,12 +120,22 @@ async function chooseBuild(plan: Plan, opening: Promise<Incoming>): Promise<Buil
     if (wanted > 1) warn(plan, why ?? whyOne(plan));
     return alone;
   }
-  const memory = await memoryFor(await opening);
+  const memory = await memoryOf();
   if (memory) return { module, memory, threads: wanted, inPairs };
   const none = "there is no shared memory of the size that the model needs";
   if (plan.wasm) throw new VitError("unsupported", `wasm: a build for threads, and ${none}`);
   warn(plan, none);
   return { ...alone, module: await choose(false) };
+}
+
+/** Starts the helpers of a build. Without them one thread works, and a warning says why. */
+export function gather(plan: BuildPlan, { module, memory, threads }: Build): Promise<Team | undefined> | undefined {
+  if (!memory || threads <= 1) return undefined;
+  const { kind, files } = plan;
+  return Team.gather({ module, memory }, threads - 1, kind.script, files.worker).catch((error: unknown) => {
+    warn(plan, reason(error));
+    return undefined;
+  });
 }
 
 function whyAlone(variant: Variant | "auto"): string | undefined {
@@ -135,12 +150,12 @@ function whyAlone(variant: Variant | "auto"): string | undefined {
   );
 }
 
-const whyOne = ({ wasm }: Plan) =>
+const whyOne = ({ wasm }: BuildPlan) =>
   wasm !== undefined || hasSimd()
     ? "the module given is a build for one"
     : "this engine has no WebAssembly SIMD, which builds for threads need";
 
-function warn({ threads }: Plan, why: string): void {
+function warn({ threads }: BuildPlan, why: string): void {
   console.warn(`vitrine: one thread in place of ${threads}: ${why}`);
 }
 
@@ -156,7 +171,7 @@ async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined
 }
 
 /** The config with another `prepare`. If the file has no good header, the core will refuse it. */
-async function withPrepare(
+export async function withPrepare(
   prepare: string,
   given: string | undefined,
   file: Incoming,

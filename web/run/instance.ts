@@ -5,28 +5,53 @@ import { traced } from "./lines.js";
 /** Whether this is the build of npm start -- --debug. */
 declare const DEBUG: boolean;
 
-/** The functions in src/wasm/exports. */
-export const EXPORTS = [
+/** The functions that both kinds of modules have. */
+const HEAP_EXPORTS = [
   "vitw_alloc",
   "vitw_free",
   "vitw_allocations",
   "vitw_variant",
+  "vitw_pixels",
+  "vitw_ink",
+  "vitw_points",
+  "vitw_stroke",
+  "vit_status_name",
+] as const;
+
+/** The functions in src/wasm/exports. */
+export const EXPORTS = [
+  ...HEAP_EXPORTS,
   "vitw_session",
   "vitw_begin",
   "vitw_feed",
   "vitw_end",
   "vitw_reserve",
-  "vitw_pixels",
-  "vitw_ink",
-  "vitw_points",
-  "vitw_stroke",
   "vitw_prepare",
   "vitw_run",
   "vitw_trace",
   "vitw_ablate",
   "vitw_replacements",
   "vitw_relevance",
-  "vit_status_name",
+] as const;
+
+/** The functions in src/wasm/exports.training. */
+export const TRAINING_EXPORTS = [
+  ...HEAP_EXPORTS,
+  "vitt_session",
+  "vitt_begin",
+  "vitt_feed",
+  "vitt_end",
+  "vitt_recipe",
+  "vitt_prepare",
+  "vitt_add",
+  "vitt_more",
+  "vitt_keep",
+  "vitt_run",
+  "vitt_step",
+  "vitt_end_epoch",
+  "vitt_model",
+  "vitt_checkpoint",
+  "vitt_resume",
 ] as const;
 
 /** The further functions of builds for threads. */
@@ -36,12 +61,13 @@ type Functions<Names extends readonly string[]> = Record<
   Names[number],
   (...words: number[]) => number
 >;
-export type Exports = Functions<typeof EXPORTS> &
-  Functions<typeof THREAD_EXPORTS> & {
-    readonly memory: WebAssembly.Memory;
-    readonly __stack_pointer: WebAssembly.Global;
-    readonly _initialize?: () => void;
-  };
+export type HeapExports = Functions<typeof HEAP_EXPORTS> & {
+  readonly memory: WebAssembly.Memory;
+  readonly _initialize?: () => void;
+};
+export type ThreadExports = Functions<typeof THREAD_EXPORTS> & { readonly __stack_pointer: WebAssembly.Global };
+export type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
+export type TrainingExports = HeapExports & Functions<typeof TRAINING_EXPORTS> & ThreadExports;
 
 /** The module's -sINITIAL_MEMORY. */
 const INITIAL_BYTES = 2 ** 20;
@@ -67,22 +93,26 @@ export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
   }
 }
 
-/** @throws {VitError} code `bad_wasm`, `no_memory`; `internal` if the engine refuses the module. */
-export async function instantiate(
+/**
+ * @param names the functions that the module must have.
+ * @throws {VitError} code `bad_wasm`, `no_memory`; `internal` if the engine refuses the module.
+ */
+export async function instantiate<Kind extends HeapExports = Exports>(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory | undefined,
-): Promise<Exports> {
-  checkModule(module);
+  names: readonly string[] = EXPORTS,
+): Promise<Kind> {
+  checkModule(module, names);
   const env = memory ? { ...ENV, memory } : ENV;
   const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : trap(cause);
   });
   const own = DEBUG ? traced(instance.exports, module) : instance.exports;
-  return { ...own, ...(memory && { memory }) } as unknown as Exports;
+  return { ...own, ...(memory && { memory }) } as unknown as Kind;
 }
 
 /** Refuses a module that is not one of ours, with a clearer message than the engine gives. */
-function checkModule(module: WebAssembly.Module): void {
+function checkModule(module: WebAssembly.Module, names: readonly string[]): void {
   const threads = isThreaded(module);
   const known = [...Object.keys(ENV), ...(threads ? ["memory"] : [])];
   const exported = new Set(WebAssembly.Module.exports(module).map(({ name }) => name));
@@ -90,7 +120,7 @@ function checkModule(module: WebAssembly.Module): void {
     WebAssembly.Module.imports(module)
       .filter(({ module: space, name }) => space !== "env" || !known.includes(name))
       .map(({ module: space, name }) => `it imports ${space}.${name}`)[0] ??
-    [...EXPORTS, ...(threads ? THREAD_EXPORTS : [])]
+    [...names, ...(threads ? THREAD_EXPORTS : [])]
       .filter((name) => !exported.has(name))
       .map((name) => `it does not export ${name}`)[0];
   if (wrong === undefined) return;

@@ -2,23 +2,31 @@
 import { type Backend, closed, type Opened, type Output } from "./engine.js";
 import type { Piece } from "../base/bytes.js";
 import { memoryOf, type Picture } from "../images.js";
+import { WORKER } from "./script.js";
 import { Thread } from "./thread.js";
 import type { Model, ModelSource, Wants } from "./wasm.js";
+
+/** The messages to worker.js, besides those to a helper. */
+export type ModelQuestion =
+  | { readonly begin: ModelSource }
+  | { readonly feed: Piece }
+  | { readonly end: number }
+  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } };
 
 /** The most pieces of the file that are on their way to the worker. */
 const PIECES_UNDERWAY = 64;
 
 export class Remote implements Backend {
   model!: Model;
-  readonly #thread: Thread;
+  readonly #thread: Thread<ModelQuestion>;
   /** The pieces that the worker has not confirmed yet. */
   readonly #underway: Promise<unknown>[] = [];
 
   static async start(address: string | URL | undefined): Promise<Remote> {
-    return new Remote(await Thread.start(address));
+    return new Remote(await Thread.start(WORKER, address));
   }
 
-  private constructor(thread: Thread) {
+  private constructor(thread: Thread<ModelQuestion>) {
     this.#thread = thread;
   }
 

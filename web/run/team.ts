@@ -1,22 +1,23 @@
 /** Helper threads, which share the memory of a session's module and do a part of its work. */
 import { closed } from "./engine.js";
 import type { CompiledModule } from "./module.js";
-import { Thread } from "./thread.js";
+import { type HelperQuestion, type Script, Thread } from "./thread.js";
 
 export class Team {
-  readonly #threads: Thread[] = [];
+  readonly #threads: Thread<HelperQuestion>[] = [];
   #closed = false;
 
   /** Starts the helpers. Rejects if one of them does not start. */
   static async gather(
     join: { module: CompiledModule; memory: WebAssembly.Memory },
     count: number,
+    script: Script,
     address: string | URL | undefined,
   ): Promise<Team> {
     const team = new Team();
     try {
       const starts = Array.from({ length: count }, async () => {
-        const thread = await Thread.start(address);
+        const thread = await Thread.start<HelperQuestion>(script, address);
         team.#threads.push(thread);
         if (team.#closed) team.close(); // another helper failed meanwhile
         await thread.ask({ join });

@@ -1,29 +1,28 @@
-/** A thread that runs worker.js, as a browser's or Node's Worker, and answers messages. */
+/** A thread that runs a script of ours, as a browser's or Node's Worker, and answers messages. */
 import { beside, BESIDE } from "../base/beside.js";
 import { reason, VitError, type VitErrorCode } from "../errors.js";
-import type { Piece } from "../base/bytes.js";
-import type { Picture } from "../images.js";
 import type { CompiledModule } from "./module.js";
 import { isNode, workerThreads } from "../base/node.js";
-import type { ModelSource, Wants } from "./wasm.js";
 
-/** The messages to a thread. It answers them one after the other. */
-export type Question =
-  | { readonly begin: ModelSource }
-  | { readonly feed: Piece }
-  | { readonly end: number }
-  | { readonly run: { readonly pictures: readonly Picture[]; readonly wants: Wants } }
+/** The messages to a helper. */
+export type HelperQuestion =
   | { readonly join: { readonly module: CompiledModule; readonly memory: WebAssembly.Memory } }
   | { readonly help: { readonly index: number; readonly stack: number } };
 
-export type Request = Question & { readonly id: number };
+export type Request<Question> = Question & { readonly id: number };
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: { code: VitErrorCode; message: string } };
 
+/** The address of a script beside this code: in a browser, and in Node. */
+export interface Script {
+  browser(): URL;
+  node(): URL;
+}
+
 interface Channel {
-  post(request: Request, transfer: Transferable[]): void;
+  post(request: Request<object>, transfer: Transferable[]): void;
   /** A busy thread keeps the Node process alive, an idle one does not. */
   busy(is: boolean): void;
   terminate(): void;
@@ -31,20 +30,25 @@ interface Channel {
 
 type Waiting = { resolve(value: never): void; reject(error: VitError): void };
 
-export class Thread {
+/** `Question`: the messages to the thread. It answers them one after the other. */
+export class Thread<Question extends object> {
   readonly #waiting = new Map<number, Waiting>();
   #channel: Channel | undefined;
   #lost: VitError | undefined;
   #nextId = 0;
 
   /**
-   * @param address the address of worker.js, if it is not beside this code.
+   * @param address the script's address, if it is not beside this code.
    * @throws {VitError} code `worker_lost`. If the thread fails later, its questions reject.
    */
-  static async start(address: string | URL | undefined): Promise<Thread> {
-    const thread = new Thread();
+  static async start<Question extends object>(
+    script: Script,
+    address: string | URL | undefined,
+  ): Promise<Thread<Question>> {
+    const thread = new Thread<Question>();
     try {
       thread.#channel = await (isNode ? nodeChannel : browserChannel)(
+        script,
         address,
         (reply) => thread.#answer(reply),
         (why) => thread.end(new VitError("worker_lost", `${why}; the next call starts a new one`)),
@@ -107,16 +111,17 @@ export class Thread {
 export const NO_WORKER = "this engine has no Worker";
 
 type Start = (
+  script: Script,
   address: string | URL | undefined,
   onReply: (reply: Reply) => void,
   onLost: (why: string) => void,
 ) => Channel | Promise<Channel>;
 
-const browserChannel: Start = (given, onReply, onLost) => {
+const browserChannel: Start = (script, given, onReply, onLost) => {
   if (typeof Worker !== "function") {
     throw new VitError("worker_lost", `${NO_WORKER}; load without worker: true`);
   }
-  const address = given === undefined ? beside(ownAddress) : new URL(given, baseAddress());
+  const address = given === undefined ? beside(script.browser) : new URL(given, baseAddress());
   const worker = new Worker(trusted(runnable(address)), { type: "module" });
   worker.addEventListener("message", ({ data }) => onReply(data as Reply));
   worker.addEventListener("messageerror", () => onLost("a message from the worker was lost"));
@@ -131,19 +136,12 @@ const browserChannel: Start = (given, onReply, onLost) => {
   };
 };
 
-/**
- * The address of worker.js. Bundlers look for exactly the expression below, include the file and
- * insert its final address. Only the address is needed, so a class that keeps it replaces Worker.
- */
-function ownAddress(): URL {
-  class Address {
-    readonly url: URL;
-    constructor(url: URL, _: WorkerOptions) {
-      this.url = url;
-    }
+/** Keeps an address that is given as to `new Worker`, the expression that bundlers look for. */
+export class WorkerAddress {
+  readonly url: URL;
+  constructor(url: URL, _: WorkerOptions) {
+    this.url = url;
   }
-  const of = (Worker: typeof Address) => new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-  return of(Address).url;
 }
 
 const baseAddress = () => globalThis.document?.baseURI ?? location.href;
@@ -182,11 +180,10 @@ function trusted(address: string): string {
   return policy?.createScriptURL(address) ?? address;
 }
 
-const nodeChannel: Start = async (given, onReply, onLost) => {
+const nodeChannel: Start = async (script, given, onReply, onLost) => {
   const { Worker: NodeThread } = await workerThreads();
-  const here = import.meta.url; // apart from new URL, or bundlers think that this is a browser's worker
   const isUrl = /^file:/.test(String(given));
-  const address = isUrl ? new URL(given!) : given ?? beside(() => new URL("./worker.js", here));
+  const address = isUrl ? new URL(given!) : given ?? beside(script.node);
   const worker = new NodeThread(address, { execArgv: [] });
   worker.on("message", (reply) => onReply(reply as Reply));
   worker.on("messageerror", () => onLost("a message from the worker was lost"));

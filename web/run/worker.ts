@@ -1,14 +1,16 @@
 /** The script of the threads in thread.ts. It runs an engine, or helps an engine elsewhere. */
 import { Engine } from "./engine.js";
-import { VitError } from "../errors.js";
-import { isNode, type NodePort, workerThreads } from "../base/node.js";
-import type { Reply, Request } from "./thread.js";
-import { Helper } from "./wasm.js";
+import { Helper } from "./helper.js";
+import type { ModelQuestion } from "./remote.js";
+import { serve } from "./serve.js";
+import type { HelperQuestion, Request } from "./thread.js";
+
+type Question = ModelQuestion | HelperQuestion;
 
 let engine: Engine;
 let helper: Helper;
 
-async function answer(request: Request): Promise<unknown> {
+async function answer(request: Request<Question>): Promise<unknown> {
   if ("begin" in request) engine = await Engine.begin(request.begin);
   else if ("feed" in request) await engine.feed(request.feed);
   else if ("end" in request) return engine.end(request.end);
@@ -18,44 +20,14 @@ async function answer(request: Request): Promise<unknown> {
   return undefined;
 }
 
-/** The memory of the results. It is transferred, not copied. */
-function memory(request: Request, value: unknown): Transferable[] {
-  if (!("run" in request)) return [];
-  return (value as Awaited<ReturnType<Engine["run"]>>)
+/** The memory of the results. */
+function memory(question: Question, value: Awaited<ReturnType<Engine["run"]>>): Transferable[] {
+  if (!("run" in question)) return [];
+  return value
     .flatMap(({ input, logits, attention, tokens, pooled, trace, relevance }) => [
       input, logits, attention, tokens, pooled, trace, relevance?.values,
     ])
     .flatMap((array) => (array && "buffer" in array ? [array.buffer] : []));
 }
 
-async function serve(
-  request: Request,
-  post: (reply: Reply, transfer: Transferable[]) => void,
-): Promise<void> {
-  try {
-    const value = await answer(request);
-    post({ id: request.id, value }, memory(request, value));
-  } catch (thrown) {
-    const { code, message } =
-      thrown instanceof VitError ? thrown : new VitError("internal", String(thrown));
-    post({ id: request.id, error: { code, message } }, []);
-  }
-}
-
-let turn = Promise.resolve();
-
-function listen(port: NodePort | null): void {
-  port?.on("message", (request) => {
-    turn = turn.then(() =>
-      serve(request as Request, (reply, transfer) => port.postMessage(reply, transfer)),
-    );
-  });
-}
-
-if (isNode) {
-  void workerThreads().then(({ parentPort }) => listen(parentPort));
-} else {
-  addEventListener("message", ({ data }: MessageEvent<Request>) => {
-    turn = turn.then(() => serve(data, (reply, transfer) => postMessage(reply, { transfer })));
-  });
-}
+serve(answer, memory);

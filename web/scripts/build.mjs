@@ -14,8 +14,12 @@ const tsc = "node_modules/typescript/bin/tsc";
 /** The kinds of builds. In a debug build a trap names C's functions and lines. */
 export const release = { presets: "wasm", dist: "dist", page: "build/page", debug: false };
 export const debug = { presets: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
-const linked = (name, { presets }) => `build/${presets}/${name}/vit.${name}.wasm`;
-const wasmFile = (name, kind) => (kind.debug ? `build/debug/vit.${name}.wasm` : linked(name, kind));
+/** The modules: those that run models, and those that train them. Each has a CMake target. */
+const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
+const wasmFiles = Object.entries(modules).flatMap(([prefix, target]) =>
+  builds.map((name) => ({ name, target, file: `${prefix}.${name}.wasm` })));
+const linked = ({ name, file }, { presets }) => `build/${presets}/${name}/${file}`;
+const placed = (module, kind) => (kind.debug ? `build/debug/${module.file}` : linked(module, kind));
 const probeFile = "build/wasm/relaxed/probe.wasm";
 
 /** A preset's build folder, as in CMakePresets.json. */
@@ -57,7 +61,7 @@ function isForeign(folder, emscripten = "") {
   return !text.includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}\n`) || !text.includes(emscripten);
 }
 
-/** Builds vit.<name>.wasm and the probe; resolves to the environment that CMake needs for wasm. */
+/** Builds vit.<name>.wasm, vit.train.<name>.wasm and the probe; resolves to the environment that CMake needs for wasm. */
 export async function wasm(kind = release) {
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
@@ -69,10 +73,10 @@ export async function wasm(kind = release) {
     await cmake(preset, { target, env });
     await finish();
   });
-  for (const name of builds) {
-    const file = wasmFile(name, kind);
-    const lines = () => addLines(linked(name, kind), file, folder);
-    await module(`${kind.presets} module ${name}`, `${kind.presets}-${name}`, "vit_wasm", file, kind.debug ? lines : undefined);
+  for (const each of wasmFiles) {
+    const file = placed(each, kind);
+    const lines = () => addLines(linked(each, kind), file, folder);
+    await module(`${kind.presets} module ${each.file}`, `${kind.presets}-${each.name}`, each.target, file, kind.debug ? lines : undefined);
   }
   await module("wasm module probe", "wasm-relaxed", "vit_probe", probeFile);
   return env;
@@ -82,33 +86,38 @@ export async function wasm(kind = release) {
 const later = { pickle: "load/pickle/pickle", translate: "load/translate/translate", impostors: "load/impostors" };
 
 /**
- * Builds dist/. The API is one file. The worker, the modules that load later and the command are
+ * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
  * files of their own. The API's types and the wasm modules lie beside them.
  */
 export async function dist(kind = release) {
   const folder = join(root, kind.dist);
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|run)$/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|run|train)$/.test(name));
   await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),
       "web/cli",
       "web/demo/heat.ts",
-      ...builds.map((name) => wasmFile(name, kind)),
+      ...wasmFiles.map((module) => placed(module, kind)),
       probeFile,
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
     outputs: [
-      ...(kind.debug ? [] : ["dist/vit.d.ts"]),
-      ...["vit", "worker", "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
-      ...builds.map((name) => `${kind.dist}/vit.${name}.wasm`),
+      ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/train.d.ts"]),
+      ...["vit", "worker", "train", "train-worker", "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...wasmFiles.map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     if (!kind.debug) await types();
-    await bundle(kind, "vit", { external: /\/(pickle|translate|impostors)\.js$/ });
+    const loadedLater = /\/(pickle|translate|impostors)\.js$/;
+    await bundle(kind, "vit", { external: loadedLater });
     await bundle(kind, "worker", { input: "web/run/worker.ts" });
+    const inVit = /\/vit(-error)?\.js$/; // so that a VitError of train.js is one of vit.js
+    const paths = (id) => (inVit.test(id) ? "./vit.js" : id);
+    await bundle(kind, "train", { external: [loadedLater, inVit], paths });
+    await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
     for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
     await bundle(kind, "cli", {
       input: "web/cli/main.ts",
@@ -117,22 +126,20 @@ export async function dist(kind = release) {
       paths: { vitrine: "./vit.js" },
     });
     chmodSync(join(folder, "cli.js"), 0o755);
-    for (const name of builds) {
-      copyFileSync(join(root, wasmFile(name, kind)), join(folder, `vit.${name}.wasm`));
-    }
+    for (const module of wasmFiles) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
   });
 }
 
 /** Checks the package's types and the command's, and puts the package's into dist. */
 async function types() {
   await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
-  keepTypesOf("vit.d.ts");
+  keepTypesOf(["vit.d.ts", "train.d.ts"]);
   await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
 }
 
-/** Removes from dist the declarations, and their maps, that `entry` does not reach. */
-function keepTypesOf(entry) {
-  const reached = new Set([entry]);
+/** Removes from dist the declarations, and their maps, that none of the `entries` reaches. */
+function keepTypesOf(entries) {
+  const reached = new Set(entries);
   for (const name of reached) {
     const text = readFileSync(join(root, "dist", name), "utf8");
     for (const [, next] of text.matchAll(/from "(\.[^"]+)\.js"/g)) reached.add(join(dirname(name), `${next}.d.ts`));

@@ -1,0 +1,33 @@
+/* What every WebAssembly module has, whether it runs models or trains them: its heap, the message
+ * of the last error, and the pixels and strokes that JavaScript gives it. */
+#ifndef VIT_WASM_MODULE_H
+#define VIT_WASM_MODULE_H
+
+#include "vit.h"
+
+#ifdef __wasm_atomics__
+extern vit_team wasm_team; /* wasm/team.c */
+#define TEAM &wasm_team
+#else
+#define TEAM NULL
+#endif
+
+/* The last error's message. */
+extern vit_error module_error;
+/* JavaScript broke a rule of this module: this is a bug of ours. */
+vit_status misused(const char *what);
+
+/* A buffer grows for a larger use and never shrinks. */
+struct buffer {
+    void *data;
+    size_t size;
+};
+
+/* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
+bool hold(struct buffer *buffer, size_t size);
+
+/* The bytes that vitw_pixels or vitw_ink made room for → image (C,H,W). */
+vit_status prepare_pixels(float *image, const vit_config *config, size_t rows, size_t columns,
+                          size_t channels);
+
+#endif

@@ -1,0 +1,175 @@
+/** A module's heap: its session's words, and the pixels and strokes that are copied there. */
+import { VitError, type VitErrorCode } from "../errors.js";
+import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
+import { type HeapExports, noMemory, trap } from "./instance.js";
+
+export const FLOAT_BYTES = 4;
+const WORD_BYTES = 4;
+
+/** The largest piece of a file that is copied to the heap at once. */
+const PIECE_BYTES = 2 ** 16;
+/** The largest number that a word of the module holds. */
+const MAX_FILE_BYTES = 2 ** 32 - 1;
+
+/** The pixels of a picture that has to be prepared. */
+export interface Copied {
+  readonly rows: number;
+  readonly columns: number;
+  readonly channels: number;
+}
+
+/** The functions that take a file piece by piece. Each has its own name in each kind of module. */
+interface Feeding {
+  feed(address: number, size: number): number;
+  /** Says why a piece was refused. */
+  end(): number;
+}
+
+/** `Word`: the names of the words of the module's struct, in its order. */
+export class Heap<Word extends string> {
+  readonly #exports: HeapExports;
+  readonly #names: readonly Word[];
+  /** The address of the struct, which never moves. */
+  #session = 0;
+  /** Room for a piece of the file, and the given config. Both are freed at the file's end. */
+  #piece = 0;
+  #json = 0;
+  #trapped = false;
+
+  constructor(exports: HeapExports, names: readonly Word[]) {
+    this.#exports = exports;
+    this.#names = names;
+  }
+
+  /** The module's memory in bytes. */
+  get size(): number {
+    return this.#exports.memory.buffer.byteLength;
+  }
+
+  /** True once the module trapped, and so is unusable. */
+  get trapped(): boolean {
+    return this.#trapped;
+  }
+
+  /** Does work that calls the module. A trap becomes a VitError, and the heap remembers it. */
+  watched<Value>(work: () => Value): Value {
+    try {
+      return work();
+    } catch (cause) {
+      if (cause instanceof VitError) throw cause;
+      this.#trapped = true;
+      throw trap(cause);
+    }
+  }
+
+  /** Starts the module. `session`: the function that gives the struct's address. */
+  start(session: () => number): void {
+    this.#exports._initialize?.();
+    this.#session = session() >>> 0;
+  }
+
+  // ---- A file, piece by piece. The heap, which never shrinks, never holds the whole file. ----
+
+  /** Gives `begin` the config's address and size. */
+  begin(size: number, config: string | undefined, begin: (json: number, bytes: number) => number): void {
+    if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
+    this.#piece = this.alloc(PIECE_BYTES, "the weights");
+    const json = new TextEncoder().encode(config);
+    if (config !== undefined) this.#json = this.alloc(json.length, "the config");
+    this.bytes(this.#json, json.length).set(json);
+    this.check(begin(this.#json, json.length));
+  }
+
+  feed(bytes: Uint8Array, { feed, end }: Feeding): void {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const part = bytes.subarray(at, at + PIECE_BYTES);
+      this.bytes(this.#piece, part.length).set(part);
+      if (feed(this.#piece, part.length) !== 0) this.check(end()); // it says why
+    }
+  }
+
+  /** After the file's last byte. */
+  end(status: number): void {
+    this.check(status);
+    this.#exports.vitw_free(this.#piece);
+    this.#exports.vitw_free(this.#json);
+  }
+
+  // ---- Pictures ----
+
+  /** Copies the pixels of a picture, or draws its strokes with ink. */
+  copyIn(picture: Exclude<Picture, { readonly values: unknown }>): Copied {
+    const { rows, columns } = picture;
+    if ("points" in picture) {
+      this.#draw(picture);
+      return { rows, columns, channels: 1 };
+    }
+    const { pixels, channels } = picture;
+    assured(pixels.length === rows * columns * channels, "pixels");
+    const room = this.#exports.vitw_pixels(pixels.length) >>> 0;
+    if (room === 0) throw noMemory(pixels.length, "the pixels");
+    this.bytes(room, pixels.length).set(pixels);
+    return { rows, columns, channels };
+  }
+
+  #draw({ points, lengths, rows, columns }: Strokes): void {
+    const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
+    const count = lengths.reduce((sum, length) => sum + length, 0);
+    assured(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
+    if (vitw_ink(rows, columns) === 0) throw noMemory(rows * columns, "the ink");
+    let first = 0;
+    for (const length of lengths) {
+      const stroke = points.subarray(first, (first += length * POINT_FLOATS));
+      const room = vitw_points(length) >>> 0;
+      if (room === 0) throw noMemory(stroke.byteLength, "a stroke");
+      this.floats(room, stroke.length).set(stroke);
+      this.check(vitw_stroke(rows, columns, length));
+    }
+  }
+
+  // ---- Memory. A call of the module may grow it. That detaches every view, so no view is kept. ----
+
+  bytes(address: number, count: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#exports.memory.buffer, address, count);
+  }
+
+  floats(address: number, count: number): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#exports.memory.buffer, address, count);
+  }
+
+  word(name: Word | "why"): number {
+    return this.words(name, 1)[0]!;
+  }
+
+  /** `count` words, from the named one on. */
+  words(name: Word | "why", count: number): Uint32Array {
+    const address = this.#session + this.#names.indexOf(name as Word) * WORD_BYTES;
+    return new Uint32Array(this.#exports.memory.buffer, address, count);
+  }
+
+  /** UTF-8 text of the given size, or up to the first zero. */
+  text(address: number, size?: number): string {
+    const start = address >>> 0;
+    const all = new Uint8Array(this.#exports.memory.buffer);
+    const end = size === undefined ? all.indexOf(0, start) : start + size;
+    return new TextDecoder().decode(all.slice(start, end)); // a copy, because it takes no shared memory
+  }
+
+  alloc(size: number, what: string): number {
+    const address = this.#exports.vitw_alloc(size) >>> 0;
+    if (address === 0) throw noMemory(size, what);
+    return address;
+  }
+
+  /** Throws the module's error, if `status` is one. */
+  check(status: number, what = ""): void {
+    if (status === 0) return;
+    const code = this.text(this.#exports.vit_status_name(status)) as VitErrorCode;
+    throw new VitError(code, what + this.text(this.word("why")));
+  }
+}
+
+/** Checks a number that C does not check. It is wrong only if images.ts has a bug. */
+export function assured(right: boolean, what: string): void {
+  if (!right) throw new VitError("internal", `${what} of a wrong number; please report this`);
+}

@@ -1,0 +1,399 @@
+import { fullConfig, type VitConfig } from "./config.js";
+import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
+import { listOf, type LoadOptions, nameOf } from "./calls.js";
+import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
+import { takeWasm } from "./load/build.js";
+import type { Folder } from "./load/folder.js";
+import type { WeightsSource } from "./load/given.js";
+import { lasting, type Source } from "./load/source.js";
+import { bytesOf, Incoming } from "./load/incoming.js";
+import type { Piece } from "./base/bytes.js";
+import type { Variant } from "./run/module.js";
+import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
+import { type Backend, closed } from "./train/engine.js";
+import { TRAINERS } from "./train/kind.js";
+import { type Log, type Measured, type Part, withLog } from "./train/log.js";
+import { type Freeze, further, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
+import { type Examples, PARTS, type Place } from "./train/session.js";
+import { openModel, type Started, startTrainer } from "./train/start.js";
+import { Vit } from "./vit.js";
+
+export type { Log, Measured, Part } from "./train/log.js";
+export type { Freeze, Recipe } from "./train/recipe.js";
+
+/** A recipe to train from nothing, or weights to train further. */
+export type TrainerSource =
+  | { readonly recipe: Recipe }
+  | {
+      /** Any source that {@link Vit.load} takes. */
+      readonly from: Source | Folder | WeightsSource;
+      /** The classes from now on. A head for as many classes goes on; any other begins anew. */
+      readonly labels: readonly string[];
+      /** What stays as it is: so many blocks with all that lies before them, or all but the head. */
+      readonly freeze?: Freeze;
+      /** Keys of a recipe's `training`, over the defaults for training further. */
+      readonly training?: Readonly<Record<string, unknown>>;
+    };
+
+export interface TrainerOptions extends Pick<LoadOptions, "wasm" | "variant" | "worker" | "threads" | "signal" | "onProgress"> {
+  /** Decides all random numbers; the recipe's by default. */
+  seed?: number;
+}
+
+export interface Step {
+  /** Counted from 1. */
+  readonly epoch: number;
+  readonly epochs: number;
+  /** Steps taken in this epoch, and all of them. */
+  readonly step: number;
+  readonly steps: number;
+  /** Means over this epoch so far. */
+  readonly loss: number;
+  readonly accuracy: number;
+  readonly imagesPerSecond: number;
+  /** Until the run ends, at this speed. */
+  readonly secondsLeft: number;
+}
+
+export interface Epoch extends Measured {
+  /** Counted from 1. */
+  readonly epoch: number;
+  readonly epochs: number;
+  /** Of the examples that were added for it. */
+  readonly validation?: Measured;
+  readonly imagesPerSecond: number;
+  readonly secondsLeft: number;
+}
+
+export interface RunOptions {
+  epochs: number;
+  /** Stops the run after a step. It then rejects with the signal's reason, and can go on. */
+  signal?: AbortSignal;
+  onStep?: (step: Step) => void;
+}
+
+const OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress", "seed"] as const;
+
+/**
+ * Trains a Vision Transformer where the library runs: in a tab or in Node, by the same C code as
+ * the command `vit train`.
+ *
+ * Calls may overlap, because they queue; each waits for the step under way at most. Call `dispose()`
+ * at the end, or declare the variable with `using`.
+ *
+ * @example
+ * import { Trainer } from "vitrine/train";
+ * const trainer = await Trainer.create({ from: "/models/digits.safetensors", labels: ["★", "♥"] });
+ * await trainer.add(drawings, names);
+ * for await (const { epoch, loss, accuracy } of trainer.run({ epochs: 10 })) console.log(epoch, loss, accuracy);
+ * const vit = await trainer.vit();
+ * (await vit.classify(another)).classes[0]; // { label: "★", index: 0, p: 0.97 }
+ */
+export class Trainer {
+  readonly labels: readonly string[];
+  /** The model that is trained. */
+  readonly config: Readonly<VitConfig>;
+  /** The build that runs. */
+  readonly variant: Variant;
+  /** How many threads share the work. */
+  readonly threads: number;
+  readonly #shape: ImageShape;
+  readonly #options: TrainerOptions;
+  readonly #started: Started;
+  readonly #recipe: Recipe;
+  readonly #seed: number;
+  /** Examples of each class to train on. */
+  readonly #counts: number[];
+  #log: Log[] = [];
+  #runs = 0;
+  /** The run that is not finished, and where it is. */
+  #under: { readonly epochs: number; at: Place } | undefined;
+  #running = false;
+  #disposed = false;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @throws {VitError} code `bad_config` for a recipe that cannot be trained, and the codes of
+   *   {@link Vit.load}.
+   */
+  static async create(source: TrainerSource, options: TrainerOptions = {}): Promise<Trainer> {
+    const own = takeOptions("create", options, OPTIONS);
+    return guarded("create", isReasonOf(own.signal), async () => {
+      const isRecipe = typeof source === "object" && source !== null && "recipe" in source;
+      if (isRecipe) {
+        const recipe = takeRecipe(takeOptions("create", source, ["recipe"]).recipe);
+        return Trainer.#start(own, async () => recipe);
+      }
+      const { from, labels, freeze = "none", training } = takeOptions("create", source, ["from", "labels", "freeze", "training"]);
+      const names = takeLabels(labels);
+      return Trainer.#start(own, async (backend) => further(await openModel(backend, from, own), names, freeze, training));
+    });
+  }
+
+  /**
+   * Makes the trainer again that a checkpoint is of, with its examples. An unfinished run goes on
+   * with `run` of as many epochs. With as many threads and the same build, the result is the same
+   * as without a break, bit for bit.
+   *
+   * @throws {VitError} code `bad_file` for what is no checkpoint of this version, or damaged.
+   */
+  static async resume(checkpoint: BufferSource, options: Omit<TrainerOptions, "seed"> = {}): Promise<Trainer> {
+    const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
+    return guarded("resume", isReasonOf(own.signal), async () => {
+      const bytes = await bytesOf(await Incoming.open(lasting(checkpoint)), 2 ** 32);
+      const kept = unpack(bytes);
+      const recipe = takeRecipe(JSON.parse(kept.recipe));
+      const from = kept.model;
+      const trainer = await Trainer.#start({ ...own, seed: kept.seed }, async (backend) => {
+        await openModel(backend, from, { signal: own.signal });
+        return recipe;
+      });
+      try {
+        await trainer.#restore(kept, kept.examples, kept.run);
+        return trainer;
+      } catch (error) {
+        trainer.dispose();
+        throw error;
+      }
+    });
+  }
+
+  static async #start(options: TrainerOptions, recipeOf: (backend: Backend) => Promise<Recipe>): Promise<Trainer> {
+    const { wasm, variant = "auto", worker = false, threads = 1, signal, seed } = options;
+    if (!Number.isInteger(threads) || threads < 1) {
+      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
+    }
+    if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
+      throw new VitError("bad_option", `seed: expected a whole number from 0, got ${show(seed)}`);
+    }
+    signal?.throwIfAborted();
+    const plan = { ...takeWasm(wasm, "vit.train", "train-worker.js"), kind: TRAINERS, variant, worker: Boolean(worker), threads };
+    const started = await startTrainer(plan);
+    try {
+      const recipe = await recipeOf(started.backend);
+      const all = seed ?? seedOf(recipe);
+      const shape = await started.backend.call("recipe", recipeJson(recipe, all));
+      signal?.throwIfAborted();
+      return new Trainer(options, started, recipe, shape, all);
+    } catch (error) {
+      started.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: TrainerOptions, started: Started, recipe: Recipe, shape: ImageShape, seed: number) {
+    this.config = fullConfig(JSON.stringify(recipe.model));
+    this.labels = this.config.labels;
+    this.variant = started.variant;
+    this.threads = started.threads;
+    this.#options = options;
+    this.#started = started;
+    this.#recipe = recipe;
+    this.#shape = shape;
+    this.#seed = seed;
+    this.#counts = Array.from(this.labels, () => 0);
+  }
+
+  async #restore(state: State, examples: Readonly<Record<Part, Examples>>, run: Piece): Promise<void> {
+    const [channels, rows, columns] = this.#shape;
+    for (const part of PARTS) {
+      const { images, labels } = examples[part];
+      if (images.length !== labels.length * channels * rows * columns) throw damaged("examples are missing");
+      if (labels.some((label) => label >= this.labels.length)) throw damaged("an example has no class");
+      await this.#turn((backend) => backend.call("fill", part, examples[part]));
+      if (part === "train") for (const label of labels) this.#counts[label]!++;
+    }
+    this.#log = [...state.log];
+    this.#runs = state.runs;
+    if (state.epochs === 0) return;
+    const at = await this.#turn(async (backend) => {
+      await backend.call("run", state.epochs, this.#seedOfRun());
+      return backend.call("resume", run);
+    });
+    this.#under = { epochs: state.epochs, at };
+  }
+
+  /**
+   * Adds examples: all of them, or none if one fails. A run under way does not see them; the next
+   * one does. Images are kept as bytes, prepared as the config's `prepare` says.
+   *
+   * @param labels one for each image: a class's name, or its number.
+   * @param options `part`: whether they are trained on (the default) or measured on, at each epoch's
+   *   end.
+   * @throws {VitError} code `bad_image`, `blank_image`, `bad_argument` or `no_memory`.
+   */
+  async add(
+    images: readonly ImageInput[],
+    labels: readonly (string | number)[],
+    options: { part?: Part } = {},
+  ): Promise<void> {
+    const { part = "train" } = takeOptions("add", options, ["part"]);
+    return guarded("add", () => false, async () => {
+      if (!PARTS.includes(part)) throw new VitError("bad_option", `part: expected "train" or "validation", got ${show(part)}`);
+      const all = listOf(images);
+      const classes = this.#classes(labels, all.length);
+      const pictures: Picture[] = [];
+      for (const [index, image] of all.entries()) {
+        pictures.push(await toPicture(image, this.#shape, nameOf(index, all.length)));
+      }
+      await this.#turn((backend) => backend.call("add", pictures, classes, part));
+      if (part === "train") for (const label of classes) this.#counts[label]!++;
+      if (all.length > 0) this.#under = undefined; // what comes next is another run
+    });
+  }
+
+  /** The classes' numbers. */
+  #classes(labels: readonly (string | number)[], count: number): number[] {
+    if (!Array.isArray(labels) || labels.length !== count) {
+      const got = Array.isArray(labels) ? labels.length : show(labels);
+      throw new VitError("bad_argument", `labels: expected one for each of ${count} images, got ${got}`);
+    }
+    return Array.from(labels as readonly (string | number)[], (label) => {
+      const index = typeof label === "number" ? label : this.labels.indexOf(label);
+      if (Number.isInteger(index) && index >= 0 && index < this.labels.length) return index;
+      throw new VitError("bad_argument", `labels: expected a class's name or number, got ${show(label)}`);
+    });
+  }
+
+  /**
+   * Trains. After each epoch the iteration gives what was measured. Breaking out of the loop, or the
+   * signal, stops the run after a step; the next call with as many epochs then goes on, unless
+   * examples were added meanwhile. Otherwise a call begins a new run from the weights as they stand.
+   *
+   * @throws {VitError} code `bad_argument` if a class has no example, or the loss is no longer
+   *   finite; the trainer stays usable, with the weights before that step.
+   */
+  run(options: RunOptions): AsyncIterableIterator<Epoch> {
+    const own = takeOptions("run", options, ["epochs", "signal", "onStep"]);
+    const { epochs } = own;
+    if (!(Number.isInteger(epochs) && epochs >= 1 && epochs <= 100_000)) {
+      throw new VitError("bad_option", `epochs: expected a whole number from 1 to 100000, got ${show(epochs)}`);
+    }
+    if (own.onStep !== undefined && typeof own.onStep !== "function") {
+      throw new VitError("bad_option", `onStep: expected a function, got ${show(own.onStep)}`);
+    }
+    return this.#epochs(own);
+  }
+
+  async *#epochs({ epochs, signal, onStep }: RunOptions): AsyncGenerator<Epoch, void> {
+    if (this.#running) throw new VitError("bad_argument", "run: expected one run at a time, but another is under way");
+    this.#running = true;
+    try {
+      signal?.throwIfAborted();
+      const under = (this.#under = await this.#begin(epochs));
+      const clock = new Clock(under.at, epochs);
+      while (under.at.epoch < epochs) {
+        signal?.throwIfAborted();
+        if (under.at.step < under.at.steps) {
+          const at = (under.at = await this.#turn((backend) => backend.call("step")));
+          const { step, steps, loss, accuracy } = at;
+          onStep?.({ epoch: at.epoch + 1, epochs, step, steps, loss, accuracy, ...clock.at(at) });
+          continue;
+        }
+        const speed = clock.at(under.at);
+        const { validation, ...at } = await this.#turn((backend) => backend.call("endEpoch"));
+        under.at = at;
+        const measured = { loss: at.loss, accuracy: at.accuracy, ...(validation && { validation }) };
+        this.#log.push({ epoch: this.#log.length + 1, ...measured });
+        if (at.epoch === epochs) this.#under = undefined;
+        yield { epoch: at.epoch, epochs, ...measured, ...speed };
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #begin(epochs: number): Promise<{ readonly epochs: number; at: Place }> {
+    if (this.#under?.epochs === epochs) return this.#under;
+    const missing = this.#counts.indexOf(0);
+    if (missing >= 0) {
+      const what = `run: expected an example of each class to train on, got none of "${this.labels[missing]}"`;
+      throw new VitError("bad_argument", `${what}; add some, or leave the class out`);
+    }
+    this.#under = undefined;
+    this.#runs++;
+    return { epochs, at: await this.#turn((backend) => backend.call("run", epochs, this.#seedOfRun())) };
+  }
+
+  /** Each run has a seed of its own. */
+  #seedOfRun(): number {
+    return this.#seed + this.#runs - 1;
+  }
+
+  /** A Vit that runs the weights as they stand. Training goes on without changing it. */
+  async vit(options: LoadOptions = {}): Promise<Vit> {
+    const { worker, wasm } = this.#options;
+    const inFolder = (typeof wasm === "string" || wasm instanceof URL) && String(wasm).endsWith("/");
+    return Vit.load(await this.save(), { ...(worker && { worker }), ...(inFolder && { wasm }), ...options });
+  }
+
+  /** The weights as they stand, as a file of safetensors with timm's names, recipe, labels and log. */
+  save(): Promise<Uint8Array<ArrayBuffer>> {
+    return guarded("save", () => false, async () =>
+      withLog(await this.#turn((backend) => backend.call("model")), this.#log));
+  }
+
+  /** All that the trainer is, with its examples, for {@link Trainer.resume}. */
+  checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
+    return guarded("checkpoint", () => false, async () =>
+      this.#turn(async (backend) => {
+        const [train, validation] = [await backend.call("examples", "train"), await backend.call("examples", "validation")];
+        const run = this.#under ? await backend.call("checkpoint") : new Uint8Array();
+        return pack({
+          recipe: JSON.stringify(this.#recipe),
+          seed: this.#seed,
+          runs: this.#runs,
+          epochs: this.#under?.epochs ?? 0,
+          log: this.#log,
+          model: await backend.call("model"),
+          examples: { train, validation },
+          run,
+        });
+      }));
+  }
+
+  /** Frees the memory and ends the threads. Calls under way and later calls reject. */
+  dispose(): void {
+    this.#disposed = true;
+    this.#started.close();
+  }
+
+  /** Calls the module when the calls before are done. */
+  #turn<Value>(work: (backend: Backend) => Promise<Value>): Promise<Value> {
+    const turn = this.#queue.then(() => {
+      if (this.#disposed) throw closed();
+      if (this.#started.alive) return work(this.#started.backend);
+      throw new VitError("internal", "this Trainer has failed; create another, or resume from a checkpoint");
+    });
+    this.#queue = turn.then(() => {}, () => {});
+    return turn;
+  }
+}
+
+/** The speed of a run since it began, or went on. */
+class Clock {
+  readonly #start = performance.now();
+  readonly #first: number;
+  readonly #epochs: number;
+
+  constructor(at: Place, epochs: number) {
+    this.#epochs = epochs;
+    this.#first = imagesDone(at);
+  }
+
+  at(place: Place): { imagesPerSecond: number; secondsLeft: number } {
+    const seconds = (performance.now() - this.#start) / 1000;
+    const done = imagesDone(place);
+    const imagesPerSecond = seconds > 0 ? (done - this.#first) / seconds : 0;
+    const left = this.#epochs * place.images - done;
+    return { imagesPerSecond, secondsLeft: imagesPerSecond > 0 ? left / imagesPerSecond : 0 };
+  }
+}
+
+/** An epoch's last step may have fewer images than the others; that it counts as one of them is near enough. */
+const imagesDone = ({ epoch, step, steps, images }: Place): number => images * (epoch + step / steps);
+
+export interface Trainer extends Disposable {}
+if (Symbol.dispose) {
+  Object.defineProperty(Trainer.prototype, Symbol.dispose, { value: Trainer.prototype.dispose });
+}

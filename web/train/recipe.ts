@@ -1,0 +1,77 @@
+/** The recipe of a trainer: a model's config, and how it is trained. */
+import { CONFIG_KEYS, type VitConfig } from "../config.js";
+import { isObject, type Json, parseObject } from "../base/json.js";
+import { show, VitError } from "../errors.js";
+
+/** What `freeze` may be. */
+export type Freeze = "none" | "all but head" | number;
+
+/**
+ * `{ model, training }`, as in the files weights/*.recipe.json and as `vit train --recipe` takes it.
+ * `model`: the config. `training`: a key that is left out takes its default, as in src/train/recipe.c.
+ */
+export interface Recipe {
+  readonly model: Partial<VitConfig>;
+  readonly training?: Readonly<Record<string, unknown>>;
+}
+
+/** How a model that is there already is trained further, unless the call says otherwise. */
+const FURTHER = { batch: 16, optimizer: "adamw", weight_decay: 0.01, clip_norm: 1, warmup_epochs: 0.5 };
+/** A head alone learns fast; a whole model forgets if it does. */
+const RATES = { head: 1e-2, all: 3e-4 };
+/** Changes that leave a drawn sign what it is. */
+const DRAWN = { shift: 1.5, rotation: 10, scale: 0.1, shear: 10, elastic: 0.6 };
+
+/** @internal JSON of a recipe for the module. The examples decide what `validation` is. */
+export function recipeJson({ model, training = {} }: Recipe, seed: number): string {
+  return JSON.stringify({ model, training: { ...training, validation: 0, seed } });
+}
+
+/** @internal The seed that a recipe names. */
+export const seedOf = ({ training }: Recipe): number => Number(training?.seed ?? 1);
+
+/** @internal A recipe to train the model of this config (JSON) further, with other classes. */
+export function further(
+  config: string,
+  labels: readonly string[],
+  freeze: Freeze,
+  training: Readonly<Record<string, unknown>> | undefined,
+): Recipe {
+  const own = parseObject(config, "config");
+  const model: Record<string, unknown> = {};
+  for (const key of CONFIG_KEYS) if (own[key] !== undefined) model[key] = own[key];
+  delete model.temperature; // both were measured for the old head
+  delete model.uncertain_below;
+  const depth = own.depth as number;
+  const frozen = freeze === "none" ? 0 : freeze === "all but head" ? depth + 1 : freeze;
+  if (!Number.isInteger(frozen) || frozen < 0 || frozen > depth + 1) {
+    throw new VitError("bad_option", `freeze: expected "none", "all but head" or blocks from 0 to ${depth}, got ${show(freeze)}`);
+  }
+  const drawn = isObject(own.prepare) && own.prepare.kind === "digit";
+  const learning_rate = frozen > depth ? RATES.head : RATES.all;
+  return {
+    model: { ...model, classes: labels.length, labels },
+    training: { ...FURTHER, learning_rate, ...(drawn && { augment: DRAWN }), ...training, freeze: frozen },
+  };
+}
+
+/** @internal @throws {VitError} code `bad_config` where `recipe` is no recipe; the module checks its values. */
+export function takeRecipe(recipe: unknown): Recipe {
+  const json = isObject(recipe) ? (recipe as Json) : undefined;
+  if (json && isObject(json.model) && (json.training === undefined || isObject(json.training))) {
+    return JSON.parse(JSON.stringify(json)) as Recipe; // a copy
+  }
+  throw new VitError("bad_config", `recipe: expected { model, training }, got ${show(recipe)}`);
+}
+
+/** @internal @throws {VitError} code `bad_argument` where these are no names of classes. */
+export function takeLabels(labels: unknown): string[] {
+  const names = Array.isArray(labels) ? Array.from(labels as unknown[]) : [];
+  const wrong = names.find((name) => typeof name !== "string");
+  if (names.length === 0 || wrong !== undefined) {
+    throw new VitError("bad_argument", `labels: expected an array of the classes' names, got ${show(wrong ?? labels)}`);
+  }
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice === undefined) return names as string[];
+  throw new VitError("bad_argument", `labels: expected each name once, got "${show(twice)}" twice`);
+}
