@@ -16,8 +16,9 @@ export const release = { presets: "wasm", dist: "dist", page: "build/page", debu
 export const debug = { presets: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
 /** The modules: those that run models, and those that train them. Each has a CMake target. */
 const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
-const wasmFiles = Object.entries(modules).flatMap(([prefix, target]) =>
-  builds.map((name) => ({ name, target, file: `${prefix}.${name}.wasm` })));
+/** A debug build does not train. */
+const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => prefix === "vit" || !debug)
+  .flatMap(([prefix, target]) => builds.map((name) => ({ name, target, file: `${prefix}.${name}.wasm` })));
 const linked = ({ name, file }, { presets }) => `build/${presets}/${name}/${file}`;
 const placed = (module, kind) => (kind.debug ? `build/debug/${module.file}` : linked(module, kind));
 const probeFile = "build/wasm/relaxed/probe.wasm";
@@ -73,7 +74,7 @@ export async function wasm(kind = release) {
     await cmake(preset, { target, env });
     await finish();
   });
-  for (const each of wasmFiles) {
+  for (const each of wasmFiles(kind)) {
     const file = placed(each, kind);
     const lines = () => addLines(linked(each, kind), file, folder);
     await module(`${kind.presets} module ${each.file}`, `${kind.presets}-${each.name}`, each.target, file, kind.debug ? lines : undefined);
@@ -97,15 +98,15 @@ export async function dist(kind = release) {
       ...sources.map((name) => `web/${name}`),
       "web/cli",
       "web/demo/heat.ts",
-      ...wasmFiles.map((module) => placed(module, kind)),
+      ...wasmFiles(kind).map((module) => placed(module, kind)),
       probeFile,
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
     outputs: [
       ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/train.d.ts"]),
-      ...["vit", "worker", "train", "train-worker", "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
-      ...wasmFiles.map(({ file }) => `${kind.dist}/${file}`),
+      ...["vit", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
     rmSync(folder, { recursive: true, force: true });
@@ -116,8 +117,10 @@ export async function dist(kind = release) {
     await bundle(kind, "worker", { input: "web/run/worker.ts" });
     const inVit = /\/vit(-error)?\.js$/; // so that a VitError of train.js is one of vit.js
     const paths = (id) => (inVit.test(id) ? "./vit.js" : id);
-    await bundle(kind, "train", { external: [loadedLater, inVit], paths });
-    await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
+    if (!kind.debug) {
+      await bundle(kind, "train", { external: [loadedLater, inVit], paths });
+      await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
+    }
     for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
     await bundle(kind, "cli", {
       input: "web/cli/main.ts",
@@ -126,7 +129,7 @@ export async function dist(kind = release) {
       paths: { vitrine: "./vit.js" },
     });
     chmodSync(join(folder, "cli.js"), 0o755);
-    for (const module of wasmFiles) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
+    for (const module of wasmFiles(kind)) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
   });
 }
 
