@@ -88,10 +88,12 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
     const float *from_all = vit_parameters(from, &count);
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         vit_tensor to = vit_tensor_at(model, i), old;
-        if (!find_tensor(&old, from, to.name))
+        if (!find_tensor(&old, from, to.name)) {
+            if (of_head(&to)) continue;
             return vit_fail(why, VIT_BAD_TENSOR,
                             "%s: the recipe's model has it, but the model to start from does not",
                             to.name);
+        }
         bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
         if (same)
             memcpy(to_all + to.offset, from_all + old.offset, to.count * sizeof *to_all);

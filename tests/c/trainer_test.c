@@ -368,16 +368,33 @@ TEST("a start with tensors that the recipe's model lacks is refused by their nam
     REQUIRE(!vit_create(&job.start, &more, "{}", 2, &vit_scalar, &why), "%s", why.text);
     expect_refusal(&job, VIT_BAD_TENSOR, "blocks.0.ls1.gamma: the model to start from has it");
     vit_close(job.start);
-    more = recipe.config;
-    more.classes = 5;
-    recipe.config.head_bias = false; /* of the head, more may be left behind */
-    REQUIRE(!vit_create(&job.start, &more, "{}", 2, &vit_scalar, &why), "%s", why.text);
-    struct trainer *trainer;
-    CHECK(!trainer_open(&trainer, &job, NULL, &why), "%s", why.text);
-    trainer_close(trainer);
-    vit_close(job.start);
     data_close(&bars);
     recipe_close(&recipe);
+}
+
+TEST("a start may have another head, or none") {
+    static const size_t classes[] = {5, 0};
+    for (size_t i = 0; i < 2; i++) {
+        struct recipe recipe = recipe_of(RECIPE);
+        struct data_set bars = make_bars(60);
+        struct train_job job = {.recipe = &recipe, .data = &bars};
+        vit_config other = recipe.config;
+        vit_error why = {""};
+        other.classes = classes[i];
+        recipe.config.head_bias = i; /* of the head, more may be left behind */
+        REQUIRE(!vit_create(&job.start, &other, "{}", 2, &vit_scalar, &why), "%s", why.text);
+        init_parameters(job.start, 9);
+        struct trainer *trainer;
+        REQUIRE(!trainer_open(&trainer, &job, NULL, &why), "%s", why.text);
+        size_t count;
+        const float *start = vit_parameters(job.start, &count);
+        vit_tensor first = vit_tensor_at(job.start, 0);
+        CHECK_SAME_BITS(trainer_state(trainer)->arrays[PARAMETERS], start, first.count, first.name);
+        trainer_close(trainer);
+        vit_close(job.start);
+        data_close(&bars);
+        recipe_close(&recipe);
+    }
 }
 
 TEST("a start whose parameters cannot be read is refused") {

@@ -1,10 +1,11 @@
 // The Trainer of "vitrine/train": a task learnt, the same bits however it is run, and what it refuses.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
-import { modelBytes } from "./golden.mjs";
+import { modelBytes, shared } from "./golden.mjs";
 import { during, rejects, variants, ways } from "./support.mjs";
 
 const SIDE = 8;
@@ -243,6 +244,50 @@ describe("the same bits", () => {
       made.push(after);
       assert.deepEqual((await after.classify(image)).logits, (await before.classify(image)).logits, name);
     }
+  });
+});
+
+describe("checkpoints of other code, which learn nothing", () => {
+  /** Of what the trainer cannot go back through: it says so. */
+  const REFUSED = /has no backward pass|expected class or mean/;
+  const folder = shared("families");
+  const cases = folder ? readdirSync(folder).filter((name) => existsSync(join(folder, name, "case.json"))) : [];
+  const skip = cases.length === 0 && "no folder families in the data that VITRINE_DATA names";
+
+  test("stay the models that they are, or are refused by the reason", { skip }, async (t) => {
+    let same = 0;
+    for (const name of cases) {
+      const { load: file, config, expect } = JSON.parse(readFileSync(join(folder, name, "case.json"), "utf8"));
+      if (expect === "refused") continue;
+      const weights = join(folder, name, file);
+      const from = config ? { weights, config } : weights;
+      const before = await Vit.load(from);
+      made.push(before);
+      const { channels, image_size: [height, width], classes, prepare } = before.config;
+      const plane = height * width;
+      const image = Float32Array.from({ length: channels * plane }, (_, index) => {
+        const value = (index * 37 % 256) / 255, channel = Math.floor(index / plane);
+        return prepare?.kind === "photo" ? (value - prepare.mean[channel]) / prepare.std[channel] : value;
+      });
+      const labels = Array.from({ length: classes || 2 }, (_, index) => `class ${index}`);
+      let trainer;
+      try {
+        trainer = await create({ from, labels, training: { learning_rate: 0, batch: 2 } });
+        await trainer.add(labels.map(() => image), labels);
+        await all(trainer.run({ epochs: 1 }));
+      } catch (error) {
+        assert.equal(error.code, "bad_config", `${name}: ${error.stack}`);
+        assert.match(error.message, REFUSED, name);
+        continue;
+      }
+      const after = await trainer.vit();
+      made.push(after);
+      assert.deepEqual((await after.embed(image)).pooled, (await before.embed(image)).pooled, name);
+      if (classes) assert.deepEqual((await after.classify(image)).logits, (await before.classify(image)).logits, name);
+      same++;
+    }
+    t.diagnostic(`${same} of ${cases.length} checkpoints of other code can be trained further`);
+    assert.ok(same >= 10, `only ${same}`);
   });
 });
 
