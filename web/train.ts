@@ -137,7 +137,10 @@ export class Trainer {
    *
    * @throws {VitError} code `bad_file` for what is no checkpoint of this version, or damaged.
    */
-  static async resume(checkpoint: BufferSource, options: Omit<TrainerOptions, "seed"> = {}): Promise<Trainer> {
+  static async resume(
+    checkpoint: ArrayBuffer | (ArrayBufferView & { readonly buffer: ArrayBuffer }),
+    options: Omit<TrainerOptions, "seed"> = {},
+  ): Promise<Trainer> {
     const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
     return guarded("resume", isReasonOf(own.signal), async () => {
       const bytes = await bytesOf(await Incoming.open(lasting(checkpoint)), 2 ** 32);

@@ -2,6 +2,7 @@
 import {
   Attention, type Classification, type Drawing, type ImageInput, type PenPoint, Vit, VitError,
 } from "vitrine";
+import { type Epoch, type Recipe, Trainer } from "vitrine/train";
 
 const digits = "vitrine/weights/digits.safetensors";
 
@@ -48,4 +49,23 @@ export async function forms(vit: Vit, weights: ArrayBuffer): Promise<void> {
   await Vit.load(42).catch((error: unknown) => error instanceof VitError && error.code);
   // @ts-expect-error: the option is called topK
   await vit.classify(bytes, { topk: 1 });
+}
+
+export async function teach(recipe: Recipe, images: ImageInput[], signal: AbortSignal): Promise<Uint8Array> {
+  const scratch = await Trainer.create({ recipe }, { worker: true, threads: 2, seed: 3, signal });
+  scratch.dispose();
+  const trainer = await Trainer.create({ from: digits, labels: ["star", "heart"], freeze: "all but head" });
+  await trainer.add(images, images.map((_, index) => index % 2), { part: "train" });
+  await trainer.add(images, images.map(() => "star"), { part: "validation" });
+  const epochs: Epoch[] = [];
+  for await (const at of trainer.run({ epochs: 2, signal, onStep: ({ step, steps }) => console.log(step / steps) })) epochs.push(at);
+  console.log(epochs[0]?.loss, epochs[0]?.validation?.accuracy, epochs[0]?.secondsLeft, trainer.labels);
+  const vit: Vit = await trainer.vit({ variant: "simd128" });
+  vit.dispose();
+  const again = await Trainer.resume(await trainer.checkpoint());
+  // @ts-expect-error: there are two parts
+  await again.add(images, [], { part: "test" });
+  // @ts-expect-error: labels are needed to train weights further
+  await Trainer.create({ from: digits });
+  return again.save();
 }
