@@ -402,6 +402,9 @@ vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes
 /* Whether the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
 vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                             const char *name, vit_error *why);
+/* Takes a number that names the run from the bytes, where it cannot be compared. */
+void checkpoint_believe(struct checkpoint *checkpoint, size_t number, const uint8_t *bytes,
+                        size_t size);
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
 
 /* ---- The loop ----------------------------------------------------------- */

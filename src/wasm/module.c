@@ -29,7 +29,7 @@ const char *vitw_variant(void) {
 /* Counts every allocation of the module, so that a test can show that a run makes none. */
 static uint32_t allocations;
 
-#if defined(__wasm_atomics__) && defined(HELPERS_ALLOCATE)
+#if defined(__wasm_atomics__) && defined(VITRINE_TRAINS)
 /* Helpers allocate while they train, and emmalloc is for one thread. */
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 
@@ -97,6 +97,26 @@ bool hold(struct buffer *buffer, size_t size) {
     *buffer = (struct buffer){malloc(size), size};
     if (!buffer->data) buffer->size = 0;
     return buffer->data != NULL;
+}
+
+/* ---- A file of weights ------------------------------------------------------ */
+
+static vit_loader *loader;
+
+vit_status begin_file(size_t size, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels) {
+    return vit_open_begin(&loader, size, json, json_size, kernels, &module_error);
+}
+
+vit_status vitw_feed(const void *bytes, size_t size) {
+    return loader ? vit_open_feed(loader, bytes, size) : VIT_BAD_ARGUMENT;
+}
+
+vit_status end_file(vit_model **model) {
+    if (!loader) return misused("expected a file that is being fed, got none");
+    vit_status status = vit_open_end(model, loader, &module_error);
+    loader = NULL;
+    return status;
 }
 
 /* ---- Pixels and strokes --------------------------------------------------- */

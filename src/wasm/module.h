@@ -17,6 +17,13 @@ extern vit_error module_error;
 /* JavaScript broke a rule of this module: this is a bug of ours. */
 vit_status misused(const char *what);
 
+/* Begins to open a file of weights, for these kernels; NULL: the best. vitw_feed takes its bytes.
+ */
+vit_status begin_file(size_t size, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels);
+/* After the last byte. It brings the message of a vitw_feed that failed, too. */
+vit_status end_file(vit_model **model);
+
 /* A buffer grows for a larger use and never shrinks. */
 struct buffer {
     void *data;

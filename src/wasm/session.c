@@ -36,7 +36,6 @@ static struct session {
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
 
-static vit_loader *loader;
 static vit_model *model;
 static vit_state *state;
 static size_t state_batch, state_threads;
@@ -93,17 +92,11 @@ vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool
     const struct vit_kernels *kernels = NULL;
     (void)in_pairs;
 #endif
-    return vit_open_begin(&loader, file_size, json, json_size, kernels, &module_error);
-}
-
-vit_status vitw_feed(const void *bytes, size_t size) {
-    return loader ? vit_open_feed(loader, bytes, size) : VIT_BAD_ARGUMENT;
+    return begin_file(file_size, json, json_size, kernels);
 }
 
 vit_status vitw_end(void) {
-    if (!loader) return misused("expected a file that is being fed, got none");
-    vit_status status = vit_open_end(&model, loader, &module_error);
-    loader = NULL;
+    vit_status status = end_file(&model);
     if (status != VIT_OK) return status;
     const vit_config *config = vit_model_config(model);
     session.channels = config->channels;

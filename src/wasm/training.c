@@ -37,7 +37,6 @@ static struct training {
     const double *numbers;
 } training = {.numbers = numbers};
 
-static vit_loader *loader;
 static struct recipe recipe;
 static vit_model *start;                      /* that was fed, until a recipe takes it */
 static vit_model *weights;                    /* as they stand when there is no run */
@@ -46,27 +45,20 @@ static size_t room[PARTS];                    /* examples that there is memory f
 static struct train_job job;
 static struct trainer *trainer; /* NULL: no run yet */
 
-struct training *vitt_session(void) {
+struct training *vitw_session(void) {
     training.why = module_error.text;
     return &training;
 }
 
 /* ---- The model to start from ---------------------------------------------- */
 
-/* json: the config, which must stay until vitt_end; NULL: the file's own. */
-vit_status vitt_begin(size_t file_size, const char *json, size_t json_size) {
-    return vit_open_begin(&loader, file_size, json, json_size, vit_kernels_training(),
-                          &module_error);
+/* json: the config, which must stay until vitw_end; NULL: the file's own. */
+vit_status vitw_begin(size_t file_size, const char *json, size_t json_size) {
+    return begin_file(file_size, json, json_size, vit_kernels_training());
 }
 
-vit_status vitt_feed(const void *bytes, size_t size) {
-    return loader ? vit_open_feed(loader, bytes, size) : VIT_BAD_ARGUMENT;
-}
-
-vit_status vitt_end(void) {
-    if (!loader) return misused("expected a file that is being fed, got none");
-    vit_status status = vit_open_end(&start, loader, &module_error);
-    loader = NULL;
+vit_status vitw_end(void) {
+    vit_status status = end_file(&start);
     if (!status) training.json = vit_model_json(start, &training.json_size);
     return status;
 }
@@ -308,12 +300,8 @@ vit_status vitt_checkpoint(void) {
 vit_status vitt_resume(const uint8_t *bytes, size_t size) {
     if (!trainer) return misused("expected a run, got none");
     struct checkpoint *state = trainer_state(trainer);
-    uint64_t identity[RUN_IDENTITY];
-    if (size >= CHECKPOINT_HEADER) {
-        memcpy(identity, bytes + sizeof(uint64_t), sizeof identity); /* after the magic number */
-        state->identity[RUN_START] = identity[RUN_START];
-        state->identity[RUN_THREADS] = identity[RUN_THREADS];
-    }
+    checkpoint_believe(state, RUN_START, bytes, size);
+    checkpoint_believe(state, RUN_THREADS, bytes, size);
     vit_status status = checkpoint_decode(state, bytes, size, "the checkpoint", &module_error);
     if (!status) show_run();
     return status;

@@ -18,13 +18,6 @@ export interface Copied {
   readonly channels: number;
 }
 
-/** The functions that take a file piece by piece. Each has its own name in each kind of module. */
-interface Feeding {
-  feed(address: number, size: number): number;
-  /** Says why a piece was refused. */
-  end(): number;
-}
-
 /** `Word`: the names of the words of the module's struct, in its order. */
 export class Heap<Word extends string> {
   readonly #exports: HeapExports;
@@ -62,35 +55,35 @@ export class Heap<Word extends string> {
     }
   }
 
-  /** Starts the module. `session`: the function that gives the struct's address. */
-  start(session: () => number): void {
+  start(): void {
     this.#exports._initialize?.();
-    this.#session = session() >>> 0;
+    this.#session = this.#exports.vitw_session() >>> 0;
   }
 
   // ---- A file, piece by piece. The heap, which never shrinks, never holds the whole file. ----
 
-  /** Gives `begin` the config's address and size. */
-  begin(size: number, config: string | undefined, begin: (json: number, bytes: number) => number): void {
+  /** @param kernels what this kind of module asks about its kernels, if anything */
+  begin(size: number, config: string | undefined, ...kernels: number[]): void {
     if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
     this.#piece = this.alloc(PIECE_BYTES, "the weights");
     const json = new TextEncoder().encode(config);
     if (config !== undefined) this.#json = this.alloc(json.length, "the config");
     this.bytes(this.#json, json.length).set(json);
-    this.check(begin(this.#json, json.length));
+    this.check(this.#exports.vitw_begin(size, this.#json, json.length, ...kernels));
   }
 
-  feed(bytes: Uint8Array, { feed, end }: Feeding): void {
+  feed(bytes: Uint8Array): void {
+    const { vitw_feed, vitw_end } = this.#exports;
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const part = bytes.subarray(at, at + PIECE_BYTES);
       this.bytes(this.#piece, part.length).set(part);
-      if (feed(this.#piece, part.length) !== 0) this.check(end()); // it says why
+      if (vitw_feed(this.#piece, part.length) !== 0) this.check(vitw_end()); // it says why
     }
   }
 
   /** After the file's last byte. */
-  end(status: number): void {
-    this.check(status);
+  end(): void {
+    this.check(this.#exports.vitw_end());
     this.#exports.vitw_free(this.#piece);
     this.#exports.vitw_free(this.#json);
   }

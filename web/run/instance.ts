@@ -15,16 +15,16 @@ const HEAP_EXPORTS = [
   "vitw_ink",
   "vitw_points",
   "vitw_stroke",
+  "vitw_session",
+  "vitw_begin",
+  "vitw_feed",
+  "vitw_end",
   "vit_status_name",
 ] as const;
 
 /** The functions in src/wasm/exports. */
 export const EXPORTS = [
   ...HEAP_EXPORTS,
-  "vitw_session",
-  "vitw_begin",
-  "vitw_feed",
-  "vitw_end",
   "vitw_reserve",
   "vitw_prepare",
   "vitw_run",
@@ -37,10 +37,6 @@ export const EXPORTS = [
 /** The functions in src/wasm/exports.training. */
 export const TRAINING_EXPORTS = [
   ...HEAP_EXPORTS,
-  "vitt_session",
-  "vitt_begin",
-  "vitt_feed",
-  "vitt_end",
   "vitt_recipe",
   "vitt_prepare",
   "vitt_add",

@@ -154,28 +154,25 @@ export class Session {
   }
 
   #begin({ size, config, inPairs }: ModelSource): void {
-    const { vitw_session, vitw_begin } = this.#exports;
-    this.#heap.start(vitw_session);
-    this.#heap.begin(size, config, (json, bytes) => vitw_begin(size, json, bytes, Number(inPairs)));
+    this.#heap.start();
+    this.#heap.begin(size, config, Number(inPairs));
   }
 
   /** Takes the file's next bytes. */
   feed(bytes: Uint8Array): void {
-    const { vitw_feed, vitw_end } = this.#exports;
-    this.#heap.watched(() => this.#heap.feed(bytes, { feed: vitw_feed, end: vitw_end }));
+    this.#heap.watched(() => this.#heap.feed(bytes));
   }
 
   /** Opens the model after the file's last byte. */
   end(): Model {
-    const { vitw_end, vitw_variant } = this.#exports;
     const heap = this.#heap;
     return heap.watched(() => {
-      heap.end(vitw_end());
+      heap.end();
       this.#shape = this.#readShape();
       return {
         config: heap.text(heap.word("json"), heap.word("json_size")),
         origin: heap.text(heap.word("origin"), heap.word("origin_size")),
-        variant: heap.text(vitw_variant()) as Variant,
+        variant: heap.text(this.#exports.vitw_variant()) as Variant,
         shape: this.#shape,
         memory: this.memory,
       };

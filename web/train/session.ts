@@ -65,7 +65,7 @@ export class TrainSession {
 
   static async open(module: CompiledModule, memory: WebAssembly.Memory | undefined): Promise<TrainSession> {
     const session = new TrainSession(await instantiate<TrainingExports>(module, memory, TRAINING_EXPORTS));
-    session.#heap.watched(() => session.#heap.start(session.#exports.vitt_session));
+    session.#heap.watched(() => session.#heap.start());
     return session;
   }
 
@@ -94,19 +94,17 @@ export class TrainSession {
 
   /** Begins to open a model to start from. */
   begin(size: number, config: string | undefined): void {
-    const { vitt_begin } = this.#exports;
-    this.#heap.watched(() => this.#heap.begin(size, config, (json, bytes) => vitt_begin(size, json, bytes)));
+    this.#heap.watched(() => this.#heap.begin(size, config));
   }
 
   feed(piece: Uint8Array): void {
-    const { vitt_feed, vitt_end } = this.#exports;
-    this.#heap.watched(() => this.#heap.feed(piece, { feed: vitt_feed, end: vitt_end }));
+    this.#heap.watched(() => this.#heap.feed(piece));
   }
 
   /** After the file's last byte. Returns the config of the model as JSON. */
   end(): string {
     return this.#heap.watched(() => {
-      this.#heap.end(this.#exports.vitt_end());
+      this.#heap.end();
       return this.#heap.text(this.#heap.word("json"), this.#heap.word("json_size"));
     });
   }
