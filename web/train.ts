@@ -1,19 +1,19 @@
 import { fullConfig, type VitConfig } from "./config.js";
-import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
+import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
 import { takeWasm } from "./load/build.js";
 import type { Folder } from "./load/folder.js";
 import type { WeightsSource } from "./load/given.js";
-import { lasting, type Source } from "./load/source.js";
-import { bytesOf, Incoming } from "./load/incoming.js";
-import type { Piece } from "./base/bytes.js";
+import type { Source } from "./load/source.js";
+import { takeThreads } from "./load/start.js";
+import { type Piece, viewOf } from "./base/bytes.js";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
 import { type Backend, closed } from "./train/engine.js";
 import { TRAINERS } from "./train/kind.js";
 import { type Log, type Measured, type Part, withLog } from "./train/log.js";
-import { type Freeze, further, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
+import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
 import { type Examples, PARTS, type Place } from "./train/session.js";
 import { openModel, type Started, startTrainer } from "./train/start.js";
 import { Vit } from "./vit.js";
@@ -21,7 +21,7 @@ import { Vit } from "./vit.js";
 export type { Log, Measured, Part } from "./train/log.js";
 export type { Freeze, Recipe } from "./train/recipe.js";
 
-/** A recipe to train from nothing, or weights to train further. */
+/** A recipe to train from nothing, or weights to fine-tune. */
 export type TrainerSource =
   | { readonly recipe: Recipe }
   | {
@@ -31,7 +31,7 @@ export type TrainerSource =
       readonly labels: readonly string[];
       /** What stays as it is: so many blocks with all that lies before them, or all but the head. */
       readonly freeze?: Freeze;
-      /** Keys of a recipe's `training`, over the defaults for training further. */
+      /** Keys of a recipe's `training`, over the defaults of fine-tuning. */
       readonly training?: Readonly<Record<string, unknown>>;
     };
 
@@ -59,7 +59,7 @@ export interface Epoch extends Measured {
   /** Counted from 1. */
   readonly epoch: number;
   readonly epochs: number;
-  /** Of the examples that were added for it. */
+  /** What the weights read of the validation examples, if there are any. */
   readonly validation?: Measured;
   readonly imagesPerSecond: number;
   readonly secondsLeft: number;
@@ -67,7 +67,7 @@ export interface Epoch extends Measured {
 
 export interface RunOptions {
   epochs: number;
-  /** Stops the run after a step. It then rejects with the signal's reason, and can go on. */
+  /** Stops the run after a step. The iteration then rejects with the signal's reason. */
   signal?: AbortSignal;
   onStep?: (step: Step) => void;
 }
@@ -78,8 +78,8 @@ const OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress",
  * Trains a Vision Transformer where the library runs: in a tab or in Node, by the same C code as
  * the command `vit train`.
  *
- * Calls may overlap, because they queue; each waits for the step under way at most. Call `dispose()`
- * at the end, or declare the variable with `using`.
+ * Calls may overlap, because they queue. During a run a call waits for one step at most. Call
+ * `dispose()` at the end, or declare the variable with `using`.
  *
  * @example
  * import { Trainer } from "vitrine/train";
@@ -126,14 +126,14 @@ export class Trainer {
       }
       const { from, labels, freeze = "none", training } = takeOptions("create", source, ["from", "labels", "freeze", "training"]);
       const names = takeLabels(labels);
-      return Trainer.#start(own, async (backend) => further(await openModel(backend, from, own), names, freeze, training));
+      return Trainer.#start(own, async (backend) => fineTuning(await openModel(backend, from, own), names, freeze, training));
     });
   }
 
   /**
-   * Makes the trainer again that a checkpoint is of, with its examples. An unfinished run goes on
-   * with `run` of as many epochs. With as many threads and the same build, the result is the same
-   * as without a break, bit for bit.
+   * Restores the trainer of a checkpoint, with its examples. A call of `run` with as many epochs
+   * continues an unfinished run. By the same build and number of threads, the result is the same as
+   * without a break, bit for bit.
    *
    * @throws {VitError} code `bad_file` for what is no checkpoint of this version, or damaged.
    */
@@ -143,13 +143,10 @@ export class Trainer {
   ): Promise<Trainer> {
     const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
     return guarded("resume", isReasonOf(own.signal), async () => {
-      const bytes = await bytesOf(await Incoming.open(lasting(checkpoint)), 2 ** 32);
-      const kept = unpack(bytes);
-      const recipe = takeRecipe(JSON.parse(kept.recipe));
-      const from = kept.model;
+      const kept = unpack(viewOf(checkpoint).slice());
       const trainer = await Trainer.#start({ ...own, seed: kept.seed }, async (backend) => {
-        await openModel(backend, from, { signal: own.signal });
-        return recipe;
+        await openModel(backend, kept.model, { signal: own.signal });
+        return kept.recipe;
       });
       try {
         await trainer.#restore(kept, kept.examples, kept.run);
@@ -163,9 +160,7 @@ export class Trainer {
 
   static async #start(options: TrainerOptions, recipeOf: (backend: Backend) => Promise<Recipe>): Promise<Trainer> {
     const { wasm, variant = "auto", worker = false, threads = 1, signal, seed } = options;
-    if (!Number.isInteger(threads) || threads < 1) {
-      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
-    }
+    takeThreads(threads);
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
       throw new VitError("bad_option", `seed: expected a whole number from 0, got ${show(seed)}`);
     }
@@ -259,9 +254,9 @@ export class Trainer {
   }
 
   /**
-   * Trains. After each epoch the iteration gives what was measured. Breaking out of the loop, or the
-   * signal, stops the run after a step; the next call with as many epochs then goes on, unless
-   * examples were added meanwhile. Otherwise a call begins a new run from the weights as they stand.
+   * Trains. The iteration gives what was measured after each epoch. A break out of the loop stops the
+   * run, and so does the signal after a step. The next call with as many epochs continues it, unless
+   * examples were added meanwhile. Any other call begins a new run from the weights as they stand.
    *
    * @throws {VitError} code `bad_argument` if a class has no example, or the loss is no longer
    *   finite; the trainer stays usable, with the weights before that step.
@@ -343,7 +338,7 @@ export class Trainer {
         const [train, validation] = [await backend.call("examples", "train"), await backend.call("examples", "validation")];
         const run = this.#under ? await backend.call("checkpoint") : new Uint8Array();
         return pack({
-          recipe: JSON.stringify(this.#recipe),
+          recipe: this.#recipe,
           seed: this.#seed,
           runs: this.#runs,
           epochs: this.#under?.epochs ?? 0,
@@ -361,12 +356,24 @@ export class Trainer {
     this.#started.close();
   }
 
+  /** A module that trapped, or a thread that ended, cannot go on. */
+  #checkUsable(cause?: unknown): void {
+    if (this.#disposed) throw closed();
+    if (this.#started.alive) return;
+    const why = cause === undefined ? "" : ` (${reason(cause)})`;
+    throw new VitError("internal", `this Trainer has failed${why}; create another, or resume from a checkpoint`, { cause });
+  }
+
   /** Calls the module when the calls before are done. */
   #turn<Value>(work: (backend: Backend) => Promise<Value>): Promise<Value> {
-    const turn = this.#queue.then(() => {
-      if (this.#disposed) throw closed();
-      if (this.#started.alive) return work(this.#started.backend);
-      throw new VitError("internal", "this Trainer has failed; create another, or resume from a checkpoint");
+    const turn = this.#queue.then(async () => {
+      this.#checkUsable();
+      try {
+        return await work(this.#started.backend);
+      } catch (cause) {
+        this.#checkUsable(cause);
+        throw cause;
+      }
     });
     this.#queue = turn.then(() => {}, () => {});
     return turn;
@@ -393,7 +400,7 @@ class Clock {
   }
 }
 
-/** An epoch's last step may have fewer images than the others; that it counts as one of them is near enough. */
+/** The last step of an epoch may have fewer images than the others. For a speed it counts as a whole one. */
 const imagesDone = ({ epoch, step, steps, images }: Place): number => images * (epoch + step / steps);
 
 export interface Trainer extends Disposable {}

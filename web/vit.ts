@@ -11,7 +11,7 @@ import { abortable, type Source } from "./load/source.js";
 import type { Folder } from "./load/folder.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
 import type { WeightsSource } from "./load/given.js";
-import { type Plan, type Running, start } from "./load/start.js";
+import { type Plan, type Running, start, takeThreads } from "./load/start.js";
 import { MODELS, takeWasm } from "./load/build.js";
 import { takeSource } from "./load/take.js";
 import type { Variant } from "./run/module.js";
@@ -96,9 +96,7 @@ export class Vit {
     { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress }: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
-    if (!Number.isInteger(threads) || threads < 1) {
-      throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
-    }
+    takeThreads(threads);
     signal?.throwIfAborted();
     const given = takeWasm(wasm);
     const taken = await takeSource("load", source, signal);

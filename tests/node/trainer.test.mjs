@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
 import { modelBytes, shared } from "./golden.mjs";
@@ -74,13 +75,10 @@ const all = async (run) => {
   return epochs;
 };
 
-/** The tensors of a file of safetensors, by name. */
-function tensors(file) {
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  const { __metadata__, ...entries } = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
-  const of = ([from, to]) => file.slice(8 + length + from, 8 + length + to);
-  const arrays = Object.entries(entries).map(([name, { data_offsets }]) => [name, of(data_offsets)]);
-  return { config: JSON.parse(__metadata__.vitrine), arrays: Object.fromEntries(arrays) };
+/** A file's config, and its tensors' numbers by name. */
+function contents(file) {
+  const { config, tensors } = readSafetensors(file);
+  return { config, arrays: Object.fromEntries([...tensors].map(([name, { data }]) => [name, data])) };
 }
 
 /** Stops a run after some steps, by breaking off or by a signal. */
@@ -153,9 +151,9 @@ describe("a task is learnt", () => {
       assert.equal(classes[0].label, ["square", "cross"][index % 2]);
       assert.ok(classes[0].p > 0.8, `${classes[0].p}`);
     }
-    const before = tensors(new Uint8Array(digits)).arrays, after = tensors(await trainer.save()).arrays;
-    for (const [name, bytes] of Object.entries(after)) {
-      if (!name.startsWith("head.")) assert.deepEqual(bytes, before[name], `${name} was to stay as it is`);
+    const before = contents(digits).arrays, after = contents(await trainer.save()).arrays;
+    for (const [name, numbers] of Object.entries(after)) {
+      if (!name.startsWith("head.")) assert.deepEqual(numbers, before[name], `${name} was to stay as it is`);
     }
     assert.equal(vit.config.temperature, 1);
   });
@@ -177,7 +175,7 @@ describe("the same bits", () => {
   test("each time with two threads, and nearly those of one", async () => {
     const [two, again, one] = [await once({ threads: 2 }), await once({ threads: 2, worker: true }), await once({})];
     assert.deepEqual(two, again);
-    const [a, b] = [two, one].map((file) => tensors(file).arrays["head.weight"]).map((bytes) => new Float32Array(bytes.buffer));
+    const [a, b] = [two, one].map((file) => contents(file).arrays["head.weight"]);
     assert.ok(a.every((value, index) => Math.abs(value - b[index]) < 1e-3));
     assert.equal((await filled({ threads: 2 })).threads, 2);
   });
@@ -222,10 +220,10 @@ describe("the same bits", () => {
     await all(trainer.run({ epochs: 1 }));
     const other = await Trainer.resume(await trainer.checkpoint());
     made.push(other);
-    assert.deepEqual(tensors(await other.save()).arrays, tensors(await trainer.save()).arrays);
+    assert.deepEqual(contents(await other.save()).arrays, contents(await trainer.save()).arrays);
     await all(trainer.run({ epochs: 2 }));
     await all(other.run({ epochs: 2 }));
-    const [a, b] = [tensors(await trainer.save()), tensors(await other.save())];
+    const [a, b] = [contents(await trainer.save()), contents(await other.save())];
     assert.deepEqual(a, b);
     assert.deepEqual(a.config.log.map(({ epoch }) => epoch), [1, 2, 3]);
   });
@@ -322,8 +320,8 @@ describe("refused, and the trainer stays usable", () => {
     const { images, labels } = bars(48);
     await trainer.add(images.map(values), labels);
     await rejects(() => all(trainer.run({ epochs: 20 })), "bad_argument", /no longer finite/);
-    for (const [name, bytes] of Object.entries(tensors(await trainer.save()).arrays)) {
-      assert.ok(new Float32Array(bytes.buffer).every(Number.isFinite), name);
+    for (const [name, numbers] of Object.entries(contents(await trainer.save()).arrays)) {
+      assert.ok(numbers.every(Number.isFinite), name);
     }
     await rejects(() => all(trainer.run({ epochs: 20 })), "bad_argument", /no longer finite/); // it goes on from there
   });
@@ -363,6 +361,19 @@ describe("refused, and the trainer stays usable", () => {
     const { images, labels } = bars(3);
     await trainer.add(images.map(values), labels);
     await rejects(() => all(trainer.run({ epochs: 1 })), "bad_argument", /drawings/);
+  });
+
+  test("a module that traps: the trainer says that it has failed, then and later", async () => {
+    const instantiate = WebAssembly.instantiate;
+    const trapping = async (...given) => {
+      const { exports } = await instantiate(...given);
+      return { exports: exports.vitt_step ? { ...exports, vitt_step: () => { throw new WebAssembly.RuntimeError("unreachable"); } } : exports };
+    };
+    const trainer = await during(WebAssembly, "instantiate", trapping, () => filled({}));
+    const failed = /^this Trainer has failed/;
+    await rejects(() => all(trainer.run({ epochs: 1 })), "internal", /^this Trainer has failed \(.*unreachable/);
+    await rejects(() => trainer.save(), "internal", failed);
+    await rejects(() => trainer.checkpoint(), "internal", failed);
   });
 
   test("calls after dispose, and a run under way", async () => {

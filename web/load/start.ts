@@ -1,7 +1,7 @@
 /** Starts a model from a source of weights. Every step begins as soon as possible. */
 import { type Backend, Engine } from "../run/engine.js";
 import { DEFAULTS } from "../config.js";
-import { reason, VitError } from "../errors.js";
+import { reason, show, VitError } from "../errors.js";
 import type { ReadOptions } from "./source.js";
 import type { Taken } from "./take.js";
 import { readHeader } from "./header.js";
@@ -88,6 +88,12 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
 }
 
 // ---- The build and its memory -----------------------------------------------
+
+/** The option `threads`. */
+export function takeThreads(threads: number): number {
+  if (Number.isInteger(threads) && threads >= 1) return threads;
+  throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
+}
 
 /** The limit of src/wasm/team.c. */
 const MOST_THREADS = 64;

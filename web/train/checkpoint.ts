@@ -6,14 +6,14 @@ import type { Piece } from "../base/bytes.js";
 import { isObject, parseObject } from "../base/json.js";
 import { VitError } from "../errors.js";
 import type { Log, Part } from "./log.js";
+import { isRecipe, type Recipe } from "./recipe.js";
 import type { Examples } from "./session.js";
 
 const MAGIC = "VITTRN1\n";
 const START = MAGIC.length + 4;
 
 export interface State {
-  /** The recipe as JSON. */
-  readonly recipe: string;
+  readonly recipe: Recipe;
   readonly seed: number;
   /** Runs that were begun. */
   readonly runs: number;
@@ -56,7 +56,7 @@ export function unpack(bytes: Piece): Checkpoint {
   const { sizes, recipe, seed, runs, epochs, log } = header;
   const counts = [seed, runs, epochs, ...(Array.isArray(sizes) ? sizes : [])] as unknown[];
   const whole = counts.every((count) => Number.isSafeInteger(count) && (count as number) >= 0);
-  if (!whole || !Array.isArray(sizes) || sizes.length !== 6 || typeof recipe !== "string" || !isLog(log)) {
+  if (!whole || !Array.isArray(sizes) || sizes.length !== 6 || !isRecipe(recipe) || !isLog(log)) {
     throw damaged("its header lacks something");
   }
   let at = START + length;

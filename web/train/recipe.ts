@@ -1,6 +1,6 @@
 /** The recipe of a trainer: a model's config, and how it is trained. */
 import { CONFIG_KEYS, type VitConfig } from "../config.js";
-import { isObject, type Json, parseObject } from "../base/json.js";
+import { isObject, parseObject } from "../base/json.js";
 import { show, VitError } from "../errors.js";
 
 /** What `freeze` may be. */
@@ -15,8 +15,8 @@ export interface Recipe {
   readonly training?: Readonly<Record<string, unknown>>;
 }
 
-/** How a model that is there already is trained further, unless the call says otherwise. */
-const FURTHER = { batch: 16, optimizer: "adamw", weight_decay: 0.01, clip_norm: 1, warmup_epochs: 0.5 };
+/** How weights are fine-tuned, unless the call says otherwise. */
+const FINE_TUNING = { batch: 16, optimizer: "adamw", weight_decay: 0.01, clip_norm: 1, warmup_epochs: 0.5 };
 /** A head alone learns fast; a whole model forgets if it does. */
 const RATES = { head: 1e-2, all: 3e-4 };
 /** Changes that leave a drawn sign what it is. */
@@ -30,8 +30,8 @@ export function recipeJson({ model, training = {} }: Recipe, seed: number): stri
 /** @internal The seed that a recipe names. */
 export const seedOf = ({ training }: Recipe): number => Number(training?.seed ?? 1);
 
-/** @internal A recipe to train the model of this config (JSON) further, with other classes. */
-export function further(
+/** @internal A recipe that fine-tunes the model of this config (JSON) on these classes. */
+export function fineTuning(
   config: string,
   labels: readonly string[],
   freeze: Freeze,
@@ -51,16 +51,17 @@ export function further(
   const learning_rate = frozen > depth ? RATES.head : RATES.all;
   return {
     model: { ...model, classes: labels.length, labels },
-    training: { ...FURTHER, learning_rate, ...(drawn && { augment: DRAWN }), ...training, freeze: frozen },
+    training: { ...FINE_TUNING, learning_rate, ...(drawn && { augment: DRAWN }), ...training, freeze: frozen },
   };
 }
 
-/** @internal @throws {VitError} code `bad_config` where `recipe` is no recipe; the module checks its values. */
+/** @internal Whether a value has the form of a recipe. The module checks what is in it. */
+export const isRecipe = (value: unknown): value is Recipe =>
+  isObject(value) && isObject(value.model) && (value.training === undefined || isObject(value.training));
+
+/** @internal @throws {VitError} code `bad_config` where `recipe` is no recipe. */
 export function takeRecipe(recipe: unknown): Recipe {
-  const json = isObject(recipe) ? (recipe as Json) : undefined;
-  if (json && isObject(json.model) && (json.training === undefined || isObject(json.training))) {
-    return JSON.parse(JSON.stringify(json)) as Recipe; // a copy
-  }
+  if (isRecipe(recipe)) return JSON.parse(JSON.stringify(recipe)) as Recipe; // a copy
   throw new VitError("bad_config", `recipe: expected { model, training }, got ${show(recipe)}`);
 }
 
