@@ -27,7 +27,10 @@ export type TrainerSource =
   | {
       /** Any source that {@link Vit.load} takes. */
       readonly from: Source | Folder | WeightsSource;
-      /** The classes from now on. A head for as many classes goes on; any other begins anew. */
+      /**
+       * The classes from now on. Those that the weights name, too, keep their rows of the head; others
+       * begin anew. Where no name is shared but the classes are as many, the whole head goes on.
+       */
       readonly labels: readonly string[];
       /** What stays as it is: so many blocks with all that lies before them, or all but the head. */
       readonly freeze?: Freeze;

@@ -49,6 +49,8 @@ void init_parameters(vit_model *model, uint64_t seed) {
     }
 }
 
+static const size_t NOT_FOUND = SIZE_MAX;
+
 static bool find_tensor(vit_tensor *found, const vit_model *model, const char *name) {
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         *found = vit_tensor_at(model, i);
@@ -80,6 +82,27 @@ static vit_status check_start(const vit_model *model, vit_model *from, vit_error
     return VIT_OK;
 }
 
+/* → the class of `from` that has the name of class `index` of `model`; NOT_FOUND: none. */
+static size_t same_class(const vit_model *model, const vit_model *from, size_t index) {
+    const char *name = vit_model_label(model, index), *other;
+    for (size_t i = 0; name && (other = vit_model_label(from, i)); i++)
+        if (!strcmp(name, other)) return i;
+    return NOT_FOUND;
+}
+
+/* Copies a head's rows of the classes that both models name. → how many; `row`: a row's numbers. */
+static size_t copy_rows(float *x, const float *old, const vit_model *model, const vit_model *from,
+                        size_t row) {
+    size_t copied = 0;
+    for (size_t i = 0; i < vit_model_config(model)->classes; i++) {
+        size_t at = same_class(model, from, i);
+        if (at == NOT_FOUND) continue;
+        memcpy(x + i * row, old + at * row, row * sizeof *x);
+        copied++;
+    }
+    return copied;
+}
+
 vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
     size_t count;
     vit_status status = check_start(model, from, why);
@@ -94,9 +117,14 @@ vit_status init_from(vit_model *model, vit_model *from, vit_error *why) {
                             "%s: the recipe's model has it, but the model to start from does not",
                             to.name);
         }
+        float *x = to_all + to.offset;
+        const float *start = from_all + old.offset;
         bool same = old.rank == to.rank && !memcmp(old.shape, to.shape, to.rank * sizeof *to.shape);
+        size_t row = to.count / to.shape[0];
+        bool rows_match = of_head(&to) && row == old.count / old.shape[0];
+        if (rows_match && copy_rows(x, start, model, from, row)) continue;
         if (same)
-            memcpy(to_all + to.offset, from_all + old.offset, to.count * sizeof *to_all);
+            memcpy(x, start, to.count * sizeof *x);
         else if (!of_head(&to))
             return vit_fail(why, VIT_BAD_TENSOR,
                             "%s: expected %d as in the recipe's model, got %d in the model to "

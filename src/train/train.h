@@ -253,8 +253,9 @@ double teacher_blend(float *dlogits, const float *logits, const float *answer, s
 /* ---- Parameters --------------------------------------------------------- */
 
 void init_parameters(vit_model *model, uint64_t seed);
-/* Copies the parameters of `from`, a model of floats that has no other tensors. A head that it
- * lacks, or has for another number of classes, stays as it is. */
+/* Copies the parameters of `from`, a model of floats that has no other tensors. Of its head, the
+ * rows of the classes that both models name; all of it, if they share no name but are as many;
+ * otherwise the head stays as it is. */
 vit_status init_from(vit_model *model, vit_model *from, vit_error *why);
 
 /* Learning rate of step `step` of `steps`, counted from 0: linear warm-up to learning_rate,
