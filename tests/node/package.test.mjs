@@ -182,7 +182,8 @@ test("the command is a program of its own that imports only the library, Node an
   assert.equal(statSync(new URL(bin.vitrine, root)).mode & 0o111, 0o111);
   const imported = [...source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
   const others = imported.filter((name) => !name.startsWith("node:"));
-  assert.deepEqual([...new Set(others)].sort(), ["./vit.js", "sharp"]);
+  assert.deepEqual([...new Set(others)].sort(), ["./train.js", "./vit.js", "sharp"]);
+  assert.doesNotMatch(source, /from\s*["'`]\.\/train/, "only who trains loads it");
   for (const name of ["vit", "worker"]) assert.doesNotMatch(await minified(`${name}.js`), /\bsharp\b/);
 });
 

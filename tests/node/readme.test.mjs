@@ -33,6 +33,14 @@ async function workshop(t) {
     const picture = sharp({ create: { width: 40, height: 30, channels: 3, background: colour } });
     place.write(`photos/${name}.png`, await picture.png().toBuffer());
   }
+  for (const [label, colour] of Object.entries({ red: [192, 32, 16], blue: [16, 32, 192] })) {
+    mkdirSync(place.at(`pets/${label}`), { recursive: true });
+    for (const light of [0, 20, 40]) {
+      const [r, g, b] = colour.map((value) => value + light);
+      const picture = sharp({ create: { width: 40, height: 30, channels: 3, background: { r, g, b } } });
+      place.write(`pets/${label}/${light}.jpg`, await picture.jpeg().toBuffer());
+    }
+  }
   const red = sharp({ create: { width: 40, height: 30, channels: 3, background: "#c02010" } });
   place.write("photo.jpg", await red.jpeg({ quality: 100, chromaSubsampling: "4:4:4" }).toBuffer());
   return place;
@@ -63,6 +71,20 @@ test("README: the two signs are taught and told apart", async (t) => {
   const losses = lines.slice(0, 20).map((line) => Number(line.split(" ")[1]));
   assert.ok(losses[19] < losses[0] / 2, lines.join("\n"));
   assert.match(lines[20], /^\{ label: 'cross', index: 0, p: 0\.[89]\d+ \}$/);
+});
+
+test("README: three photos a class are learnt, by a program and by the command", { skip }, async (t) => {
+  const place = await workshop(t);
+  const lines = await runs(place, "Three photos a class");
+  assert.deepEqual(lines.map((line) => Number(line.split(" ")[0])), Array.from({ length: 20 }, (_, index) => index + 1));
+  assert.match(lines[19], / 1$/);
+  const commands = examples.match(/^### Training by the command\n+```sh\n([^]*?)^```/m)[1].split("\n");
+  for (const command of commands.slice(0, 2)) {
+    const args = command.match(/^npx vitrine (.*)$/)[1].match(/"[^"]*"|\S+/g).map((word) => word.replaceAll('"', ""));
+    const { code: exit, stdout, stderr } = await start(args, { cwd: place.path }).done;
+    assert.equal(exit, 0, stderr);
+    if (args[0] === "classify") assert.match(stdout, /^photo\.jpg\tred\t/);
+  }
 });
 
 test("README: the ten lines with a photo run", { skip }, async (t) => {

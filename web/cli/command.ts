@@ -29,7 +29,13 @@ export interface ModelCommand extends Words {
   plan(values: Values, operands: readonly string[]): Work<Pick<Tools, "vit">>;
 }
 
-export type Command = PhotoCommand | ModelCommand;
+/** A command that has only options. */
+export interface PlainCommand extends Words {
+  readonly operand: "";
+  plan(values: Values): Work<void>;
+}
+
+export type Command = PhotoCommand | ModelCommand | PlainCommand;
 
 const VARIANTS = ["auto", "relaxed", "simd128", "scalar"] as const;
 
@@ -40,7 +46,7 @@ const DIGITS = new URL("../weights/digits.safetensors", import.meta.url);
  * The model's source and its load options. It runs in a worker, so that Ctrl-C works meanwhile.
  *
  * @param named the model, if it is the command's operand.
- * @param photos the number of photos. Several photos use all cores.
+ * @param photos the number of photos. Several photos use all cores, and so do those to train on.
  */
 export function modelOptions(
   values: Values,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UsageError } from "./options.ts";
 
 /** Names of files that sharp decodes, because a folder holds other files too. */
-const IMAGE = /\.(png|jpe?g|webp|tiff?|gif|avif)$/i;
+export const IMAGE = /\.(png|jpe?g|webp|tiff?|gif|avif)$/i;
 
 export const STDIN = "-";
 

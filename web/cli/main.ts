@@ -9,28 +9,27 @@ import { assumption, type Command, modelOptions } from "./command.ts";
 import { embed } from "./embed.ts";
 import { filesOf } from "./files.ts";
 import { info } from "./info.ts";
+import { catchSignals, Interrupted } from "./interrupt.ts";
 import { listOptions, readOptions, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
 import { Photos } from "./photos.ts";
 import { complain, loading, print, status } from "./terminal.ts";
+import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-/** 128 plus the signal's number, as in a shell. */
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 };
-
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train [options] --data FOLDER\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
-  `vitrine ${name} [options] ${operand}\n\n${about}\n\n${listOptions(options)}`;
+  `${`vitrine ${name} [options] ${operand}`.trim()}\n\n${about}\n\n${listOptions(options)}`;
 
 /** The path is seen from dist/cli.js. */
 function version(): string {
@@ -55,6 +54,10 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   const command = COMMANDS[name]!;
   const { values, files } = readOptions(name, command.options, args);
   if (values["help"]) return say(help(name, command));
+  if (command.operand === "") {
+    if (files.length > 0) throw new UsageError(`operands: expected none, got "${files[0]}"; see vitrine ${name} --help`);
+    return (await command.plan(values)()) ? EXIT.fine : EXIT.failed;
+  }
   if (command.operand === "MODEL") {
     const work = command.plan(values, files);
     return withModel(modelOptions(values, files[0]), (vit) => work({ vit }));
@@ -91,12 +94,13 @@ function endAt(code: number): never {
   process.exit(code);
 }
 
-for (const [signal, code] of Object.entries(SIGNALS)) process.once(signal, () => endAt(code));
+catchSignals(endAt);
 process.stdout.on("error", () => endAt(EXIT.failed)); // `| head` closes the pipe, for example
 
 main(process.argv.slice(2))
   .catch((error: unknown) => {
     complain(reason(error));
+    if (error instanceof Interrupted) return error.code;
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   })
   .then((code) => {

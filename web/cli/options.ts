@@ -15,7 +15,7 @@ export type Options = Readonly<Record<string, Option>>;
 /** The options that a command line gave: a text, or true for a flag. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The options that all commands share. */
+/** The options that all commands share. A command may describe them in its own words. */
 const COMMON: Options = {
   model: {
     value: "MODEL",
@@ -32,6 +32,8 @@ const COMMON: Options = {
   help: { help: "print this" },
 };
 
+const optionsOf = (own: Options): Options => ({ ...own, ...COMMON, ...own });
+
 const SHORT: Readonly<Record<string, string>> = { help: "h", model: "m", out: "o" };
 
 export function readOptions(
@@ -39,7 +41,7 @@ export function readOptions(
   own: Options,
   args: readonly string[],
 ): { values: Values; files: readonly string[] } {
-  const options = Object.entries({ ...own, ...COMMON }).map(([name, { value }]) => {
+  const options = Object.entries(optionsOf(own)).map(([name, { value }]) => {
     const short = SHORT[name];
     return [name, { type: value ? "string" : "boolean", ...(short && { short }) } as const] as const;
   });
@@ -58,7 +60,7 @@ export function readOptions(
 
 /** The help of the options, one line each. */
 export function listOptions(own: Options): string {
-  const rows = Object.entries({ ...own, ...COMMON }).map(([name, { value, help }]) => {
+  const rows = Object.entries(optionsOf(own)).map(([name, { value, help }]) => {
     const short = SHORT[name] ? `-${SHORT[name]}, ` : "    ";
     return [`${short}--${name}${value ? ` ${value}` : ""}`, help] as const;
   });
@@ -75,6 +77,13 @@ export function whole(name: string, text: string, least: number, most = Infinity
   if (number >= least && number <= most) return number;
   const range = most === Infinity ? `from ${least}` : `from ${least} to ${most}`;
   throw new UsageError(`${name}: expected a whole number ${range}, got "${text}"`);
+}
+
+/** A number from `least` to `most`, such as 0.1. */
+export function decimal(name: string, text: string, least: number, most: number): number {
+  const number = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`${name}: expected a number from ${least} to ${most}, got "${text}"`);
 }
 
 export function oneOf<Word extends string>(

@@ -125,8 +125,8 @@ export async function dist(kind = release) {
     await bundle(kind, "cli", {
       input: "web/cli/main.ts",
       platform: "node",
-      external: ["vitrine", "sharp"],
-      paths: { vitrine: "./vit.js" },
+      external: ["vitrine", "vitrine/train", "sharp"],
+      paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
     });
     chmodSync(join(folder, "cli.js"), 0o755);
     for (const module of wasmFiles(kind)) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));

@@ -1,0 +1,56 @@
+/** Examples to train on and to measure on, from a folder of photos or from IDX files. */
+import { VitError } from "vitrine";
+import type { Part, Trainer } from "vitrine/train";
+import { refusal } from "./command.ts";
+import { type DataSet, type Example, SHARE } from "./examples.ts";
+import { openFolders } from "./folders.ts";
+import { findIdx, openIdx } from "./idx.ts";
+import { withoutName } from "./photos.ts";
+import { complain, status } from "./terminal.ts";
+
+/** The trainer counts classes in a byte, and 255 is no class. */
+const MOST_CLASSES = 255;
+
+/** @param share of each class to measure on; undefined: SHARE, or the folder's own part. */
+export async function openData(path: string, share: number | undefined): Promise<DataSet> {
+  const idx = await findIdx(path);
+  const data = idx ? await openIdx(path, idx, share ?? SHARE) : await openFolders(path, share);
+  const { length } = data.labels;
+  if (length >= 2 && length <= MOST_CLASSES) return data;
+  throw new Error(`${path}: expected 2 to ${MOST_CLASSES} classes, got ${length}`);
+}
+
+/** Adds all examples to a trainer. Names those that it cannot take, and then throws. */
+export async function fill(trainer: Trainer, data: DataSet): Promise<void> {
+  let done = 0;
+  let refused = 0;
+  for await (const group of data.groups(trainer.config)) {
+    status(`${done}/${data.parts.length} images`);
+    for (const part of ["train", "validation"] as const) {
+      refused += await add(trainer, group.filter((example) => example.part === part), part);
+    }
+    done += group.length;
+  }
+  if (refused === 0) return;
+  const what = `${data.path}: expected images that can be read, got ${refused} that cannot`;
+  throw new Error(`${what}; nothing was trained`);
+}
+
+/** Returns how many were refused. */
+async function add(trainer: Trainer, examples: readonly Example[], part: Part): Promise<number> {
+  const readable = examples.flatMap((example) => ("image" in example ? [example] : []));
+  const images = readable.map(({ image }) => image);
+  const labels = readable.map(({ label }) => label);
+  const together = await trainer.add(images, labels, { part }).catch(refusal);
+  let refused = 0;
+  for (const example of examples) {
+    const error = "error" in example ? example.error
+      : together instanceof VitError ? await trainer.add([example.image], [example.label], { part })
+        .then(() => undefined, (cause: unknown) => withoutName(refusal(cause)))
+      : undefined;
+    if (error === undefined) continue;
+    complain(`${example.name}: ${error}`);
+    refused++;
+  }
+  return refused;
+}

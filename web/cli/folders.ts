@@ -1,0 +1,90 @@
+/** Photos in a folder for each class, perhaps below train/ and validation/. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Part } from "vitrine/train";
+import { reason } from "../errors.ts";
+import { type DataSet, type Example, SHARE, split } from "./examples.ts";
+import { IMAGE } from "./files.ts";
+import { UsageError } from "./options.ts";
+import { Photos } from "./photos.ts";
+import { complain } from "./terminal.ts";
+
+interface Photo {
+  readonly file: string;
+  readonly label: string;
+}
+
+const VALIDATION = ["validation", "val"];
+/** If a folder has train/ and no other folders than these, they hold the parts. */
+const PARTS = ["train", ...VALIDATION, "test"];
+
+const { compare } = new Intl.Collator("en", { numeric: true });
+/** 2 before 10; of names that are alike by that, the order of their characters decides. */
+const natural = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : 1);
+
+export async function openFolders(path: string, share: number | undefined): Promise<DataSet> {
+  const names = await foldersIn(path);
+  const apart = names.includes("train") && names.every((name) => PARTS.includes(name));
+  const from = apart ? join(path, "train") : path;
+  const labels = apart ? await foldersIn(from) : names;
+  if (labels.length === 0) {
+    throw new Error(`${from}: expected a folder of photos for each class, or IDX files under MNIST's names, got neither`);
+  }
+  const photos = await photosOf(from, labels);
+  const own = apart ? VALIDATION.find((name) => names.includes(name)) : undefined;
+  const measured = own === undefined ? [] : await measuredOn(join(path, own), labels, share);
+  const parts: Part[] = own !== undefined
+    ? [...photos.map(() => "train" as const), ...measured.map(() => "validation" as const)]
+    : split(photos.map(({ label }) => labels.indexOf(label)), share ?? SHARE);
+  const all = [...photos, ...measured];
+  const decoder = await Photos.load();
+  return {
+    path, labels, parts, named: true,
+    async *groups(): AsyncGenerator<readonly Example[]> {
+      let at = 0;
+      for await (const group of decoder.groups(all.map(({ file }) => file))) {
+        yield group.map((read) => {
+          const example = { name: read.file, label: all[at]!.label, part: parts[at++]! };
+          return "photo" in read ? { ...example, image: read.photo } : { ...example, error: read.error };
+        });
+      }
+    },
+  };
+}
+
+/** The folder's own photos to measure on. */
+async function measuredOn(path: string, labels: readonly string[], share: number | undefined): Promise<Photo[]> {
+  if (share !== undefined) {
+    throw new UsageError(`--validation: expected none, because ${path} has the photos to measure on, got ${share}`);
+  }
+  const own = await foldersIn(path);
+  const other = own.find((name) => !labels.includes(name));
+  if (other === undefined) return photosOf(path, own);
+  throw new Error(`${join(path, other)}: expected a class that is trained on (${labels.join(", ")}), got another`);
+}
+
+/** The folders in a folder, without hidden ones. Names the photos beside them. */
+async function foldersIn(path: string): Promise<string[]> {
+  const names = (await listed(path)).filter((name) => !name.startsWith("."));
+  const are = await Promise.all(names.map(async (name) =>
+    (await stat(join(path, name)).catch(() => undefined))?.isDirectory() === true));
+  const beside = names.filter((name, i) => !are[i] && IMAGE.test(name));
+  for (const name of beside) complain(`${join(path, name)}: left out, because it is in no class's folder`);
+  return names.filter((_, i) => are[i]).sort(natural);
+}
+
+async function photosOf(path: string, labels: readonly string[]): Promise<Photo[]> {
+  const all = await Promise.all(labels.map(async (label) => {
+    const folder = join(path, label);
+    const inside = await listed(folder, true);
+    const files = inside.filter((name) => IMAGE.test(name) && !/(^|[/\\])\./.test(name)).sort(natural);
+    if (files.length === 0) throw new Error(`${folder}: expected photos of the class "${basename(label)}", got none`);
+    return files.map((file) => ({ file: join(folder, file), label }));
+  }));
+  return all.flat();
+}
+
+const listed = (path: string, recursive = false): Promise<string[]> =>
+  readdir(path, { recursive }).catch((cause: unknown) => {
+    throw new Error(`${path}: expected a folder, got ${reason(cause)}`, { cause });
+  });

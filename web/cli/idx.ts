@@ -1,0 +1,151 @@
+/** IDX files, the format of MNIST: two zero bytes, 8 for bytes, the rank, big-endian sizes, bytes. */
+import { open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { constants, gunzip, gunzipSync } from "node:zlib";
+import type { ImageInput, VitConfig } from "vitrine";
+import { reason } from "../errors.ts";
+import { type DataSet, type Example, split } from "./examples.ts";
+
+interface Files {
+  readonly images: string;
+  readonly labels: string;
+}
+
+interface Idx {
+  readonly path: string;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array;
+}
+
+const NAMES = { images: "train-images-idx3-ubyte", labels: "train-labels-idx1-ubyte" };
+
+/** The limits of src/train/idx.c: MNIST unpacks to 5 times its size, a bomb to 1000 times. */
+const ALWAYS_BYTES = 2 ** 24;
+const MOST_TIMES = 100;
+
+/** Enough packed bytes for a header. */
+const START_BYTES = 4096;
+
+/** Images that are handed to the trainer at once. */
+const GROUP = 256;
+
+/** The training part of a data set under MNIST's names; undefined where the folder has none of it. */
+export async function findIdx(folder: string): Promise<Files | undefined> {
+  const [images, labels] = await Promise.all([NAMES.images, NAMES.labels].map(async (name) => {
+    for (const path of [join(folder, name), join(folder, `${name}.gz`)]) {
+      if ((await stat(path).catch(() => undefined))?.isFile()) return path;
+    }
+    return undefined;
+  }));
+  if (images !== undefined && labels !== undefined) return { images, labels };
+  const missing = images === undefined ? NAMES.images : NAMES.labels;
+  if ((images ?? labels) === undefined) return undefined;
+  throw new Error(`${folder}: expected ${missing} in it, with or without .gz, got none`);
+}
+
+export async function openIdx(path: string, files: Files, share: number): Promise<DataSet> {
+  const labels = await readIdx(files.labels, 1);
+  const images = await readIdx(files.images, 3);
+  const { length } = labels.bytes;
+  if (images.shape[0] !== length) {
+    throw new Error(`${files.images}: expected an image for each of ${length} labels, got ${images.shape[0]} images`);
+  }
+  const classes = labels.bytes.reduce((most, label) => Math.max(most, label), 0) + 1;
+  const known = new Set(labels.bytes);
+  for (let label = 0; label < classes; label++) {
+    if (!known.has(label)) throw new Error(`${files.labels}: expected labels from 0 to ${classes - 1}, got none of ${label}`);
+  }
+  const parts = split(labels.bytes, share);
+  return {
+    path, parts, named: false,
+    labels: Array.from({ length: classes }, (_, label) => String(label)),
+    async *groups(config): AsyncGenerator<readonly Example[]> {
+      const image = imageOf(images, config);
+      for (let first = 0; first < length; first += GROUP) {
+        yield Array.from({ length: Math.min(GROUP, length - first) }, (_, i) => {
+          const at = first + i;
+          return { name: `${images.path}: image ${at}`, label: labels.bytes[at]!, part: parts[at]!, image: image(at) };
+        });
+      }
+    },
+  };
+}
+
+/** Grey images, prepared as a photo where the model's config says how; else they are prepared already. */
+function imageOf({ path, shape, bytes }: Idx, { prepare, channels, image_size }: Readonly<VitConfig>): (at: number) => ImageInput {
+  const [, height, width] = shape as [number, number, number];
+  const size = height * width;
+  const pixels = (at: number) => bytes.subarray(at * size, (at + 1) * size);
+  if (prepare?.kind === "photo") return (at) => ({ data: pixels(at), width, height, channels: 1 });
+  if (channels !== 1 || height !== image_size[0] || width !== image_size[1]) {
+    const wanted = `${image_size.join("x")} with ${channels} channel${channels > 1 ? "s" : ""}`;
+    throw new Error(`${path}: expected images for the model, ${wanted}, got ${height}x${width} with 1`);
+  }
+  return (at) => new Float32Array(pixels(at)).map((value) => value / 255);
+}
+
+// ---- Reading ----------------------------------------------------------------
+
+async function readIdx(path: string, rank: number): Promise<Idx> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const start = Buffer.alloc(Math.min(size, START_BYTES));
+    await file.read(start, 0, start.length, 0);
+    const packed = start[0] === 0x1f && start[1] === 0x8b;
+    const shape = shapeOf(path, packed ? partly(path, start) : start, rank);
+    const header = 4 + 4 * rank;
+    const count = shape.reduce((product, side) => product * side, 1);
+    if (packed && count > Math.max(ALWAYS_BYTES, MOST_TIMES * size)) {
+      throw new Error(`${path}: expected at most ${MOST_TIMES} times the file's ${size} bytes, got a header that announces ${count}`);
+    }
+    if (!packed) checkCount(path, size - header, count);
+    const whole = await file.readFile();
+    const bytes = packed ? await unpacked(path, whole, header + count) : whole;
+    checkCount(path, bytes.length - header, count);
+    return { path, shape, bytes: bytes.subarray(header) };
+  } finally {
+    await file.close();
+  }
+}
+
+function shapeOf(path: string, start: Buffer, rank: number): number[] {
+  const header = 4 + 4 * rank;
+  if (start.length < header) throw new Error(`${path}: expected an IDX header of ${header} bytes, got ${start.length} bytes`);
+  const wanted = [0, 0, 8, rank];
+  if (wanted.some((byte, i) => start[i] !== byte)) {
+    const hex = (bytes: Iterable<number>) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    throw new Error(`${path}: expected IDX bytes of rank ${rank} (${hex(wanted)}), got a file that starts with ${hex(start.subarray(0, 4))}`);
+  }
+  const shape = Array.from({ length: rank }, (_, i) => start.readUInt32BE(4 + 4 * i));
+  if (!shape.includes(0)) return shape;
+  throw new Error(`${path}: expected sizes from 1, got ${shape.join("x")}`);
+}
+
+function checkCount(path: string, got: number, count: number): void {
+  if (got === count) return;
+  const why = got < count ? "; the file is cut short or damaged" : "";
+  throw new Error(`${path}: expected ${count} bytes after the header, as it announces, got ${got < count ? got : "more"}${why}`);
+}
+
+/** What the start of a gzip file unpacks to. */
+function partly(path: string, start: Uint8Array): Buffer {
+  try {
+    return gunzipSync(start, { finishFlush: constants.Z_SYNC_FLUSH });
+  } catch (cause) {
+    throw broken(path, cause);
+  }
+}
+
+/** Unpacks at most `most` bytes; more are an error. */
+const unpacked = (path: string, bytes: Uint8Array, most: number): Promise<Buffer> =>
+  promisify(gunzip)(bytes, { maxOutputLength: most }).catch((cause: unknown) => {
+    throw broken(path, cause);
+  });
+
+function broken(path: string, cause: unknown): Error {
+  const more = (cause as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE";
+  const got = more ? "more bytes than its header announces" : reason(cause);
+  return new Error(`${path}: expected a whole gzip file, got ${got}`, { cause });
+}

@@ -1,0 +1,70 @@
+/** What a training run tells: how long it will take, how far it is, what each epoch measured. */
+import type { Epoch, Measured, Step } from "vitrine/train";
+import { status } from "./terminal.ts";
+
+/** Steps are timed for so long before the time of the run is told. */
+const MEASURED_MILLISECONDS = 1000;
+const SHOWN_MILLISECONDS = 200;
+
+/** Going forward takes about a third of a step. */
+const FORWARD = 1 / 3;
+
+const measured = ({ loss, accuracy }: Measured): string =>
+  `loss ${loss.toFixed(4)}  accuracy ${accuracy.toFixed(4)}`;
+
+const speed = (imagesPerSecond: number): string =>
+  `${imagesPerSecond.toFixed(imagesPerSecond < 10 ? 1 : 0)} images/s`;
+
+/** Such as 42 s, 3 min 20 s, 2 h 5 min. */
+export function duration(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  const minutes = Math.floor(whole / 60);
+  if (minutes === 0) return `${whole} s`;
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function epochLine(now: Epoch): string {
+  const validation = now.validation ? `  validation ${measured(now.validation)}` : "";
+  const left = now.epoch < now.epochs ? `  left ${duration(now.secondsLeft)}` : "";
+  return `epoch ${now.epoch}/${now.epochs}  ${measured(now)}${validation}  ${speed(now.imagesPerSecond)}${left}`;
+}
+
+/** Shows each step on a terminal, and tells the time of the run once, after its first steps. */
+export class Progress {
+  readonly #images: number;
+  readonly #validation: number;
+  readonly #tell: (line: string) => void;
+  readonly #begun = performance.now();
+  #shown = 0;
+  #told = false;
+  /** The first step of this process, and when it was done. */
+  #first: { readonly step: number; readonly time: number } | undefined;
+
+  constructor(images: number, validation: number, tell: (line: string) => void) {
+    this.#images = images;
+    this.#validation = validation;
+    this.#tell = tell;
+  }
+
+  step(now: Step): void {
+    const time = performance.now();
+    this.#estimate(now, time);
+    if (time - this.#shown < SHOWN_MILLISECONDS) return;
+    this.#shown = time;
+    const { epoch, epochs, step, steps, imagesPerSecond, secondsLeft } = now;
+    status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${measured(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
+  }
+
+  /** The first step also compiles the module, so it counts only where there is no other. */
+  #estimate({ epoch, epochs, step, steps }: Step, time: number): void {
+    this.#first ??= { step, time };
+    if (this.#told || (time - this.#begun < MEASURED_MILLISECONDS && step < steps)) return;
+    this.#told = true;
+    const { step: first, time: since } = step > this.#first.step ? this.#first : { step: step - 1, time: this.#begun };
+    const perStep = (time - since) / 1000 / (step - first);
+    const perImage = (perStep * steps) / this.#images;
+    const left = perStep * ((epochs - epoch + 1) * steps - step) + (epochs - epoch + 1) * this.#validation * perImage * FORWARD;
+    this.#tell(`time: about ${duration(left)} from here, at ${speed(1 / perImage)}`);
+  }
+}

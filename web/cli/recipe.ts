@@ -1,0 +1,67 @@
+/** A recipe's file: a model, and how it is trained. */
+import { readFile, stat } from "node:fs/promises";
+import type { Recipe } from "vitrine/train";
+import { reason } from "../errors.ts";
+import type { DataSet } from "./examples.ts";
+import { complain } from "./terminal.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface RecipeFile {
+  readonly path: string;
+  readonly model: Json;
+  readonly training: Json;
+}
+
+const MOST_BYTES = 2 ** 20;
+
+/** Keys of `training` that need what only the C command reads. 0 leaves them out. */
+const NATIVE: Readonly<Record<string, string>> = { drawings: "--strokes", distillation: "--teacher" };
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Reads a recipe. The trainer checks the keys of its `model` and its `training`. */
+export async function readRecipe(path: string): Promise<RecipeFile> {
+  const recipe = await parsed(path);
+  const { model = {}, training = {}, ...more } = isObject(recipe) ? recipe : { model: recipe };
+  const [other] = Object.keys(more);
+  if (!isObject(model) || !isObject(training) || other !== undefined) {
+    const got = other === undefined ? "something else" : `"${other}"`;
+    throw new Error(`${path}: expected an object with two objects, "model" and "training", got ${got}`);
+  }
+  for (const [key, option] of Object.entries(NATIVE)) {
+    if (![undefined, 0].includes(training[key] as undefined)) {
+      throw new Error(`${path}: training key ${key}: expected 0, got ${JSON.stringify(training[key])}; only the C command's ${option} has it`);
+    }
+  }
+  if (training["precision"] === "bfloat16") complain(`${path}: precision: float32 is used, bfloat16 needs the C command`);
+  return { path, model, training };
+}
+
+async function parsed(path: string): Promise<unknown> {
+  const { size } = await stat(path).catch((cause: unknown) => {
+    throw new Error(`${path}: expected a recipe, got ${reason(cause)}`, { cause });
+  });
+  if (size > MOST_BYTES) throw new Error(`${path}: expected a recipe of at most ${MOST_BYTES} bytes, got ${size}`);
+  try {
+    return JSON.parse(await readFile(path, "utf8")) as unknown;
+  } catch (cause) {
+    throw new Error(`${path}: expected JSON, got ${reason(cause)}`, { cause });
+  }
+}
+
+/** The recipe with the data's classes. Where it tells classes, they must be the data's. */
+export function withClasses({ path, model, training }: RecipeFile, data: DataSet): Recipe {
+  const labels = model["labels"] ?? data.labels;
+  if (!Array.isArray(labels)) throw new Error(`${path}: labels: expected a list of names, got ${JSON.stringify(labels)}`);
+  const got = model["labels"] === undefined ? (model["classes"] ?? labels.length) : labels.length;
+  if (got !== data.labels.length) {
+    throw new Error(`${path}: classes: expected ${data.labels.length} as in ${data.path}, got ${JSON.stringify(got)}`);
+  }
+  const other = data.named ? labels.find((label) => !data.labels.includes(label as string)) : undefined;
+  if (other !== undefined) {
+    throw new Error(`${path}: labels: expected the folders of ${data.path}, got ${JSON.stringify(other)}, which has none`);
+  }
+  return { model: { classes: labels.length, ...model, labels } as Recipe["model"], training };
+}

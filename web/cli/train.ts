@@ -1,0 +1,198 @@
+/** The command train: reads a data set, trains on it, and keeps a checkpoint on the way. */
+import { rmSync } from "node:fs";
+import { stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { VitError } from "vitrine";
+import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
+import { checkSame, hashOf, type Place, type Run, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import type { PlainCommand } from "./command.ts";
+import { fill, openData } from "./dataset.ts";
+import { count, type DataSet } from "./examples.ts";
+import { Interrupted, stoppable } from "./interrupt.ts";
+import { UsageError } from "./options.ts";
+import { OutputFile, writeWhole } from "./output.ts";
+import { DEFAULTS, type Plan, readPlan, TRAIN_OPTIONS } from "./plan.ts";
+import { epochLine, Progress } from "./progress.ts";
+import { readRecipe, type RecipeFile, withClasses } from "./recipe.ts";
+import { complain, loading, printJson, printLine, printRow, status } from "./terminal.ts";
+
+/** A checkpoint is as large as one before the first step, and about so many models more. */
+const MODELS_A_CHECKPOINT = 5;
+
+/** A plan with what its files hold. */
+interface Task extends Plan {
+  readonly set: DataSet;
+  readonly from: TrainerSource;
+  readonly rounds: number;
+  readonly checkpoint: string;
+}
+
+export const train: PlainCommand = {
+  about: "train on a folder of photos or IDX files: a recipe's model from nothing, or weights further",
+  operand: "",
+  options: TRAIN_OPTIONS,
+  plan(values) {
+    const plan = readPlan(values);
+    return async () => {
+      await checkOut(plan.out);
+      const recipe = plan.recipe === undefined ? undefined : await readRecipe(plan.recipe);
+      const set = await openData(plan.data, plan.share);
+      const from = sourceOf(plan, set, recipe);
+      const rounds = plan.epochs ?? (recipe?.training["epochs"] as number | undefined) ?? DEFAULTS.epochs;
+      await work({ ...plan, set, from, rounds, checkpoint: `${plan.out}.checkpoint` });
+      return true;
+    };
+  },
+};
+
+function sourceOf(plan: Plan, set: DataSet, recipe: RecipeFile | undefined): TrainerSource {
+  const { training = {}, path } = recipe ?? {};
+  if (training["validation"] !== undefined) {
+    complain(`${path}: training key validation: left out, --validation tells the share of each class`);
+  }
+  if (plan.model) {
+    const freeze = plan.freeze ?? (training["freeze"] as Freeze | undefined) ?? "none";
+    return { from: plan.model.source, labels: set.labels, freeze, training };
+  }
+  if ((training["freeze"] ?? 0) !== 0) {
+    throw new Error(`${path}: training key freeze: expected 0 without --model, got ${JSON.stringify(training["freeze"])}`);
+  }
+  return { recipe: withClasses(recipe!, set) };
+}
+
+/** Finds out before any work whether the file can be written. */
+async function checkOut(out: string): Promise<void> {
+  const there = await stat(out).catch(() => undefined);
+  if (there && !there.isFile()) throw new Error(`${out}: expected a file to write, got a folder, a device or a pipe`);
+  const probe = await OutputFile.create(out);
+  await probe.drop();
+}
+
+async function work(task: Task): Promise<void> {
+  const { trainer, place } = await ready(task);
+  try {
+    describe(task, trainer, place);
+    const log = await stoppable(async (signal) => {
+      const all = await epochs(task, trainer, place, signal);
+      await writeWhole(task.out, await trainer.save()); // a signal does not stop this
+      rmSync(task.checkpoint, { force: true });
+      return all;
+    });
+    report(task, trainer, log);
+  } finally {
+    trainer.dispose();
+  }
+}
+
+/** The trainer with its data, at the beginning or where the checkpoint was written. */
+async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly place: Place }> {
+  const { checkpoint, options, given, seed } = task;
+  const kept = task.fresh ? undefined : await readCheckpoint(checkpoint);
+  const same = { // as before, unless the command line says otherwise
+    ...options,
+    ...(kept && !given.threads && { threads: kept.run.threads }),
+    ...(kept && !given.variant && { variant: kept.run.variant }),
+  };
+  const { Trainer } = await import("vitrine/train");
+  const own = { ...same, ...(seed !== undefined && { seed }), onProgress: loading };
+  const trainer = await Trainer.create(task.from, own).catch(asUsage(task));
+  try {
+    await fill(trainer, task.set);
+    const begin = await trainer.checkpoint();
+    const { variant, threads } = trainer;
+    const run: Run = { epochs: task.rounds, variant, threads, start: hashOf(begin).toString("hex") };
+    if (!kept) {
+      await checkRoom(task.out, 2 * (begin.length + MODELS_A_CHECKPOINT * (await trainer.save()).length));
+      return { trainer, place: { run, epoch: 0, step: 0, log: [] } };
+    }
+    checkSame(checkpoint, kept.run, run);
+  } catch (error) {
+    trainer.dispose();
+    throw error;
+  }
+  trainer.dispose();
+  const { run, epoch, step, log } = kept;
+  return { trainer: await Trainer.resume(kept.trainer, same), place: { run, epoch, step, log } };
+}
+
+/** More blocks than the model has are a wrong command line. */
+const asUsage = ({ freeze }: Plan) => (error: unknown): never => {
+  const wrong = freeze !== undefined && error instanceof VitError && error.message.startsWith("freeze: ");
+  throw wrong ? new UsageError(`--${error.message}`) : error;
+};
+
+/** The old checkpoint stays until the new one is whole, so `bytes` are of both. */
+async function checkRoom(out: string, bytes: number): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(dirname(out));
+  if (blocks === 0 || bavail * bsize >= bytes) return; // 0: a file system that does not tell
+  const [wanted, got] = [bytes, bavail * bsize].map((size) => (size / 1e6).toFixed(1));
+  throw new Error(`${out}: expected ${wanted} MB of free disk for it and its checkpoint, got ${got} MB`);
+}
+
+/** Trains, with a checkpoint after each epoch and where a signal stops it. Returns the whole log. */
+async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSignal): Promise<readonly Log[]> {
+  const { set, rounds, checkpoint } = task;
+  const log = [...from.log];
+  let { epoch, step } = from;
+  const keep = async () => writeCheckpoint(checkpoint, { run: from.run, epoch, step, log }, await trainer.checkpoint());
+  if (epoch === 0 && step === 0) await keep(); // it shows that the disk takes one
+  const progress = new Progress(count(set, "train"), count(set, "validation"), (line) => tell(task, line));
+  try {
+    const onStep = (now: Step) => {
+      ({ step } = now);
+      progress.step(now);
+    };
+    for await (const now of trainer.run({ epochs: rounds, signal, onStep })) {
+      const { loss, accuracy, validation } = now;
+      [epoch, step] = [now.epoch, 0];
+      log.push({ epoch, loss, accuracy, ...(validation && { validation }) });
+      if (epoch < rounds) await keep();
+      if (task.lines) printLine(now);
+      else if (!task.json) printRow([epochLine(now)]);
+    }
+    return log;
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      status("");
+      await keep();
+      const where = `interrupted after ${whereOf(epoch, rounds, step)}`;
+      throw new Interrupted(error.code, `${where}; all is in ${checkpoint}: run the same command again to go on`);
+    }
+    if (epoch === 0 && from.step === 0) rmSync(checkpoint, { force: true }); // nothing is lost
+    throw error;
+  }
+}
+
+// ---- What it tells ----------------------------------------------------------
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+/** With JSON, stdout holds nothing else. */
+function tell({ json }: Plan, line: string): void {
+  if (json) complain(line);
+  else printRow([line]);
+}
+
+const whereOf = (epoch: number, epochs: number, step: number): string =>
+  `${epoch} of ${counted(epochs, "epoch")} and ${counted(step, "step")} of the next`;
+
+function describe(task: Task, { config, variant, threads }: Trainer, { epoch, step }: Place): void {
+  const { set, model, rounds, from, recipe } = task;
+  const freeze = "freeze" in from ? from.freeze : undefined;
+  const size = `${config.image_size.join("x")}x${config.channels}`;
+  const shape = `${size} pixels, ${counted(config.depth, "block")} of width ${config.width}`;
+  const stays = freeze === undefined || freeze === "none" ? "" : `, ${typeof freeze === "number" ? counted(freeze, "block") : freeze} frozen`;
+  const origin = model ? `${model.name}, fine-tuned${stays}` : `${recipe}, from nothing`;
+  status("");
+  tell(task, `data: ${counted(count(set, "train"), "image")} of ${set.labels.length} classes to train on, ${count(set, "validation")} to validate with`);
+  tell(task, `model: ${origin}: ${shape}`);
+  tell(task, `run: ${counted(rounds, "epoch")} by ${counted(threads, "thread")}, build ${variant}`);
+  if (epoch + step > 0) tell(task, `resumed: after ${whereOf(epoch, rounds, step)}`);
+}
+
+function report(task: Task, { labels, variant, threads }: Trainer, log: readonly Log[]): void {
+  const { out, set, json, lines } = task;
+  if (!json) return printRow([`${out}: done; try vitrine classify --model ${out} PHOTO`]);
+  if (lines) return;
+  printJson({ out, labels, images: count(set, "train"), validation: count(set, "validation"), variant, threads, epochs: log });
+}
