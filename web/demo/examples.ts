@@ -1,37 +1,8 @@
 import { drawStroke, PEN, SIDE, type Stroke } from "./ink.ts";
+import { OFFERED } from "./handwriting.ts";
 import { words } from "./texts/words.ts";
 
-/* Our own handwriting: strokes as points in pad units. The brush rounds off the points.
- * A point given twice stays a corner. */
-const DRAWINGS: [label: string, strokes: [x: number, y: number][][]][] = [
-  ["2", [
-    [[84, 98], [88, 62], [126, 40], [170, 52], [188, 88], [176, 132], [138, 176], [96, 216],
-     [78, 232], [78, 232], [112, 222], [150, 232], [206, 226]],
-  ]],
-  ["3", [
-    [[88, 74], [112, 44], [158, 44], [182, 76], [168, 116], [124, 130], [124, 130], [176, 140],
-     [196, 182], [172, 226], [124, 236], [80, 212]],
-  ]],
-  ["4", [
-    [[118, 44], [104, 92], [82, 158], [82, 158], [132, 160], [206, 150]],
-    [[170, 92], [164, 150], [156, 242]],
-  ]],
-  ["5", [
-    [[104, 52], [104, 52], [98, 92], [92, 128], [92, 128], [124, 112], [166, 116], [190, 148],
-     [190, 190], [164, 226], [122, 234], [86, 218], [78, 206]],
-    [[104, 52], [150, 54], [194, 48]],
-  ]],
-  ["7", [
-    [[80, 58], [130, 60], [200, 50], [200, 50], [170, 104], [142, 160], [126, 238]],
-    [[104, 144], [142, 142], [184, 134]],
-  ]],
-  ["8", [
-    [[184, 74], [156, 44], [112, 46], [92, 82], [116, 120], [162, 148], [188, 190], [162, 234],
-     [114, 234], [88, 194], [112, 152], [158, 122], [186, 92], [182, 68]],
-  ]],
-];
-
-export const EXAMPLES: { label: string; strokes: Stroke[] }[] = DRAWINGS.map(
+export const EXAMPLES: { label: string; strokes: Stroke[] }[] = OFFERED.map(
   ([label, strokes]) => ({
     label,
     strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))),
@@ -53,14 +24,17 @@ export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) =
 }
 
 export function drawExamples(parent: HTMLElement): void {
-  [...parent.children].forEach((button, index) => {
-    const canvas = button.firstElementChild as HTMLCanvasElement;
-    canvas.width = canvas.height = 96;
-    const context = canvas.getContext("2d")!;
-    context.scale(96 / SIDE, 96 / SIDE);
-    context.strokeStyle = getComputedStyle(canvas).color;
-    for (const stroke of EXAMPLES[index].strokes) drawStroke(context, stroke);
-  });
+  [...parent.children].forEach((button, index) =>
+    drawThumbnail(button.firstElementChild as HTMLCanvasElement, EXAMPLES[index].strokes));
+}
+
+/** Draws a small picture of a drawing, in the canvas's CSS colour. */
+export function drawThumbnail(canvas: HTMLCanvasElement, strokes: readonly Stroke[]): void {
+  canvas.width = canvas.height = 96;
+  const context = canvas.getContext("2d")!;
+  context.scale(96 / SIDE, 96 / SIDE);
+  context.strokeStyle = getComputedStyle(canvas).color;
+  for (const stroke of strokes) drawStroke(context, stroke);
 }
 
 /** Calls `show` with more and more of the drawing. The function it returns stops that. */

@@ -12,6 +12,8 @@ export interface Place {
 const MAPS: readonly MapKind[] = ["class", "patch", "rollout"];
 const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,64})$/;
 const MOST_CHOICES = 64;
+/** Examples of signs: story/teach-it/text.ts. */
+const SIGNS = /^[\w.~%!'()*-]{1,16000}$/;
 const VIEW = /^(class|patch|rollout)\.(\d{1,4})\.(\d{1,4}|mean)\.(\d{1,4})\.(\d{1,4})$/;
 
 /** The view that the page begins with. */
@@ -60,7 +62,9 @@ export function readPlace(fragment: URLSearchParams): Place {
     const [, name, value] = CHOICE.exec(text) ?? [];
     return name && value ? [[name, value]] : [];
   });
-  return { choices, ...(view && { view }), ...(chapter && /^[a-z]{1,20}$/.test(chapter) && { chapter }) };
+  const signs = fragment.get("signs") ?? "";
+  if (SIGNS.test(signs)) choices.push(["signs", signs]);
+  return { choices, ...(view && { view }), ...(chapter && /^[a-z-]{1,20}$/.test(chapter) && { chapter }) };
 }
 
 /** Whether a model has the layer, the head and the patch. */

@@ -28,7 +28,7 @@ export default defineConfig({
   root: here("."),
   base: "./",
   plugins: [policy, footer, worstDigits(), offline()],
-  resolve: { alias: { vitrine: here("../../dist/vit.js") } },
+  resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
     WEIGHTS_BYTES: Object.fromEntries(
@@ -42,6 +42,9 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
+    rolldownOptions: {
+      output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "story", test: /demo.story.[a-z]+\.ts$|demo.explain.|demo.(pack|thin|picture)\.ts$/, minShareCount: 2 }] } },
+    },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

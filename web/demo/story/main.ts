@@ -25,6 +25,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   cnn: () => import("./cnn/cnn.ts"),
   masks: () => import("./masks.ts"),
   why: () => import("./why.ts"),
+  "teach-it": () => import("./teach-it/teach-it.ts"),
   teach: () => import("./teach.ts"),
 };
 
@@ -44,6 +45,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
   const tools: Omit<Story, "texts"> = {
     choose: (choice) => choose(page, choice),
     draw: (strokes) => page.draw(strokes),
+    wipe: () => page.wipe(),
     classify: classifyScene,
     attempt: orNothing,
     say: (text) => page.say(text),

@@ -32,6 +32,8 @@ export interface Story {
   choose(choice: Partial<Choice>): void;
   /** Puts a drawing on the pad, as if the visitor had drawn it. */
   draw(strokes: Stroke[]): void;
+  /** Clears the pad, as if the visitor had. */
+  wipe(): void;
   /** Runs a model on the scene's drawing; undefined if the pad is blank. */
   classify(scene: Scene, options?: ClassifyOptions, model?: Vit): Promise<Classification | undefined>;
   /** Waits for a model. Undefined if it stopped, which the story's status line then says. */

@@ -1,0 +1,202 @@
+// The chapter "Teach it your own signs": what is taught is read, and the file says the same in Node.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { Vit } from "../../dist/vit.js";
+import { DIGITS, openBrowser, settled, skip, toChapter } from "./harness.mjs";
+import { drawingOn } from "./story.mjs";
+
+const around = (points, grow, across = 0) =>
+  [points.map(([x, y]) => [50 + (x - 50) * grow + across, 50 + (y - 50) * grow])];
+const star = (grow, across) => around([[50, 14], [68, 82], [18, 39], [82, 39], [32, 82], [50, 14]], grow, across);
+const heart = (grow, across) =>
+  around([[50, 82], [18, 50], [21, 25], [39, 21], [50, 36], [61, 21], [79, 25], [82, 50], [50, 82]], grow, across);
+const GROWN = [0.75, 0.85, 0.95, 1.05];
+
+describe("teach it", { skip }, () => {
+  let browser, page, trouble, close;
+  before(async () => {
+    browser = await openBrowser();
+    await visit();
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+
+  async function visit(address = `${browser.address}?model=digits-plain`, options = {}) {
+    ({ page, trouble, close } = await browser.visit({ address, acceptDownloads: true, ...options }));
+    await toChapter(page, "teach-it");
+    await page.locator("#teach-it-keep").waitFor();
+  }
+  const status = () => page.locator("#teach-it-status").textContent();
+  const press = (id) => page.locator(`#teach-it-${id}`).click();
+  /** [sign, examples] of each row. */
+  const shelf = () => page.locator("#teach-it-shelf [role=listitem]").evaluateAll((rows) =>
+    rows.map(({ dataset }) => [dataset.label, Number(dataset.count)]));
+  const cleared = () => page.waitForFunction(() => document.querySelector("#teach-it-keep").ariaDisabled === "true");
+
+  /** Draws on the pad that is pinned beside the story, and waits until the chapter has the drawing. */
+  async function draw(strokes) {
+    const box = await page.locator("#rail-pad").boundingBox();
+    const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
+    for (const stroke of strokes) {
+      await page.mouse.move(...spot(stroke[0]));
+      await page.mouse.down();
+      for (const corner of stroke.slice(1)) await page.mouse.move(...spot(corner), { steps: 4 });
+      await page.mouse.up();
+    }
+    await settled(page);
+    await page.waitForFunction(() => document.querySelector("#teach-it-keep").ariaDisabled === "false");
+  }
+  async function keep(strokes, name) {
+    await draw(strokes);
+    await page.locator("#teach-it-name").fill(name);
+    await press("keep");
+    await cleared();
+  }
+  /** Presses Teach and waits for its end. */
+  async function teach() {
+    await press("teach");
+    await page.waitForFunction(() => /^(It learnt|It could not|Stopped)/.test(document.querySelector("#teach-it-status").textContent));
+    return status();
+  }
+  async function reads(strokes) {
+    await page.locator("#rail button").first().click();
+    await draw(strokes);
+    const shown = page.locator("#teach-it-reads");
+    await shown.waitFor();
+    await settled(page);
+    return shown.evaluate(({ dataset }) => ({ label: dataset.label, p: Number(dataset.p) }));
+  }
+  async function download() {
+    const [file] = await Promise.all([page.waitForEvent("download"), press("download")]);
+    return new Uint8Array(await readFile(await file.path()));
+  }
+
+  test("says what is missing, and a thumbnail's click removes its example", async () => {
+    await press("teach");
+    assert.equal(await status(), "Keep some examples first.");
+    for (const grow of GROWN.slice(0, 2)) await keep(star(grow), " ★ ");
+    await press("teach");
+    assert.equal(await status(), "★ needs one more example.");
+    assert.deepEqual(await shelf(), [["★", 2]]);
+    await page.getByRole("button", { name: "Remove example 1 of ★" }).click();
+    assert.deepEqual(await shelf(), [["★", 1]]);
+    await press("undo");
+    assert.deepEqual(await shelf(), [["★", 2]]);
+  });
+
+  test("after one lesson it reads new drawings of both signs beside the digits", async () => {
+    await keep(star(GROWN[2], 4), "★");
+    await keep(star(GROWN[3], -4), "★");
+    for (const grow of GROWN) await keep(heart(grow), "♥");
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+    assert.match(await teach(), /^It learnt that in [\d.]+ s, and of your 8 examples it now reads 8\.$/);
+    assert.equal((await reads(star(0.9, 2))).label, "★");
+    assert.equal((await reads(heart(0.9, -2))).label, "♥");
+    for (const digit of [0, 1, 3, 4, 7]) assert.equal((await reads(DIGITS[digit])).label, String(digit));
+    assert.deepEqual(trouble, []);
+  });
+
+  test("its file reads the same in Node, and names its classes and tensors as others do", async () => {
+    const shown = await reads(star(0.8));
+    const bytes = await download(), vit = await Vit.load(bytes);
+    const { classes } = await vit.classify(await drawingOn(page));
+    assert.equal(classes[0].label, shown.label);
+    assert.ok(Math.abs(classes[0].p - shown.p) < 1e-5, `${classes[0].p} and ${shown.p}`);
+    assert.deepEqual([...vit.config.labels], [..."0123456789", "★", "♥"]);
+    vit.dispose();
+    const { tensors, config } = readSafetensors(bytes);
+    assert.deepEqual(tensors.get("head.weight").shape, [12, 64]);
+    assert.equal(config.examples.split("~").length, 8);
+  });
+
+  test("what it gets wrong is an example by one click, and Teach learns that too", async () => {
+    await draw(star(0.7));
+    await page.getByRole("button", { name: "Keep the drawing as an example of 7" }).click();
+    await cleared();
+    assert.match(await status(), /^Press “Teach” again/);
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4], ["7", 1]]);
+    await press("undo");
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+  });
+
+  test("another theme paints the thumbnails anew, and a drawing that was kept is not offered again", async () => {
+    /** The first opaque colour of the first thumbnail. */
+    const ink = () => page.evaluate(() => {
+      const { data } = document.querySelector(".thumbnail canvas").getContext("2d").getImageData(0, 0, 96, 96);
+      const inked = data.findIndex((value, index) => index % 4 === 3 && value === 255);
+      return String(data.subarray(inked - 3, inked));
+    });
+    await keep(star(0.6), "★");
+    await press("undo");
+    const before = await ink();
+    await page.locator("#theme").evaluate((button) => button.click()); // without a scroll to it
+    while ((await ink()) === before) await settled(page);
+    assert.equal(await page.locator("#teach-it-keep").getAttribute("aria-disabled"), "true");
+    await page.locator("#theme").evaluate((button) => button.click());
+  });
+
+  test("Stop leaves the model as it was", async () => {
+    const before = await reads(heart(0.8));
+    await press("teach");
+    await press("stop");
+    await page.waitForFunction(() => document.querySelector("#teach-it-stop").hidden);
+    assert.equal(await status(), "Stopped. The model is as it was before.");
+    assert.deepEqual(await reads(heart(0.8)), before);
+  });
+
+  test("a reload finds examples and model, and Delete all deletes both", async () => {
+    const before = await reads(star(0.8));
+    await page.getByText("Kept in this browser until you delete it.").waitFor();
+    await page.reload();
+    await page.locator("#status.ready").waitFor();
+    await toChapter(page, "teach-it");
+    await page.locator("#teach-it-shelf [data-label=♥]").waitFor();
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+    assert.deepEqual(await reads(star(0.8)), before);
+    await press("forget");
+    assert.deepEqual(await shelf(), []);
+    await page.locator("#teach-it-reads").waitFor({ state: "hidden" });
+    await press("undo");
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+  });
+
+  test("a file that is no model is refused, and one that was taught here brings its examples back", async () => {
+    const taught = await download();
+    const load = async (name, buffer) => {
+      await page.locator("#teach-it-file").setInputFiles({ name, mimeType: "application/octet-stream", buffer: Buffer.from(buffer) });
+      await page.waitForFunction((name) => document.querySelector("#teach-it-status").textContent.startsWith(name), name);
+    };
+    for (const bad of [taught.subarray(0, 900), new Uint8Array(64), Buffer.from("PNG")]) {
+      await load("bad.safetensors", bad);
+      assert.match(await status(), /^bad\.safetensors was not taken: ./);
+      assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+    }
+    await press("forget");
+    assert.deepEqual(await shelf(), []);
+    await load("taught.safetensors", taught);
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
+    assert.equal((await reads(heart(0.8))).label, "♥");
+  });
+
+  test("a link holds the examples, whatever their names; a damaged one is told", async () => {
+    await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.reject(new Error("no")) } }));
+    await keep(star(0.8), "a.b~c% é");
+    await press("link");
+    await page.waitForFunction(() => location.hash.includes("signs="));
+    const link = page.url();
+    assert.ok(link.length < 4000, `${link.length} characters`);
+    await close();
+    await visit(link);
+    await page.locator("#teach-it-shelf [role=listitem]").first().waitFor();
+    assert.deepEqual(await shelf(), [["★", 4], ["♥", 4], ["a.b~c% é", 1]]);
+    assert.match(await status(), /came with the link/);
+    await close();
+    await visit(link.replace(/signs=.{9}/, "signs=!"));
+    await page.waitForFunction(() => /damaged/.test(document.querySelector("#teach-it-status").textContent));
+    assert.deepEqual(await shelf(), []);
+  });
+});

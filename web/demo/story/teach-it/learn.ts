@@ -1,0 +1,65 @@
+/** Trains a model on the visitor's examples, in a worker. */
+import { Vit, type VitConfig } from "vitrine";
+import type { Step } from "vitrine/train";
+import { readSafetensors, writeSafetensors } from "../../explain/safetensors.mjs";
+import { type Example, lessonOf } from "./lesson.ts";
+import { packExamples, unpackExamples } from "./text.ts";
+import type { Shelf } from "./shelf.ts";
+
+export interface Learning {
+  signal: AbortSignal;
+  /** `steps`: of the whole lesson. */
+  onStep(at: Step, step: number, steps: number): void;
+}
+
+const MOST_THREADS = 4;
+
+/** The taught model's file. It holds the examples too. */
+export async function learn(
+  examples: readonly Example[],
+  file: string,
+  config: Readonly<VitConfig>,
+  { signal, onStep }: Learning,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { Trainer } = await import("vitrine/train");
+  const { labels, freeze, training, drawings, names, epochs } = lessonOf(examples, config);
+  const trainer = await Trainer.create(
+    { from: new URL(file, document.baseURI), labels, freeze, training },
+    { worker: true, threads: crossOriginIsolated ? Math.min(MOST_THREADS, navigator.hardwareConcurrency) : 1, signal },
+  );
+  try {
+    await trainer.add(drawings, names);
+    const run = trainer.run({
+      epochs,
+      signal,
+      onStep: (at) => onStep(at, (at.epoch - 1) * at.steps + at.step, epochs * at.steps),
+    });
+    for await (const _ of run); // onStep tells
+    const { config: written, tensors } = readSafetensors(await trainer.save());
+    return writeSafetensors({ config: { ...(written as object), examples: packExamples(examples) }, tensors });
+  } finally {
+    trainer.dispose();
+  }
+}
+
+/** A file that `learn` made, here or elsewhere. @throws VitError if it is no model. */
+export async function readTaught(file: Blob): Promise<Shelf> {
+  const taught = new Uint8Array(await file.arrayBuffer());
+  (await Vit.load(taught)).dispose(); // it checks what a stranger's file holds
+  return { taught, examples: examplesIn(taught) };
+}
+
+function examplesIn(file: Uint8Array): readonly Example[] {
+  try {
+    const { examples } = readSafetensors(file).config as { examples?: unknown };
+    return (typeof examples === "string" && unpackExamples(examples)) || [];
+  } catch {
+    return []; // a model of another origin can be read all the same
+  }
+}
+
+/** How many of the examples a model reads as what they are. */
+export async function countRight(vit: Vit, examples: readonly Example[], side: number): Promise<number> {
+  const answers = await vit.classifyAll(examples.map(({ strokes }) => ({ strokes: strokes.map((stroke) => [...stroke]), width: side, height: side })), { topK: 1 });
+  return answers.filter(({ classes }, index) => classes[0]!.label === examples[index]!.label).length;
+}

@@ -1,0 +1,94 @@
+/** The visitor's examples and the model that learnt them, kept in this browser until they are deleted. */
+import type { Example } from "./lesson.ts";
+import { packExamples, unpackExamples } from "./text.ts";
+
+export interface Shelf {
+  readonly examples: readonly Example[];
+  /** The taught model's file. */
+  readonly taught?: Uint8Array<ArrayBuffer>;
+}
+
+interface Kept {
+  examples: string;
+  taught?: Uint8Array<ArrayBuffer>;
+}
+
+const DATABASE = "vitrine", STORE = "signs", KEY = "shelf";
+
+/** Runs one request on the browser's database. */
+function request<Value>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) => IDBRequest<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(DATABASE, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(STORE);
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const database = opening.result, asked = ask(database.transaction(STORE, mode).objectStore(STORE));
+      asked.transaction!.oncomplete = () => {
+        database.close();
+        resolve(asked.result);
+      };
+      asked.transaction!.onabort = () => {
+        database.close();
+        reject(asked.transaction!.error);
+      };
+    };
+  });
+}
+
+/** One for the page. A change of language builds the chapter anew, but the shelf stays. */
+export class Shelves {
+  #now: Shelf = { examples: [] };
+  readonly #past: Shelf[] = [];
+  #changed = () => {};
+  #writing: Promise<unknown> = Promise.resolve();
+  /** Whether this browser keeps the shelf. Unknown until it has tried. */
+  kept: boolean | undefined;
+
+  get now(): Shelf {
+    return this.#now;
+  }
+
+  get canUndo(): boolean {
+    return this.#past.length > 0;
+  }
+
+  /** Calls `changed` after each change, in place of whom it called before. */
+  follow(changed: () => void): void {
+    this.#changed = changed;
+  }
+
+  change(next: Shelf): void {
+    this.#past.push(this.#now);
+    this.#put(next);
+  }
+
+  undo(): void {
+    const before = this.#past.pop();
+    if (before) this.#put(before);
+  }
+
+  #put(next: Shelf): void {
+    this.#now = next;
+    this.#changed();
+    this.#writing = this.#writing.then(() => this.#write(next));
+  }
+
+  async #write({ examples, taught }: Shelf): Promise<void> {
+    const kept: Kept = { examples: packExamples(examples), ...(taught && { taught }) };
+    const empty = examples.length === 0 && !taught;
+    const ask = (store: IDBObjectStore): IDBRequest => (empty ? store.delete(KEY) : store.put(kept, KEY));
+    const work = request("readwrite", ask);
+    this.kept = await work.then(() => true, () => false);
+    this.#changed();
+  }
+
+  /** Takes what an earlier visit left. A shelf that is changed already stays. */
+  async restore(): Promise<void> {
+    const kept = await request<Kept | undefined>("readonly", (store) => store.get(KEY)).catch(() => undefined);
+    const examples = kept && (kept.examples === "" ? [] : unpackExamples(kept.examples));
+    if (!examples || this.canUndo || this.#now.examples.length > 0) return;
+    this.#now = { examples, ...(kept.taught && { taught: kept.taught }) };
+    this.kept = true;
+    this.#changed();
+  }
+}

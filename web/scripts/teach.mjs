@@ -1,0 +1,136 @@
+// node web/scripts/teach.mjs: how well the page's "Teach it" learns. For each writer of pen drawings it
+// teaches a model five signs by eight examples each, and then counts what it reads rightly: the writer's
+// other drawings of the signs, and MNIST's digits before and after. It needs dist/, from `npm run build`.
+//
+// Signs are all labels of the drawings that the model does not know, letters for instance. Where there
+// are none, five of the digits turned by a quarter are the signs.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { rolldown } from "rolldown";
+import { findStrokes, mnist } from "./data.mjs";
+import { Trouble, isMain, main, root, say } from "./lib.mjs";
+
+const help = `node web/scripts/teach.mjs [OPTIONS]
+
+  --model FILE     the model that learns (default: weights/digits.safetensors)
+  --strokes FILE   pen drawings, gzipped lines of JSON as in weights/README.md
+                   (default: those that npm run train finds)
+  --writers all    every writer of the file (default: those whose number ends in 0 or 5, on
+                   whom no model of ours was trained)
+  --images PART    validation, MNIST's last 5,000 training images (default), or test
+  --help           this text`;
+
+const SIDE = 280, PEN = 10, BOX = 180; // of the page's pad, and how large a drawing is made on it
+const SIGNS = 5, SHOTS = 8, VALIDATION = 5000;
+const TURNED = [2, 3, 4, 5, 7]; // a turned 0, 1, 6, 8 or 9 looks like a digit
+
+/** What the page's chapter does: web/demo/story/teach-it/lesson.ts. */
+async function lessonOf() {
+  const bundle = await rolldown({ input: fileURLToPath(new URL("../demo/story/teach-it/lesson.ts", import.meta.url)) });
+  const { output } = await bundle.generate({ format: "es" });
+  await bundle.close();
+  return (await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)).lessonOf;
+}
+
+const upright = ([x, y]) => [x, -y], turned = ([x, y]) => [y, x];
+
+/** A pen drawing in the middle of the pad. */
+function onPad({ strokes }, place) {
+  const placed = strokes.map((stroke) => stroke.map(place)), all = placed.flat();
+  const [left, top] = [0, 1].map((axis) => Math.min(...all.map((point) => point[axis])));
+  const [right, bottom] = [0, 1].map((axis) => Math.max(...all.map((point) => point[axis])));
+  const scale = BOX / (Math.max(right - left, bottom - top) || 1);
+  const move = ([x, y]) =>
+    ({ x: SIDE / 2 + (x - (left + right) / 2) * scale, y: SIDE / 2 + (y - (top + bottom) / 2) * scale, width: PEN });
+  return placed.map((stroke) => stroke.map(move));
+}
+
+/** One writer's signs: to teach, and to ask for afterwards. */
+export function signsOf(rows, writer, known) {
+  const own = rows.filter((row) => row.writer === writer);
+  const others = [...new Set(own.map(({ label }) => String(label)))].filter((label) => !known.includes(label));
+  const signs = others.length > 0 ? others.slice(0, SIGNS).map((label) => [label, upright, label])
+    : TURNED.map((digit) => [String(digit), turned, `turned ${digit}`]);
+  const taught = [], asked = [];
+  for (const [label, place, name] of signs) {
+    const drawings = own.filter((row) => String(row.label) === label);
+    drawings.forEach((row, index) => (index < SHOTS ? taught : asked).push({ label: name, strokes: onPad(row, place) }));
+  }
+  return { taught, asked };
+}
+
+export function digits(folder, part) {
+  const name = part === "test" ? "t10k" : "train", from = part === "test" ? 0 : 60_000 - VALIDATION;
+  const read = (kind, header) => gunzipSync(readFileSync(join(folder, `${name}-${kind}-ubyte.gz`))).subarray(header);
+  const pixels = read("images-idx3", 16), labels = [...read("labels-idx1", 8)].slice(from);
+  return labels.map((label, index) => ({
+    label: String(label),
+    image: { data: new Uint8Array(pixels.subarray(784 * (from + index), 784 * (from + index + 1))), width: 28, height: 28, channels: 1 },
+  }));
+}
+
+/** The share of the images whose answer is their label. */
+async function share(vit, all) {
+  const answers = await vit.classifyAll(all.map(({ image }) => image), { topK: 1 });
+  return answers.filter(({ classes }, index) => classes[0].label === all[index].label).length / all.length;
+}
+
+const drawn = ({ label, strokes }) => ({ label, image: { strokes, width: SIDE, height: SIDE } });
+
+/** What one writer's signs cost and bring: shares from 0 to 1, and seconds. */
+export async function teach(weights, { taught, asked }, images, { variant = "auto" } = {}) {
+  const [{ Trainer }, { Vit }, lesson] = await Promise.all(
+    [import("../../dist/train.js"), import("../../dist/vit.js"), lessonOf()]);
+  const base = await Vit.load(weights, { variant });
+  const { labels, freeze, training, drawings, names, epochs } = lesson(taught, base.config);
+  const before = await share(base, images);
+  base.dispose();
+  const trainer = await Trainer.create({ from: weights, labels, freeze, training }, { variant });
+  const begin = performance.now();
+  await trainer.add(drawings, names);
+  for await (const _ of trainer.run({ epochs }));
+  const seconds = (performance.now() - begin) / 1000;
+  const vit = await trainer.vit({ variant });
+  trainer.dispose();
+  const measured = { signs: await share(vit, asked.map(drawn)), before, after: await share(vit, images), seconds };
+  vit.dispose();
+  return measured;
+}
+
+async function measure({ model, strokes, writers, images }) {
+  const rows = gunzipSync(readFileSync(strokes)).toString().trim().split("\n").map((line) => JSON.parse(line));
+  const all = [...new Set(rows.map(({ writer }) => writer))].filter((writer) => writers === "all" || writer % 5 === 0);
+  const test = digits(await mnist(), images), weights = new Uint8Array(readFileSync(model));
+  const known = [..."0123456789"], results = [];
+  for (const writer of all.toSorted((a, b) => a - b)) {
+    const signs = signsOf(rows, writer, known);
+    if (signs.asked.length === 0) continue;
+    const one = await teach(weights, signs, test);
+    results.push(one);
+    say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(one.before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
+  }
+  if (results.length === 0) throw new Trouble(`${strokes}: no writer has more than ${SHOTS} drawings of a sign`);
+  const mean = (key) => results.reduce((sum, one) => sum + one[key], 0) / results.length;
+  say(`mean of ${results.length} writers: ${percent(mean("signs"))} of the signs; digits lose ${((mean("before") - mean("after")) * 100).toFixed(2)} points`);
+}
+
+const percent = (value) => `${(value * 100).toFixed(2)} %`;
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const { values } = parseArgs({ options: {
+      model: { type: "string", default: join(root, "weights", "digits.safetensors") },
+      strokes: { type: "string", default: findStrokes() },
+      writers: { type: "string", default: "held out" },
+      images: { type: "string", default: "validation" },
+      help: { type: "boolean" },
+    } });
+    if (values.help) return say(help);
+    if (!["validation", "test"].includes(values.images)) throw new Trouble(`--images: expected validation or test, got "${values.images}"`);
+    if (!values.strokes) throw new Trouble("no pen drawings: name a file with --strokes, as weights/README.md describes it");
+    await measure(values);
+  });
+}
