@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { fillFooter } from "./footer.mjs";
 import { HEADERS, POLICY } from "./headers.mjs";
+import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
 import { worstDigits } from "./worst.mjs";
 
@@ -24,10 +25,13 @@ const footer = {
     fillFooter(html, JSON.parse(text("../../package.json")), text("../../LICENSE")),
 };
 
+/** What several chapters use is one file: it compresses better than many small ones. */
+const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin|picture)\.m?ts$/, minShareCount: 2 };
+
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, worstDigits(), offline()],
+  plugins: [policy, footer, worstDigits(), mnistDigits(), offline()],
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
@@ -42,9 +46,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
-    rolldownOptions: {
-      output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: "story", test: /demo.story.[a-z]+\.ts$|demo.explain.|demo.(pack|thin|picture)\.ts$/, minShareCount: 2 }] } },
-    },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [shared] } } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, readdirSy
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { testDigits } from "./data.mjs";
+import { testDigits, trainingDigits } from "./data.mjs";
 import { addLines, pageWithMaps } from "./debug.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
@@ -192,11 +192,12 @@ export async function page(kind = release) {
       kind.dist,
       ...["digits", "digits-int8", "digits-plain", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),
       "weights/explain.safetensors.gz",
+      ...["myvit", "digits-plain"].map((name) => `weights/${name}.recipe.json`),
       "package.json",
       "package-lock.json",
       "LICENSE",
     ],
-    key: testDigits() ? "with test digits" : "", // see web/demo/worst.mjs
+    key: [testDigits, trainingDigits].map((digits) => digits() !== undefined).join(), // see web/demo/mnist.mjs
     outputs: [`${kind.page}/index.html`],
   }, async () => {
     const { build } = await import("vite");

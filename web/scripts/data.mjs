@@ -56,16 +56,19 @@ function areWhole(folder, files) {
  *  names, such as Fashion-MNIST, are found too. */
 export const findMnist = () => places().find((folder) => areWhole(folder, names));
 
-/** MNIST's own test images (10000, 28, 28), light ink on black, and their labels; undefined where
+/** MNIST's own images of a part (count, 28, 28), light ink on black, and their labels; undefined where
  *  they are not at hand. Unlike findMnist it takes no other data set. */
-export function testDigits() {
-  const files = names.filter((name) => name.startsWith("t10k"));
+function digitsOf(part) {
+  const files = names.filter((name) => name.startsWith(part));
   const isOwn = (path) => existsSync(path) && hashOf(readFileSync(path)) === sha256[basename(path)];
   const folder = places().find((folder) => files.every((name) => isOwn(join(folder, name))));
   if (!folder) return undefined;
   const [images, labels] = files.map((name) => gunzipSync(readFileSync(join(folder, name))));
   return { images: images.subarray(16), labels: labels.subarray(8) };
 }
+
+export const testDigits = () => digitsOf("t10k");
+export const trainingDigits = () => digitsOf("train");
 
 /** The file of pen drawings; undefined where there is none. */
 export function findStrokes() {

@@ -23,7 +23,8 @@ const PATIENCE_MS = 4000;
 
 const here = (path: string) => new URL(path, SCOPE).href;
 const files = new Set(FILES.map(here));
-const isWeights = (url: string) => url.endsWith(".safetensors");
+/** Large files that not every visitor asks for: weights, and MNIST's images (../mnist.mjs). */
+const isLarge = (url: string) => /\.safetensors$|\/mnist-digits-[^/]*$/.test(url);
 /** Hashed names change with the content, so one name means the same content in every build. */
 const isHashed = (url: string) => url.startsWith(here("assets/"));
 
@@ -43,11 +44,11 @@ self.addEventListener("fetch", (event) => {
 
 // ---- Storing ----------------------------------------------------------------
 
-/** Stores all code, and the weights that an older build had stored. Others follow when loaded. */
+/** Stores all code, and the large files that an older build had stored. Others follow when loaded. */
 async function install(): Promise<void> {
   const cache = await caches.open(OWN);
   const keepFile = async (url: string) => {
-    if (!isWeights(url) || (await caches.match(url))) await keep(url);
+    if (!isLarge(url) || (await caches.match(url))) await keep(url);
   };
   await Promise.all([keepPage(cache), ...[...files].map(keepFile)]);
   await self.skipWaiting();

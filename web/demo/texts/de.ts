@@ -830,6 +830,52 @@ Mittel der Patches mit einer gemeinsamen Seite: ${near}; aller anderen: ${far}.`
     filtersWords: (cosine) =>
       `Jedes 4×4-Bild ist ein Filter: Ein Patch wird Pixel für Pixel damit multipliziert, und die Summe ist eine Zahl des Tokens. \
 Eine Skala für alle Halte. Kosinus zwischen diesen Filtern und denen von Schritt 0: ${cosine}.`,
+    live: {
+      heading: "Trainiere selbst eines, hier",
+      lead: `Ein neuer Vision Transformer beginnt mit zufälligen Zahlen und lernt in diesem Tab an den ersten Trainingsbildern von MNIST. \
+Nach jeder Epoche liest er 1.000 Testbilder, an denen er nicht lernt, und die ganze Zeit deine Zeichnung. Das erste Training lädt 1 MB Bilder. \
+Es ruht, solange der Tab verborgen oder diese Abbildung weit vom Bildschirm ist.`,
+      without: `Die Bilder von MNIST fehlen in dieser Fassung der Seite, darum kann hier nichts trainiert werden: Sie sind nicht Teil des Repositorys. \
+Lege die vier Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und rufe auf: npm run build`,
+      panel: "Was trainiert wird",
+      presets: "Rezepte für den Anfang",
+      kinds: { myvit: "MyViT", ours: "Unseres, klein" },
+      controls: {
+        width: "Breite", depth: "Blöcke", heads: "Köpfe", patch: "Patch", position: "Positionen", rate: "Lernrate",
+        augment: "Augmentierung", images: "Bilder", epochs: "Epochen",
+      },
+      train: "Trainieren",
+      pause: "Pause",
+      goOn: "Weiter",
+      step: "Ein Schritt",
+      restart: "Neu beginnen",
+      save: "Modell herunterladen",
+      breakIt: "Mach es kaputt:",
+      breaks: { positions: "keine Positionen", rate: "Lernrate × 30", head: "ein Kopf" },
+      progress: "Fortschritt des Trainings",
+      prepared: (done, all) => `${done} von ${all} Bildern sind bereit`,
+      at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>
+        `Epoche ${epoch} von ${epochs}, Schritt ${step} von ${steps}: Verlust (loss) ${loss}, ${right} richtig. ${speed} Bilder je Sekunde, noch ${left} s.`,
+      loading: "Die Bilder laden …",
+      training: "Das Training läuft …",
+      paused: "Angehalten.",
+      resting: "Es ruht, bis du wieder hinsiehst.",
+      finished: (right, images, share) => `Fertig. Es liest ${right} der ${images} Testbilder richtig: ${share}.`,
+      failed: (why) => `Das Training ist zu Ende: ${why}`,
+      about: (recipe, images, change) => `Dieses Training: ${recipe}, ${images} Trainingsbilder${change && `, geändert: ${change}`}.`,
+      recipe: "Das Rezept, wie vit train es nimmt",
+      curve: "Verlust und Trefferquote im Test",
+      curveWords: (loss, share) => `Verlust und Trefferquote im Test über die Epochen. Verlust: ${loss || "noch keiner"}. Trefferquote: ${share || "noch keine"}.`,
+      curveLegend: "Linie und linke Achse: der Verlust im Training, gemittelt über die Epoche bis dahin. Punkte und rechte Achse: richtige Antworten bei den Testbildern.",
+      bars: "Was es in deiner Zeichnung liest",
+      says: (label, p) => `Es sagt ${label}, ${p}.`,
+      confusion: "Testbilder: was sie sind, was es liest",
+      confusionWords: "Jede Zeile ist eine Ziffer, jede Spalte eine Antwort. Richtige Antworten liegen auf der Diagonale.",
+      written: (label) => `eine ${label}`,
+      read: (label) => `gelesen als ${label}`,
+      filters: "Filter dieses Trainings",
+      filtersWords: "Wie jede Zahl eines Tokens die Pixel ihres Patches gewichtet. Die Skala wächst mit den Gewichten.",
+    },
   },
   cnn: {
     lead: `Ein faltendes Netz (CNN) schiebt kleine Filter über das Bild: Jede seiner Einheiten sieht ein kleines Fenster, und jede \

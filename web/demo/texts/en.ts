@@ -614,6 +614,17 @@ const doubt = {
   notLoaded: "The digits did not load; reload the page to try again.",
 };
 
+interface LiveStep {
+  epoch: number;
+  epochs: number;
+  step: number;
+  steps: number;
+  loss: string;
+  right: string;
+  speed: string;
+  left: string;
+}
+
 /** 7. How it learnt. */
 const learning = {
   lead: `Training shows a model pictures with their answers, and after each step its numbers move a little \
@@ -654,6 +665,52 @@ Mean of patches that share a side: ${near}; of all others: ${far}.`,
   filtersWords: (cosine: string) =>
     `Each 4×4 picture is one filter: a patch is multiplied by it, pixel by pixel, and the sum is one number of the token. \
 One scale for all stops. Cosine between these filters and those of step 0: ${cosine}.`,
+  live: {
+    heading: "Train one yourself, here",
+    lead: `A new Vision Transformer begins with random numbers and learns in this tab, from MNIST's first training images. After each \
+epoch it reads 1,000 test images that it does not train on, and all along your drawing. The first run loads 1 MB of images. \
+Training rests while the tab is hidden or this figure is far from the screen.`,
+    without: `MNIST's images are not in this build, so nothing can be trained here: they are not part of the repository. To have them, put \
+MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run build`,
+    panel: "What to train",
+    presets: "Recipes to begin with",
+    kinds: { myvit: "MyViT", ours: "Ours, small" },
+    controls: {
+      width: "Width", depth: "Blocks", heads: "Heads", patch: "Patch", position: "Positions", rate: "Learning rate",
+      augment: "Augmentation", images: "Images", epochs: "Epochs",
+    },
+    train: "Train",
+    pause: "Pause",
+    goOn: "Go on",
+    step: "Step",
+    restart: "Restart",
+    save: "Download the model",
+    breakIt: "Break it:",
+    breaks: { positions: "no positions", rate: "learning rate × 30", head: "one head" },
+    progress: "Progress of the training",
+    prepared: (done: string, all: string) => `${done} of ${all} images are ready`,
+    at: ({ epoch, epochs, step, steps, loss, right, speed, left }: LiveStep) =>
+      `Epoch ${epoch} of ${epochs}, step ${step} of ${steps}: loss ${loss}, ${right} right. ${speed} images a second, ${left} s left.`,
+    loading: "The images load…",
+    training: "Training…",
+    paused: "Paused.",
+    resting: "It rests until you look again.",
+    finished: (right: string, images: string, share: string) => `Finished. It reads ${right} of the ${images} test images right: ${share}.`,
+    failed: (why: string) => `The training ended: ${why}`,
+    about: (recipe: string, images: string, change: string) => `This run: ${recipe}, ${images} training images${change && `, with ${change}`}.`,
+    recipe: "The recipe, as vit train takes it",
+    curve: "Loss and test accuracy",
+    curveWords: (loss: string, share: string) => `Loss and test accuracy over the epochs. Loss: ${loss || "none yet"}. Test accuracy: ${share || "none yet"}.`,
+    curveLegend: "Line and left axis: the loss in training, the mean of the epoch so far. Dots and right axis: right answers among the test images.",
+    bars: "What it reads in your drawing",
+    says: (label: string, p: string) => `It says ${label}, ${p}.`,
+    confusion: "Test images: what they are, what it reads",
+    confusionWords: "Each row is a digit, each column an answer. Right answers lie on the diagonal.",
+    written: (label: string) => `a ${label}`,
+    read: (label: string) => `read as ${label}`,
+    filters: "Filters of the run",
+    filtersWords: "How each number of a token weighs the pixels of its patch. The scale grows with the weights.",
+  },
 };
 
 /** 8. Beside a convolutional network. */

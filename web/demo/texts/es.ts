@@ -818,6 +818,52 @@ Media de los parches que comparten un lado: ${near}; de todos los demás: ${far}
     filtersWords: (cosine) =>
       `Cada imagen de 4×4 es un filtro: un parche se multiplica por él, píxel a píxel, y la suma es un número del token. \
 Una sola escala para todas las paradas. Coseno entre estos filtros y los del paso 0: ${cosine}.`,
+    live: {
+      heading: "Entrena uno tú, aquí",
+      lead: `Un Vision Transformer nuevo empieza con números aleatorios y aprende en esta pestaña, con las primeras imágenes de entrenamiento \
+de MNIST. Tras cada época lee 1.000 imágenes de prueba con las que no entrena, y todo el tiempo tu dibujo. El primer entrenamiento carga 1 MB de \
+imágenes. Descansa mientras la pestaña está oculta o esta figura está lejos de la pantalla.`,
+      without: `Las imágenes de MNIST no están en esta versión de la página, así que aquí no se puede entrenar: no forman parte del repositorio. \
+Para tenerlas, pon los cuatro archivos de MNIST en una carpeta, nómbrala en $VITRINE_DATA y ejecuta: npm run build`,
+      panel: "Qué se entrena",
+      presets: "Recetas para empezar",
+      kinds: { myvit: "MyViT", ours: "La nuestra, pequeña" },
+      controls: {
+        width: "Anchura", depth: "Bloques", heads: "Cabezas", patch: "Parche", position: "Posiciones", rate: "Tasa de aprendizaje",
+        augment: "Aumento de datos", images: "Imágenes", epochs: "Épocas",
+      },
+      train: "Entrenar",
+      pause: "Pausa",
+      goOn: "Seguir",
+      step: "Un paso",
+      restart: "Empezar de nuevo",
+      save: "Descargar el modelo",
+      breakIt: "Para estropearlo:",
+      breaks: { positions: "sin posiciones", rate: "tasa de aprendizaje × 30", head: "una sola cabeza" },
+      progress: "Progreso del entrenamiento",
+      prepared: (done, all) => `${done} de ${all} imágenes están listas`,
+      at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>
+        `Época ${epoch} de ${epochs}, paso ${step} de ${steps}: pérdida ${loss}, ${right} de aciertos. ${speed} imágenes por segundo, quedan ${left} s.`,
+      loading: "Las imágenes se cargan…",
+      training: "Entrenando…",
+      paused: "En pausa.",
+      resting: "Descansa hasta que vuelvas a mirar.",
+      finished: (right, images, share) => `Terminado. Lee bien ${right} de las ${images} imágenes de prueba: ${share}.`,
+      failed: (why) => `El entrenamiento terminó: ${why}`,
+      about: (recipe, images, change) => `Este entrenamiento: ${recipe}, ${images} imágenes de entrenamiento${change && `, cambio: ${change}`}.`,
+      recipe: "La receta, como la toma vit train",
+      curve: "Pérdida y aciertos en la prueba",
+      curveWords: (loss, share) => `Pérdida y aciertos en la prueba a lo largo de las épocas. Pérdida: ${loss || "aún ninguna"}. Aciertos: ${share || "aún ninguno"}.`,
+      curveLegend: "Línea y eje izquierdo: la pérdida al entrenar, media de la época hasta ahí. Puntos y eje derecho: aciertos en las imágenes de prueba.",
+      bars: "Lo que lee en tu dibujo",
+      says: (label, p) => `Dice ${label}, ${p}.`,
+      confusion: "Imágenes de prueba: qué son, qué lee",
+      confusionWords: "Cada fila es una cifra, cada columna una respuesta. Los aciertos están en la diagonal.",
+      written: (label) => `un ${label}`,
+      read: (label) => `leído como ${label}`,
+      filters: "Filtros de este entrenamiento",
+      filtersWords: "Cómo pesa cada número de un token los píxeles de su parche. La escala crece con los pesos.",
+    },
   },
   cnn: {
     lead: `Una red convolucional desliza pequeños filtros sobre la imagen: cada una de sus unidades ve una ventana pequeña, y cada \

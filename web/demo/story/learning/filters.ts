@@ -10,7 +10,18 @@ import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
 import { cosine } from "../vectors.ts";
 
-const CELL = 14, GAP = 7, ACROSS = 8;
+/** CSS pixels of a filter's side, and between filters. */
+const SIDE = 56, GAP = 7;
+
+export interface Look {
+  /** The weight of the strongest colour. */
+  top: number;
+  dark: boolean;
+  /** CSS pixels of a filter's side. */
+  pixels: number;
+  /** Filters in a row. */
+  across: number;
+}
 
 export interface Filters {
   readonly side: number;
@@ -32,16 +43,34 @@ export async function readFilters(count: number): Promise<Filters> {
   return { side, all };
 }
 
+/** Paints filters (D, side, side) side by side. Returns the index of the largest weight. */
+export function paintFilters(canvas: HTMLCanvasElement, filters: Float32Array, side: number, { top, dark, pixels, across }: Look): number {
+  const size = side * side, count = filters.length / size;
+  const cell = pixels / side, step = side * cell + GAP, ratio = devicePixelRatio || 1;
+  const [width, height] = [Math.min(count, across) * step - GAP, Math.ceil(count / across) * step - GAP];
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  Object.assign(canvas, { width: width * ratio, height: height * ratio });
+  const context = canvas.getContext("2d")!;
+  context.scale(ratio, ratio);
+  context.fillStyle = css(tone(0.12, dark));
+  context.fillRect(0, 0, width, height);
+  let most = 0;
+  filters.forEach((value, i) => {
+    const filter = Math.floor(i / size), row = Math.floor((i % size) / side), column = i % side;
+    if (Math.abs(value) > Math.abs(filters[most]!)) most = i;
+    context.fillStyle = signedColour(value, top, dark);
+    context.fillRect((filter % across) * step + column * cell, Math.floor(filter / across) * step + row * cell, cell, cell);
+  });
+  return most;
+}
+
 /** Returns the figure and what draws a snapshot's filters in it, on one scale for all snapshots. */
 export function buildFilters({ side, all }: Filters, texts: Texts): [HTMLElement, (at: number, dark: boolean) => void] {
   const { learning: words, grid } = texts;
-  const size = side * side, count = all[0]!.length / size, step = side * CELL + GAP;
-  const scale = signedScale(...all);
+  const size = side * side, scale = signedScale(...all);
   const canvas = h("canvas", { className: "filters" });
   canvas.setAttribute("role", "img");
-  const [width, height] = [Math.min(count, ACROSS) * step - GAP, Math.ceil(count / ACROSS) * step - GAP];
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
   const largest = h("p", { className: "grid-words" }), start = h("figcaption");
   const root = h("div", { className: "grid" },
     h("div", { className: "grid-scroll" }, canvas),
@@ -50,21 +79,8 @@ export function buildFilters({ side, all }: Filters, texts: Texts): [HTMLElement
     saver(grid.picture, words.filters, () => canvas),
     start);
   const draw = (at: number, dark: boolean) => {
-    const ratio = devicePixelRatio || 1;
-    Object.assign(canvas, { width: width * ratio, height: height * ratio });
-    const context = canvas.getContext("2d")!;
-    context.scale(ratio, ratio);
-    context.fillStyle = css(tone(0.12, dark));
-    context.fillRect(0, 0, width, height);
     const filters = all[at]!;
-    let most = 0;
-    filters.forEach((value, i) => {
-      const filter = Math.floor(i / size), row = Math.floor((i % size) / side), column = i % side;
-      if (Math.abs(value) > Math.abs(filters[most]!)) most = i;
-      context.fillStyle = signedColour(value, scale.signed, dark);
-      const left = (filter % ACROSS) * step + column * CELL, top = Math.floor(filter / ACROSS) * step + row * CELL;
-      context.fillRect(left, top, CELL, CELL);
-    });
+    const most = paintFilters(canvas, filters, side, { top: scale.signed, dark, pixels: SIDE, across: 8 });
     const at1 = [Math.floor(most / size), Math.floor((most % size) / side), most % side].map((n) => n + 1);
     largest.textContent = words.largestWeight(at1[0]!, at1[1]!, at1[2]!, number(filters[most]!));
     start.textContent = words.filtersWords(number(cosine(filters, all[0]!)));

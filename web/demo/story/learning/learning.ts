@@ -1,4 +1,4 @@
-/** 7. How it learnt: the snapshots of one run read the visitor's drawing. */
+/** 7. How it learnt: the snapshots of one run read the visitor's drawing, and a visitor's own run does. */
 import { snapshotSteps } from "../../explain/models.ts";
 import { cite } from "../cite.ts";
 import { h } from "../dom.ts";
@@ -9,12 +9,17 @@ import { readFilters } from "./filters.ts";
 
 export const chapter: Chapter = (root, story) => {
   const { learning: texts } = story.texts;
-  const body = h("div");
+  const body = h("div"), live = h("div");
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task), body,
-    h("p", { className: "notice-this" }, texts.notice), cite(texts.cite));
-  return loads(body, story, async () => {
+    h("p", { className: "notice-this" }, texts.notice), cite(texts.cite), live);
+  const drawRecorded = loads(body, story, async () => {
     const steps = await snapshotSteps();
     return buildFigures(steps, await readFilters(steps.length), story);
   });
+  const drawLive = loads(live, story, async () => (await import("./live/live.ts")).buildLive(story));
+  return (scene) => {
+    drawRecorded(scene);
+    drawLive(scene);
+  };
 };

@@ -2,6 +2,7 @@
 import { Vit, type VitConfig } from "vitrine";
 import type { Step } from "vitrine/train";
 import { readSafetensors, writeSafetensors } from "../../explain/safetensors.mjs";
+import { threadsToTrain } from "../threads.ts";
 import { type Example, lessonOf } from "./lesson.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 import type { Shelf } from "./shelf.ts";
@@ -11,8 +12,6 @@ export interface Learning {
   /** `steps`: of the whole lesson. */
   onStep(at: Step, step: number, steps: number): void;
 }
-
-const MOST_THREADS = 4;
 
 /** The taught model's file. It holds the examples too. */
 export async function learn(
@@ -25,7 +24,7 @@ export async function learn(
   const { labels, freeze, training, drawings, names, epochs } = lessonOf(examples, config);
   const trainer = await Trainer.create(
     { from: new URL(file, document.baseURI), labels, freeze, training },
-    { worker: true, threads: crossOriginIsolated ? Math.min(MOST_THREADS, navigator.hardwareConcurrency) : 1, signal },
+    { worker: true, threads: threadsToTrain(), signal },
   );
   try {
     await trainer.add(drawings, names);

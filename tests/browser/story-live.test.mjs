@@ -1,0 +1,243 @@
+// "Train one yourself, here" in the chapter "How it learnt": runs in the tab, beside the package in Node.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { Vit } from "../../dist/vit.js";
+import { testDigits } from "../../web/scripts/data.mjs";
+import { unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
+import { unasked } from "./browsers.mjs";
+import { DIGITS, openBrowser, skip } from "./harness.mjs";
+import { stored } from "./host.mjs";
+import { drawingOn, visitChapter } from "./story.mjs";
+
+const assets = new URL("../../build/page/assets/", import.meta.url);
+const file = skip ? undefined : readdirSync(assets).find((name) => name.startsWith("mnist-digits"));
+const mnist = skip ? undefined : testDigits();
+const needsMnist = { skip: skip || (file && mnist ? false : "MNIST is not at hand, or was not when the page was built") };
+
+const STATUS = "#learning-live-status", NUMBERS = "#learning-live-numbers";
+const inPhase = (page, phase) => page.locator(`${STATUS}[data-phase=${phase}]`).waitFor();
+const numbers = (page) => page.locator(NUMBERS).evaluate(({ dataset, textContent }) => ({ ...dataset, textContent }));
+const stepAfter = (page, { epoch, step }) =>
+  page.waitForFunction(([selector, epoch, step]) => {
+    const { dataset } = document.querySelector(selector);
+    return dataset.epoch > epoch || (dataset.epoch === epoch && Number(dataset.step) > Number(step));
+  }, [NUMBERS, epoch, step]);
+const press = (page, name) => page.locator("#learning-live").getByRole("button", { name, exact: true }).click();
+const recipe = async (page) => JSON.parse(await page.locator("#learning-live pre").textContent());
+const frames = (page, count) => page.evaluate((count) => new Promise((done) => {
+  const next = () => (count-- > 0 ? requestAnimationFrame(next) : done());
+  next();
+}), count);
+/** Chooses the preset with 1,000 images. */
+const choose = async (page, preset, epochs) => {
+  await press(page, preset);
+  await page.selectOption("#live-images", "1000");
+  await page.selectOption("#live-epochs", String(epochs));
+};
+const visitLive = async (browser, options) => {
+  const visit = await visitChapter(browser, "learning", DIGITS[1], options);
+  await visit.page.locator("#learning-says[data-label]").waitFor(); // the figures above have their height
+  await visit.page.locator("#learning-live-train").scrollIntoViewIfNeeded();
+  return visit;
+};
+
+describe("train one yourself", needsMnist, () => {
+  const asked = [];
+  let browser, page, trouble, close;
+  let refuse = true;
+  before(async () => {
+    browser = await openBrowser();
+    const before = async (page) => {
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      await page.route("**/mnist-digits*", (route) => (refuse ? route.fulfill({ status: 503 }) : route.continue()));
+    };
+    ({ page, trouble, close } = await visitLive(browser, { before }));
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
+
+  /** Steps once, then trains to the end. Returns the first loss, the last one, and what is said. */
+  const runToEnd = async () => {
+    await inPhase(page, "paused");
+    const first = await numbers(page);
+    assert.deepEqual([first.epoch, first.step], ["1", "1"]);
+    await press(page, "Go on");
+    await inPhase(page, "finished");
+    return { first: Number(first.loss), last: Number((await numbers(page)).loss), says: await page.locator(STATUS).textContent() };
+  };
+  let ended;
+
+  test("images and trainer are fetched only when Train or Step is pressed", async () => {
+    const late = () => asked.filter((path) => /mnist-digits|train/.test(path));
+    assert.deepEqual(late(), []);
+    await choose(page, "MyViT", 6);
+    assert.deepEqual(late(), []);
+    assert.deepEqual(trouble, []);
+    await press(page, "Train");
+    await inPhase(page, "failed");
+    assert.ok(late().some((path) => path.endsWith(file)), late().join(" "));
+  });
+
+  test("if the images do not load, the page says so, and the next press tries again", async () => {
+    assert.match(await page.locator(STATUS).textContent(), /^The training ended: .*503/);
+    trouble.length = 0; // the browser itself complains about 503
+    refuse = false;
+    await press(page, "Step");
+    await inPhase(page, "paused");
+  });
+
+  test("MyViT's loss falls, and the weights read as many of MNIST's test images as the page says", async () => {
+    ended = await runToEnd();
+    assert.ok(ended.last < ended.first - 0.2, `from ${ended.first} to ${ended.last}`);
+    const right = Number(/^Finished\. It reads (\d+) of the 1,000 test images right: \d+\.\d %\.$/.exec(ended.says)?.[1]);
+    const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Download the model")]);
+    const vit = await Vit.load(new Uint8Array(readFileSync(await download.path())));
+    const { images, labels } = mnist; // the page's file has 16 levels of grey
+    const image = (at) => Float32Array.from(images.subarray(at * 784, (at + 1) * 784), (value) => Math.round((value * 15) / 255) / 15);
+    const answers = await vit.classifyAll(Array.from({ length: 1000 }, (_, at) => image(at)), { topK: 1 });
+    const counts = new Array(100).fill(0);
+    answers.forEach(({ classes }, at) => counts[labels[at] * 10 + classes[0].index]++);
+    const diagonal = counts.filter((_, at) => at % 11 === 0).reduce((sum, count) => sum + count);
+    // Another build may round otherwise, and so read an image on the edge as another digit.
+    assert.ok(Math.abs(diagonal - right) <= 2, `${right}, not ${diagonal}`);
+    await page.waitForFunction((diagonal) => {
+      const counts = document.querySelector(".live-confusion canvas").dataset.counts?.split(",").map(Number);
+      return Math.abs(counts?.filter((_, at) => at % 11 === 0).reduce((sum, count) => sum + count) - diagonal) <= 2;
+    }, diagonal);
+    const { classes } = await vit.classify(await drawingOn(page));
+    await page.waitForFunction(([label, p]) => {
+      const best = document.querySelector("#learning-live-bars .best");
+      return best?.dataset.label === label && Math.abs(best.dataset.p - p) < 1e-4;
+    }, [classes[0].label, classes[0].p]);
+    vit.dispose();
+  });
+
+  test("the same seed gives the same numbers again", async () => {
+    await press(page, "Step");
+    assert.deepEqual(await runToEnd(), ended);
+  });
+
+  test("Pause stops the steps and Go on goes on; so does a hidden tab, and a screen that is far away", async () => {
+    await choose(page, "Ours, small", 30);
+    await press(page, "Train");
+    await inPhase(page, "training");
+    const rests = async (words) => {
+      await inPhase(page, "paused");
+      assert.equal(await page.locator(STATUS).textContent(), words);
+      const at = await numbers(page);
+      await frames(page, 20);
+      assert.deepEqual(await numbers(page), at);
+      return at;
+    };
+    await stepAfter(page, { epoch: "1", step: "1" });
+    await press(page, "Pause");
+    let at = await rests("Paused.");
+    await press(page, "Go on");
+    await stepAfter(page, at);
+    const hide = (hidden) => page.evaluate((hidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await hide(true);
+    at = await rests("It rests until you look again.");
+    await hide(false);
+    await stepAfter(page, at);
+    await page.evaluate(() => scrollTo(0, 0));
+    at = await rests("It rests until you look again.");
+    await page.locator("#learning-live-train").scrollIntoViewIfNeeded();
+    await stepAfter(page, at);
+    await press(page, "Pause");
+    await inPhase(page, "paused");
+    await hide(true);
+    await hide(false);
+    await frames(page, 5);
+    await inPhase(page, "paused"); // a pause by hand stays
+  });
+
+  test("what is broken is in the recipe of the run, and nothing else is", async () => {
+    const whole = await recipe(page);
+    const broken = {
+      "no positions": [{ position: "none" }, {}],
+      "one head": [{ heads: 1 }, {}],
+      "learning rate × 30": [{}, { learning_rate: 0.12 }],
+    };
+    for (const [name, [model, training]] of Object.entries(broken)) {
+      await press(page, name);
+      await page.locator("#learning-live-run", { hasText: `with ${name}` }).waitFor();
+      assert.deepEqual(await recipe(page), { model: { ...whole.model, ...model }, training: { ...whole.training, ...training } });
+      await inPhase(page, "training");
+    }
+    await press(page, "Pause");
+    await inPhase(page, "paused");
+  });
+
+  test("only heads into which the width divides are offered", async () => {
+    const offered = () => page.locator("#live-heads option").evaluateAll((all) => all.map(({ value }) => Number(value)));
+    await press(page, "Ours, small");
+    assert.deepEqual(await offered(), [1, 2, 4, 8, 16]);
+    await page.selectOption("#live-heads", "16");
+    await page.selectOption("#live-width", "8");
+    assert.deepEqual(await offered(), [1, 2, 4]);
+    assert.equal((await recipe(page)).model.heads, 1);
+  });
+
+  test("axe finds no violation, and nothing is wider than 320 pixels", async () => {
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      const { violations } = await page.evaluate(() =>
+        globalThis.axe.run("#learning-live", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
+      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], colorScheme);
+    }
+    await page.setViewportSize({ width: 320, height: 700 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.setViewportSize({ width: 1200, height: 900 });
+  });
+
+  test("nothing was complained about", () => assert.deepEqual(trouble, []));
+
+  test("the page's own store leaves the images out until they are asked for", { skip: unasked }, async () => {
+    const other = await browser.visit({ stores: true });
+    await stored(other.page);
+    const kept = () => other.page.evaluate(async () => {
+      const all = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+      return all.flat().map(({ url }) => url);
+    });
+    const urls = await kept();
+    assert.ok(urls.length > 10 && !urls.some((url) => url.includes("mnist-digits")), urls.join(" "));
+    await other.close();
+  });
+
+  test("the file holds MNIST's own labels, in at most 1.7 MB", () => {
+    const bytes = readFileSync(new URL(file, assets));
+    assert.ok(bytes.length <= 1_700_000, `${bytes.length} bytes`);
+    assert.deepEqual([...unpackDigits(gunzipSync(bytes)).test.labels], [...mnist.labels.subarray(0, 1000)]);
+  });
+});
+
+describe("without MNIST", { skip }, () => {
+  test("the figure says that nothing can be trained, and how to get the images", async () => {
+    const browser = await openBrowser();
+    const other = await visitChapter(browser, "learning", DIGITS[1], {
+      before: (page) => page.route("**/live-*.js", async (route) => {
+        const name = new URL(route.request().url()).pathname.split("/").at(-1);
+        const script = readFileSync(new URL(name, assets), "utf8");
+        const body = script.replace(/(""\s*\+\s*)?new URL\([`"']mnist-digits[^)]*\)\.href/, "undefined");
+        if (file) assert.notEqual(body, script);
+        await route.fulfill({ body, contentType: "text/javascript" });
+      }),
+    });
+    const figure = other.page.locator("#learning-live");
+    await figure.locator(".without").waitFor();
+    assert.match(await figure.textContent(), /nothing can be trained here.*\$VITRINE_DATA.*npm run build/);
+    assert.equal(await figure.getByRole("button").count(), 0);
+    assert.deepEqual(other.trouble, []);
+    await other.close();
+    await browser.close();
+  });
+});

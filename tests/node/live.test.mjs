@@ -1,0 +1,83 @@
+// "Train one yourself, here" on the page: the recipes that its panel makes, and its file of MNIST.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+import { Trainer } from "../../dist/train.js";
+import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
+
+let folder, recipe;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  const input = fileURLToPath(new URL("../../web/demo/story/learning/live/recipe.ts", import.meta.url));
+  const bundle = await rolldown({ input });
+  await bundle.write({ file: join(folder, "recipe.mjs") });
+  await bundle.close();
+  recipe = await import(pathToFileURL(join(folder, "recipe.mjs")).href);
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Trains a step on an image of each class. Returns the model's config. */
+async function train(choices) {
+  const trainer = await Trainer.create({ recipe: recipe.recipeOf(choices) });
+  try {
+    const labels = Array.from({ length: 10 }, (_, digit) => digit);
+    await trainer.add(labels.map((digit) => new Float32Array(PIXELS).fill(digit / 10)), labels);
+    for await (const { loss } of trainer.run({ epochs: 1 })) assert.ok(Number.isFinite(loss));
+    return trainer.config;
+  } finally {
+    trainer.dispose();
+  }
+}
+
+test("every choice of the panel makes a recipe that trains", async () => {
+  const { PRESETS, OFFERED, POSITIONS, BREAKS, headsFor } = recipe;
+  let count = 0;
+  for (const preset of Object.values(PRESETS)) {
+    const all = [
+      {}, { augment: true },
+      ...OFFERED.width.flatMap((width) => headsFor(width).map((heads) => ({ width, heads }))),
+      ...OFFERED.depth.map((depth) => ({ depth })),
+      ...POSITIONS.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
+      ...Object.values(BREAKS).map((change) => change(preset)),
+    ];
+    for (const some of all) {
+      const { width, depth, heads, patch, position } = { ...preset, ...some };
+      const config = await train({ ...preset, ...some });
+      assert.deepEqual(
+        [config.width, config.depth, config.heads, config.patch_size[0], config.position],
+        [width, depth, heads, patch, position], JSON.stringify(some));
+      count++;
+    }
+  }
+  assert.ok(count > 80, `${count} recipes`);
+});
+
+test("the presets and their breaks: each changes one thing only", () => {
+  const { PRESETS, BREAKS } = recipe;
+  assert.deepEqual(BREAKS.positions(PRESETS.ours), { position: "none" });
+  assert.deepEqual(BREAKS.head(PRESETS.myvit), { heads: 1 });
+  assert.ok(Math.abs(BREAKS.rate(PRESETS.myvit).rate - 0.15) < 1e-12);
+  assert.deepEqual(BREAKS.rate({ ...PRESETS.ours, rate: 5 }), { rate: 10 }, "no more than the trainer takes");
+});
+
+test("a packed digit comes back within half a level of 15, with its label", () => {
+  const part = (count, seed) => ({
+    images: Uint8Array.from({ length: count * PIXELS }, (_, i) => (i * seed + (i >> 3)) % 256),
+    labels: Uint8Array.from({ length: count }, (_, i) => (i * seed) % 10),
+  });
+  const raw = { train: part(COUNTS.train, 37), test: part(COUNTS.test, 91) };
+  const packed = packDigits(raw), back = unpackDigits(packed);
+  for (const [name, at] of [["train", 0], ["train", 1], ["train", COUNTS.train - 1], ["test", 0], ["test", COUNTS.test - 1]]) {
+    assert.deepEqual(back[name].labels, raw[name].labels);
+    const image = back[name].image(at);
+    image.forEach((value, i) => {
+      const want = raw[name].images[at * PIXELS + i] / 255;
+      assert.ok(Math.abs(value - want) <= 0.5 / 15 + 1e-6, `${name} ${at}, pixel ${i}: ${value}, not ${want}`);
+    });
+  }
+  assert.throws(() => unpackDigits(packed.subarray(1)), /expected MNIST's 11000 images/);
+});

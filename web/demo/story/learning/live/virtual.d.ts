@@ -1,0 +1,5 @@
+/** See web/demo/mnist.mjs. */
+declare module "virtual:mnist-digits" {
+  const address: string | undefined;
+  export default address;
+}
