@@ -89,7 +89,8 @@ class Arena {
       }
     }
     for (const side of sides) await side.close();
-    return pairs.map((pair) => this.row(pair, batch));
+    const { variant } = this.vit, operations = batch * flops(this.model.config);
+    return pairs.map((pair) => pairRow(pair, { precision, batch, variant, operations }));
   }
 
   async f32Peers(ours, images) {
@@ -174,26 +175,27 @@ class Arena {
     side.close = () => vit.dispose();
     return [{ row: "threads", side, peer: ours, against: "vitrine, one thread", threads: THREADS }];
   }
+}
 
-  row({ row, side, peer, against, threads = 1, ...more }, batch) {
-    const ms = median(side.times);
-    return {
-      row,
-      precision: this.plan.precision,
-      batch,
-      threads,
-      variant: this.vit.variant,
-      ours_ms: ms,
-      ours_best_ms: Math.min(...side.times),
-      peer: against,
-      ...(peer.form && { peer_form: peer.form }),
-      peer_ms: median(peer.times),
-      peer_best_ms: Math.min(...peer.times),
-      ratio: median(peer.times) / ms,
-      gflops: (batch * flops(this.model.config)) / ms / 1e6,
-      ...more,
-    };
-  }
+/** The row of a pair of timed sides. `about`: { precision, batch, variant, operations }, those of a call. */
+export function pairRow({ row, side, peer, against, threads = 1, ...more }, { precision, batch, variant, operations }) {
+  const ms = median(side.times);
+  return {
+    row,
+    precision,
+    batch,
+    threads,
+    variant,
+    ours_ms: ms,
+    ours_best_ms: Math.min(...side.times),
+    peer: against,
+    ...(peer.form && { peer_form: peer.form }),
+    peer_ms: median(peer.times),
+    peer_best_ms: Math.min(...peer.times),
+    ratio: median(peer.times) / ms,
+    gflops: operations / ms / 1e6,
+    ...more,
+  };
 }
 
 async function answered(side) {
@@ -201,7 +203,8 @@ async function answered(side) {
   return side;
 }
 
-async function time(side, slice) {
+/** Runs a side at least once, until `slice` milliseconds are over, and keeps the times. */
+export async function time(side, slice) {
   const end = performance.now() + slice;
   do {
     const start = performance.now();

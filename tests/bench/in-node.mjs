@@ -18,6 +18,8 @@ export function inNode(execPath, limits) {
     where: `Node ${execFileSync(execPath, ["--version"], { encoding: "utf8" }).trim().slice(1)}`,
     contest: (name, plan) =>
       child("in-node-contest.mjs", name, JSON.stringify(plan), JSON.stringify(limits)),
+    training: (recipe, plan) =>
+      child("in-node-training.mjs", recipe, JSON.stringify(plan), JSON.stringify(limits)),
     startUp: async (name, plan) => {
       const model = await modelOf(name, () => readFileSync(name));
       const folder = fileURLToPath(new URL("build/bench/", root));

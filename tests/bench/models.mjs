@@ -113,20 +113,38 @@ export function randomModel(shape, seed = 1) {
   return { config, tensors };
 }
 
-/** The model with the fixed positions of sincos2d as a tensor, as our peers need them: half of the
- *  width for a patch's column, half for its row, each all sines, then all cosines. */
-export function withPositions({ config, tensors }) {
-  if (config.position !== "sincos2d" || tensors.has("pos_embed")) return { config, tensors };
-  const { width: D, prefix, image_size, patch_size } = config, quarter = D / 4;
-  const columns = image_size[1] / patch_size[1], N = patchCount(config), T = prefix.length + N;
-  const data = new Float32Array(T * D);
-  for (let n = 0; n < N; n++) {
-    [n % columns, Math.floor(n / columns)].forEach((place, half) => {
+// What the fixed positions add to a row (D) of the token at row y and column x of the grid; t counts the
+// prefix tokens, too.
+const fixed = {
+  sincos1d(row, { t }) {
+    const D = row.length;
+    for (let i = 0; i < D; i++) {
+      const angle = t / 10000 ** ((i - (i % 2)) / D);
+      row[i] = i % 2 ? Math.cos(angle) : Math.sin(angle);
+    }
+  },
+  // Half of the width for the column, half for the row, each all sines, then all cosines.
+  sincos2d(row, { t, prefix, x, y }) {
+    if (t < prefix) return;
+    const quarter = row.length / 4;
+    [x, y].forEach((place, half) => {
       for (let i = 0; i < quarter; i++) {
-        const angle = place / 10000 ** (i / quarter), at = (prefix.length + n) * D + 2 * half * quarter + i;
-        [data[at], data[at + quarter]] = [Math.sin(angle), Math.cos(angle)];
+        const angle = place / 10000 ** (i / quarter), at = 2 * half * quarter + i;
+        [row[at], row[at + quarter]] = [Math.sin(angle), Math.cos(angle)];
       }
     });
+  },
+};
+
+/** The model with its fixed positions as a tensor, as our peers need them. */
+export function withPositions({ config, tensors }) {
+  const fill = fixed[config.position];
+  if (!fill || tensors.has("pos_embed")) return { config, tensors };
+  const { width: D, image_size, patch_size } = config, columns = image_size[1] / patch_size[1];
+  const prefix = config.prefix.length, T = prefix + patchCount(config), data = new Float32Array(T * D);
+  for (let t = 0; t < T; t++) {
+    const n = t - prefix;
+    fill(data.subarray(t * D, (t + 1) * D), { t, prefix, x: n % columns, y: Math.floor(n / columns) });
   }
   return { config, tensors: new Map([...tensors, ["pos_embed", { shape: [1, T, D], data }]]) };
 }
@@ -173,7 +191,8 @@ export function flops(config) {
   const convolutions = channels.slice(1).reduce((sum, S, i) =>
     sum + 9 * channels[i] * S * area(config.image_size) / strides[i + 1] ** 2, 0);
   const patch = channels.at(-1) * area(config.patch_size) / strides.at(-1) ** 2;
-  const blocks = L * T * (3 * D * D + D * D + 2 * D * M + 2 * T * D);
+  const perHead = config.attention === "per_head"; // q, k and v of a head see its slice alone
+  const blocks = L * T * ((perHead ? 3 * D * D / config.heads : 4 * D * D) + 2 * D * M + 2 * T * D);
   return 2 * (convolutions + N * patch * D + blocks + D * K);
 }
 

@@ -8,14 +8,17 @@ import { Trouble, main, root, run } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const DIGITS = join(root, "weights", "digits.safetensors");
-const ROWS = ["f32", "int8", "maps", "threads", "start-up"];
+const ROWS = ["f32", "int8", "maps", "threads", "start-up", "train"];
+/** Recipes to take training steps of, with their batches. */
+const TRAINED = [["digits-plain", 64], ["myvit", 128]];
 const PLACES = ["node", "chromium"];
 
 const help = `npm run bench [-- OPTIONS]
 
 Times each model against onnxruntime-web and tfjs-backend-wasm on the same weights, in Node and in
 headless Chromium: all sides in turn in one run, one thread each, after checking that their
-answers agree. Installs and builds what is missing, as npm test does. Takes about ten minutes.
+answers agree; and training in Node, after checking that the losses of 20 steps do. Installs and
+builds what is missing, as npm test does. Takes about 15 minutes.
 
   --json           the standard output holds a JSON array and nothing else
   --only PLACE     node or chromium (default: both)
@@ -29,6 +32,9 @@ answers agree. Installs and builds what is missing, as npm test does. Takes abou
                      threads   two threads against one: large models and batches
                      start-up  script's start to first prediction, against onnxruntime-web's:
                                small models
+                     train     a training step on a batch, against tfjs-backend-wasm and jax-js,
+                               and with two threads
+                               (in Node, whatever --model says)
   --rounds N       all sides in turn, N times (default: 10, large models 5)
   --variant NAME   our build: auto, relaxed, simd128, scalar (default: auto)
   --node PATH      another Node for Node's part
@@ -109,12 +115,26 @@ async function jobs(model, rows, plan) {
   return [...all, { title, name: `${title}, start-up`, work }];
 }
 
+/** The jobs that time training. */
+function trainingJobs(rows, plan) {
+  const job = (title, what, kind, own) => {
+    const recipe = join(root, "weights", `${title}.recipe.json`);
+    const none = { rows: [], notes: ["training is timed in Node only"] };
+    const work = async (place) => place[kind]?.(recipe, { ...plan, ...own }) ?? none;
+    return { title, name: `${title}, ${what}`, work };
+  };
+  return [
+    ...(rows.includes("train") ? TRAINED : []).map(([title, batch]) => job(title, "a training step", "training", { batch })),
+  ];
+}
+
 function versions() {
   const version = (name) =>
     JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8")).version;
   return {
     "onnxruntime-web": version("onnxruntime-web"),
     "tfjs-backend-wasm": version("@tensorflow/tfjs-backend-wasm"),
+    "jax-js": version("@jax-js/jax"),
   };
 }
 
@@ -142,7 +162,8 @@ await main(async () => {
   const { variant } = options;
   const plan = { rounds: positive("rounds", options.rounds), slice: SLICE, startUps: START_UPS, variant };
   const models = options.model?.flatMap((list) => list.split(",")) ?? [DIGITS, "random:tiny", "random:base"];
-  const work = (await Promise.all(models.map((model) => jobs(model, wanted, plan)))).flat();
+  const contests = await Promise.all(models.map((model) => jobs(model, wanted, plan)));
+  const work = [...contests.flat(), ...trainingJobs(wanted, plan)];
   await build.packages();
   const env = await build.wasm();
   await build.dist();
