@@ -20,6 +20,8 @@ export function inNode(execPath, limits) {
       child("in-node-contest.mjs", name, JSON.stringify(plan), JSON.stringify(limits)),
     training: (recipe, plan) =>
       child("in-node-training.mjs", recipe, JSON.stringify(plan), JSON.stringify(limits)),
+    epochs: (recipe, plan) =>
+      child("in-node-epochs.mjs", recipe, JSON.stringify(plan), JSON.stringify(limits)),
     startUp: async (name, plan) => {
       const model = await modelOf(name, () => readFileSync(name));
       const folder = fileURLToPath(new URL("build/bench/", root));

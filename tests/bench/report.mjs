@@ -8,12 +8,11 @@ export function named(place, where, done, versions) {
   const limit = Math.max(...done.map(({ limit }) => limit ?? 0));
   return done.flatMap(({ title, rows }) => rows.map((row) => {
     const { row: what, precision, batch, threads, gflops } = row;
-    const [library] = row.peer.split(" ");
-    const peer = row.peer.replace(library, [library, versions[library]].join(" ").trim());
+    const peer = row.peer && withVersion(row.peer, versions);
     const both = what === precision ? what : `${what} ${precision}`;
     const f32 = limit > 0 && precision === "f32" && gflops !== null;
     return rounded({
-      name: `${title}, ${both}, batch ${batch}, ${place}, against ${peer}`,
+      name: `${title}, ${both}, batch ${batch}, ${place}${peer ? `, against ${peer}` : ""}`,
       model: title,
       where,
       ...row,
@@ -21,6 +20,12 @@ export function named(place, where, done, versions) {
       ...(f32 && { limit_gflops: limit, share_of_limit: gflops / (limit * threads) }),
     });
   }));
+}
+
+/** The peer's name begins with its library's. */
+function withVersion(peer, versions) {
+  const [library] = peer.split(" ");
+  return peer.replace(library, [library, versions[library]].join(" ").trim());
 }
 
 function rounded(row) {
