@@ -155,7 +155,8 @@ async function surroundings() {
 
 const notes = `Medians of milliseconds a call, all sides in turn, on the same weights, after their answers were
 compared; each peer in the fastest of its forms. Ratio: the peer's median over ours. Limit: 128-bit
-multiply-add on registers alone, on one core. Heap: WebAssembly memory once one image has run.`;
+multiply-add on registers alone, on one core. Heap: WebAssembly memory once one image has run.
+A row of epochs gives the time of all its epochs.`;
 
 await main(async () => {
   const { values: options } = parseArgs({ options: optionTypes });
