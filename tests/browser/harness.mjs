@@ -130,6 +130,24 @@ export async function settled(page) {
   await frames();
 }
 
+/** The bytes of the file that the page saves after `press`. Firefox tells a test of no download. */
+export async function saved(page, press) {
+  await page.evaluate(() => {
+    const { createObjectURL } = URL;
+    globalThis.saved = new Promise((resolve) => {
+      URL.createObjectURL = (blob) => {
+        URL.createObjectURL = createObjectURL;
+        resolve(blob.arrayBuffer());
+        return createObjectURL.call(URL, blob);
+      };
+    });
+  });
+  await press();
+  const text = await page.evaluate(async () =>
+    new Uint8Array(await globalThis.saved).reduce((all, byte) => all + String.fromCharCode(byte), ""));
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
 /** A promise `opened` that resolves when `open` is called. */
 export function gate() {
   let open;

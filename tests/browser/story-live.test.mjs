@@ -8,7 +8,7 @@ import { Vit } from "../../dist/vit.js";
 import { testDigits } from "../../web/scripts/data.mjs";
 import { unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, openBrowser, skip } from "./harness.mjs";
+import { DIGITS, openBrowser, saved, skip } from "./harness.mjs";
 import { stored } from "./host.mjs";
 import { drawingOn, visitChapter } from "./story.mjs";
 
@@ -95,8 +95,7 @@ describe("train one yourself", needsMnist, () => {
     ended = await runToEnd();
     assert.ok(ended.last < ended.first - 0.2, `from ${ended.first} to ${ended.last}`);
     const right = Number(/^Finished\. It reads (\d+) of the 1,000 test images right: \d+\.\d %\.$/.exec(ended.says)?.[1]);
-    const [download] = await Promise.all([page.waitForEvent("download"), press(page, "Download the model")]);
-    const vit = await Vit.load(new Uint8Array(readFileSync(await download.path())));
+    const vit = await Vit.load(await saved(page, () => press(page, "Download the model")));
     const { images, labels } = mnist; // the page's file has 16 levels of grey
     const image = (at) => Float32Array.from(images.subarray(at * 784, (at + 1) * 784), (value) => Math.round((value * 15) / 255) / 15);
     const answers = await vit.classifyAll(Array.from({ length: 1000 }, (_, at) => image(at)), { topK: 1 });

@@ -1,10 +1,9 @@
 // The chapter "Teach it your own signs": what is taught is read, and the file says the same in Node.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, openBrowser, settled, skip, toChapter } from "./harness.mjs";
+import { DIGITS, openBrowser, saved, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const around = (points, grow, across = 0) =>
@@ -26,7 +25,7 @@ describe("teach it", { skip }, () => {
   });
 
   async function visit(address = `${browser.address}?model=digits-plain`, options = {}) {
-    ({ page, trouble, close } = await browser.visit({ address, acceptDownloads: true, ...options }));
+    ({ page, trouble, close } = await browser.visit({ address, ...options }));
     await toChapter(page, "teach-it");
     await page.locator("#teach-it-keep").waitFor();
   }
@@ -48,8 +47,12 @@ describe("teach it", { skip }, () => {
       await page.mouse.up();
     }
     await settled(page);
+    await has("#teach-it");
     await page.waitForFunction(() => document.querySelector("#teach-it-keep").ariaDisabled === "false");
   }
+  /** Waits until an element is about the drawing that is on the pad. */
+  const has = (selector) => page.waitForFunction((selector) =>
+    document.querySelector(selector).dataset.drawing === sessionStorage.getItem("vitrine-drawing"), selector);
   async function keep(strokes, name) {
     await draw(strokes);
     await page.locator("#teach-it-name").fill(name);
@@ -66,14 +69,11 @@ describe("teach it", { skip }, () => {
     await page.locator("#rail button").first().click();
     await draw(strokes);
     const shown = page.locator("#teach-it-reads");
+    await has("#teach-it-reads");
     await shown.waitFor();
-    await settled(page);
     return shown.evaluate(({ dataset }) => ({ label: dataset.label, p: Number(dataset.p) }));
   }
-  async function download() {
-    const [file] = await Promise.all([page.waitForEvent("download"), press("download")]);
-    return new Uint8Array(await readFile(await file.path()));
-  }
+  const download = () => saved(page, () => press("download"));
 
   test("says what is missing, and a thumbnail's click removes its example", async () => {
     await press("teach");

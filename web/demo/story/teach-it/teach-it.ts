@@ -2,6 +2,7 @@
 import { Vit } from "vitrine";
 import { SIDE } from "../../ink.ts";
 import { percent } from "../../logits.ts";
+import { pack } from "../../pack.ts";
 import type { Texts } from "../../texts/en.ts";
 import { Bars } from "../bars.ts";
 import { h } from "../dom.ts";
@@ -61,6 +62,7 @@ export const chapter: Chapter = (root, story) => {
   return (next) => {
     const repainted = last?.dark !== next.dark || last.model !== next.model;
     last = next;
+    root.dataset.drawing = pack(next.strokes); // whose answer stands above and whose example Keep makes
     scene = next.version === kept ? undefined : next;
     if (repainted) return drawAll();
     keeper.draw(labelsAfter(next.config.labels, shelves.now.examples), scene !== undefined);
@@ -97,7 +99,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
     const best = result.classes[0]!;
     bars!.draw(result.classes);
     answer.textContent = texts.answer(best.label, percent(best.p));
-    Object.assign(answer.dataset, { label: best.label, p: String(best.p) });
+    Object.assign(answer.dataset, { label: best.label, p: String(best.p), drawing: pack(scene.strokes) });
   });
   return {
     answer,
