@@ -49,8 +49,6 @@ void init_parameters(vit_model *model, uint64_t seed) {
     }
 }
 
-static const size_t NOT_FOUND = SIZE_MAX;
-
 static bool find_tensor(vit_tensor *found, const vit_model *model, const char *name) {
     for (size_t i = 0; i < vit_tensor_count(model); i++) {
         *found = vit_tensor_at(model, i);
@@ -81,6 +79,8 @@ static vit_status check_start(const vit_model *model, vit_model *from, vit_error
     }
     return VIT_OK;
 }
+
+static const size_t NOT_FOUND = SIZE_MAX;
 
 /* → the class of `from` that has the name of class `index` of `model`; NOT_FOUND: none. */
 static size_t same_class(const vit_model *model, const vit_model *from, size_t index) {

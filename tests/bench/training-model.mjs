@@ -58,7 +58,7 @@ export function patchRows(images, { channels, image_size: [height, width], patch
 
 /**
  * The mean cross-entropy of a batch.
- * @param ops the peer's operators, as in training-peers.mjs; none frees its arguments
+ * @param ops the peer's operators, as in training-sides.mjs; none frees its arguments
  * @param w the peer's tensors by name
  * @param input { patches: patchRows', position where it is fixed, classes: (B,K) of 0 and 1 }
  */

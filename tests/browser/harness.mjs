@@ -130,22 +130,26 @@ export async function settled(page) {
   await frames();
 }
 
-/** The bytes of the file that the page saves after `press`. Firefox tells a test of no download. */
+/** The file that the page saves after `press`: its name and its bytes. Firefox tells a test of no download. */
 export async function saved(page, press) {
   await page.evaluate(() => {
-    const { createObjectURL } = URL;
+    const { createObjectURL } = URL, { click } = HTMLAnchorElement.prototype;
     globalThis.saved = new Promise((resolve) => {
-      URL.createObjectURL = (blob) => {
+      let blob;
+      URL.createObjectURL = (given) => createObjectURL.call(URL, (blob = given));
+      HTMLAnchorElement.prototype.click = function () {
         URL.createObjectURL = createObjectURL;
-        resolve(blob.arrayBuffer());
-        return createObjectURL.call(URL, blob);
+        HTMLAnchorElement.prototype.click = click;
+        resolve({ name: this.download, blob });
       };
     });
   });
   await press();
-  const text = await page.evaluate(async () =>
-    new Uint8Array(await globalThis.saved).reduce((all, byte) => all + String.fromCharCode(byte), ""));
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+  const { name, text } = await page.evaluate(async () => {
+    const { name, blob } = await globalThis.saved, bytes = new Uint8Array(await blob.arrayBuffer());
+    return { name, text: bytes.reduce((all, byte) => all + String.fromCharCode(byte), "") };
+  });
+  return { name, bytes: Buffer.from(text, "latin1") };
 }
 
 /** A promise `opened` that resolves when `open` is called. */

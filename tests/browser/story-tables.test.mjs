@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, openBrowser, saved, settled, skip } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
 
 const TABLES = { patches: 1, positions: 3, score: 1, layers: 1, doubt: 1, cnn: 1, masks: 1 };
@@ -11,18 +11,6 @@ const TABLES = { patches: 1, positions: 3, score: 1, layers: 1, doubt: 1, cnn: 1
 const wordsOf = (table) => table.evaluate((element) =>
   [...element.querySelectorAll("caption, th, td")].filter((cell) => cell.getBoundingClientRect().width > 0)
     .map((cell) => cell.textContent).join("").replaceAll(/\s/g, ""));
-
-/** Presses a button in the page: the name and the text of the file that it saves. Firefox tells a test of no download. */
-const savedBy = (button) => button.evaluate(async (element) => {
-  const { createObjectURL } = URL, { click } = HTMLAnchorElement.prototype;
-  let blob, name;
-  URL.createObjectURL = (given) => createObjectURL.call(URL, (blob = given));
-  HTMLAnchorElement.prototype.click = function () { name = this.download; };
-  element.click();
-  URL.createObjectURL = createObjectURL;
-  HTMLAnchorElement.prototype.click = click;
-  return { name, text: await blob.text() };
-});
 
 /** In the page: the words of a picture without space, how many of its pixels are no paper, and how
  *  alike it and a screenshot are: the correlation of the ink in their squares of 6 pixels. */
@@ -73,18 +61,18 @@ describe("the story's tables", { skip }, () => {
       await settled(page);
       const tables = await chapter.locator("table").all();
       assert.equal(tables.length, count);
-      const saved = [];
+      const files = [];
       for (const table of tables) {
         await table.locator("th:visible").last().waitFor();
         await chapter.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
         const button = table.locator("xpath=following::button[1]");
         assert.match(await button.getAttribute("aria-label"), /^Save as SVG: \S/);
-        const { name, text } = await savedBy(button);
+        const { name, bytes } = await saved(page, () => button.evaluate((element) => element.click()));
         assert.match(name, /^[\p{L}\p{N}-]+\.svg$/u);
-        saved.push([table, name, text]);
+        files.push([table, name, bytes.toString()]);
       }
       assert.deepEqual(trouble, []); // a screenshot in Firefox needs a style that the page's policy forbids
-      for (const [table, name, text] of saved) {
+      for (const [table, name, text] of files) {
         await table.evaluate((element) => element.scrollIntoView({ block: "center" })); // below what stays pinned
         const screenshot = `data:image/png;base64,${(await table.screenshot()).toString("base64")}`;
         const { kind, words, painted, alike } = await page.evaluate(look, [text, screenshot]);

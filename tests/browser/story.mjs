@@ -2,17 +2,16 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { rolldown } from "rolldown";
-import { unpack } from "../../web/demo/explain/pack.mjs";
+import { unpack as unpackModels } from "../../web/demo/explain/pack.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { draw, toChapter } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
 const file = (path) => readFileSync(new URL(path, root));
 
 /** The small models and snapshots: { name: [{ step, weights }] }. */
-export const packed = () => unpack(gunzipSync(file("weights/explain.safetensors.gz")));
+export const packed = () => unpackModels(gunzipSync(file("weights/explain.safetensors.gz")));
 export const accuracy = () => JSON.parse(file("web/demo/explain/accuracy.json"));
 
 /** Draws on a new page, and goes to a chapter. */
@@ -35,23 +34,12 @@ export const dataOf = (page, selector) => page.locator(selector).evaluate((eleme
 
 // ---- The visitor's drawing, as the page keeps it in the tab
 
-const SIDE = 280; // of the pad, as in web/demo/ink.ts
-let reader;
+const { drawingOf } = await importTypescript("web/demo/ink.ts");
+const { unpack } = await importTypescript("web/demo/pack.ts");
 
 /** What is on the pad, for classify in Node. Call it after a finished stroke. */
-export async function drawingOn(page) {
-  reader ??= await pageReader();
-  const strokes = await page.evaluate(`(() => { ${reader}; return ink.unpack(sessionStorage.getItem("vitrine-drawing")); })()`);
-  return { strokes, width: SIDE, height: SIDE };
-}
-
-/** The page's own reader of packed drawings as a script, which runs in the page: it needs a canvas. */
-async function pageReader() {
-  const bundle = await rolldown({ input: fileURLToPath(new URL("../../web/demo/pack.ts", import.meta.url)) });
-  const { output } = await bundle.generate({ format: "iife", name: "ink" });
-  await bundle.close();
-  return output[0].code;
-}
+export const drawingOn = async (page) =>
+  drawingOf(unpack(await page.evaluate(() => sessionStorage.getItem("vitrine-drawing"))));
 
 // ---- The package in the same browser, with the same weights
 

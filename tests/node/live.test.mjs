@@ -1,24 +1,12 @@
 // "Train one yourself, here" on the page: the recipes that its panel makes, and its file of MNIST.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { rolldown } from "rolldown";
+import { test } from "node:test";
 import { Trainer } from "../../dist/train.js";
 import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 
-let folder, recipe;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  const input = fileURLToPath(new URL("../../web/demo/story/learning/live/recipe.ts", import.meta.url));
-  const bundle = await rolldown({ input });
-  await bundle.write({ file: join(folder, "recipe.mjs") });
-  await bundle.close();
-  recipe = await import(pathToFileURL(join(folder, "recipe.mjs")).href);
-});
-after(() => rmSync(folder, { recursive: true, force: true }));
+const recipe = await importTypescript("web/demo/story/learning/live/recipe.ts");
+const { KINDS } = await importTypescript("web/demo/story/positions/kinds.ts");
 
 /** Trains a step on an image of each class. Returns the model's config. */
 async function train(choices) {
@@ -34,14 +22,14 @@ async function train(choices) {
 }
 
 test("every choice of the panel makes a recipe that trains", async () => {
-  const { PRESETS, OFFERED, POSITIONS, BREAKS, headsFor } = recipe;
+  const { PRESETS, OFFERED, BREAKS, headsFor } = recipe;
   let count = 0;
   for (const preset of Object.values(PRESETS)) {
     const all = [
       {}, { augment: true },
       ...OFFERED.width.flatMap((width) => headsFor(width).map((heads) => ({ width, heads }))),
       ...OFFERED.depth.map((depth) => ({ depth })),
-      ...POSITIONS.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
+      ...KINDS.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
       ...Object.values(BREAKS).map((change) => change(preset)),
     ];
     for (const some of all) {

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { findMnist, findStrokes } from "../../web/scripts/data.mjs";
+import { findStrokes } from "../../web/scripts/data.mjs";
 import { digits, signsOf, teach } from "../../web/scripts/teach.mjs";
 
-const strokes = findStrokes(), mnist = findMnist();
-const skip = strokes && mnist ? false : "neither MNIST nor pen drawings here";
+const strokes = findStrokes(), validation = digits("validation");
+const skip = strokes && validation ? false : "neither MNIST nor pen drawings here";
 const rows = skip ? [] : gunzipSync(readFileSync(strokes)).toString().trim().split("\n").map((line) => JSON.parse(line));
 const WRITER = 5; // no model was trained on these drawings
 
@@ -25,7 +25,7 @@ test("the signs are turned digits where a file has only digits, and other labels
 for (const model of ["digits", "digits-plain"]) {
   test(`${model}: five signs by eight examples each are read, and at most one digit in 200 is lost`, { skip }, async () => {
     const weights = new Uint8Array(readFileSync(new URL(`../../weights/${model}.safetensors`, import.meta.url)));
-    const images = digits(mnist, "validation").slice(0, 1000);
+    const images = validation.slice(0, 1000);
     const { signs, before, after } = await teach(weights, signsOf(rows, WRITER, [..."0123456789"]), images, { variant: "simd128" });
     assert.ok(signs >= 0.95, `${signs} of the signs`);
     assert.ok(before - after <= 0.005, `${before} of the digits before, ${after} after`);

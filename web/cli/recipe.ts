@@ -1,11 +1,10 @@
 /** A recipe's file: a model, and how it is trained. */
 import { readFile, stat } from "node:fs/promises";
 import type { Recipe } from "vitrine/train";
+import { isObject, type Json } from "../base/json.ts";
 import { reason } from "../errors.ts";
 import type { DataSet } from "./examples.ts";
 import { complain } from "./terminal.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface RecipeFile {
   readonly path: string;
@@ -17,9 +16,6 @@ const MOST_BYTES = 2 ** 20;
 
 /** Keys of `training` that need what only the C command reads. 0 leaves them out. */
 const NATIVE: Readonly<Record<string, string>> = { drawings: "--strokes", distillation: "--teacher" };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Reads a recipe. The trainer checks the keys of its `model` and its `training`. */
 export async function readRecipe(path: string): Promise<RecipeFile> {

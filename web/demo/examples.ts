@@ -1,18 +1,11 @@
-import { drawStroke, PEN, SIDE, type Stroke } from "./ink.ts";
 import { OFFERED } from "./handwriting.ts";
+import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
-
-export const EXAMPLES: { label: string; strokes: Stroke[] }[] = OFFERED.map(
-  ([label, strokes]) => ({
-    label,
-    strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))),
-  }),
-);
 
 /** Builds one small button for each drawing. */
 export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
   parent.replaceChildren();
-  for (const { label, strokes } of EXAMPLES) {
+  for (const { label, strokes } of OFFERED) {
     const button = document.createElement("button");
     button.type = "button";
     button.title = words.pad.example(label);
@@ -25,7 +18,7 @@ export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) =
 
 export function drawExamples(parent: HTMLElement): void {
   [...parent.children].forEach((button, index) =>
-    drawThumbnail(button.firstElementChild as HTMLCanvasElement, EXAMPLES[index].strokes));
+    drawThumbnail(button.firstElementChild as HTMLCanvasElement, OFFERED[index].strokes));
 }
 
 /** Draws a small picture of a drawing, in the canvas's CSS colour. */

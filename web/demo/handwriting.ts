@@ -1,8 +1,20 @@
-/** Our own handwriting: strokes as points in pad units. The brush rounds off the points, and a point given twice stays a corner. */
-export type Handwriting = readonly (readonly [label: string, strokes: readonly (readonly (readonly [x: number, y: number])[])[]])[];
+/** Our own handwriting. */
+import { PEN, type Stroke } from "./ink.ts";
+
+/** A drawing, and what it is. */
+export interface Example {
+  readonly label: string;
+  readonly strokes: Stroke[];
+}
+
+/** Points are in pad units. The brush rounds them off, and a point given twice stays a corner. */
+type Written = [label: string, strokes: [x: number, y: number][][]];
+
+const drawn = (all: Written[]): Example[] => all.map(([label, strokes]) =>
+  ({ label, strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))) }));
 
 /** The digits that the page offers as examples. */
-export const OFFERED: Handwriting = [
+export const OFFERED = drawn([
   ["2", [
     [[84, 98], [88, 62], [126, 40], [170, 52], [188, 88], [176, 132], [138, 176], [96, 216],
      [78, 232], [78, 232], [112, 222], [150, 232], [206, 226]],
@@ -28,10 +40,10 @@ export const OFFERED: Handwriting = [
     [[184, 74], [156, 44], [112, 46], [92, 82], [116, 120], [162, 148], [188, 190], [162, 234],
      [114, 234], [88, 194], [112, 152], [158, 122], [186, 92], [182, 68]],
   ]],
-];
+]);
 
 /** Other digits, also as other hands write them. The chapter "Teach it" learns from all. */
-export const MORE: Handwriting = [
+export const MORE = drawn([
   ["0", [
     [[150, 44], [108, 56], [84, 104], [82, 164], [104, 222], [146, 238], [186, 208], [200, 148],
      [190, 82], [154, 44]],
@@ -61,4 +73,4 @@ export const MORE: Handwriting = [
     [[140, 132], [92, 164], [94, 216], [142, 238], [188, 216], [188, 164], [140, 132]],
   ]],
   ["9", [[[182, 82], [150, 46], [108, 62], [100, 108], [136, 132], [174, 112], [182, 82], [182, 82], [186, 140], [172, 204], [136, 236], [98, 226]]]],
-];
+]);

@@ -57,14 +57,26 @@ export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D 
   return context;
 }
 
-const paper = document.createElement("canvas");
-paper.width = paper.height = SIDE;
-const pen = paper.getContext("2d", { willReadFrequently: true })!;
+/** What the library takes as an image. */
+export const drawingOf = <Strokes>(strokes: Strokes) => ({ strokes, width: SIDE, height: SIDE });
+
+/** The paper to measure on. It is made when it is first needed, so that scripts without a page load this module. */
+let paper: CanvasRenderingContext2D | undefined;
+
+function blankPaper(): CanvasRenderingContext2D {
+  if (!paper) {
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = SIDE;
+    paper = canvas.getContext("2d", { willReadFrequently: true })!;
+  }
+  paper.fillStyle = "#fff";
+  paper.fillRect(0, 0, SIDE, SIDE);
+  return paper;
+}
 
 /** Draws about as the model's own brush does, to find out where the ink is. */
 export function rasterise(strokes: Stroke[]): ImageData {
-  pen.fillStyle = "#fff";
-  pen.fillRect(0, 0, SIDE, SIDE);
+  const pen = blankPaper();
   pen.strokeStyle = "#000";
   for (const stroke of strokes) drawStroke(pen, stroke);
   return pen.getImageData(0, 0, SIDE, SIDE);

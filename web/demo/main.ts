@@ -1,7 +1,8 @@
 import type { Vit } from "vitrine";
 import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
-import { buildExamples, drawExamples, EXAMPLES, writeOut } from "./examples.ts";
+import { buildExamples, drawExamples, writeOut } from "./examples.ts";
+import { OFFERED } from "./handwriting.ts";
 import { inPadUnits, type Stroke } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
@@ -442,7 +443,7 @@ function rename(): void {
 
 /** Writes an example on the empty pad, so that there is something to see while the model loads. */
 function invite(): void {
-  const { strokes } = EXAMPLES[0];
+  const { strokes } = OFFERED[0];
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.example = true;
   stopExample = writeOut(strokes, still ? 0 : 1400, (shown) => {

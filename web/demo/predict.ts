@@ -1,5 +1,5 @@
 import { Vit, VitError } from "vitrine";
-import { measure, rasterise, SIDE } from "./ink.ts";
+import { drawingOf, measure, rasterise } from "./ink.ts";
 import type { Choice } from "./models.ts";
 import type { Reading, State } from "./state.ts";
 
@@ -19,9 +19,8 @@ export function loadModel(
 export async function read({ model, strokes, version }: State): Promise<Reading | undefined> {
   const ink = measure(rasterise(strokes));
   if (!model || !ink) return undefined;
-  const drawing = { strokes, width: SIDE, height: SIDE };
   try {
-    return { result: await model.classify(drawing, { attention: true }), ink, version };
+    return { result: await model.classify(drawingOf(strokes), { attention: true }), ink, version };
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;
     throw error;

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { testDigits } from "../scripts/data.mjs";
 import { fileOfMnist } from "./mnist.mjs";
+import { PIXELS } from "./story/learning/live/format.mjs";
 
-const PIXELS = 28 * 28;
 const list = new URL("./story/doubt/reliability.json", import.meta.url);
 
 /** A file of the labels of the worst test digits, a byte each, then their images of 28×28 bytes. */

@@ -6,12 +6,11 @@
 // are none, five of the digits turned by a quarter are the signs.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { rolldown } from "rolldown";
-import { findStrokes, mnist } from "./data.mjs";
+import { findStrokes, mnist, testDigits, trainingDigits } from "./data.mjs";
 import { Trouble, isMain, main, root, say } from "./lib.mjs";
+import { importTypescript } from "./typescript.mjs";
 
 const help = `node web/scripts/teach.mjs [OPTIONS]
 
@@ -23,17 +22,12 @@ const help = `node web/scripts/teach.mjs [OPTIONS]
   --images PART    validation, MNIST's last 5,000 training images (default), or test
   --help           this text`;
 
-const SIDE = 280, PEN = 10, BOX = 180; // of the page's pad, and how large a drawing is made on it
+const { drawingOf, PEN, SIDE } = await importTypescript("web/demo/ink.ts");
+const { lessonOf } = await importTypescript("web/demo/story/teach-it/lesson.ts"); // what the page's chapter does
+
+const BOX = 180; // how large a drawing is made on the pad
 const SIGNS = 5, SHOTS = 8, VALIDATION = 5000;
 const TURNED = [2, 3, 4, 5, 7]; // a turned 0, 1, 6, 8 or 9 looks like a digit
-
-/** What the page's chapter does: web/demo/story/teach-it/lesson.ts. */
-async function lessonOf() {
-  const bundle = await rolldown({ input: fileURLToPath(new URL("../demo/story/teach-it/lesson.ts", import.meta.url)) });
-  const { output } = await bundle.generate({ format: "es" });
-  await bundle.close();
-  return (await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)).lessonOf;
-}
 
 const upright = ([x, y]) => [x, -y], turned = ([x, y]) => [y, x];
 
@@ -62,13 +56,14 @@ export function signsOf(rows, writer, known) {
   return { taught, asked };
 }
 
-export function digits(folder, part) {
-  const name = part === "test" ? "t10k" : "train", from = part === "test" ? 0 : 60_000 - VALIDATION;
-  const read = (kind, header) => gunzipSync(readFileSync(join(folder, `${name}-${kind}-ubyte.gz`))).subarray(header);
-  const pixels = read("images-idx3", 16), labels = [...read("labels-idx1", 8)].slice(from);
-  return labels.map((label, index) => ({
+/** MNIST's images of a part, with their labels; undefined where they are not at hand. */
+export function digits(part) {
+  const all = part === "test" ? testDigits() : trainingDigits();
+  if (!all) return undefined;
+  const { images, labels } = all, from = part === "test" ? 0 : labels.length - VALIDATION;
+  return Array.from(labels.subarray(from), (label, index) => ({
     label: String(label),
-    image: { data: new Uint8Array(pixels.subarray(784 * (from + index), 784 * (from + index + 1))), width: 28, height: 28, channels: 1 },
+    image: { data: new Uint8Array(images.subarray(784 * (from + index), 784 * (from + index + 1))), width: 28, height: 28, channels: 1 },
   }));
 }
 
@@ -78,14 +73,13 @@ async function share(vit, all) {
   return answers.filter(({ classes }, index) => classes[0].label === all[index].label).length / all.length;
 }
 
-const drawn = ({ label, strokes }) => ({ label, image: { strokes, width: SIDE, height: SIDE } });
+const drawn = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
 
 /** What one writer's signs cost and bring: shares from 0 to 1, and seconds. */
 export async function teach(weights, { taught, asked }, images, { variant = "auto" } = {}) {
-  const [{ Trainer }, { Vit }, lesson] = await Promise.all(
-    [import("../../dist/train.js"), import("../../dist/vit.js"), lessonOf()]);
+  const [{ Trainer }, { Vit }] = await Promise.all([import("../../dist/train.js"), import("../../dist/vit.js")]);
   const base = await Vit.load(weights, { variant });
-  const { labels, freeze, training, drawings, names, epochs } = lesson(taught, base.config);
+  const { labels, freeze, training, drawings, names, epochs } = lessonOf(taught, base.config);
   const before = await share(base, images);
   base.dispose();
   const trainer = await Trainer.create({ from: weights, labels, freeze, training }, { variant });
@@ -103,7 +97,8 @@ export async function teach(weights, { taught, asked }, images, { variant = "aut
 async function measure({ model, strokes, writers, images }) {
   const rows = gunzipSync(readFileSync(strokes)).toString().trim().split("\n").map((line) => JSON.parse(line));
   const all = [...new Set(rows.map(({ writer }) => writer))].filter((writer) => writers === "all" || writer % 5 === 0);
-  const test = digits(await mnist(), images), weights = new Uint8Array(readFileSync(model));
+  await mnist();
+  const test = digits(images), weights = new Uint8Array(readFileSync(model));
   const known = [..."0123456789"], results = [];
   for (const writer of all.toSorted((a, b) => a - b)) {
     const signs = signsOf(rows, writer, known);

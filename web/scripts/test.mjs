@@ -18,7 +18,7 @@ const tests = { show: true, allowFailure: true, silence: 10 };
 
 /** The tests in which engines differ, and the story's. All of tests/browser would take many minutes. */
 const firefoxTests = () => readdirSync(join(root, "tests/browser")).map((name) => `tests/browser/${name}`)
-  .filter((path) => /\/(api|page|drawing|slow|story|story-\w+)\.test\.mjs$/.test(path));
+  .filter((path) => /\/(api|page|drawing|slow|story|story-[\w-]+)\.test\.mjs$/.test(path));
 
 /** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
 const stages = {

@@ -1,7 +1,7 @@
 /** The story: reads the drawing with a trace, and draws the chapters that are near the screen. */
 import type { ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
-import { SIDE } from "../ink.ts";
+import { drawingOf } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
 import { inWords } from "../remedy.ts";
 import { showError, showMissing } from "../status.ts";
@@ -133,8 +133,6 @@ function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>
   if (patch && view.map === "class") view.map = "patch";
   redraw();
 }
-
-const drawingOf = (strokes: Scene["strokes"]) => ({ strokes, width: SIDE, height: SIDE });
 
 async function traced(model: Vit, strokes: Scene["strokes"]): Promise<Traced | undefined> {
   const result = await orNothing(model.classify(drawingOf(strokes), { attention: true, trace: true }));

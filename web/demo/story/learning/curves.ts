@@ -8,7 +8,7 @@ import { percentage, whole } from "../../texts/words.ts";
 /** CSS pixels of a stop, as wide as a cell of the grid above, and of the labels beside both. */
 export const STOP = 14, LABELS = 40;
 const HEIGHT = 150, TOP = 10, BOTTOM = 22, RIGHT = 18;
-const RUBRIC = { light: "#a82d23", dark: "#ffab5c" };
+export const RUBRIC = { light: "#a82d23", dark: "#ffab5c" };
 
 export interface Curves {
   at: number;

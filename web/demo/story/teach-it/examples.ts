@@ -1,9 +1,8 @@
 /** The shelf: a row for each sign, a thumbnail for each example. A click removes it. */
 import { drawThumbnail } from "../../examples.ts";
-import type { Stroke } from "../../ink.ts";
 import type { Texts } from "../../texts/en.ts";
 import { button, h } from "../dom.ts";
-import type { Example } from "./lesson.ts";
+import type { Example } from "../../handwriting.ts";
 
 /** Signs need some examples, so that the model learns what they have in common. */
 export const LEAST = 3;
@@ -34,7 +33,7 @@ export function buildExampleRows(texts: Texts["teachIt"], remove: (example: Exam
       });
       root.role = rows.length > 0 ? "list" : "group"; // a list may hold nothing else
       root.replaceChildren(...(rows.length ? rows.map(([row]) => row) : [h("p", { className: "grid-legend" }, texts.none)]));
-      for (const [, canvas, { strokes }] of rows.flatMap(([, thumbnails]) => thumbnails)) drawThumbnail(canvas, strokes as Stroke[]);
+      for (const [, canvas, { strokes }] of rows.flatMap(([, thumbnails]) => thumbnails)) drawThumbnail(canvas, strokes);
     },
   };
 }

@@ -2,8 +2,10 @@
 import { Vit, type VitConfig } from "vitrine";
 import type { Step } from "vitrine/train";
 import { readSafetensors, writeSafetensors } from "../../explain/safetensors.mjs";
+import type { Example } from "../../handwriting.ts";
+import { drawingOf } from "../../ink.ts";
 import { threadsToTrain } from "../threads.ts";
-import { type Example, lessonOf } from "./lesson.ts";
+import { lessonOf } from "./lesson.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -58,7 +60,7 @@ function examplesIn(file: Uint8Array): readonly Example[] {
 }
 
 /** How many of the examples a model reads as what they are. */
-export async function countRight(vit: Vit, examples: readonly Example[], side: number): Promise<number> {
-  const answers = await vit.classifyAll(examples.map(({ strokes }) => ({ strokes: strokes.map((stroke) => [...stroke]), width: side, height: side })), { topK: 1 });
+export async function countRight(vit: Vit, examples: readonly Example[]): Promise<number> {
+  const answers = await vit.classifyAll(examples.map(({ strokes }) => drawingOf(strokes)), { topK: 1 });
   return answers.filter(({ classes }, index) => classes[0]!.label === examples[index]!.label).length;
 }

@@ -3,32 +3,9 @@
  * signs. Two drawings of each digit keep it from forgetting them. web/scripts/teach.mjs measures it.
  */
 import type { VitConfig } from "vitrine";
-import { MORE, OFFERED } from "../../handwriting.ts";
+import { type Example, MORE, OFFERED } from "../../handwriting.ts";
+import { drawingOf } from "../../ink.ts";
 
-export interface Point {
-  x: number;
-  y: number;
-  width: number;
-}
-
-/** A drawing by the visitor, and what it is. Its strokes are in pad units. */
-export interface Example {
-  readonly label: string;
-  readonly strokes: readonly Point[][];
-}
-
-/** What Trainer.create, add and run take. */
-export interface Lesson {
-  labels: string[];
-  drawings: { strokes: Point[][]; width: number; height: number }[];
-  names: string[];
-  freeze: number;
-  training: Record<string, unknown>;
-  epochs: number;
-}
-
-const SIDE = 280; // of the pad, as in ../../ink.ts
-const PEN = 10;
 /** Blocks that learn, and how fast. More of both forgets more; a plain model forgets more than one with a stem. */
 const PACE = { stemmed: { blocks: 2, learning_rate: 1.4e-3 }, plain: { blocks: 1, learning_rate: 1e-3 } };
 const TRAINING = { batch: 16, weight_decay: 0.01 };
@@ -36,24 +13,19 @@ const TRAINING = { batch: 16, weight_decay: 0.01 };
 const STEPS = 90;
 const LEAST_EPOCHS = 8;
 
-/** The digits in our own handwriting. */
-const KNOWN: readonly Example[] = [...OFFERED, ...MORE].map(([label, strokes]) => ({
-  label,
-  strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))),
-}));
-
 /** All classes after the lesson: the model's own, then the new ones in the order of their first example. */
 export const labelsAfter = (own: readonly string[], examples: readonly Example[]): string[] =>
   [...new Set([...own, ...examples.map(({ label }) => label)])];
 
 type LearnerConfig = Pick<VitConfig, "labels" | "depth" | "stem">;
 
-export function lessonOf(examples: readonly Example[], { labels: own, depth, stem }: LearnerConfig): Lesson {
+/** What Trainer.create, add and run take. */
+export function lessonOf(examples: readonly Example[], { labels: own, depth, stem }: LearnerConfig) {
   const { blocks, learning_rate } = stem.length > 0 ? PACE.stemmed : PACE.plain;
-  const all = [...examples, ...KNOWN.filter(({ label }) => own.includes(label))];
+  const all = [...examples, ...[...OFFERED, ...MORE].filter(({ label }) => own.includes(label))];
   return {
     labels: labelsAfter(own, examples),
-    drawings: all.map(({ strokes }) => ({ strokes: strokes.map((stroke) => [...stroke]), width: SIDE, height: SIDE })),
+    drawings: all.map(({ strokes }) => drawingOf(strokes)),
     names: all.map(({ label }) => label),
     freeze: Math.max(0, depth - blocks),
     training: { ...TRAINING, learning_rate },

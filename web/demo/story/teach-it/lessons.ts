@@ -23,8 +23,9 @@ export function buildLessons(texts: Texts["teachIt"], shelves: Shelves, scene: (
   const say = (text: string) => (status.textContent = text);
   const teach = async () => {
     const from = scene(), { examples } = shelves.now, wanting = missing();
-    if (lesson || !from) return;
+    if (lesson) return;
     if (wanting) return void say(wanting);
+    if (!from) return; // the model has not read a drawing yet
     lesson = new AbortController();
     draw();
     say(texts.starting);
@@ -74,7 +75,6 @@ export function buildLessons(texts: Texts["teachIt"], shelves: Shelves, scene: (
       h("div", { className: "figure-tools" }, start, stop, undo, forget), bar, numbers, curve, status),
     draw,
     say,
-    stop: () => lesson?.abort(),
   };
 }
 

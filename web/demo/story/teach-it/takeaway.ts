@@ -53,7 +53,7 @@ export function buildTakeaway(texts: Texts["teachIt"], shelves: Shelves, say: (t
 }
 
 async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"]): Promise<string> {
-  const first = examples[0] && pack(examples[0].strokes as never);
+  const first = examples[0] && pack(examples[0].strokes);
   if (!first) return texts.noExamples;
   const fragment = new URLSearchParams({ d: first, at: "teach-it", signs: packExamples(examples) });
   const link = `${location.href.replace(/#.*/, "")}#${fragment}`;

@@ -1,6 +1,7 @@
 /** Teach it: the model learns the visitor's own signs, here in the tab. */
 import { Vit } from "vitrine";
-import { SIDE } from "../../ink.ts";
+import type { Example } from "../../handwriting.ts";
+import { drawingOf } from "../../ink.ts";
 import { percent } from "../../logits.ts";
 import { pack } from "../../pack.ts";
 import type { Texts } from "../../texts/en.ts";
@@ -11,7 +12,7 @@ import type { Chapter, Scene } from "../scene.ts";
 import { buildExampleRows } from "./examples.ts";
 import { buildKeeper } from "./keeper.ts";
 import { countRight } from "./learn.ts";
-import { type Example, labelsAfter } from "./lesson.ts";
+import { labelsAfter } from "./lesson.ts";
 import { buildLessons } from "./lessons.ts";
 import { Shelves } from "./shelf.ts";
 import { buildTakeaway } from "./takeaway.ts";
@@ -28,7 +29,7 @@ export const chapter: Chapter = (root, story) => {
 
   const keep = (label: string) => {
     if (!scene) return;
-    const strokes = scene.strokes.map((stroke) => stroke.map((point) => ({ ...point })));
+    const { strokes } = scene;
     kept = scene.version;
     scene = undefined;
     shelves.change({ ...shelves.now, examples: [...shelves.now.examples, { label, strokes }] });
@@ -93,7 +94,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
       figure.replaceChildren(h("h3", {}, texts.reads), bars.root);
     }
     shown = vit;
-    const result = vit && scene && (await attempt(vit.classify({ strokes: scene.strokes, width: SIDE, height: SIDE })));
+    const result = vit && scene && (await attempt(vit.classify(drawingOf(scene.strokes))));
     answer.hidden = figure.hidden = !result;
     if (!result || vit !== shown) return;
     const best = result.classes[0]!;
@@ -110,7 +111,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
     },
     async right(examples: readonly Example[]): Promise<number> {
       const vit = await loading;
-      return vit ? (await attempt(countRight(vit, examples, SIDE))) ?? 0 : 0;
+      return vit ? (await attempt(countRight(vit, examples))) ?? 0 : 0;
     },
   };
 }

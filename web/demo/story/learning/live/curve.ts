@@ -4,9 +4,9 @@ import type { Texts } from "../../../texts/en.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
 import { h } from "../../dom.ts";
 import { saver, svg } from "../../figure.ts";
+import { RUBRIC } from "../curves.ts";
 
 const WIDTH = 280, HEIGHT = 170, LEFT = 34, RIGHT = 44, TOP = 10, BOTTOM = 20;
-const RUBRIC = { light: "#a82d23", dark: "#ffab5c" };
 /** More points than pixels would draw the same line. */
 const MOST_POINTS = 400;
 

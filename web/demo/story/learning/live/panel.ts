@@ -2,7 +2,8 @@
 import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
 import { button, h } from "../../dom.ts";
-import { type Choices, HIGHEST_RATE, headsFor, type Kind, LOWEST_RATE, OFFERED, POSITIONS, PRESETS } from "./recipe.ts";
+import { KINDS as POSITIONS } from "../../positions/kinds.ts";
+import { type Choices, HIGHEST_RATE, headsFor, type Kind, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 
 type Words = Texts["learning"]["live"];
 type Name = keyof Words["controls"];

@@ -2,10 +2,9 @@
 import type { Recipe } from "vitrine/train";
 import myvit from "../../../../../weights/myvit.recipe.json";
 import plain from "../../../../../weights/digits-plain.recipe.json";
+import type { Kind as Positions } from "../../positions/kinds.ts";
 
 export type Kind = "myvit" | "ours";
-export const POSITIONS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const;
-export type Position = (typeof POSITIONS)[number];
 
 export interface Choices {
   kind: Kind;
@@ -13,7 +12,7 @@ export interface Choices {
   depth: number;
   heads: number;
   patch: number;
-  position: Position;
+  position: Positions;
   rate: number;
   augment: boolean;
   images: number;

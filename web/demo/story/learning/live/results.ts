@@ -1,7 +1,7 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
 import { Vit } from "vitrine";
 import { readSafetensors } from "../../../explain/safetensors.mjs";
-import { SIDE } from "../../../ink.ts";
+import { drawingOf } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { rough } from "../../../texts/words.ts";
 import { Bars } from "../../bars.ts";
@@ -102,7 +102,7 @@ function buildReading({ texts: { learning: { live: words } }, attempt }: Story) 
 async function readOnce(weights: Weights, strokes: Scene["strokes"]) {
   const vit = await Vit.load(weights, { worker: true });
   try {
-    return await vit.classify({ strokes, width: SIDE, height: SIDE });
+    return await vit.classify(drawingOf(strokes));
   } finally {
     vit.dispose();
   }
