@@ -6,53 +6,18 @@ import { afterEach, describe, test } from "node:test";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
+import { BARS, bars, KINDS, SIDE, values } from "./bars.mjs";
 import { modelBytes, shared } from "./golden.mjs";
 import { during, rejects, variants, ways } from "./support.mjs";
 
-const SIDE = 8;
-/** Enough to learn the task below. */
+/** Enough to learn the task of bars. */
 const EPOCHS = 20;
-const KINDS = ["across", "down", "slant"];
 
-/** A recipe that learns the task below in seconds. */
+/** A recipe that learns it in seconds. */
 const recipe = {
-  model: {
-    image_size: [SIDE, SIDE], patch_size: [4, 4], channels: 1, width: 16, depth: 2, heads: 2, mlp_width: 32,
-    classes: 3, labels: KINDS,
-  },
+  model: BARS,
   training: { batch: 16, learning_rate: 4e-3, min_learning_rate: 1e-4, warmup_epochs: 1, clip_norm: 1, ema_decay: 0.9, drop_path: 0.1, augment: { shift: 0.5, rotation: 5 } },
 };
-
-/** Numbers from 0 to below `most`, the same each time. */
-function* chances(seed) {
-  for (let state = seed; ; ) {
-    state = (state * 1103515245 + 12345) % 2 ** 31;
-    yield (most) => Math.floor((state / 2 ** 31) * most);
-  }
-}
-
-/** Bars across, down and aslant, each at a place by chance, with noise. */
-function bars(count, seed = 7, channels = 1) {
-  const chance = chances(seed);
-  const below = (most) => chance.next().value(most);
-  const labels = Array.from({ length: count }, (_, index) => index % KINDS.length);
-  const images = labels.map((kind) => {
-    const data = new Uint8Array(SIDE * SIDE * channels).map(() => (below(10) === 0 ? 64 : 0));
-    const at = below(SIDE);
-    for (let j = 0; j < SIDE; j++) {
-      const [row, column] = [[at, j], [j, at], [j, (j + at) % SIDE]][kind];
-      for (let c = 0; c < channels; c++) data[(row * SIDE + column) * channels + c] = 255;
-    }
-    return { data, width: SIDE, height: SIDE, channels };
-  });
-  return { images, labels };
-}
-
-/** The same as prepared values, (C,H,W). */
-const values = ({ data, channels = 1 }) => Float32Array.from(data, (_, i) => {
-  const plane = SIDE * SIDE;
-  return data[(i % plane) * channels + Math.floor(i / plane)] / 255;
-});
 
 const made = [];
 afterEach(() => made.splice(0).forEach((one) => one.dispose()));
