@@ -101,7 +101,7 @@ export async function draw(page, strokes, during) {
     await page.mouse.move(...spot(stroke[0]));
     await page.mouse.down();
     for (const corner of stroke.slice(1)) {
-      await page.mouse.move(...spot(corner), { steps: 8 });
+      await page.mouse.move(...spot(corner), { steps: 4 });
       await during?.();
     }
     await page.mouse.up();

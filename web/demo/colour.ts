@@ -37,12 +37,15 @@ export function paint(
     canvas.height = rows;
   }
   const image = new ImageData(cols, rows);
+  const { data } = image;
   for (let row = 0, i = 0; row < rows; row++) {
     for (let col = 0; col < cols; col++, i += 4) {
       const colour = colourAt(row, col);
       if (!colour) continue; // the pixel stays transparent
-      image.data.set(colour.slice(0, 3), i);
-      image.data[i + 3] = 255 * (colour[3] ?? 1);
+      data[i] = colour[0];
+      data[i + 1] = colour[1];
+      data[i + 2] = colour[2];
+      data[i + 3] = 255 * (colour[3] ?? 1);
     }
   }
   canvas.getContext("2d")!.putImageData(image, 0, 0);

@@ -47,9 +47,24 @@ function middle(a: Point, b: Point): Point {
   return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, width: (a.width + b.width) / 2 };
 }
 
+/** The canvases' widths as they were laid out last. To ask a canvas would lay out the page within a frame. */
+const widths = new WeakMap<Element, number>();
+let observer: ResizeObserver | undefined;
+
+function widthOf(canvas: HTMLCanvasElement): number {
+  observer ??= new ResizeObserver((changes) => {
+    for (const { target } of changes) widths.set(target, target.clientWidth);
+  });
+  if (!widths.has(canvas)) {
+    widths.set(canvas, canvas.clientWidth);
+    observer.observe(canvas);
+  }
+  return widths.get(canvas)!;
+}
+
 /** Clears a canvas at the screen's resolution. Returns its context, in pad units. */
 export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const side = Math.round(canvas.clientWidth * devicePixelRatio) || SIDE;
+  const side = Math.round(widthOf(canvas) * devicePixelRatio) || SIDE;
   if (canvas.width !== side) canvas.width = canvas.height = side;
   const context = canvas.getContext("2d")!;
   context.setTransform(side / SIDE, 0, 0, side / SIDE, 0, 0);

@@ -1,5 +1,6 @@
 import type { State } from "./state.ts";
 import { percentage } from "./texts/words.ts";
+import { write } from "./write.ts";
 
 /** Builds one row for each class: its label, its bar, its share. */
 export function buildBars(list: HTMLElement, columns: HTMLElement, labels: string[]): void {
@@ -39,7 +40,7 @@ export function drawBars(list: HTMLElement, { reading }: State): void {
     row.style.setProperty("--p", share[index].toFixed(4));
     row.classList.toggle("best", index === best);
     row.dataset.p = reading ? String(share[index]) : "";
-    row.lastElementChild!.textContent = reading ? percent(share[index]) : "";
+    write(row.lastElementChild!, reading ? percent(share[index]) : "");
   });
 }
 

@@ -30,6 +30,7 @@ import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
 import { drawTokens } from "./tokens.ts";
 import { sentence, verdictOf } from "./verdict.ts";
 import { waitingFor } from "./waiting.ts";
+import { write } from "./write.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
@@ -54,8 +55,14 @@ followLanguage(select("language"), say);
 // ---- Drawing the state ------------------------------------------------------
 
 let scheduled = false;
+let stale = true; // more than the ink must be drawn anew
 
 function redraw(): void {
+  stale = true;
+  redrawInk();
+}
+
+function redrawInk(): void {
   if (scheduled) return;
   scheduled = true;
   requestAnimationFrame(() => {
@@ -66,26 +73,33 @@ function redraw(): void {
 }
 
 function draw(): void {
+  const look = lookOf(pad);
   drawPad(pad, state.strokes, keyPen);
+  drawPicture(inPadUnits(canvas("overlaid")), state, look);
+  if (stale) drawReading();
+  stale = false;
+  drawStory();
+}
+
+function drawReading(): void {
   const scale = drawOverlay(canvas("overlay"), state);
   paintScale(canvas("scale"), scale);
-  element("scale-min").textContent = scale ? percent(0) : "–";
-  element("scale-max").textContent = scale ? percent(scale.top) : "–";
-  element("scale-tick").textContent = scale ? words.maps.tick(percent(scale.uniform)) : "";
-  element("explanation").textContent = explain(state);
-  canvas("overlay").setAttribute("aria-label", describe(state));
-  drawPrediction();
-  drawBars(element("bars"), state);
-  drawMaps(element("maps"), state, scale);
   drawPixels(canvas("pixels"), state);
   drawStem(canvas("stem"), state);
   drawPatches(canvas("journey-patches"), state);
   drawTokens(canvas("tokens"), state);
   drawBlocks(canvas("blocks"), state, scale);
+  // The page's elements are changed last: to ask one for its style after that would make all styles anew.
+  write(element("scale-min"), scale ? percent(0) : "–");
+  write(element("scale-max"), scale ? percent(scale.top) : "–");
+  write(element("scale-tick"), scale ? words.maps.tick(percent(scale.uniform)) : "");
+  write(element("explanation"), explain(state));
+  canvas("overlay").setAttribute("aria-label", describe(state));
+  drawPrediction();
+  drawBars(element("bars"), state);
+  drawMaps(element("maps"), state, scale);
   drawLogits(element("logits"), state);
-  drawPicture(inPadUnits(canvas("overlaid")), state, lookOf(pad));
   drawChoices();
-  drawStory();
 }
 
 function drawPrediction(): void {
@@ -111,10 +125,10 @@ function drawPrediction(): void {
     strong.classList.add("fresh");
   }
   prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  doubt.textContent = best && verdict === "unsure" ? words.answer.perhaps(best.label) : "";
-  element("caption").textContent =
-    example ? words.answer.example : verdict ? captions[verdict] : waitingFor(state, loading !== undefined);
-  element("hint").textContent = example ? words.pad.yourTurn : words.pad.hint;
+  write(doubt, best && verdict === "unsure" ? words.answer.perhaps(best.label) : "");
+  const waiting = waitingFor(state, loading !== undefined);
+  write(element("caption"), example ? words.answer.example : verdict ? captions[verdict] : waiting);
+  write(element("hint"), example ? words.pad.yourTurn : words.pad.hint);
   document.body.classList.toggle("blank", strokes.length === 0);
   document.body.classList.toggle("example", example);
 }
@@ -137,9 +151,15 @@ let stroke: Stroke = []; // the stroke under the pen
 let strokeEnded = false;
 
 function changed(): void {
+  inked();
+  redraw();
+}
+
+/** A stroke goes on: the last reading stays in sight until the next one. */
+function inked(): void {
   state.version++;
   drawPrediction(); // at once, because a result must not stay for a frame after its drawing
-  redraw();
+  redrawInk();
 }
 
 /** Puts another drawing on the pad. Results that come later for the old drawing are dropped. */
@@ -186,7 +206,7 @@ const hand: PadEvents = {
   extend(points) {
     if (state.strokes.at(-1) !== stroke) return; // undone or cleared while the pen was down
     stroke.push(...points);
-    changed();
+    inked();
   },
   end() {
     strokeEnded = true;

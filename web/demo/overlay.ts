@@ -15,8 +15,20 @@ export interface Frame {
   pixelHeight: number;
 }
 
+/** Heat maps that were made. A frame asks for most of them several times. */
+const made = new WeakMap<Attention, Map<string, Float32Array>>();
+
 /** The chosen heat map over the grid, in row order. */
-export function heatMap(attention: Attention, { map, layer, head, patch }: View): Float32Array {
+export function heatMap(attention: Attention, view: View): Float32Array {
+  const maps = made.get(attention) ?? new Map<string, Float32Array>();
+  made.set(attention, maps);
+  const name = [view.map, view.layer, view.head, ...(view.map === "patch" ? view.patch : [])].join();
+  const map = maps.get(name) ?? makeMap(attention, view);
+  maps.set(name, map);
+  return map;
+}
+
+function makeMap(attention: Attention, { map, layer, head, patch }: View): Float32Array {
   if (map === "rollout") return attention.rollout();
   if (map === "patch") return attention.fromPatch(patch[0], patch[1], layer, head);
   return attention.fromClass(layer, head);

@@ -1,6 +1,7 @@
 import { withRemedy } from "./remedy.ts";
 import type { State } from "./state.ts";
 import { decimal, words } from "./texts/words.ts";
+import { write } from "./write.ts";
 
 /** 1001080 → "1001 kB", 346000000 → "346 MB". */
 export function size(bytes: number): string {
@@ -48,7 +49,7 @@ export function showReady(parent: HTMLElement, state: State): void {
   ];
   parent.className = "ready";
   parent.setAttribute("role", "none"); // changes with every frame: nothing to read out
-  parent.textContent = facts.join(" · ");
+  write(parent, facts.join(" · "));
 }
 
 /** Shows what a button has done, or what was wrong with a link. */

@@ -25,6 +25,7 @@ export function fieldOf(config: Readonly<VitConfig>): string {
 }
 
 const ZOOM = 8; // canvas pixels for a pixel of the image, so that lines are thinner than pixels
+const image = document.createElement("canvas"); // the model's image, a canvas pixel for each of its pixels
 
 /** Draws the image and, around the chosen patch, what it reaches in each map of the stem. */
 export function drawStem(canvas: HTMLCanvasElement, state: State): void {
@@ -32,10 +33,12 @@ export function drawStem(canvas: HTMLCanvasElement, state: State): void {
   if (!config?.stem.length) return;
   const { rows, cols, patchRows, patchCols } = shapeOf(config);
   const input = state.reading?.result.input;
-  paint(canvas, rows * ZOOM, cols * ZOOM, (y, x) =>
-    tone(input?.[Math.floor(y / ZOOM) * cols + Math.floor(x / ZOOM)] ?? 0, state.dark),
-  );
+  paint(image, rows, cols, (y, x) => tone(input?.[y * cols + x] ?? 0, state.dark));
+  canvas.width = cols * ZOOM;
+  canvas.height = rows * ZOOM;
   const context = canvas.getContext("2d")!;
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
   const [row, col] = state.view.patch;
   const down = reachOf(config, patchRows, row), across = reachOf(config, patchCols, col);
   context.strokeStyle = css(accent(state.dark));

@@ -3,6 +3,7 @@ import { fillChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { drawPad, listen } from "../pad.ts";
 import { verdictOf } from "../verdict.ts";
+import { write } from "../write.ts";
 import { button, h } from "./dom.ts";
 import type { Page } from "./near.ts";
 import type { Story } from "./scene.ts";
@@ -35,8 +36,8 @@ export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page
     drawPad(pad, state.strokes, keyPen);
     const best = reading?.result.classes[0];
     const [word, share] = answer.children;
-    word!.textContent = !best ? texts.story.blank : verdictOf(reading!.result) === "none" ? "?" : best.label;
-    share!.textContent = best ? percent(best.p) : "";
+    write(word!, !best ? texts.story.blank : verdictOf(reading!.result) === "none" ? "?" : best.label);
+    write(share!, best ? percent(best.p) : "");
     answer.dataset.label = best?.label ?? "";
     if (!model) return;
     if (fitted !== model) {
@@ -46,6 +47,6 @@ export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page
     }
     layer.selectedIndex = view.layer;
     head.selectedIndex = view.head === "mean" ? 0 : view.head;
-    place.textContent = texts.story.chosen(view.patch[0] + 1, view.patch[1] + 1);
+    write(place, texts.story.chosen(view.patch[0] + 1, view.patch[1] + 1));
   };
 }
