@@ -9,9 +9,10 @@ import { chromium } from "playwright-core";
 import { modelOf } from "./models.mjs";
 import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { onnxFiles, scripts, startUp } from "./start-up.mjs";
+import { bundleGradients } from "./tfjs-gradients.mjs";
 
 const root = new URL("../../", import.meta.url);
-const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm";
+const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm|@jax-js/jax";
 /** The files that pages may ask for. */
 export const served = new RegExp(`^/(dist|tests/bench|web/demo/explain|node_modules/(${packages})/dist)/[\\w.-]+$`);
 const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
@@ -53,6 +54,14 @@ export async function inChromium(executablePath, limits) {
         const { contestHere } = await import("/tests/bench/in-page.mjs");
         return contestHere(...options);
       }, [name, plan, limitUrls]));
+    },
+    training: async (recipe, plan) => {
+      const { model } = JSON.parse(await readFile(recipe, "utf8"));
+      pages.set("/tfjs-gradients.mjs", [types[".mjs"], await readFile(await bundleGradients())]);
+      return inPage("/", (page) => page.evaluate(async (options) => {
+        const { trainingHere } = await import("/tests/bench/in-page-training.mjs");
+        return trainingHere(...options);
+      }, [model, plan, limitUrls]));
     },
     startUp: async (name, plan) => {
       const model = await modelOf(name, () => readFile(name));

@@ -7,11 +7,14 @@ import { rolldown } from "rolldown";
 
 const folder = fileURLToPath(new URL("../../build/bench/", import.meta.url));
 
-/** Lets the tfjs-core that is loaded find gradients: its registry belongs to the global scope. */
-export async function registerGradients() {
+/** Makes the bundle. A tfjs-core that was loaded before it finds its gradients, because the registry belongs to
+ *  the global scope. Resolves to its path. */
+export async function bundleGradients() {
   const input = createRequire(import.meta.url).resolve("@tensorflow/tfjs-core/dist/register_all_gradients.js");
   const bundle = await rolldown({ input, logLevel: "silent" });
   const { output: [{ fileName }] } = await bundle.write({ dir: folder, entryFileNames: "tfjs-gradients.mjs" });
   await bundle.close();
-  await import(pathToFileURL(join(folder, fileName)).href);
+  return join(folder, fileName);
 }
+
+export const registerGradients = async () => import(pathToFileURL(await bundleGradients()).href);

@@ -18,7 +18,7 @@ const help = `npm run bench [-- OPTIONS]
 
 Times each model against onnxruntime-web and tfjs-backend-wasm on the same weights, in Node and in
 headless Chromium: all sides in turn in one run, one thread each, after checking that their
-answers agree; and training in Node, after checking that the losses of 20 steps do. Installs and
+answers agree; and training, after checking that the losses of 20 steps do. Installs and
 builds what is missing, as npm test does. Takes about 15 minutes.
 
   --json           the standard output holds a JSON array and nothing else
@@ -36,8 +36,8 @@ builds what is missing, as npm test does. Takes about 15 minutes.
                      train     a training step on a batch, against tfjs-backend-wasm and jax-js,
                                and with two threads
                      epochs    5 epochs of the tutorial's model on 10,000 of MNIST's images,
-                               against PyTorch where python3 has it
-                               (these two in Node, whatever --model says)
+                               against PyTorch where python3 has it (in Node)
+                               (these two whatever --model says)
   --rounds N       all sides in turn, N times (default: 10, large models 5)
   --variant NAME   our build: auto, relaxed, simd128, scalar (default: auto)
   --node PATH      another Node for Node's part
@@ -124,7 +124,7 @@ async function jobs(model, rows, plan) {
 function trainingJobs(rows, plan) {
   const job = (title, what, kind, own) => {
     const recipe = join(root, "weights", `${title}.recipe.json`);
-    const none = { rows: [], notes: ["training is timed in Node only"] };
+    const none = { rows: [], notes: [`${what}: in Node only`] };
     const work = async (place) => place[kind]?.(recipe, { ...plan, ...own }) ?? none;
     return { title, name: `${title}, ${what}`, work };
   };
