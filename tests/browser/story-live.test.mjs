@@ -18,15 +18,22 @@ const mnist = skip ? undefined : testDigits();
 const needsMnist = { skip: skip || (file && mnist ? false : "MNIST is not at hand, or was not when the page was built") };
 
 const STATUS = "#learning-live-status", NUMBERS = "#learning-live-numbers";
-const inPhase = (page, phase) => page.locator(`${STATUS}[data-phase=${phase}]`).waitFor();
-const numbers = (page) => page.locator(NUMBERS).evaluate(({ dataset, textContent }) => ({ ...dataset, textContent }));
-const stepAfter = (page, { epoch, step }) =>
+/** What the ids of the second run end with. */
+const SECOND = "-2";
+const inPhase = (page, phase, run = "") => page.locator(`${STATUS}${run}[data-phase=${phase}]`).waitFor();
+const numbers = (page, run = "") => page.locator(NUMBERS + run).evaluate(({ dataset, textContent }) => ({ ...dataset, textContent }));
+const stepAfter = (page, { epoch, step }, run = "") =>
   page.waitForFunction(([selector, epoch, step]) => {
     const { dataset } = document.querySelector(selector);
-    return dataset.epoch > epoch || (dataset.epoch === epoch && Number(dataset.step) > Number(step));
-  }, [NUMBERS, epoch, step]);
+    return Number(dataset.epoch) > Number(epoch) || (dataset.epoch === epoch && Number(dataset.step) > Number(step));
+  }, [NUMBERS + run, epoch, step]);
+const hide = (page, hidden) => page.evaluate((hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}, hidden);
 const press = (page, name) => page.locator("#learning-live").getByRole("button", { name, exact: true }).click();
-const recipe = async (page) => JSON.parse(await page.locator("#learning-live pre").textContent());
+const actOn = (page, name) => page.locator(".live-two .chips").getByText(name).click();
+const recipe = async (page, run = "") => JSON.parse(await page.locator(`.live-column:has(${STATUS}${run}) pre`).textContent());
 const frames = (page, count) => page.evaluate((count) => new Promise((done) => {
   const next = () => (count-- > 0 ? requestAnimationFrame(next) : done());
   next();
@@ -139,13 +146,9 @@ describe("train one yourself", needsMnist, () => {
     let at = await rests("Paused.");
     await press(page, "Go on");
     await stepAfter(page, at);
-    const hide = (hidden) => page.evaluate((hidden) => {
-      Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }, hidden);
-    await hide(true);
+    await hide(page, true);
     at = await rests("It rests until you look again.");
-    await hide(false);
+    await hide(page, false);
     await stepAfter(page, at);
     await page.evaluate(() => scrollTo(0, 0));
     at = await rests("It rests until you look again.");
@@ -153,8 +156,8 @@ describe("train one yourself", needsMnist, () => {
     await stepAfter(page, at);
     await press(page, "Pause");
     await inPhase(page, "paused");
-    await hide(true);
-    await hide(false);
+    await hide(page, true);
+    await hide(page, false);
     await frames(page, 5);
     await inPhase(page, "paused"); // a pause by hand stays
   });
@@ -186,10 +189,64 @@ describe("train one yourself", needsMnist, () => {
     assert.equal((await recipe(page)).model.heads, 1);
   });
 
+  test("a second run is broken and trains beside the first, which trains on and keeps its recipe", async () => {
+    await choose(page, "Ours, small", 30);
+    await page.selectOption("#live-images", "3000"); // so that the first does not end meanwhile
+    const whole = await recipe(page);
+    await press(page, "Restart");
+    await inPhase(page, "training");
+    await page.locator("#live-two").press("Space");
+    assert.deepEqual(await recipe(page, SECOND), whole, "what it would begin with");
+    await actOn(page, "Second run");
+    await press(page, "no positions");
+    await page.waitForFunction(([first, second]) =>
+      [first, second].every((selector) => document.querySelector(selector).dataset.phase === "training"), [STATUS, STATUS + SECOND]);
+    for (const run of ["", SECOND]) await stepAfter(page, await numbers(page, run), run);
+    assert.deepEqual(await recipe(page), whole);
+    assert.deepEqual(await recipe(page, SECOND), { ...whole, model: { ...whole.model, position: "none" } });
+    assert.match(await page.locator("#learning-live-run-2").textContent(), /with no positions/);
+    assert.doesNotMatch(await page.locator("#learning-live-run").textContent(), /with/);
+
+    await hide(page, true);
+    for (const run of ["", SECOND]) await inPhase(page, "paused", run);
+    assert.equal(await page.locator(STATUS + SECOND).textContent(), "Second run It rests until you look again.");
+    await hide(page, false);
+    await inPhase(page, "training", SECOND);
+    await press(page, "Pause");
+    await inPhase(page, "paused", SECOND);
+    const at = await numbers(page, SECOND);
+    await stepAfter(page, await numbers(page));
+    assert.deepEqual(await numbers(page, SECOND), at, "only the first trains on");
+    await page.locator(".live-two input[value=second]").press("ArrowLeft");
+    await press(page, "Pause");
+    await inPhase(page, "paused");
+  });
+
+  test("one seed and one recipe give both runs the same numbers", async () => {
+    await choose(page, "Ours, small", 2);
+    for (const name of ["First run", "Second run"]) {
+      await actOn(page, name);
+      await press(page, "Restart");
+    }
+    for (const run of ["", SECOND]) await inPhase(page, "finished", run);
+    assert.equal((await numbers(page)).loss, (await numbers(page, SECOND)).loss);
+    const [first, second] = await Promise.all(["", SECOND].map((run) => page.locator(STATUS + run).textContent()));
+    assert.match(first, /^First run Finished\. It reads \d+ /);
+    assert.equal(second, first.replace("First", "Second"));
+    await page.waitForFunction(() => {
+      const [first, second] = [...document.querySelectorAll(".live-column")].map((one) => one.querySelector(".live-confusion canvas").dataset.counts);
+      return first && first === second;
+    });
+    await page.locator("#learning-live-bars-2 .best").waitFor();
+    const ids = await page.locator('[id]:not([id=""])').evaluateAll((all) => all.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length, "each id is there once");
+  });
+
   test("axe finds no violation, and nothing is wider than 320 pixels", async () => {
     await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
+      await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished))); // colours change in a while
       const { violations } = await page.evaluate(() =>
         globalThis.axe.run("#learning-live", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
       assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], colorScheme);
@@ -197,6 +254,20 @@ describe("train one yourself", needsMnist, () => {
     await page.setViewportSize({ width: 320, height: 700 });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await page.setViewportSize({ width: 1200, height: 900 });
+  });
+
+  test("switched off, the second run is gone with its trainer, and the buttons act on the first", async () => {
+    const trainers = () => page.workers().filter((worker) => /train-worker/.test(worker.url()));
+    assert.equal(trainers().length, 2);
+    const ended = Promise.all([trainers()[1].waitForEvent("close"), page.locator(STATUS + SECOND).waitFor({ state: "detached" })]);
+    await page.locator("#live-two").click();
+    await ended;
+    assert.equal(trainers().length, 1);
+    assert.equal(await page.locator(".live-two .chips").count(), 0);
+    assert.match(await page.locator(STATUS).textContent(), /^Finished/);
+    await press(page, "Step");
+    await inPhase(page, "paused");
+    assert.equal(await page.locator(".live-column").count(), 1);
   });
 
   test("nothing was complained about", () => assert.deepEqual(trouble, []));

@@ -1,20 +1,18 @@
 /** "Train one yourself, here": a Vision Transformer learns from nothing in this tab. */
-import { download } from "../../../picture.ts";
-import { whole } from "../../../texts/words.ts";
 import { h } from "../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
+import { threadsToTrain } from "../../threads.ts";
+import { buildColumns } from "./columns.ts";
 import { buildControls } from "./controls.ts";
 import { haveDigits } from "./digits.ts";
 import { buildPanel } from "./panel.ts";
-import { BREAKS, type Break, recipeOf } from "./recipe.ts";
-import { buildResults } from "./results.ts";
-import { Trial } from "./trial.ts";
+import type { Break } from "./recipe.ts";
+import type { Trial } from "./trial.ts";
 
 /** How far beyond the screen training goes on. */
 const NEAR = "100% 0px";
-const FILE = "my-vit.safetensors";
 
-/** The language may change: then the chapter is built anew, and the run of the old one ends. */
+/** The language may change: then the chapter is built anew, and the runs of the old one end. */
 let closeLast = () => {};
 
 /** Returns the figure and what draws a scene in it. */
@@ -27,43 +25,36 @@ export function buildLive(story: Story): [HTMLElement, (scene: Scene) => void] {
     root.append(h("p", { className: "without" }, words.without));
     return [root, () => {}];
   }
-  const code = h("code"), about = h("p", { id: "learning-live-run" });
-  const showRecipe = (choices = panel.choices) => (code.textContent = JSON.stringify(recipeOf(choices), null, 2));
-  const panel = buildPanel(story.texts, () => showRecipe());
-  const results = buildResults(story);
-  const begin = (most?: number, what?: Break) => {
-    const choices = { ...panel.choices, ...(what && BREAKS[what](panel.choices)) };
-    showRecipe(choices);
-    about.textContent = words.about(words.kinds[choices.kind], whole(choices.images), what ? words.breaks[what] : "");
-    results.root.hidden = false;
-    void trial.start(recipeOf(choices), choices, most);
+  const changed = () => {
+    controls.phase(columns.acting.trial.now);
+    for (const { trial, showRecipe } of columns.all) if (!trial.now) showRecipe(panel.choices);
   };
+  const columns = buildColumns(story, changed);
+  const panel = buildPanel(story.texts, () => {
+    columns.acting.showRecipe(panel.choices);
+    changed();
+  });
+  const begin = (most?: number, what?: Break) => columns.acting.begin(panel.choices, threadsToTrain(columns.all.length), most, what);
   const controls = buildControls(words, {
     train: () => begin(),
-    pause: () => trial.pause(),
-    goOn: () => trial.go(),
-    step: () => (trial.now === "paused" ? trial.go(1) : begin(1)),
+    pause: () => columns.acting.trial.pause(),
+    goOn: () => columns.acting.trial.go(),
+    step: () => (columns.acting.trial.now === "paused" ? columns.acting.trial.go(1) : begin(1)),
     break: (what) => begin(undefined, what),
-    save: () => void trial.weights().then((bytes) => bytes && download(new Blob([bytes]), FILE)),
+    save: () => void columns.acting.save(),
   });
-  const trial = new Trial(words, results, controls);
-  closeLast = rest(root, trial);
-  showRecipe();
-  results.root.hidden = true;
-  root.append(
-    h("p", { className: "lead" }, words.lead), panel.root, controls.root, about, results.root,
-    h("details", {}, h("summary", {}, words.recipe), h("pre", { tabIndex: 0, role: "group", ariaLabel: words.recipe }, code)));
-  return [root, (scene) => {
-    results.theme(scene.dark);
-    trial.scene = scene;
-    trial.look();
-  }];
+  closeLast = rest(root, () => columns.all.map(({ trial }) => trial));
+  changed();
+  root.append(h("p", { className: "lead" }, words.lead), panel.root, columns.choice, controls.root, columns.root);
+  return [root, columns.draw];
 }
 
-/** Lets the run rest while the tab is hidden or the figure far from the screen. Returns what ends it all. */
-function rest(root: HTMLElement, trial: Trial): () => void {
+/** Lets the runs rest while the tab is hidden or the figure far from the screen. Returns what ends it all. */
+function rest(root: HTMLElement, runs: () => Trial[]): () => void {
   let near = true;
-  const tell = () => trial.seen(near && !document.hidden);
+  const tell = () => {
+    for (const run of runs()) run.seen(near && !document.hidden);
+  };
   const observer = new IntersectionObserver((entries) => {
     near = entries.at(-1)!.isIntersecting;
     tell();
@@ -73,6 +64,6 @@ function rest(root: HTMLElement, trial: Trial): () => void {
   return () => {
     observer.disconnect();
     document.removeEventListener("visibilitychange", tell);
-    trial.dispose();
+    for (const run of runs()) run.dispose();
   };
 }

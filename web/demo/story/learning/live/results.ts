@@ -23,11 +23,11 @@ type Weights = Uint8Array<ArrayBuffer>;
 
 export type Results = ReturnType<typeof buildResults>;
 
-export function buildResults(story: Story) {
+export function buildResults(story: Story, suffix: string) {
   const { learning: { live: words } } = story.texts;
   const [curveFigure, drawCurve] = buildCurve(story.texts);
   const [confusionFigure, drawConfusion] = buildConfusion(story.texts);
-  const reading = buildReading(story), filters = buildFilters(story);
+  const reading = buildReading(story, suffix), filters = buildFilters(story);
   const confusion = figure(words.confusion, confusionFigure, words.confusionWords);
   let course: Course = { epochs: 1, losses: [], accuracies: [] }, counts: Float32Array | undefined;
   let dark = false, frame = 0, runs = 0;
@@ -82,9 +82,9 @@ const figure = (title: string, picture: Node, legend: string) =>
   h("figure", {}, h("h4", {}, title), picture, h("figcaption", {}, legend));
 
 /** The answer to the visitor's drawing. */
-function buildReading({ texts: { learning: { live: words } }, attempt }: Story) {
+function buildReading({ texts: { learning: { live: words } }, attempt }: Story, suffix: string) {
   const bars = new Bars(words.bars, Array.from({ length: 10 }, (_, digit) => String(digit)));
-  bars.root.id = "learning-live-bars";
+  bars.root.id = `learning-live-bars${suffix}`;
   const says = h("figcaption");
   return {
     root: h("figure", {}, h("h4", {}, words.bars), bars.root, says),

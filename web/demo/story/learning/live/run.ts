@@ -1,6 +1,5 @@
 /** One run: a Trainer in a worker that trains, rests and goes on. */
 import type { Epoch, Recipe, Step, Trainer } from "vitrine/train";
-import { threadsToTrain } from "../../threads.ts";
 import { digits } from "./digits.ts";
 import { COUNTS, type Part } from "./format.mjs";
 
@@ -33,11 +32,11 @@ export class Run {
   }
 
   /** Makes the model and hands over the images. Ends paused, or failed. */
-  async prepare(recipe: Recipe, images: number): Promise<void> {
+  async prepare(recipe: Recipe, images: number, threads: number): Promise<void> {
     const { signal } = this.#closed;
     try {
       const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), digits()]);
-      const trainer = await Trainer.create({ recipe }, { worker: true, threads: threadsToTrain(), signal });
+      const trainer = await Trainer.create({ recipe }, { worker: true, threads, signal });
       this.#trainer = trainer;
       if (signal.aborted) return trainer.dispose();
       let done = 0;

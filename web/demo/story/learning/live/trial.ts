@@ -1,12 +1,12 @@
-/** The run under way. What it measures goes to the results and the controls. */
+/** The run under way. What it measures goes to the results and the meter. */
 import type { Epoch, Recipe, Step } from "vitrine/train";
 import { inWords } from "../../../remedy.ts";
 import type { Texts } from "../../../texts/en.ts";
 import { percentage, whole } from "../../../texts/words.ts";
 import { latest } from "../../latest.ts";
 import type { Scene } from "../../scene.ts";
-import type { Controls } from "./controls.ts";
 import { COUNTS } from "./format.mjs";
+import type { Meter } from "./meter.ts";
 import type { Choices } from "./recipe.ts";
 import type { Results } from "./results.ts";
 import { type Listener, type Phase, Run } from "./run.ts";
@@ -24,12 +24,12 @@ export class Trial implements Listener {
   #waiting = false;
   readonly #words: Texts["learning"]["live"];
   readonly #results: Results;
-  readonly #controls: Controls;
+  readonly #meter: Meter;
 
-  constructor(words: Texts["learning"]["live"], results: Results, controls: Controls) {
+  constructor(words: Texts["learning"]["live"], results: Results, meter: Meter) {
     this.#words = words;
     this.#results = results;
-    this.#controls = controls;
+    this.#meter = meter;
   }
 
   /** Undefined before the first run. */
@@ -38,13 +38,13 @@ export class Trial implements Listener {
   }
 
   /** Begins another run, of all steps or of so many at first. */
-  async start(recipe: Recipe, { images, epochs }: Choices, most?: number): Promise<void> {
+  async start(recipe: Recipe, { images, epochs }: Choices, threads: number, most?: number): Promise<void> {
     this.#run?.dispose();
     const run = (this.#run = new Run(epochs, this));
     this.#waiting = false;
     this.#results.begin(epochs);
     this.phase("preparing");
-    await run.prepare(recipe, images);
+    await run.prepare(recipe, images, threads);
     if (run === this.#run) this.go(most);
   }
 
@@ -79,8 +79,8 @@ export class Trial implements Listener {
   });
 
   phase(now: Phase, error?: unknown): void {
-    this.#controls.phase(now);
-    this.#controls.say(this.#says(now, error));
+    this.#meter.phase(now);
+    this.#meter.say(this.#says(now, error));
     if (now !== "training") this.look();
   }
 
@@ -97,11 +97,11 @@ export class Trial implements Listener {
   }
 
   prepared(done: number, all: number): void {
-    this.#controls.prepared(done, all);
+    this.#meter.prepared(done, all);
   }
 
   step(at: Step): void {
-    this.#controls.step(at);
+    this.#meter.step(at);
     this.#results.loss(at.epoch - 1 + at.step / at.steps, at.loss);
     if (performance.now() - this.#looked > LOOK) this.look();
   }
