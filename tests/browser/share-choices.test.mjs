@@ -1,8 +1,17 @@
 // The choices in the story's chapters: links hold them, and a change of language keeps them.
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
+
+/** Whether this build has MNIST, and so the panel of a run: story-live.test.mjs. */
+const runs = !skip && readdirSync(new URL("../../build/page/assets/", import.meta.url)).some((name) => name.startsWith("mnist-digits"));
+/** Another preset than at first, and then each control otherwise than it has it. So many heads need this width. */
+const PANEL = {
+  "live-myvit": "on", "live-width": "16", "live-depth": "4", "live-heads": "8", "live-patch": "14", "live-position": "none",
+  "live-rate": "0.01", "live-augment": "on", "live-images": "1000", "live-epochs": "2", "live-two": "on",
+};
 
 /** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
 const CHOICES = {
@@ -12,7 +21,7 @@ const CHOICES = {
   layers: { "out-mlp-1-0": "on", "out-head-0-2": "on", measure: "odds" },
   strokes: { moment: "3" },
   doubt: { temperature: "4" },
-  learning: { step: "7" },
+  learning: { step: "7", ...(runs && PANEL) },
   cnn: { direction: "to", blocks: "1" },
   masks: { mask: "causal" },
   why: { class: "4" },
@@ -115,6 +124,36 @@ describe("choices in the chapters", { skip }, () => {
     await openChapter(other.page, "patches", "[data-choice=filter]");
     await isChosen(other.page, "filter", "5");
     await isChosen(other.page, "added", "7");
+    await other.close();
+  });
+
+  test("a change of language keeps the panel of a run, and a link opens it without trainer or images", { skip: !runs }, async () => {
+    const { page, close } = await visit();
+    await draw(page, DIGITS[3]);
+    await openChapter(page, "learning", "[data-choice=live-ours]");
+    await page.click("[data-choice=live-ours]");
+    await page.click("[data-choice=live-myvit]");
+    for (const name of ["width", "heads"]) await page.selectOption(`#live-${name}`, PANEL[`live-${name}`]);
+    await page.check("#live-two");
+    await page.selectOption("#language", "de");
+    await page.locator("#learning", { hasText: "gelernt" }).waitFor();
+    await openChapter(page, "learning", "[data-choice=live-two]");
+    await page.locator("#learning-live", { hasText: "Zweites Training" }).waitFor();
+    const kept = ["live-myvit", "live-width", "live-heads", "live-two"];
+    for (const name of kept) await isChosen(page, name, PANEL[name]);
+    await isChosen(page, "live-ours", "off");
+    await isChosen(page, "live-rate", "0.005"); // the preset's
+    const link = await linkOf(page);
+    await close();
+
+    const asked = [];
+    const other = await visit({ address: link, before: (page) => page.on("request", (request) => asked.push(request.url())) });
+    await openChapter(other.page, "learning", "[data-choice=live-two]");
+    for (const name of kept) await isChosen(other.page, name, PANEL[name]);
+    await isChosen(other.page, "live-rate", "0.005");
+    assert.equal(await other.page.locator("#learning-live .live-column").count(), 2);
+    assert.ok(asked.some((url) => /\/live-/.test(url)), asked.join(" "));
+    assert.deepEqual(asked.filter((url) => /mnist-digits|train/.test(url)), []);
     await other.close();
   });
 

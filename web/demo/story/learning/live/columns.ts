@@ -1,5 +1,5 @@
 /** The runs on the page: one, or two beside each other, of which the buttons act on one. */
-import { chips, h } from "../../dom.ts";
+import { chips, h, named } from "../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { buildColumn, type Column } from "./column.ts";
 
@@ -9,7 +9,7 @@ export function buildColumns(story: Story, changed: () => void) {
   const first = buildColumn(story, "", changed);
   let all: readonly Column[] = [first], acting = first, scene: Scene | undefined;
   const root = h("div", { className: "live-columns" }, first.root);
-  const two = h("input", { id: "live-two", type: "checkbox" });
+  const two = named("live-two", h("input", { id: "live-two", type: "checkbox" }));
   const choice = h("div", { className: "live-two" }, h("label", {}, two, text));
   const act = (column: Column) => {
     acting = column;

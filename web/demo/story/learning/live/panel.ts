@@ -1,7 +1,7 @@
 /** The panel: presets, and a control for each choice. */
 import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
-import { button, h } from "../../dom.ts";
+import { button, h, named } from "../../dom.ts";
 import { KINDS as POSITIONS } from "../../positions/kinds.ts";
 import { type Choices, HIGHEST_RATE, headsFor, type Kind, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 
@@ -37,7 +37,7 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
   const augment = h("input", { id: "live-augment", type: "checkbox" });
   augment.addEventListener("change", () => set({ augment: augment.checked }));
   const presets = (Object.keys(PRESETS) as Kind[]).map((kind) =>
-    button(words.kinds[kind], () => set(PRESETS[kind]), { data: { kind }, className: "plain" }));
+    named(`live-${kind}`, button(words.kinds[kind], () => set(PRESETS[kind]), { data: { kind }, className: "plain" })));
 
   const show = () => {
     for (const name of NUMBERS) selects[name]!.value = String(choices[name]);
@@ -49,7 +49,8 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
     for (const preset of presets) preset.ariaPressed = String(preset.dataset.kind === choices.kind);
   };
   show();
-  const labelled = (name: Name, control: HTMLElement) => h("label", {}, words.controls[name], control);
+  // A link sets them from the first to the last: a preset before what it changes, and the width before its heads.
+  const labelled = (name: Name, control: HTMLElement) => h("label", {}, words.controls[name], named(`live-${name}`, control));
   const controls = { ...selects, heads, position, rate, augment } as unknown as Record<Name, HTMLElement>;
   return {
     root: h("fieldset", { className: "live-panel" },
