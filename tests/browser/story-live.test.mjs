@@ -1,55 +1,24 @@
 // "Train one yourself, here" in the chapter "How it learnt": runs in the tab, beside the package in Node.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
-import { testDigits } from "../../web/scripts/data.mjs";
 import { unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, openBrowser, saved, skip } from "./harness.mjs";
+import { assets, choose, file, frames, inPhase, mnist, needsMnist, numbers, press, recipe, STATUS, stepAfter, visitLive } from "./live.mjs";
 import { stored } from "./host.mjs";
 import { drawingOn, visitChapter } from "./story.mjs";
 
-const assets = new URL("../../build/page/assets/", import.meta.url);
-const file = skip ? undefined : readdirSync(assets).find((name) => name.startsWith("mnist-digits"));
-const mnist = skip ? undefined : testDigits();
-const needsMnist = { skip: skip || (file && mnist ? false : "MNIST is not at hand, or was not when the page was built") };
-
-const STATUS = "#learning-live-status", NUMBERS = "#learning-live-numbers";
 /** What the ids of the second run end with. */
 const SECOND = "-2";
-const inPhase = (page, phase, run = "") => page.locator(`${STATUS}${run}[data-phase=${phase}]`).waitFor();
-const numbers = (page, run = "") => page.locator(NUMBERS + run).evaluate(({ dataset, textContent }) => ({ ...dataset, textContent }));
-const stepAfter = (page, { epoch, step }, run = "") =>
-  page.waitForFunction(([selector, epoch, step]) => {
-    const { dataset } = document.querySelector(selector);
-    return Number(dataset.epoch) > Number(epoch) || (dataset.epoch === epoch && Number(dataset.step) > Number(step));
-  }, [NUMBERS + run, epoch, step]);
 const hide = (page, hidden) => page.evaluate((hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));
 }, hidden);
-const press = (page, name) => page.locator("#learning-live").getByRole("button", { name, exact: true }).click();
 const actOn = (page, name) => page.locator(".live-two .chips").getByText(name).click();
-const recipe = async (page, run = "") => JSON.parse(await page.locator(`.live-column:has(${STATUS}${run}) pre`).textContent());
-const frames = (page, count) => page.evaluate((count) => new Promise((done) => {
-  const next = () => (count-- > 0 ? requestAnimationFrame(next) : done());
-  next();
-}), count);
-/** Chooses the preset with 1,000 images. */
-const choose = async (page, preset, epochs) => {
-  await press(page, preset);
-  await page.selectOption("#live-images", "1000");
-  await page.selectOption("#live-epochs", String(epochs));
-};
-const visitLive = async (browser, options) => {
-  const visit = await visitChapter(browser, "learning", DIGITS[1], options);
-  await visit.page.locator("#learning-says[data-label]").waitFor(); // the figures above have their height
-  await visit.page.locator("#learning-live-train").scrollIntoViewIfNeeded();
-  return visit;
-};
 
 describe("train one yourself", needsMnist, () => {
   const asked = [];

@@ -2,20 +2,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Trainer } from "../../dist/train.js";
+import { Vit } from "../../dist/vit.js";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const recipe = await importTypescript("web/demo/story/learning/live/recipe.ts");
 const { KINDS } = await importTypescript("web/demo/story/positions/kinds.ts");
+const similarity = await importTypescript("web/demo/story/learning/similarity.ts");
+const { cosines, positionsOf } = await importTypescript("web/demo/story/vectors.ts");
+const numbers = await importTypescript("web/demo/story/positions/numbers.ts");
 
-/** Trains a step on an image of each class. Returns the model's config. */
-async function train(choices) {
+/** Trains a step on an image of each class. Returns what `take` makes of the trainer, or the model's config. */
+async function train(choices, take = ({ config }) => config) {
   const trainer = await Trainer.create({ recipe: recipe.recipeOf(choices) });
   try {
     const labels = Array.from({ length: 10 }, (_, digit) => digit);
     await trainer.add(labels.map((digit) => new Float32Array(PIXELS).fill(digit / 10)), labels);
     for await (const { loss } of trainer.run({ epochs: 1 })) assert.ok(Number.isFinite(loss));
-    return trainer.config;
+    return await take(trainer);
   } finally {
     trainer.dispose();
   }
@@ -42,6 +47,27 @@ test("every choice of the panel makes a recipe that trains", async () => {
     }
   }
   assert.ok(count > 80, `${count} recipes`);
+});
+
+test("positions that are read from a file are those that the model uses", async () => {
+  const traced = (position) => train({ ...recipe.PRESETS.myvit, position, patch: 7 }, async (trainer) => {
+    const weights = await trainer.save(), vit = await Vit.load(weights);
+    const image = Float32Array.from({ length: PIXELS }, (_, at) => (at % 7) / 7);
+    const { trace } = await vit.classify(image, { trace: true });
+    vit.dispose();
+    return { trace, tensors: readSafetensors(weights).tensors };
+  });
+  const close = (got, want) => {
+    assert.equal(got.length, want.length);
+    got.forEach((value, at) => assert.ok(Math.abs(value - want[at]) < 1e-4, `${at}: ${value}, not ${want[at]}`));
+  };
+  const learned = await traced("learned");
+  close(similarity.alike(learned.tensors.get("pos_embed"), 16), cosines(positionsOf(learned.trace).subarray(8), 8));
+  const { trace, tensors } = await traced("relative");
+  for (const [layer, head] of [[0, 0], [1, 1]]) {
+    const table = tensors.get(`blocks.${layer}.attn.rel_pos.relative_position_bias_table`);
+    close(similarity.biasOf(table, head, 49), numbers.byOffset(numbers.biasOf(trace, layer, head), 1, 4, 4));
+  }
 });
 
 test("the presets and their breaks: each changes one thing only", () => {

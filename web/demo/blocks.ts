@@ -1,4 +1,4 @@
-import type { Attention } from "vitrine";
+import type { Attention, Vit } from "vitrine";
 import { paint, tone } from "./colour.ts";
 import { place, type Scale, tint } from "./heat.ts";
 import { heatMap } from "./overlay.ts";
@@ -25,7 +25,8 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale
 }
 
 /** The state that the small maps are drawn from. */
-type Shown = Pick<State, "model" | "dark"> & {
+type Shown = Pick<State, "dark"> & {
+  model?: Pick<Vit, "config">;
   view: Omit<State["view"], "map"> & { map: string };
   reading?: { result: { attention?: Attention } };
 };

@@ -1,4 +1,5 @@
 /** Names of tokens, and the picture of what the model sees. */
+import type { Classification } from "vitrine";
 import { paint, tone } from "../colour.ts";
 import type { Texts } from "../texts/en.ts";
 import { h } from "./dom.ts";
@@ -25,7 +26,7 @@ export const patchIn = ({ patch: [row, col] }: Pick<Scene, "patch">, rows: numbe
   [Math.min(row, rows - 1), Math.min(col, columns - 1)];
 
 /** The model's image in the theme's ink, one canvas pixel each. Heat is laid over it. */
-export function paperOf({ result, shape: { rows, cols }, dark }: Scene): HTMLCanvasElement {
+export function paperOf({ result, shape: { rows, cols }, dark }: Pick<Scene, "shape" | "dark"> & { result: Classification }): HTMLCanvasElement {
   const canvas = h("canvas");
   paint(canvas, rows, cols, (row, col) => tone(result.input[row * cols + col]!, dark));
   return canvas;

@@ -876,6 +876,7 @@ Lege die vier Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und 
       confusionWords: "Jede Zeile ist eine Ziffer, jede Spalte eine Antwort. Richtige Antworten liegen auf der Diagonale.",
       written: (label) => `eine ${label}`,
       read: (label) => `gelesen als ${label}`,
+      fixed: "Nichts zu lernen: Diese Positionen werden berechnet, oder es gibt keine.",
       filters: "Filter dieses Trainings",
       filtersWords: "Wie jede Zahl eines Tokens die Pixel ihres Patches gewichtet. Die Skala wächst mit den Gewichten.",
     },

@@ -711,6 +711,7 @@ MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run buil
     confusionWords: "Each row is a digit, each column an answer. Right answers lie on the diagonal.",
     written: (label: string) => `a ${label}`,
     read: (label: string) => `read as ${label}`,
+    fixed: "Nothing to learn: these positions are computed, or there are none.",
     filters: "Filters of the run",
     filtersWords: "How each number of a token weighs the pixels of its patch. The scale grows with the weights.",
   },

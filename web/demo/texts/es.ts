@@ -864,6 +864,7 @@ Para tenerlas, pon los cuatro archivos de MNIST en una carpeta, nómbrala en $VI
       confusionWords: "Cada fila es una cifra, cada columna una respuesta. Los aciertos están en la diagonal.",
       written: (label) => `un ${label}`,
       read: (label) => `leído como ${label}`,
+      fixed: "Nada que aprender: estas posiciones se calculan, o no las hay.",
       filters: "Filtros de este entrenamiento",
       filtersWords: "Cómo pesa cada número de un token los píxeles de su parche. La escala crece con los pesos.",
     },

@@ -855,6 +855,7 @@ export const fr = {
       confusionWords: "Chaque ligne est un chiffre, chaque colonne une réponse. Les réponses justes sont sur la diagonale.",
       written: (label) => `un ${label}`,
       read: (label) => `lu comme ${label}`,
+      fixed: "Rien à apprendre\u202f: ces positions sont calculées, ou il n’y en a pas.",
       filters: "Filtres de cet apprentissage",
       filtersWords: "Comment chaque nombre d’un jeton pèse les pixels de son patch. L’échelle grandit avec les poids.",
     },

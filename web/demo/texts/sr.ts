@@ -799,6 +799,7 @@ export const sr = {
       confusionWords: "Svaki red je jedna cifra, svaka kolona jedan odgovor. Tačni odgovori leže na dijagonali.",
       written: (label) => `cifra ${label}`,
       read: (label) => `pročitano kao ${label}`,
+      fixed: "Nema šta da se uči: ove pozicije se računaju, ili ih nema.",
       filters: "Filteri ove obuke",
       filtersWords: "Kako svaki broj tokena odmerava piksele svog isečka. Skala raste sa težinama.",
     },

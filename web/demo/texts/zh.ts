@@ -773,6 +773,7 @@ export const zh = {
       confusionWords: "每行是一个数字，每列是一个回答。正确的回答在对角线上。",
       written: (label) => `数字 ${label}`,
       read: (label) => `读作 ${label}`,
+      fixed: "无需学习：这些位置是算出来的，或者没有位置。",
       filters: "这次训练的滤波器",
       filtersWords: "词元的每个数怎样给图块的像素加权。刻度随权重增大。",
     },

@@ -21,17 +21,22 @@ export async function countAnswers(weights: Uint8Array<ArrayBuffer>): Promise<Fl
   }
 }
 
-export function buildConfusion({ learning: { live: words }, grid: texts }: Texts): [HTMLElement, (counts: Float32Array, dark: boolean) => void] {
-  const grid = new HeatGrid({
-    label: words.confusion, texts, cell: CELL, number: whole,
-    rowName: (row) => words.written(String(row)), columnName: (column) => words.read(String(column)),
-  });
-  // The screen reader hears a cell only while someone moves among the cells, not after each epoch.
+/** The screen reader hears a cell only while someone moves among the cells, not whenever a run redraws them. */
+export function quiet(grid: HeatGrid): HeatGrid {
   const says = grid.root.querySelector(".grid-words")!;
   const live = (on: boolean) => says.setAttribute("aria-live", on ? "polite" : "off");
   live(false);
   grid.canvas.addEventListener("focus", () => live(true));
   grid.canvas.addEventListener("blur", () => live(false));
+  return grid;
+}
+
+export function buildConfusion({ learning: { live: words }, grid: texts }: Texts): [HTMLElement, (counts: Float32Array, dark: boolean) => void] {
+  const grid = new HeatGrid({
+    label: words.confusion, texts, cell: CELL, number: whole,
+    rowName: (row) => words.written(String(row)), columnName: (column) => words.read(String(column)),
+  });
+  quiet(grid);
   const digits = () => h("ol", { aria: { hidden: "true" } }, ...Array.from({ length: CLASSES }, (_, digit) => h("li", {}, String(digit))));
   return [h("div", { className: "live-confusion" }, digits(), digits(), grid.root), (values, dark) => {
     grid.draw({ values, rows: CLASSES, columns: CLASSES, scale: { low: 0, high: Math.max(1, ...values) }, dark });

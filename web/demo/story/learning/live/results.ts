@@ -13,6 +13,7 @@ import type { Scene, Story } from "../../scene.ts";
 import { paintFilters } from "../filters.ts";
 import { buildConfusion, countAnswers } from "./confusion.ts";
 import { buildCurve, type Course, thinned } from "./curve.ts";
+import { buildInside, type Reading } from "./inside.ts";
 
 /** Filters that fit beside each other on a phone, small or large. All patch sizes divide their pixels. */
 const SMALL = { pixels: 28, across: 8 }, LARGE = { pixels: 56, across: 4 };
@@ -27,7 +28,7 @@ export function buildResults(story: Story, suffix: string) {
   const { learning: { live: words } } = story.texts;
   const [curveFigure, drawCurve] = buildCurve(story.texts);
   const [confusionFigure, drawConfusion] = buildConfusion(story.texts);
-  const reading = buildReading(story, suffix), filters = buildFilters(story);
+  const reading = buildReading(story, suffix), inside = buildInside(story, suffix), filters = buildFilters(story);
   const confusion = figure(words.confusion, confusionFigure, words.confusionWords);
   let course: Course = { epochs: 1, losses: [], accuracies: [] }, counts: Float32Array | undefined;
   let dark = false, frame = 0, runs = 0;
@@ -44,7 +45,7 @@ export function buildResults(story: Story, suffix: string) {
   });
   return {
     root: h("div", { className: "live-results" },
-      figure(words.curve, curveFigure, words.curveLegend), reading.root, confusion, filters.root),
+      figure(words.curve, curveFigure, words.curveLegend), reading.root, confusion, inside.root, filters.root),
     /** Another run begins. */
     begin(epochs: number): void {
       runs++;
@@ -66,7 +67,8 @@ export function buildResults(story: Story, suffix: string) {
     /** Shows what these weights make of the drawing. */
     async look(weights: Weights, scene: Scene | undefined): Promise<void> {
       filters.draw(weights, dark);
-      if (scene) await reading.draw(weights, scene);
+      const read = scene && (await reading.draw(weights, scene));
+      if (read) inside.draw(read, scene);
     },
     theme(isDark: boolean): void {
       if (dark === isDark) return;
@@ -88,21 +90,22 @@ function buildReading({ texts: { learning: { live: words } }, attempt }: Story, 
   const says = h("figcaption");
   return {
     root: h("figure", {}, h("h4", {}, words.bars), bars.root, says),
-    async draw(weights: Weights, { strokes }: Scene): Promise<void> {
-      const result = await attempt(readOnce(weights, strokes));
-      if (!result) return;
-      bars.draw(result.classes);
-      const { label, p } = result.classes[0]!;
+    async draw(weights: Weights, { strokes }: Scene): Promise<Reading | undefined> {
+      const read = await attempt(readOnce(weights, strokes));
+      if (!read) return;
+      const { classes } = read.result, { label, p } = classes[0]!;
+      bars.draw(classes);
       says.textContent = words.says(label, percent(p));
+      return read;
     },
   };
 }
 
 /** In a worker, because the page draws meanwhile. */
-async function readOnce(weights: Weights, strokes: Scene["strokes"]) {
+async function readOnce(weights: Weights, strokes: Scene["strokes"]): Promise<Reading> {
   const vit = await Vit.load(weights, { worker: true });
   try {
-    return await vit.classify(drawingOf(strokes));
+    return { weights, config: vit.config, result: await vit.classify(drawingOf(strokes), { attention: true }) };
   } finally {
     vit.dispose();
   }
