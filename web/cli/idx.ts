@@ -1,4 +1,4 @@
-/** IDX files, the format of MNIST: two zero bytes, 8 for bytes, the rank, big-endian sizes, bytes. */
+/** A data set in IDX files. */
 import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -6,6 +6,7 @@ import { constants, gunzip, gunzipSync } from "node:zlib";
 import type { ImageInput, VitConfig } from "vitrine";
 import { reason } from "../errors.ts";
 import { type DataSet, type Example, split } from "./examples.ts";
+import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, shapeOf } from "./idx-format.ts";
 
 interface Files {
   readonly images: string;
@@ -48,14 +49,8 @@ export async function openIdx(path: string, files: Files, share: number): Promis
   const labels = await readIdx(files.labels, 1);
   const images = await readIdx(files.images, 3);
   const { length } = labels.bytes;
-  if (images.shape[0] !== length) {
-    throw new Error(`${files.images}: expected an image for each of ${length} labels, got ${images.shape[0]} images`);
-  }
-  const classes = labels.bytes.reduce((most, label) => Math.max(most, label), 0) + 1;
-  const known = new Set(labels.bytes);
-  for (let label = 0; label < classes; label++) {
-    if (!known.has(label)) throw new Error(`${files.labels}: expected labels from 0 to ${classes - 1}, got none of ${label}`);
-  }
+  checkPairs(files.images, images.shape[0]!, length);
+  const classes = classesIn(files.labels, labels.bytes);
   const parts = split(labels.bytes, share);
   return {
     path, parts, named: false,
@@ -95,8 +90,7 @@ async function readIdx(path: string, rank: number): Promise<Idx> {
     await file.read(start, 0, start.length, 0);
     const packed = start[0] === 0x1f && start[1] === 0x8b;
     const shape = shapeOf(path, packed ? partly(path, start) : start, rank);
-    const header = 4 + 4 * rank;
-    const count = shape.reduce((product, side) => product * side, 1);
+    const header = headerBytes(rank), count = bytesIn(shape);
     if (packed && count > Math.max(ALWAYS_BYTES, MOST_TIMES * size)) {
       throw new Error(`${path}: expected at most ${MOST_TIMES} times the file's ${size} bytes, got a header that announces ${count}`);
     }
@@ -108,25 +102,6 @@ async function readIdx(path: string, rank: number): Promise<Idx> {
   } finally {
     await file.close();
   }
-}
-
-function shapeOf(path: string, start: Buffer, rank: number): number[] {
-  const header = 4 + 4 * rank;
-  if (start.length < header) throw new Error(`${path}: expected an IDX header of ${header} bytes, got ${start.length} bytes`);
-  const wanted = [0, 0, 8, rank];
-  if (wanted.some((byte, i) => start[i] !== byte)) {
-    const hex = (bytes: Iterable<number>) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-    throw new Error(`${path}: expected IDX bytes of rank ${rank} (${hex(wanted)}), got a file that starts with ${hex(start.subarray(0, 4))}`);
-  }
-  const shape = Array.from({ length: rank }, (_, i) => start.readUInt32BE(4 + 4 * i));
-  if (!shape.includes(0)) return shape;
-  throw new Error(`${path}: expected sizes from 1, got ${shape.join("x")}`);
-}
-
-function checkCount(path: string, got: number, count: number): void {
-  if (got === count) return;
-  const why = got < count ? "; the file is cut short or damaged" : "";
-  throw new Error(`${path}: expected ${count} bytes after the header, as it announces, got ${got < count ? got : "more"}${why}`);
 }
 
 /** What the start of a gzip file unpacks to. */
