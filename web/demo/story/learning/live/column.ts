@@ -5,7 +5,9 @@ import { h } from "../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { buildMeter } from "./meter.ts";
 import { BREAKS, type Break, type Choices, recipeOf } from "./recipe.ts";
+import type { Source } from "./own.ts";
 import { buildResults } from "./results.ts";
+import type { Given } from "./run.ts";
 import { Trial } from "./trial.ts";
 
 export type Column = ReturnType<typeof buildColumn>;
@@ -16,19 +18,19 @@ export function buildColumn(story: Story, suffix: string, changed: () => void) {
   const meter = buildMeter(words, suffix, changed), results = buildResults(story, suffix);
   const trial = new Trial(words, results, meter);
   const code = h("code"), about = h("p", { id: `learning-live-run${suffix}` });
-  const showRecipe = (choices: Choices) => (code.textContent = JSON.stringify(recipeOf(choices), null, 2));
+  const showRecipe = (choices: Choices, source: Source) => (code.textContent = JSON.stringify(recipeOf(choices, source), null, 2));
   results.root.hidden = true;
   const root = h("div", { className: "live-column" }, meter.root, about, results.root,
     h("details", {}, h("summary", {}, words.recipe), h("pre", { tabIndex: 0, role: "group", ariaLabel: words.recipe }, code)));
   return {
-    root, trial, showRecipe,
+    root, trial, meter, showRecipe,
     /** Trains by these choices, of which one may be broken, all steps or so many at first. */
-    begin(chosen: Choices, threads: number, most?: number, what?: Break): void {
-      const choices = { ...chosen, ...(what && BREAKS[what](chosen)) };
-      showRecipe(choices);
-      about.textContent = words.about(words.kinds[choices.kind], whole(choices.images), what ? words.breaks[what] : "");
+    begin(chosen: Choices, given: Given, most?: number, what?: Break): void {
+      const choices = { ...chosen, ...(what && BREAKS[what](chosen)) }, { source } = given;
+      showRecipe(choices, source);
+      about.textContent = words.about(words.kinds[choices.kind], whole(Math.min(choices.images, source.train)), what ? words.breaks[what] : "");
       results.root.hidden = false;
-      void trial.start(recipeOf(choices), choices, threads, most);
+      void trial.start(recipeOf(choices, source), choices, given, most);
     },
     /** Saves the weights as they stand. */
     async save(): Promise<void> {

@@ -4,17 +4,19 @@ import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
 import { h } from "../../dom.ts";
 import { HeatGrid } from "../../grid.ts";
-import { digits } from "./digits.ts";
+import type { Source } from "./own.ts";
 
-const CLASSES = 10, CELL = 22;
+const CELL = 22;
 
-/** Counts (10, 10): rows are the digits that were written, columns those that the model reads. */
-export async function countAnswers(weights: Uint8Array<ArrayBuffer>): Promise<Float32Array> {
-  const { test } = await digits(), counts = new Float32Array(CLASSES * CLASSES);
+export const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
+
+/** Counts (K, K): rows are the classes of the images, columns those that the model reads. */
+export async function countAnswers(weights: Uint8Array<ArrayBuffer>, { names = DIGITS, open }: Source): Promise<Float32Array> {
+  const { test } = await open(), counts = new Float32Array(names.length ** 2);
   const vit = await Vit.load(weights, { worker: true });
   try {
     const answers = await vit.classifyAll(Array.from(test.labels, (_, at) => test.image(at)), { topK: 1 });
-    answers.forEach(({ classes }, at) => counts[test.labels[at]! * CLASSES + classes[0]!.index]!++);
+    answers.forEach(({ classes }, at) => counts[test.labels[at]! * names.length + classes[0]!.index]!++);
     return counts;
   } finally {
     vit.dispose();
@@ -31,15 +33,20 @@ export function quiet(grid: HeatGrid): HeatGrid {
   return grid;
 }
 
-export function buildConfusion({ learning: { live: words }, grid: texts }: Texts): [HTMLElement, (counts: Float32Array, dark: boolean) => void] {
-  const grid = new HeatGrid({
+type Draw = (counts: Float32Array, names: readonly string[], dark: boolean) => void;
+
+export function buildConfusion({ learning: { live: words }, grid: texts }: Texts): [HTMLElement, Draw] {
+  let names: readonly string[] = DIGITS;
+  const grid = quiet(new HeatGrid({
     label: words.confusion, texts, cell: CELL, number: whole,
-    rowName: (row) => words.written(String(row)), columnName: (column) => words.read(String(column)),
-  });
-  quiet(grid);
-  const digits = () => h("ol", { aria: { hidden: "true" } }, ...Array.from({ length: CLASSES }, (_, digit) => h("li", {}, String(digit))));
-  return [h("div", { className: "live-confusion" }, digits(), digits(), grid.root), (values, dark) => {
-    grid.draw({ values, rows: CLASSES, columns: CLASSES, scale: { low: 0, high: Math.max(1, ...values) }, dark });
+    rowName: (row) => (names === DIGITS ? words.written(names[row]!) : names[row]!), columnName: (column) => words.read(names[column]!),
+  }));
+  const across = h("ol", { aria: { hidden: "true" } }), down = h("ol", { aria: { hidden: "true" } });
+  return [h("div", { className: "live-confusion" }, across, down, grid.root), (values, itsNames, dark) => {
+    names = itsNames;
+    for (const list of [across, down]) list.replaceChildren(...names.map((name) => h("li", { title: name }, name)));
+    across.classList.toggle("long", names.some((name) => name.length > 2));
+    grid.draw({ values, rows: names.length, columns: names.length, scale: { low: 0, high: Math.max(1, ...values) }, dark });
     grid.canvas.dataset.counts = values.join();
   }];
 }

@@ -1,7 +1,8 @@
 /** MNIST's images to train on. They load once, when a visitor trains. */
 import { VitError } from "vitrine";
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
-import { type Digits, unpackDigits } from "./format.mjs";
+import { COUNTS, type Digits, unpackDigits } from "./format.mjs";
+import type { Source } from "./own.ts";
 
 /** Whether this build of the page has them. */
 export const haveDigits = address !== undefined;
@@ -9,11 +10,13 @@ export const haveDigits = address !== undefined;
 let loading: Promise<Digits> | undefined;
 
 /** A failed load is tried again by the next call. */
-export function digits(): Promise<Digits> {
+function digits(): Promise<Digits> {
   loading ??= read(new URL(address!, document.baseURI));
   loading.catch(() => (loading = undefined));
   return loading;
 }
+
+export const MNIST: Source = { ...COUNTS, open: digits };
 
 async function read(url: URL): Promise<Digits> {
   const response = await fetch(url).catch((cause: unknown) => {

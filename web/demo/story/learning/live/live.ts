@@ -2,9 +2,11 @@
 import { h } from "../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { threadsToTrain } from "../../threads.ts";
+import type { Column } from "./column.ts";
 import { buildColumns } from "./columns.ts";
 import { buildControls } from "./controls.ts";
 import { haveDigits } from "./digits.ts";
+import { buildFrom } from "./from.ts";
 import { buildPanel } from "./panel.ts";
 import type { Break } from "./recipe.ts";
 import type { Trial } from "./trial.ts";
@@ -25,16 +27,19 @@ export function buildLive(story: Story): [HTMLElement, (scene: Scene) => void] {
     root.append(h("p", { className: "without" }, words.without));
     return [root, () => {}];
   }
+  const showRecipe = (column: Column) => column.showRecipe(panel.choices, from.source);
   const changed = () => {
     controls.phase(columns.acting.trial.now);
-    for (const { trial, showRecipe } of columns.all) if (!trial.now) showRecipe(panel.choices);
+    for (const column of columns.all) if (!column.trial.now) showRecipe(column);
   };
   const columns = buildColumns(story, changed);
-  const panel = buildPanel(story.texts, () => {
-    columns.acting.showRecipe(panel.choices);
+  const chosen = () => {
+    showRecipe(columns.acting);
     changed();
-  });
-  const begin = (most?: number, what?: Break) => columns.acting.begin(panel.choices, threadsToTrain(columns.all.length), most, what);
+  };
+  const panel = buildPanel(story.texts, chosen);
+  const begin = (most?: number, what?: Break) =>
+    columns.acting.begin(panel.choices, { source: from.source, threads: threadsToTrain(columns.all.length) }, most, what);
   const controls = buildControls(words, {
     train: () => begin(),
     pause: () => columns.acting.trial.pause(),
@@ -43,9 +48,10 @@ export function buildLive(story: Story): [HTMLElement, (scene: Scene) => void] {
     break: (what) => begin(undefined, what),
     save: () => void columns.acting.save(),
   });
+  const from = buildFrom(story.texts, () => columns.acting.meter, chosen);
   closeLast = rest(root, () => columns.all.map(({ trial }) => trial));
   changed();
-  root.append(h("p", { className: "lead" }, words.lead), panel.root, columns.choice, controls.root, columns.root);
+  root.append(h("p", { className: "lead" }, words.lead), panel.root, from.root, columns.choice, controls.root, columns.root);
   return [root, columns.draw];
 }
 

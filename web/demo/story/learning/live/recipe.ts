@@ -3,6 +3,7 @@ import type { Recipe } from "vitrine/train";
 import myvit from "../../../../../weights/myvit.recipe.json";
 import plain from "../../../../../weights/digits-plain.recipe.json";
 import type { Kind as Positions } from "../../positions/kinds.ts";
+import type { Source } from "./own.ts";
 
 export type Kind = "myvit" | "ours";
 
@@ -60,10 +61,14 @@ const BASES = {
 };
 const SEED = 1;
 
-export function recipeOf({ kind, width, depth, heads, patch, position, rate, augment, epochs }: Choices): Recipe {
+/** @param source the images; without it MNIST's, whose classes the recipe has. */
+export function recipeOf({ kind, width, depth, heads, patch, position, rate, augment, epochs }: Choices, { names, prepare }: Partial<Source> = {}): Recipe {
   const { model, training } = BASES[kind];
   return {
-    model: { ...model, patch_size: [patch, patch], width, depth, heads, mlp_width: MLP * width, position } as unknown as Recipe["model"],
+    model: {
+      ...model, patch_size: [patch, patch], width, depth, heads, mlp_width: MLP * width, position,
+      ...(names && { classes: names.length, labels: names }), ...(prepare && { prepare }),
+    } as unknown as Recipe["model"],
     training: {
       ...training, epochs, validation: 0, seed: SEED, learning_rate: rate,
       augment: augment ? plain.training.augment : { probability: 0 },

@@ -11,9 +11,10 @@ import { signedScale } from "../../grid.ts";
 import { latest } from "../../latest.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { paintFilters } from "../filters.ts";
-import { buildConfusion, countAnswers } from "./confusion.ts";
+import { buildConfusion, countAnswers, DIGITS } from "./confusion.ts";
 import { buildCurve, type Course, thinned } from "./curve.ts";
 import { buildInside, type Reading } from "./inside.ts";
+import type { Source } from "./own.ts";
 
 /** Filters that fit beside each other on a phone, small or large. All patch sizes divide their pixels. */
 const SMALL = { pixels: 28, across: 8 }, LARGE = { pixels: 56, across: 4 };
@@ -31,27 +32,31 @@ export function buildResults(story: Story, suffix: string) {
   const reading = buildReading(story, suffix), inside = buildInside(story, suffix), filters = buildFilters(story);
   const confusion = figure(words.confusion, confusionFigure, words.confusionWords);
   let course: Course = { epochs: 1, losses: [], accuracies: [] }, counts: Float32Array | undefined;
+  let source: Source, names = DIGITS as readonly string[];
   let dark = false, frame = 0, runs = 0;
   const drawSoon = () => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => drawCurve(course, dark));
   };
   const measure = latest(async ([weights, run]: [Weights, number]) => {
-    const counted = await story.attempt(countAnswers(weights));
+    const counted = await story.attempt(countAnswers(weights, source));
     if (!counted || run !== runs) return;
     counts = counted;
     confusion.hidden = false;
-    drawConfusion(counts, dark);
+    drawConfusion(counts, names, dark);
   });
   return {
     root: h("div", { className: "live-results" },
       figure(words.curve, curveFigure, words.curveLegend), reading.root, confusion, inside.root, filters.root),
     /** Another run begins. */
-    begin(epochs: number): void {
+    begin(epochs: number, images: Source): void {
       runs++;
       course = { epochs, losses: [], accuracies: [] };
       counts = undefined;
       confusion.hidden = true;
+      source = images;
+      names = source.names ?? DIGITS;
+      reading.begin(names);
       filters.begin();
       drawSoon();
     },
@@ -75,7 +80,7 @@ export function buildResults(story: Story, suffix: string) {
       dark = isDark;
       drawSoon();
       filters.theme(dark);
-      if (counts) drawConfusion(counts, dark);
+      if (counts) drawConfusion(counts, names, dark);
     },
   };
 }
@@ -85,11 +90,18 @@ const figure = (title: string, picture: Node, legend: string) =>
 
 /** The answer to the visitor's drawing. */
 function buildReading({ texts: { learning: { live: words } }, attempt }: Story, suffix: string) {
-  const bars = new Bars(words.bars, Array.from({ length: 10 }, (_, digit) => String(digit)));
-  bars.root.id = `learning-live-bars${suffix}`;
+  let bars: Bars;
+  const place = h("div", { id: `learning-live-bars${suffix}` });
   const says = h("figcaption");
   return {
-    root: h("figure", {}, h("h4", {}, words.bars), bars.root, says),
+    root: h("figure", {}, h("h4", {}, words.bars), place, says),
+    /** The bars of a run with these classes. */
+    begin(names: readonly string[]): void {
+      bars = new Bars(words.bars, names);
+      place.classList.toggle("named", names !== DIGITS);
+      place.replaceChildren(bars.root);
+      says.textContent = "";
+    },
     async draw(weights: Weights, { strokes }: Scene): Promise<Reading | undefined> {
       const read = await attempt(readOnce(weights, strokes));
       if (!read) return;

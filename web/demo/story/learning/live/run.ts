@@ -1,9 +1,15 @@
 /** One run: a Trainer in a worker that trains, rests and goes on. */
 import type { Epoch, Recipe, Step, Trainer } from "vitrine/train";
-import { digits } from "./digits.ts";
-import { COUNTS, type Part } from "./format.mjs";
+import type { Part } from "./format.mjs";
+import type { Source } from "./own.ts";
 
 export type Phase = "preparing" | "paused" | "training" | "finished" | "failed";
+
+/** What a run gets beside its recipe. */
+export interface Given {
+  readonly source: Source;
+  readonly threads: number;
+}
 
 export interface Listener {
   phase(phase: Phase, error?: unknown): void;
@@ -32,22 +38,23 @@ export class Run {
   }
 
   /** Makes the model and hands over the images. Ends paused, or failed. */
-  async prepare(recipe: Recipe, images: number, threads: number): Promise<void> {
+  async prepare(recipe: Recipe, most: number, { source, threads }: Given): Promise<void> {
     const { signal } = this.#closed;
     try {
-      const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), digits()]);
+      const [{ Trainer }, { train, test }] = await Promise.all([import("vitrine/train"), source.open()]);
       const trainer = await Trainer.create({ recipe }, { worker: true, threads, signal });
       this.#trainer = trainer;
       if (signal.aborted) return trainer.dispose();
+      const images = Math.min(most, source.train);
       let done = 0;
       const add = async (part: Part, count: number, options?: { part: "validation" }) => {
         for (let first = 0; first < count; first += AT_ONCE, done += AT_ONCE) {
-          this.#listener.prepared(done, images + COUNTS.test);
+          this.#listener.prepared(done, images + source.test);
           const indices = Array.from({ length: Math.min(AT_ONCE, count - first) }, (_, at) => first + at);
           await trainer.add(indices.map((at) => part.image(at)), indices.map((at) => part.labels[at]!), options);
         }
       };
-      await add(test, COUNTS.test, { part: "validation" });
+      await add(test, source.test, { part: "validation" });
       await add(train, images);
       this.#to("paused");
     } catch (error) {

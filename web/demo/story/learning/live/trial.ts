@@ -5,11 +5,10 @@ import type { Texts } from "../../../texts/en.ts";
 import { percentage, whole } from "../../../texts/words.ts";
 import { latest } from "../../latest.ts";
 import type { Scene } from "../../scene.ts";
-import { COUNTS } from "./format.mjs";
 import type { Meter } from "./meter.ts";
 import type { Choices } from "./recipe.ts";
 import type { Results } from "./results.ts";
-import { type Listener, type Phase, Run } from "./run.ts";
+import { type Given, type Listener, type Phase, Run } from "./run.ts";
 
 /** Milliseconds between two looks at the drawing. */
 const LOOK = 400;
@@ -18,6 +17,7 @@ export class Trial implements Listener {
   scene: Scene | undefined;
   #run: Run | undefined;
   #right = 0;
+  #tests = 0;
   #looked = 0;
   #away = false;
   /** Whether it rests because nobody sees it. */
@@ -38,13 +38,14 @@ export class Trial implements Listener {
   }
 
   /** Begins another run, of all steps or of so many at first. */
-  async start(recipe: Recipe, { images, epochs }: Choices, threads: number, most?: number): Promise<void> {
+  async start(recipe: Recipe, { images, epochs }: Choices, given: Given, most?: number): Promise<void> {
     this.#run?.dispose();
     const run = (this.#run = new Run(epochs, this));
     this.#waiting = false;
-    this.#results.begin(epochs);
+    this.#tests = given.source.test;
+    this.#results.begin(epochs, given.source);
     this.phase("preparing");
-    await run.prepare(recipe, images, threads);
+    await run.prepare(recipe, images, given);
     if (run === this.#run) this.go(most);
   }
 
@@ -90,7 +91,7 @@ export class Trial implements Listener {
       preparing: () => words.loading,
       training: () => words.training,
       paused: () => (this.#waiting ? words.resting : words.paused),
-      finished: () => words.finished(whole(Math.round(right * COUNTS.test)), whole(COUNTS.test), percentage(right, 1)),
+      finished: () => words.finished(whole(Math.round(right * this.#tests)), whole(this.#tests), percentage(right, 1)),
       failed: () => words.failed(inWords(error)),
     };
     return says[now]();

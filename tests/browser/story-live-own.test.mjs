@@ -1,0 +1,173 @@
+// One's own images in "Train one yourself, here": a folder of photos and IDX files, beside the package in Node.
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import sharp from "sharp";
+import { Vit } from "../../dist/vit.js";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { openBrowser, saved } from "./harness.mjs";
+import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from "./live.mjs";
+
+const { sourceOf } = await importTypescript("web/demo/story/learning/live/own.ts");
+
+/** 28×28 pixels: class 0 is a bar that stands, class 1 one that lies, class 2 a square. */
+const drawn = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {
+  const [x, y] = [i % 28, Math.floor(i / 28)].map((value) => Math.abs(value - 14 - (at % 5) + 2));
+  const inside = [x < 3 && y < 10, x < 10 && y < 3, x < 7 && y < 7][label];
+  return inside ? 255 - at : at;
+});
+const EACH = 20;
+const png = (pixels) => sharp(pixels, { raw: { width: 28, height: 28, channels: 1 } }).png().toBuffer();
+
+describe("one's own images", needsMnist, () => {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  let browser, page, trouble, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close } = await visitLive(browser));
+    await choose(page, "Ours, small", 6);
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const write = (path, bytes) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  };
+  const from = (name) => page.locator(".live-from").getByText(name, { exact: true }).click();
+  const says = (text) => page.locator(STATUS, { hasText: text }).waitFor();
+  const own = () => page.locator("#learning-live-own").textContent();
+  const idx = (sizes, bytes) => {
+    const header = Buffer.alloc(4 + 4 * sizes.length);
+    header.set([0, 0, 8, sizes.length]);
+    sizes.forEach((size, at) => header.writeUInt32BE(size, 4 + 4 * at));
+    return Buffer.concat([header, bytes]);
+  };
+  const files = (...pairs) => pairs.map(([name, buffer]) => ({ name, mimeType: "", buffer }));
+
+  /** Trains, and compares the confusion matrix with what the saved model answers in Node to the images that are kept. */
+  const trainOn = async (given) => {
+    const { test: kept } = await sourceOf(given).open();
+    await page.locator("#learning-live-train").click();
+    await inPhase(page, "finished");
+    await says(`of the ${kept.labels.length} test images right`);
+    const vit = await Vit.load((await saved(page, () => press(page, "Download the model"))).bytes);
+    assert.deepEqual(vit.config.labels, given.names);
+    const answers = await vit.classifyAll(Array.from(kept.labels, (_, at) => kept.image(at)), { topK: 1 });
+    const counts = new Array(given.names.length ** 2).fill(0);
+    answers.forEach(({ classes }, at) => counts[kept.labels[at] * given.names.length + classes[0].index]++);
+    await page.waitForFunction((counts) => document.querySelector(".live-confusion canvas").dataset.counts === counts, counts.join());
+    assert.deepEqual(await page.locator(".live-confusion ol").first().locator("li").allTextContents(), given.names);
+    assert.deepEqual(await page.locator("#learning-live-bars b").allTextContents(), given.names);
+    const { prepare } = vit.config;
+    vit.dispose();
+    return prepare;
+  };
+
+  test("a folder's subfolders become the classes, and a model learns them", async () => {
+    const names = ["lying", "square", "standing"], order = [1, 2, 0], pixels = [], labels = [];
+    for (const [label, name] of names.entries()) {
+      for (let at = 0; at < EACH; at++) {
+        pixels.push(drawn(order[label], at));
+        labels.push(label);
+        write(`signs/${name}/${String(at).padStart(2, "0")}.png`, await png(pixels.at(-1)));
+      }
+    }
+    write("signs/notes.txt", "no image");
+    await from("a folder");
+    await page.setInputFiles("#live-folder", join(folder, "signs"));
+    await says("lying, square, standing: 54 images to train on, 6 to test with.");
+    assert.deepEqual((await recipe(page)).model.labels, names);
+    const prepare = await trainOn({ names, labels: Uint8Array.from(labels), pixels: Uint8Array.from(pixels.flatMap((image) => [...image])) });
+    assert.equal(prepare.kind, "photo");
+  });
+
+  test("a folder that cannot be taken is refused by name, and what was there stays", async () => {
+    const good = await png(drawn(0, 0)), was = await own(), { model } = await recipe(page);
+    const cases = [
+      [["one/a/1.png", good], /one: expected 2 to 20 classes, got 1/],
+      [["bare/1.png", good], /bare: expected 2 to 20 classes, got 0/],
+      [["text/a/1.txt", "text"], /text: expected 2 to 20 classes, got 0/],
+      [["damaged/a/1.png", good, "damaged/b/2.png", "no picture"], /damaged\/b\/2\.png: expected an image, got a file that the browser cannot read/],
+      [["few/a/1.png", good, "few/b/2.png", good], /expected 5 images of a class at least/],
+    ];
+    for (const [paths, why] of cases) {
+      for (let at = 0; at < paths.length; at += 2) write(paths[at], paths[at + 1]);
+      await page.setInputFiles("#live-folder", join(folder, paths[0].split("/")[0]));
+      await says(why);
+      assert.match(await page.locator(STATUS).textContent(), /^Not taken: /);
+      assert.equal(await own(), was);
+      assert.deepEqual((await recipe(page)).model, model);
+    }
+  });
+
+  const LABELS = Uint8Array.from({ length: 3 * EACH }, (_, at) => at % 3);
+  const IMAGES = Uint8Array.from([...LABELS].flatMap((label, at) => [...drawn(label, at)]));
+  const labels = idx([LABELS.length], LABELS), images = idx([LABELS.length, 28, 28], IMAGES);
+
+  test("IDX files: their numbers are the classes, and a model learns them", async () => {
+    await from("IDX files");
+    await page.setInputFiles("#live-idx", files(["labels.gz", gzipSync(labels)], ["images", images]));
+    await says("0, 1, 2: 54 images to train on, 6 to test with.");
+    assert.equal((await trainOn({ names: ["0", "1", "2"], labels: LABELS, pixels: IMAGES })).kind, "digit");
+  });
+
+  test("IDX files that are wrong are refused, and what was there stays", async () => {
+    const was = await own();
+    const cases = [
+      [files(["images", images.subarray(0, -1)], ["labels", labels]), /images: expected 47040 bytes after the header, as it announces, got 47039/],
+      [files(["images", images], ["labels", idx([5], LABELS.subarray(0, 5))]), /images: expected an image for each of 5 labels, got 60/],
+      [files(["a", Buffer.from("a text of some length")], ["labels", labels]), /a: expected IDX bytes of rank 3/],
+      [files(["images.gz", gzipSync(images).subarray(0, -12)], ["labels", labels]), /images\.gz: expected (a whole gzip file|47040 bytes)/],
+      [files(["images", images]), /expected two IDX files, images and their labels, got 1/],
+    ];
+    for (const [chosen, why] of cases) {
+      await page.setInputFiles("#live-idx", chosen);
+      await says(why);
+      assert.equal(await own(), was);
+    }
+  });
+
+  test("images of another size are made smaller", async () => {
+    const wide = Uint8Array.from({ length: LABELS.length * 56 * 84 }, (_, i) => {
+      const at = Math.floor(i / (56 * 84)), x = (i % 84) - 14, y = Math.floor((i % (56 * 84)) / 84);
+      return x < 0 || x >= 56 ? 255 : IMAGES[at * 784 + (y >> 1) * 28 + (x >> 1)]; // only the middle is to be seen
+    });
+    await page.setInputFiles("#live-idx", files(["images", idx([LABELS.length, 56, 84], wide)], ["labels", labels]));
+    await says("0, 1, 2: 54 images");
+    await page.locator("#learning-live-train").click();
+    await inPhase(page, "finished");
+    await page.waitForFunction(() => document.querySelector(".live-confusion canvas").dataset.counts?.split(",").length === 9);
+    const right = Number(/It reads (\d+) of the 6/.exec(await page.locator(STATUS).textContent())[1]);
+    assert.ok(right >= 4, `${right} of 6`);
+  });
+
+  test("axe finds no violation, and nothing is wider than 320 pixels", async () => {
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    await page.setViewportSize({ width: 320, height: 700 });
+    const { violations } = await page.evaluate(() =>
+      globalThis.axe.run("#learning-live", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.setViewportSize({ width: 1200, height: 900 });
+  });
+
+  test("MNIST is there again when it is chosen", async () => {
+    await from("MNIST");
+    assert.equal(await own(), "");
+    assert.equal((await recipe(page)).model.classes, 10);
+    await page.locator("#learning-live-train").click();
+    await inPhase(page, "finished");
+    await says("of the 1,000 test images right");
+    assert.equal(await page.locator("#learning-live-bars b").count(), 10);
+  });
+
+  test("nothing was complained about", () => assert.deepEqual(trouble, []));
+});
