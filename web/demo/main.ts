@@ -1,4 +1,5 @@
 import type { Vit } from "vitrine";
+import { showAnswer } from "./answer.ts";
 import { drawBlocks, buildMaps, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { buildExamples, drawExamples, writeOut } from "./examples.ts";
@@ -28,8 +29,7 @@ import { decimal, onLanguage, words } from "./texts/words.ts";
 import { followTheme } from "./theme.ts";
 import { listenToTakeaway, showTakeaway } from "./takeaway.ts";
 import { drawTokens } from "./tokens.ts";
-import { sentence, verdictOf } from "./verdict.ts";
-import { waitingFor } from "./waiting.ts";
+import { sentence } from "./verdict.ts";
 import { write } from "./write.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
@@ -40,7 +40,6 @@ const pad = canvas("pad");
 const undo = element<HTMLButtonElement>("undo");
 const redo = element<HTMLButtonElement>("redo");
 const clear = element<HTMLButtonElement>("clear");
-const prediction = element("prediction");
 
 let loading: AbortController | undefined;
 let busy = false;
@@ -102,36 +101,7 @@ function drawReading(): void {
   drawChoices();
 }
 
-function drawPrediction(): void {
-  const { reading, example, strokes, model, answered, version } = state;
-  const best = reading?.result.classes[0];
-  const verdict = reading && verdictOf(reading.result);
-  const unsure = verdict === "unsure" || verdict === "none";
-  const captions = { sure: words.answer.reads, unsure: words.answer.is, none: words.answer.sees };
-  const answer = unsure ? words.answer[verdict] : (best?.label ?? "");
-  const letters = Math.max(...answer.split(" ").map((part) => part.length));
-  const [strong, doubt] = prediction.children;
-  // The opening example is not the visitor's drawing, so its answer is shown but is no result.
-  prediction.dataset.label = best && !example ? best.label : "";
-  prediction.dataset.p = best && !example ? String(best.p) : "";
-  if (unsure && !example) prediction.dataset.uncertain = "true";
-  else delete prediction.dataset.uncertain;
-  prediction.classList.toggle("unsure", unsure);
-  if (strong.textContent !== answer) {
-    strong.textContent = answer;
-    prediction.style.setProperty("--letters", String(letters)); // of the longest word
-    strong.classList.remove("fresh");
-    void (strong as HTMLElement).offsetWidth; // starts the animation anew
-    strong.classList.add("fresh");
-  }
-  prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  write(doubt, best && verdict === "unsure" ? words.answer.perhaps(best.label) : "");
-  const waiting = waitingFor(state, loading !== undefined);
-  write(element("caption"), example ? words.answer.example : verdict ? captions[verdict] : waiting);
-  write(element("hint"), example ? words.pad.yourTurn : words.pad.hint);
-  document.body.classList.toggle("blank", strokes.length === 0);
-  document.body.classList.toggle("example", example);
-}
+const drawPrediction = () => showAnswer(element, state, loading !== undefined);
 
 function drawChoices(): void {
   const { view, model, history, strokes, example } = state;
