@@ -2,6 +2,7 @@
 import type { Class } from "vitrine";
 import { percent } from "../logits.ts";
 import { h } from "./dom.ts";
+import { write } from "../write.ts";
 
 export class Bars {
   readonly root: HTMLOListElement;
@@ -18,7 +19,7 @@ export class Bars {
       row.classList.toggle("best", index === classes[0]!.index);
       row.dataset.p = String(p);
       row.style.setProperty("--p", p.toFixed(4));
-      row.lastElementChild!.textContent = percent(p);
+      write(row.lastElementChild!, percent(p));
     }
   }
 }

@@ -7,6 +7,7 @@ import type { GridTexts } from "../texts/en.ts";
 import { percentage, rough } from "../texts/words.ts";
 import { h } from "./dom.ts";
 import { saver } from "./figure.ts";
+import { write } from "../write.ts";
 
 /** Numbers of both signs, from -top to top. */
 export interface Signed {
@@ -145,7 +146,7 @@ export class HeatGrid {
   #drawLegend({ scale }: Values): void {
     const { texts, number = percent } = this.#options;
     if ("signed" in scale) {
-      this.#legend.textContent = texts.signed(rough(scale.signed));
+      write(this.#legend, texts.signed(rough(scale.signed)));
       return;
     }
     let canvas = this.#legend.querySelector("canvas");
@@ -157,9 +158,9 @@ export class HeatGrid {
     const [bottom, , top, tick] = this.#legend.children;
     const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
     paintScale(canvas, shares);
-    bottom!.textContent = number(low);
-    top!.textContent = shares && high === 1 ? percentage(1, 0) : number(high); // percent never says 100 %
-    tick!.textContent = shares?.uniform ? texts.tick(number(shares.uniform)) : "";
+    write(bottom!, number(low));
+    write(top!, shares && high === 1 ? percentage(1, 0) : number(high)); // percent never says 100 %
+    write(tick!, shares?.uniform ? texts.tick(number(shares.uniform)) : "");
   }
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */
@@ -170,7 +171,7 @@ export class HeatGrid {
     const value = hidden?.(row, column) ? texts.hidden : number(values[row * columns + column]!);
     const words = { row: rowName(row), column: columnName(column), value };
     const text = this.#cursor ? texts.cell(words) : texts.largest(words);
-    if (this.#words.textContent !== text) this.#words.textContent = text;
+    write(this.#words, text);
   }
 
   #move(row: number, column: number, pressed: boolean): void {

@@ -9,6 +9,7 @@ import { positionsOf, rowOf } from "../vectors.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
 import { biasOf, byOffset } from "./numbers.ts";
 import { pair } from "./pair.ts";
+import { write } from "../../write.ts";
 
 /** Chooses a token's patch for the whole page, whose own model may have a smaller grid. The prefix has none. */
 export function chooseToken(story: Story, placed: Placed, token: number): void {
@@ -27,11 +28,11 @@ export function buildAdded(story: Story): Part {
     sum.root.hidden = kind === "none" || kind === "relative";
     biases.root.hidden = kind !== "relative";
     task.hidden = notice.hidden = kind === "none";
-    title.textContent = kind === "none" ? texts.addedTitleNone
-      : kind === "relative" ? texts.addedTitleRelative : texts.addedTitle;
-    lead.textContent = kind === "none" ? texts.addedNone : kind === "relative" ? texts.addedRelative : texts.addedLead;
-    task.textContent = kind === "relative" ? texts.biasTask : texts.addedTask;
-    notice.textContent = texts.addedNotice[kind];
+    write(title, kind === "none" ? texts.addedTitleNone
+      : kind === "relative" ? texts.addedTitleRelative : texts.addedTitle);
+    write(lead, kind === "none" ? texts.addedNone : kind === "relative" ? texts.addedRelative : texts.addedLead);
+    write(task, kind === "relative" ? texts.biasTask : texts.addedTask);
+    write(notice, texts.addedNotice[kind]);
     if (!sum.root.hidden) sum.draw(placed);
     if (!biases.root.hidden) biases.draw(placed);
   };
@@ -89,9 +90,9 @@ function buildNumbers(story: Story): Part {
     rows.push({
       root: row,
       set(a, b, top) {
-        token.textContent = number(a);
-        position.textContent = `${b < 0 ? "−" : "+"} ${number(Math.abs(b))}`;
-        sum.textContent = number(a + b);
+        write(token, number(a));
+        write(position, `${b < 0 ? "−" : "+"} ${number(Math.abs(b))}`);
+        write(sum, number(a + b));
         bars.set(a, a + b, top);
         Object.assign(row.dataset, { token: String(a), position: String(b) });
       },
@@ -110,7 +111,7 @@ function buildNumbers(story: Story): Part {
     const token = rowOf(trace.tokens("embedded"), at, width), position = rowOf(positionsOf(trace), at, width);
     const { signed } = signedScale(token, position, token.map((value, i) => value + position[i]!));
     const [row, col] = patchOf(placed);
-    title.textContent = texts.sumOf(story.texts.story.patch(row + 1, col + 1));
+    write(title, texts.sumOf(story.texts.story.patch(row + 1, col + 1)));
     input.setAttribute("aria-valuetext", texts.faded(Math.round(share * 100)));
     rows.forEach(({ set }, i) => set(token[i]!, share * position[i]!, signed));
   };

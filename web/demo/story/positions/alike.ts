@@ -8,6 +8,7 @@ import { cosines, positionsOf, rowOf } from "../vectors.ts";
 import { chooseToken } from "./added.ts";
 import { layerAndHead, type Part, patchOf, type Placed, tokenOf } from "./kinds.ts";
 import { biasOf } from "./numbers.ts";
+import { write } from "../../write.ts";
 
 /** Each token with each (T,T): the cosine of their positions, or the bias of the chosen head. */
 function matrixOf(placed: Placed): { values: Float32Array; scale: AnyScale } {
@@ -80,17 +81,17 @@ export function buildAlike(story: Story): Part {
     const token = tokenOf(placed), [row, column] = patchOf(placed);
     const [layer, head] = layerAndHead(placed);
     const relative = kind === "relative";
-    title.textContent = relative ? texts.biasTitle : texts.alikeTitle;
-    lead.textContent = kind === "none" ? texts.alikeNone : relative ? texts.biasLead(layer + 1, head + 1) : texts.alikeLead;
-    placeCaption.textContent = texts.placeCaption(story.texts.story.patch(row + 1, column + 1));
+    write(title, relative ? texts.biasTitle : texts.alikeTitle);
+    write(lead, kind === "none" ? texts.alikeNone : relative ? texts.biasLead(layer + 1, head + 1) : texts.alikeLead);
+    write(placeCaption, texts.placeCaption(story.texts.story.patch(row + 1, column + 1)));
     figures.hidden = kind === "none";
     const now: unknown[] = [kind, token, scene.dark, relative && layer, relative && head];
     if (figures.hidden || now.every((value, i) => value === painted[i])) return;
     painted = now;
     const { values, scale } = matrixOf(placed);
     const T = Math.sqrt(values.length);
-    notice.textContent = kind === "learned"
-      ? texts.alikeNotice.learned(...neighbours(values, config.prefix.length, shape.gridCols)) : texts.alikeNotice[kind];
+    write(notice, kind === "learned"
+      ? texts.alikeNotice.learned(...neighbours(values, config.prefix.length, shape.gridCols)) : texts.alikeNotice[kind]);
     all.draw({ values, rows: T, columns: T, scale, dark: scene.dark, marked: { row: token } });
     place.draw({ values: rowOf(values, token, T).subarray(config.prefix.length), rows: shape.gridRows,
       columns: shape.gridCols, scale, dark: scene.dark, marked: { row, column } });

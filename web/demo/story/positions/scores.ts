@@ -5,6 +5,7 @@ import { number } from "../../texts/words.ts";
 import type { Part, Placed } from "./kinds.ts";
 import { largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
+import { write } from "../../write.ts";
 
 export function buildScores(texts: Texts["positions"]): Part & { root: HTMLTableElement } {
   const body = h("tbody");
@@ -21,8 +22,8 @@ export function buildScores(texts: Texts["positions"]): Part & { root: HTMLTable
     body.append(row);
     rows.set(label, (a, b, top, best) => {
       bars.set(a, b, top);
-      before.textContent = number(a);
-      after.textContent = number(b);
+      write(before, number(a));
+      write(after, number(b));
       Object.assign(row.dataset, { before: String(a), after: String(b) });
       row.classList.toggle("best", best);
     });

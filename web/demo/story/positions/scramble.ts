@@ -12,6 +12,7 @@ import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
 import { briefly, largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
 import { buildScores } from "./scores.ts";
+import { write } from "../../write.ts";
 
 /** What the visitor chose. */
 export interface Choices {
@@ -98,7 +99,7 @@ function buildBoards(story: Story, choices: Choices, change: () => void): Part {
     before.show({ image, order: inOrder(order.length), shape, dark });
     after.show({ image, order, shape, dark });
     for (const [words, { classes: [best] }] of [[readBefore, placed.before], [readAfter, placed.after]] as const) {
-      words.textContent = texts.reads(best!.label, percent(best!.p));
+      write(words, texts.reads(best!.label, percent(best!.p)));
     }
   };
   return { root, draw };
@@ -145,10 +146,10 @@ function buildVerdict(texts: Words) {
   const draw = ({ before, after, order, on, kind }: Placed): string => {
     const change = largestChange(before.logits, after.logits);
     const labels = [before, after].map(({ classes }) => classes[0]!.label) as [string, string];
-    number.textContent = briefly(change);
+    write(number, briefly(change));
     Object.assign(number.dataset, { change: String(change), kind, on: String(on), order: order.join(" ") });
-    words.textContent = isInOrder(order) ? texts.notYet
-      : change <= ROUNDING ? texts.onlyRounding : texts.changed(...labels);
+    write(words, isInOrder(order) ? texts.notYet
+      : change <= ROUNDING ? texts.onlyRounding : texts.changed(...labels));
     root.classList.toggle("same", change <= ROUNDING);
     return `${texts.largest}: ${number.textContent}. ${words.textContent}`;
   };
@@ -175,9 +176,9 @@ function buildAccuracy(texts: Words) {
   const draw = (kind: Kind, on: boolean) => {
     const { before, after, without } = measured.right[kind];
     const digits = whole(measured.digits);
-    words.textContent = kind === "none" ? texts.digitsNone(digits, share(before))
+    write(words, kind === "none" ? texts.digitsNone(digits, share(before))
       : on ? texts.digitsOn(digits, share(before), share(after))
-      : texts.digitsOff(digits, share(before), share(without));
+      : texts.digitsOff(digits, share(before), share(without)));
     for (const row of rows) row.classList.toggle("best", row.dataset.kind === kind);
   };
   return { root, draw };

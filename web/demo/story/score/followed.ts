@@ -7,6 +7,7 @@ import { Lens, shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
 import { copyOf, type Head, isChanged } from "./head.ts";
 import type { Work } from "./view.ts";
+import { write } from "../../write.ts";
 
 export class Followed {
   readonly root = h("div", { className: "followed" });
@@ -44,9 +45,9 @@ export class Followed {
     this.#lens!.draw(classes, changed ? result.classes : undefined, (bars) => `${words.followed}: ${bars}`);
     const [now, old] = [classes[0]!, result.classes[0]!];
     const after = percent(shares(classes)[old.index]!);
-    if (!changed) this.#says.textContent = words.ownAnswer(old.label, percent(old.p));
-    else if (now.index === old.index) this.#says.textContent = words.sameAnswer(old.label, percent(old.p), after);
-    else this.#says.textContent = words.otherAnswer(old.label, percent(old.p), now.label, percent(now.p));
+    if (!changed) write(this.#says, words.ownAnswer(old.label, percent(old.p)));
+    else if (now.index === old.index) write(this.#says, words.sameAnswer(old.label, percent(old.p), after));
+    else write(this.#says, words.otherAnswer(old.label, percent(old.p), now.label, percent(now.p)));
     Object.assign(this.root.dataset, { label: now.label, p: String(now.p) });
     this.root.ariaBusy = "false";
   }

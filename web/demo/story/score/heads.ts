@@ -7,6 +7,7 @@ import { colourOf, HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import type { Answer } from "./head.ts";
+import { write } from "../../write.ts";
 
 const CELL = 14;
 
@@ -38,7 +39,7 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
     const { scene, answers } = shown;
     const { config, result, layer, head, dark } = scene;
     const d = answers[0]!.output.length;
-    lead.textContent = own.headsLead(answers.length, d);
+    write(lead, own.headsLead(answers.length, d));
     while (maps.childElementCount > answers.length) maps.lastElementChild!.remove();
     while (maps.childElementCount < answers.length) {
       const index = maps.childElementCount;
@@ -54,10 +55,10 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
     projected.draw({ values: added, rows: config.width / columnsOf(config.width, d), columns: columnsOf(config.width, d), dark, scale: signedScale(added) });
     projected.root.dataset.values = added.join(" ");
     const sizes = { heads: answers.length, d, inner: all.length, width: config.width };
-    words.textContent = [
+    write(words, [
       config.attention === "per_head" ? own.noProjection(sizes) : own.projection(sizes),
       config.layer_scale ? own.layerScale : "", shown.changed ? own.projectionOwn : "",
-    ].join(" ");
+    ].join(" "));
   };
   return { root, draw };
 }
@@ -96,7 +97,7 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: Shown, { wei
   root.ariaPressed = String(index === scene.head);
   const where = { token: tokenName(most, scene, texts), share: percent(weights[most]!) };
   root.ariaDescription = texts.score.headName({ n: index + 1, ...where });
-  name.textContent = texts.score.head(index + 1);
-  small.textContent = config.prefix.map((_, token) =>
-    texts.score.ofPrefix(tokenName(token, scene, texts), percent(weights[token]!))).join(", ");
+  write(name, texts.score.head(index + 1));
+  write(small, config.prefix.map((_, token) =>
+    texts.score.ofPrefix(tokenName(token, scene, texts), percent(weights[token]!))).join(", "));
 }

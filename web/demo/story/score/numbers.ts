@@ -4,6 +4,7 @@ import type { Colour } from "../../heat.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { signedTone } from "../grid.ts";
+import { write } from "../../write.ts";
 
 const LINE = 8; // stacks side by side, also on a phone
 const PER_PIXEL = 0.02;
@@ -65,7 +66,7 @@ function show(cell: Cell, value: number, colour: Colour): void {
   cell.value = value;
   const text = number(value);
   root.dataset.value = String(value);
-  if (root.textContent !== text) root.textContent = text;
+  write(root, text);
   root.style.backgroundColor = css(colour);
   root.style.color = isLight(colour) ? "#000" : "#fff";
   if (root.role !== "spinbutton") return;

@@ -9,6 +9,7 @@ import { number } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
+import { write } from "../../write.ts";
 
 /** How far the figure is built up while it plays. Counts of tokens, or 0 to 1. */
 export interface Progress {
@@ -85,8 +86,8 @@ export class Strip {
   #write(topValue: number): void {
     const { key, name, scores, weights, scale } = this.#row!;
     const text = this.#texts.of({ token: name(key), score: number(scores[key]!), share: percent(weights[key]!) });
-    this.#words.textContent = text;
-    this.#legend.textContent = this.#texts.stripLegend(percent(scale.top), number(topValue));
+    write(this.#words, text);
+    write(this.#legend, this.#texts.stripLegend(percent(scale.top), number(topValue)));
     const { ariaValueNow } = this.canvas;
     this.canvas.ariaValueNow = String(key);
     this.canvas.ariaValueMax = String(scores.length - 1);

@@ -16,6 +16,7 @@ import type { Stacks } from "./numbers.ts";
 import { type Player, steps } from "./play.ts";
 import { Strip } from "./strip.ts";
 import { buildTable, marksOf } from "./words.ts";
+import { write } from "../../write.ts";
 
 /** What is shown: a head's numbers, which the visitor may have changed. */
 export interface Work {
@@ -97,18 +98,18 @@ function drawWords(made: Parts, work: Work, answer: Answer, player: Player, text
   const { scene, query, key, head } = work;
   const own = texts.score;
   const name = (token: number) => tokenName(token, scene, texts);
-  made.differs.textContent = differences(scene, own);
+  write(made.differs, differences(scene, own));
   made.differs.hidden = made.differs.textContent === "";
-  made.pairName.textContent = own.pair(name(query), name(key));
-  made.equation.textContent = equationOf(work, answer, own);
+  write(made.pairName, own.pair(name(query), name(key)));
+  write(made.equation, equationOf(work, answer, own));
   made.equation.dataset.score = String(answer.scores[key]);
-  made.valueName.textContent = own.value(name(key), percent(answer.weights[key]!));
-  made.changed.textContent = work.changed ? changedWords(work, answer, own) : own.unchanged;
+  write(made.valueName, own.value(name(key), percent(answer.weights[key]!)));
+  write(made.changed, work.changed ? changedWords(work, answer, own) : own.unchanged);
   made.reset.ariaDisabled = String(!work.changed);
-  made.play.textContent = player.playing ? own.pause : own.play;
+  write(made.play, player.playing ? own.pause : own.play);
   const text = own.steps[player.step](head.query.length, answer.scores.length);
   const step = own.stepOf(steps.indexOf(player.step) + 1, steps.length, text);
-  if (made.caption.textContent !== step) made.caption.textContent = step;
+  write(made.caption, step);
   for (const step of steps) made.bench.classList.toggle(`reached-${step}`, player.reached(step));
 }
 
