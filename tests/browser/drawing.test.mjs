@@ -42,11 +42,12 @@ describe("drawing on the page", { skip }, () => {
   test("class and bars change while a stroke is being drawn", async () => {
     const { page, close } = await browser.visit();
     const shares = new Set();
-    await draw(page, DIGITS[3], async () => {
+    const during = async () => {
       await page.waitForTimeout(50);
       const { label, p } = await prediction(page);
       if (label) shares.add(`${label} ${p} ${await page.locator("#bars").textContent()}`);
-    });
+    };
+    await draw(page, DIGITS[3], { during });
     assert.ok(shares.size >= 4, `${shares.size} different results in one stroke`);
     await close();
   });

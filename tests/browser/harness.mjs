@@ -94,14 +94,14 @@ export async function padSpots(page) {
   return ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
 }
 
-/** Draws with the mouse. `during` is called after each line, with the button still down. */
-export async function draw(page, strokes, during) {
+/** Draws with the mouse, by `moves` from corner to corner. `during` is called after each line, with the button still down. */
+export async function draw(page, strokes, { during, moves = 4 } = {}) {
   const spot = await padSpots(page);
   for (const stroke of strokes) {
     await page.mouse.move(...spot(stroke[0]));
     await page.mouse.down();
     for (const corner of stroke.slice(1)) {
-      await page.mouse.move(...spot(corner), { steps: 4 });
+      await page.mouse.move(...spot(corner), { steps: moves });
       await during?.();
     }
     await page.mouse.up();

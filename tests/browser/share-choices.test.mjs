@@ -1,12 +1,12 @@
 // The choices in the story's chapters: links hold them, and a change of language keeps them.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { file } from "./live.mjs";
 import { openChapter } from "./story.mjs";
 
-/** Whether this build has MNIST, and so the panel of a run: story-live.test.mjs. */
-const runs = !skip && readdirSync(new URL("../../build/page/assets/", import.meta.url)).some((name) => name.startsWith("mnist-digits"));
+/** Whether this build has MNIST, and so the panel of a run. */
+const runs = file !== undefined;
 /** Another preset than at first, and then each control otherwise than it has it. So many heads need this width. */
 const PANEL = {
   "live-myvit": "on", "live-width": "16", "live-depth": "4", "live-heads": "8", "live-patch": "14", "live-position": "none",

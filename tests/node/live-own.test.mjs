@@ -4,16 +4,11 @@ import { File } from "node:buffer";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { idx } from "./idx.mjs";
 
 const { MOST, photosIn, readIdx, sourceOf } = await importTypescript("web/demo/story/learning/live/own.ts");
 const { recipeOf, PRESETS } = await importTypescript("web/demo/story/learning/live/recipe.ts");
 
-const idx = (sizes, bytes) => {
-  const header = Buffer.alloc(4 + 4 * sizes.length);
-  header.set([0, 0, 8, sizes.length]);
-  sizes.forEach((size, at) => header.writeUInt32BE(size, 4 + 4 * at));
-  return Buffer.concat([header, bytes]);
-};
 const COUNT = 60;
 const pixels = Uint8Array.from({ length: COUNT * 12 }, (_, at) => (at * 7) % 256);
 const numbers = Uint8Array.from({ length: COUNT }, (_, at) => at % 3);
@@ -31,7 +26,7 @@ test("IDX files are read in either order, as they are and packed", async () => {
 });
 
 test("IDX files that are wrong are refused, and it is said why", async () => {
-  const big = (count) => idx([count, 28, 28], Buffer.alloc(0));
+  const big = (count) => idx([count, 28, 28]);
   const cases = [
     [IMAGES, IMAGES, /labels: expected IDX bytes of rank 1 \(00 00 08 01\), got a file that starts with 00 00 08 03/],
     [Buffer.from("not a picture of anything"), LABELS, /images: expected IDX bytes of rank 3/],
@@ -41,13 +36,13 @@ test("IDX files that are wrong are refused, and it is said why", async () => {
     [Buffer.concat([IMAGES, Buffer.alloc(1)]), LABELS, /images: expected 720 bytes .* got more/],
     [gzipSync(IMAGES).subarray(0, -9), LABELS, /images: expected (a whole gzip file|720 bytes)/],
     [gzipSync(Buffer.alloc(1e6)), LABELS, /images: expected IDX bytes of rank 3/],
-    [idx([COUNT, 0, 4], Buffer.alloc(0)), LABELS, /images: expected sizes from 1, got 60x0x4/],
+    [idx([COUNT, 0, 4]), LABELS, /images: expected sizes from 1, got 60x0x4/],
     [idx([2, 3, 4], pixels.subarray(0, 24)), LABELS, /images: expected an image for each of 60 labels, got 2 images/],
     [IMAGES, idx([COUNT], new Uint8Array(COUNT)), /labels: expected 2 to 20 classes, got 1/],
     [IMAGES, idx([COUNT], numbers.map((at) => at + 1)), /labels: expected labels from 0 to 3, got none of 0/],
     [IMAGES, idx([COUNT], Uint8Array.from({ length: COUNT }, (_, at) => at % 21)), /labels: expected 2 to 20 classes, got 21/],
-    [big(MOST.images + 1), idx([MOST.images + 1], Buffer.alloc(0)), /images: expected at most 70000 images, got 70001/],
-    [idx([9, 65535, 65535], Buffer.alloc(0)), idx([9], Buffer.alloc(9)), /images: expected at most 268435456 bytes/],
+    [big(MOST.images + 1), idx([MOST.images + 1]), /images: expected at most 70000 images, got 70001/],
+    [idx([9, 65535, 65535]), idx([9], Buffer.alloc(9)), /images: expected at most 268435456 bytes/],
   ];
   for (const [images, labels, why] of cases) await assert.rejects(read(images, labels), why);
   for (const count of [1, 3]) {

@@ -78,10 +78,11 @@ async function photosOf(path: string, labels: readonly string[]): Promise<Photo[
     const folder = join(path, label);
     const inside = await listed(folder, true);
     const files = inside.filter((name) => IMAGE.test(name) && !/(^|[/\\])\./.test(name)).sort(natural);
-    if (files.length === 0) throw new Error(`${folder}: expected photos of the class "${basename(label)}", got none`);
     return files.map((file) => ({ file: join(folder, file), label }));
   }));
-  return all.flat();
+  const without = labels.find((_, i) => all[i]!.length === 0); // the first, whichever folder is read first
+  if (without === undefined) return all.flat();
+  throw new Error(`${join(path, without)}: expected photos of the class "${basename(without)}", got none`);
 }
 
 const listed = (path: string, recursive = false): Promise<string[]> =>

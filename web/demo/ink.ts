@@ -47,7 +47,7 @@ function middle(a: Point, b: Point): Point {
   return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, width: (a.width + b.width) / 2 };
 }
 
-/** The canvases' widths as they were laid out last. To ask a canvas would lay out the page within a frame. */
+/** The canvases' widths, as the browser laid them out last. Reading `clientWidth` while a frame is drawn would lay out the page again. */
 const widths = new WeakMap<Element, number>();
 let observer: ResizeObserver | undefined;
 

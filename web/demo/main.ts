@@ -88,7 +88,7 @@ function drawReading(): void {
   drawPatches(canvas("journey-patches"), state);
   drawTokens(canvas("tokens"), state);
   drawBlocks(canvas("blocks"), state, scale);
-  // The page's elements are changed last: to ask one for its style after that would make all styles anew.
+  // The elements change last. After a change, whoever asks for a style makes the browser compute the styles again.
   write(element("scale-min"), scale ? percent(0) : "–");
   write(element("scale-max"), scale ? percent(scale.top) : "–");
   write(element("scale-tick"), scale ? words.maps.tick(percent(scale.uniform)) : "");

@@ -1,4 +1,4 @@
-/** Sets an element's text where it differs. The same text again would lay the element out anew. */
-export function write(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+/** Sets a node's text where it differs. The same text again would lay the node out anew. */
+export function write(node: Node, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
 }

@@ -1,6 +1,6 @@
 /** Threads for training. Only an isolated page may have some. */
 const MOST = 4;
 
-/** For each of so many trainings at a time. */
+/** The threads of each training, where so many train at a time. */
 export const threadsToTrain = (trainings = 1): number =>
   crossOriginIsolated ? Math.max(1, Math.floor(Math.min(MOST, navigator.hardwareConcurrency) / trainings)) : 1;

@@ -2,6 +2,7 @@
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal, number, percentage } from "../../texts/words.ts";
+import { write } from "../../write.ts";
 import { h } from "../dom.ts";
 import type { Steps } from "./softmax.ts";
 
@@ -41,7 +42,7 @@ export function buildTable(labels: readonly string[], words: Words, change: (ind
       rows.forEach(([texts, total], row) =>
         [...texts, total].forEach((text, column) => {
           const cell = cells[row]![column]!, words = cell.firstChild!;
-          if (words.textContent !== text) words.textContent = text;
+          write(words, text);
           cell.classList.toggle("best", column === best);
         }));
       inputs.forEach((input, index) => {

@@ -100,7 +100,7 @@ async function firstBytes(file: File, most: number): Promise<Uint8Array> {
   const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   const packed = magic[0] === 0x1f && magic[1] === 0x8b;
   if (!packed) return new Uint8Array(await file.slice(0, most).arrayBuffer());
-  const chunks: Uint8Array[] = [];
+  const chunks: BlobPart[] = [];
   let length = 0;
   try {
     const reader = file.stream().pipeThrough(new DecompressionStream("gzip")).getReader();
@@ -115,15 +115,5 @@ async function firstBytes(file: File, most: number): Promise<Uint8Array> {
   } catch (cause) {
     throw new Error(`${file.name}: expected a whole gzip file, got a damaged one`, { cause });
   }
-  return joined(chunks, Math.min(length, most));
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk.subarray(0, length - at), at);
-    at += chunk.length;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer()).subarray(0, most);
 }
