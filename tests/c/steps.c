@@ -4,6 +4,7 @@
  * RECIPE: JSON; its epochs are all taken. IMAGES: bytes (examples,C,H,W). LABELS: bytes (examples).
  * NUDGE: each parameter changes at first by a random factor, up to so many FLT_EPSILON from 1.
  * MODEL: safetensors to write. */
+#include "../../src/base/error.h"
 #include "../../src/kernels/kernels.h"
 #include "../../src/train/files.h"
 #include "../../src/train/rng.h"
