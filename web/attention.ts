@@ -12,6 +12,8 @@ export interface AttentionShape {
   /** Tokens before the patches: the class token first, where there is one. */
   readonly prefix: number;
   readonly grid: readonly [rows: number, columns: number];
+  /** The config's: false for a model without residual connections, whose rollout adds no identity. True by default. */
+  readonly residual?: boolean;
 }
 
 export interface RolloutOptions {
@@ -56,6 +58,7 @@ export class Attention {
   /** The layers that were asked for, ascending. */
   readonly kept: readonly number[];
   readonly #maps: Maps;
+  readonly #residual: boolean;
   readonly #relevance: (Relevance & { labels: readonly string[] }) | undefined;
 
   /** @param maps (kept layers, heads, tokens, tokens) */
@@ -80,6 +83,7 @@ export class Attention {
     this.tokens = shape.prefix + shape.grid[0] * shape.grid[1];
     this.kept = [...kept];
     this.#maps = "read" in maps ? maps : inMemory(maps);
+    this.#residual = shape.residual ?? true;
     this.#relevance = relevance;
     // These decide where the maps are read in the heap.
     for (const fixed of [this, this.grid, this.kept]) Object.freeze(fixed);
@@ -224,9 +228,9 @@ export class Attention {
       columns.sort((a, b) => row[a]! - row[b]! || a - b);
       for (const column of columns.slice(0, drop)) row[column] = 0;
     }
-    row[i]! += 1;
+    if (this.#residual) row[i]! += 1;
     const sum = total(row);
-    return row.map((value) => value / sum);
+    return sum > 0 ? row.map((value) => value / sum) : row;
   }
 
   /** The mean of the given rows of a (T,T) map, patches only. All patches' rows by default. */

@@ -63,6 +63,8 @@ export interface VitConfig {
   readonly head_bias?: boolean;
   readonly qk_norm: boolean;
   readonly layer_scale: boolean;
+  /** False in a model without residual connections: a branch's output takes the place of its input. True by default. */
+  readonly residual?: boolean;
   /** The tokens before the patches. */
   readonly prefix: readonly ("class" | "distillation" | "register")[];
   readonly attention: "standard" | "per_head";
@@ -98,7 +100,7 @@ export const DEFAULTS = {
 export const CONFIG_KEYS = [
   "image_size", "patch_size", "channels", "stem", "width", "depth", "heads", "head_width", "mlp_width", "classes",
   "norm", "norm_eps", "final_norm", "activation", "position", "position_size", "position_resize", "pool",
-  "pool_prefix", "patch_order", "qkv_bias", "patch_bias", "head_bias", "qk_norm", "layer_scale", "prefix",
+  "pool_prefix", "patch_order", "qkv_bias", "patch_bias", "head_bias", "qk_norm", "layer_scale", "residual", "prefix",
   "attention", "labels", "prepare", "temperature", "uncertain_below",
 ] as const;
 

@@ -38,8 +38,8 @@ static void make_map(float *map, float *scratch, const struct overlay *overlay,
                      const vit_config *c) {
     size_t N = vit_patches(c), T = vit_tokens(c), prefix = vit_prefix(c), rows = prefix ? 1 : T;
     if (overlay->rollout) {
-        vit_overlay_rollout(map, scratch, overlay->attention, c->depth, c->heads, T, prefix, 0,
-                            VIT_FUSE_MEAN);
+        vit_overlay_rollout(map, scratch, overlay->attention, c->depth, c->heads, T, prefix,
+                            c->residual, 0, VIT_FUSE_MEAN);
         return;
     }
     for (size_t i = 0; i < rows; i++) {

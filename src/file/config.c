@@ -70,6 +70,7 @@ static const struct key KEYS[] = {
     {"head_bias", BOOL, AT(head_bias), 0, NULL, "true"},
     {"qk_norm", BOOL, AT(qk_norm), 0, NULL, "false"},
     {"layer_scale", BOOL, AT(layer_scale), 0, NULL, "false"},
+    {"residual", BOOL, AT(residual), 0, NULL, "true"},
     {"attention", WORD, AT(attention), 0, ATTENTIONS, "\"standard\""},
     {"temperature", POSITIVE, AT(temperature), 100, NULL, "1"},
     {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, "0"},

@@ -1,6 +1,7 @@
 /* One transformer block: attention and MLP, each in a residual branch with a layer norm.
  *   pre  (Dosovitskiy et al.):  x += attention(norm1(x));    x += mlp(norm2(x))
  *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
+ * A model without residual connections has no `x +`: the branch's output is the new x.
  * A branch may be scaled by layer scale (Touvron et al., arXiv:2103.17239, section 2), and in
  * training by stochastic depth. */
 #include "blocks.h"
@@ -21,20 +22,23 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* sum (rows,D) = x + keep·gain·branch. gain (D) or NULL: 1; keep (B, stride L), one number an
- * image, or NULL: 1. */
+/* sum (rows,D) = x + keep·gain·branch, without x where the model has no residual connections.
+ * gain (D) or NULL: 1; keep (B, stride L), one number an image, or NULL: 1. */
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
                              const float *gain, const float *keep, size_t rows, size_t each) {
     size_t D = m->config.width;
     for (size_t t = 0; t < rows; t++) {
         float scale = keep ? keep[t / each * m->config.depth] : 1;
-        for (size_t i = 0; i < D; i++)
-            sum[t * D + i] = x[t * D + i] + branch[t * D + i] * scale * (gain ? gain[i] : 1);
+        for (size_t i = 0; i < D; i++) {
+            float y = branch[t * D + i] * scale * (gain ? gain[i] : 1);
+            sum[t * D + i] = m->config.residual ? x[t * D + i] + y : y;
+        }
     }
 }
 
-/* dbranch = keep·gain·dsum. Adds to dgain unless it is NULL. */
-static void residual_backward(const vit_model *m, float *dbranch, float *dgain, const float *dsum,
+/* dbranch = keep·gain·dsum. Adds to dgain unless it is NULL. dsum becomes what x gets directly: 0
+ * without residual connections. */
+static void residual_backward(const vit_model *m, float *dbranch, float *dgain, float *dsum,
                               const float *branch, const float *gain, const float *keep,
                               size_t rows, size_t each) {
     size_t D = m->config.width;
@@ -46,6 +50,7 @@ static void residual_backward(const vit_model *m, float *dbranch, float *dgain, 
             dbranch[t * D + i] = gain ? dy * gain[i] : dy;
         }
     }
+    if (!m->config.residual) memset(dsum, 0, rows * D * sizeof *dsum);
 }
 
 static void add(float *x, const float *y, size_t n) {
@@ -197,10 +202,11 @@ static void from_attention(void *context, size_t part, size_t parts) {
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
-    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* a branch is added as it is computed */
+    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* sums are made as a branch is computed */
+    bool adds = at_once && c->residual;
 
     attention_forward(m, p, call->a, &s, run, part, parts);
-    projection_forward(m, p, at_once ? a.sum1 : a.branch1, at_once, a.mixed, &s, rows);
+    projection_forward(m, p, at_once ? a.sum1 : a.branch1, adds, a.mixed, &s, rows);
     if (!at_once)
         residual_forward(m, a.sum1, a.kept, a.branch1, p->ls1, run->keep, rows, run->queries);
     if (!pre)
@@ -209,10 +215,10 @@ static void from_attention(void *context, size_t part, size_t parts) {
     if (pre)
         norm_forward(call, a.normed2, a.mean2, a.rstd2, a.mid, p->norm2_gain, p->norm2_bias, rows);
     if (!run->no_mlp)
-        mlp_forward(m, p, at_once ? a.sum2 : a.branch2, at_once, pre ? a.normed2 : a.mid, &a, &s,
+        mlp_forward(m, p, at_once ? a.sum2 : a.branch2, adds, pre ? a.normed2 : a.mid, &a, &s,
                     rows);
-    else if (!at_once)
-        memset(a.branch2, 0, rows * D * sizeof *a.branch2);
+    else if (!adds)
+        memset(at_once ? a.sum2 : a.branch2, 0, rows * D * sizeof *a.sum2);
     if (!at_once)
         residual_forward(m, a.sum2, a.mid, a.branch2, p->ls2, run->keep, rows, run->queries);
     if (!pre)
@@ -248,8 +254,8 @@ void block_backward(const vit_model *m, const struct block_params *p, const stru
     if (!pre)
         norm_return(m, run, dx, g->norm2_gain, g->norm2_bias, a->sum2, a->mean2, a->rstd2,
                     p->norm2_gain, rows);
+    residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
     if (!run->no_mlp) {
-        residual_backward(m, s->dbranch, g->ls2, dx, a->branch2, p->ls2, run->keep, rows, queries);
         mlp_backward(m, p, g, s->dnormed, s->dbranch, pre ? a->normed2 : a->mid, a, s, rows);
         if (pre)
             norm_return(m, run, s->dnormed, g->norm2_gain, g->norm2_bias, a->mid, a->mean2,

@@ -22,8 +22,8 @@ void vit_overlay_row(float *map, const float *attention, size_t heads, size_t to
  *   1. fuse      a[j] = mean, max or min over the heads of attention[head][i][j]
  *   2. discard   the n smallest of a[1..T-1] become 0, n = floor(discard·T + 1/2). discard is held
  *                to 0..1 and n to T-1. Of equal numbers those of lower j come first
- *   3. residual  a[i] += 1
- *   4. normalise a /= sum of a
+ *   3. residual  a[i] += 1, where the model has residual connections
+ *   4. normalise a /= sum of a, unless the sum is 0
  * Rollout is then row · A_L · … · A_1, where `row` picks the first token, or averages all tokens
  * if there is no prefix. It is multiplied from the left, so a row meets a matrix, and never a
  * matrix a matrix. The map is the patch columns of the result, divided by their sum. */
@@ -76,17 +76,18 @@ static void discard_smallest(float *x, size_t n, size_t drop) {
 
 /* Row i of a layer's A: the shares in which token i mixes all tokens, itself included. */
 static void mixing_row(float *row, const float *attention, size_t heads, size_t tokens, size_t i,
-                       size_t drop, vit_fuse fuse) {
+                       bool residual, size_t drop, vit_fuse fuse) {
     fuse_heads(row, attention + i * tokens, heads, tokens, fuse);
     discard_smallest(row + 1, tokens - 1, drop);
-    row[i] += 1;
+    if (residual) row[i] += 1;
     float sum = 0;
     for (size_t j = 0; j < tokens; j++) sum += row[j];
-    for (size_t j = 0; j < tokens; j++) row[j] /= sum;
+    for (size_t j = 0; j < tokens && sum > 0; j++) row[j] /= sum;
 }
 
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
-                         size_t heads, size_t tokens, size_t prefix, float discard, vit_fuse fuse) {
+                         size_t heads, size_t tokens, size_t prefix, bool residual, float discard,
+                         vit_fuse fuse) {
     float *mix = scratch, *next = mix + tokens, *row = next + tokens;
     float share = discard > 0 ? discard < 1 ? discard : 1 : 0;
     size_t drop = (size_t)((double)share * (double)tokens + 0.5);
@@ -98,7 +99,7 @@ void vit_overlay_rollout(float *map, float *scratch, const float *attention, siz
         memset(next, 0, tokens * sizeof *next);
         for (size_t i = 0; i < tokens; i++) {
             if (mix[i] == 0) continue;
-            mixing_row(row, maps, heads, tokens, i, drop, fuse);
+            mixing_row(row, maps, heads, tokens, i, residual, drop, fuse);
             for (size_t j = 0; j < tokens; j++) next[j] += mix[i] * row[j];
         }
         memcpy(mix, next, tokens * sizeof *mix);

@@ -1,8 +1,8 @@
 /* Which patches speak for a class: gradient × attention. From R = I, each block, the first one
- * first, does R += A·R, where A (T,T) is the mean over the heads of (∇map ∘ map)⁺ and ∇ the
- * gradient of the class's logit: Chefer et al., arXiv:2103.15679, section 3, equations 5 and 6.
- * That is the rule of their arXiv:2012.09838, equations 13 and 14, with attention itself in place
- * of its layer-wise relevance propagation.
+ * first, does R += A·R (R = A·R without residual connections), where A (T,T) is the mean over the
+ * heads of (∇map ∘ map)⁺ and ∇ the gradient of the class's logit: Chefer et al., arXiv:2103.15679,
+ * section 3, equations 5 and 6. That is the rule of their arXiv:2012.09838, equations 13 and 14,
+ * with attention itself in place of its layer-wise relevance propagation.
  *
  * What the head reads of R is one row, which meets the blocks from the last one back. So gradient
  * and row go back together, a block at a time: its activations are computed again from its input,
@@ -28,7 +28,7 @@ struct room {
     struct head_activations head;
     float *dx;              /* (classes,T,D): each class's gradient */
     float *rows;            /* (classes,T): its row, less what the head reads directly */
-    float *shares, *next;   /* (T): what the head reads; the row's next summand */
+    float *shares, *next;   /* (T): what the head reads directly; the row's next summand */
     float *dpooled;         /* (D) */
     float *flat, *matrices; /* one matrix of a block; all of them, as linear_backward takes them */
 };
@@ -112,7 +112,8 @@ static struct block_params transposed(const vit_model *m, const struct room *r,
     return back;
 }
 
-/* row += (shares + row)·A, where A is `relevance` divided by the heads. */
+/* row += (shares + row)·A, where A is `relevance` divided by the heads. Without residual
+ * connections that is the new row. */
 static void row_goes_back(const vit_config *c, const struct room *r, float *row) {
     size_t T = vit_tokens(c);
     memset(r->next, 0, T * sizeof *r->next);
@@ -120,7 +121,7 @@ static void row_goes_back(const vit_config *c, const struct room *r, float *row)
         float weight = (r->shares[i] + row[i]) / (float)c->heads;
         for (size_t j = 0; j < T; j++) r->next[j] += weight * r->s.relevance[i * T + j];
     }
-    for (size_t j = 0; j < T; j++) row[j] += r->next[j];
+    for (size_t j = 0; j < T; j++) row[j] = c->residual ? row[j] + r->next[j] : r->next[j];
 }
 
 static void block_goes_back(const vit_model *m, struct room *r, float *x, size_t layer,
@@ -161,8 +162,10 @@ vit_status vit_relevance(const vit_model *m, void *memory, size_t size, const vi
         logit_backward(m, r.dx + i * T * D, classes[i], &r.head, last, r.dpooled);
     head_shares(c, r.shares);
     memset(r.rows, 0, count * T * sizeof *r.rows);
-    for (size_t layer = c->depth; layer-- > 0;)
+    for (size_t layer = c->depth; layer-- > 0;) {
         block_goes_back(m, &r, trace->stream + layer * T * D, layer, without, count);
+        if (!c->residual) memset(r.shares, 0, T * sizeof *r.shares); /* only the last block's are */
+    }
     for (size_t i = 0; i < count; i++)
         memcpy(relevance + i * N, r.rows + i * T + T - N, N * sizeof *relevance);
     return VIT_OK;

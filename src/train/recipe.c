@@ -199,6 +199,10 @@ static vit_status read_training(struct recipe *recipe, const struct json *traini
                      "training key freeze: expected a whole number from 0 to %z, one more than "
                      "the model's depth, got %z",
                      most, recipe->freeze);
+    if (!status && recipe->drop_path > 0 && !recipe->config.residual)
+        status = vit_fail(why, VIT_BAD_CONFIG,
+                          "training key drop_path: expected 0 for a model without residual "
+                          "connections, which has nothing to put in a dropped branch's place");
     return status ? status : read_keys(recipe, &augment, AUGMENT, LENGTH(AUGMENT), NULL, why);
 }
 

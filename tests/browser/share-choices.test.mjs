@@ -10,7 +10,7 @@ const runs = file !== undefined;
 /** Another preset than at first, and then each control otherwise than it has it. So many heads need this width. */
 const PANEL = {
   "live-myvit": "on", "live-width": "16", "live-depth": "4", "live-heads": "8", "live-patch": "14", "live-position": "none",
-  "live-rate": "0.01", "live-augment": "on", "live-images": "1000", "live-epochs": "2", "live-two": "on",
+  "live-residual": "off", "live-rate": "0.01", "live-augment": "on", "live-images": "1000", "live-epochs": "2", "live-two": "on",
 };
 
 /** Controls of the chapters, by the names that a link has for them, and what is chosen there. */

@@ -135,6 +135,7 @@ describe("train one yourself", needsMnist, () => {
     const whole = await recipe(page);
     const broken = {
       "no positions": [{ position: "none" }, {}],
+      "no residual connections": [{ residual: false }, {}],
       "one head": [{ heads: 1 }, {}],
       "learning rate × 30": [{}, { learning_rate: 0.12 }],
     };

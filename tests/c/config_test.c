@@ -36,6 +36,7 @@ TEST("a config of sizes alone describes timm's ViT, with biases and learned posi
                              .resize = VIT_RESIZE_BY_FAMILY,
                              .pool = VIT_POOL_CLASS,
                              .patch_order = VIT_CHANNELS_FIRST,
+                             .residual = true,
                              .qkv_bias = true,
                              .patch_bias = true,
                              .head_bias = true,
@@ -52,7 +53,7 @@ TEST("a config of sizes alone describes timm's ViT, with biases and learned posi
           "words: %d %d %d %d %d %d %d", got.norm, got.activation, got.position, got.resize,
           got.pool, got.patch_order, got.attention);
     CHECK(got.final_norm && got.qkv_bias && got.patch_bias && got.head_bias && !got.qk_norm &&
-              !got.layer_scale && !got.pool_prefix,
+              !got.layer_scale && got.residual && !got.pool_prefix,
           "flags");
     CHECK(!memcmp(&got.norm_eps, &want.norm_eps, sizeof want.norm_eps), "%.9g",
           (double)got.norm_eps);

@@ -26,6 +26,8 @@ static const char *const NAMES[] = {
     "relative_registers",
     "stem",
     "stem_of_three",
+    "no_residual",
+    "no_residual_post_scale_mean",
 };
 enum { NAMES_COUNT = sizeof NAMES / sizeof *NAMES };
 

@@ -46,6 +46,8 @@ static const struct spoiled CONFIGS_BAD[] = {
     {"class pool without class", "[\"class\"]", "[]", VIT_BAD_CONFIG, "class"},
     {"qkv_bias in words", "\"qkv_bias\":true", "\"qkv_bias\":\"yes\"", VIT_BAD_CONFIG, "qkv_bias"},
     {"qk_norm 0", "\"qk_norm\":false", "\"qk_norm\":0", VIT_BAD_CONFIG, "qk_norm"},
+    {"residual as a word", "\"layer_scale\":false", "\"residual\":\"no\"", VIT_BAD_CONFIG,
+     "residual"},
     {"layer_scale as number", "\"layer_scale\":false", "\"layer_scale\":1e-5", VIT_BAD_CONFIG,
      "layer_scale"},
     {"prefix in words", "[\"class\"]", "\"class\"", VIT_BAD_CONFIG, "prefix"},

@@ -103,6 +103,7 @@ TEST("packing rows as they arrive gives the same bits as packing the whole matri
                              .norm_eps = 1e-6f,
                              .final_norm = true,
                              .position = VIT_LEARNED,
+                             .residual = true,
                              .qkv_bias = true,
                              .patch_bias = true,
                              .head_bias = true,

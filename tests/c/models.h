@@ -12,8 +12,8 @@
 #define TINY                                                                                       \
     .image_size = {6, 9}, .patch_size = {3, 3}, .channels = 1, .width = 12, .depth = 2,            \
     .heads = 3, .mlp_width = 17, .classes = 5, .norm_eps = 1e-6f, .final_norm = true,              \
-    .position = VIT_LEARNED, .qkv_bias = true, .patch_bias = true, .head_bias = true,              \
-    .class_tokens = 1
+    .position = VIT_LEARNED, .residual = true, .qkv_bias = true, .patch_bias = true,               \
+    .head_bias = true, .class_tokens = 1
 
 struct named_config {
     const char *name;
@@ -79,6 +79,11 @@ static const struct named_config CONFIGS[] = {
      {TINY, .image_size = {8, 12}, .patch_size = {4, 4}, .depth = 0, .pool = VIT_POOL_MEAN,
       .class_tokens = 0, .position = VIT_POSITION_NONE, .stem_layers = 2,
       .stem = {{3, 2}, {5, 2}}}},
+    {"no residual connections", {TINY, .residual = false}},
+    {"no residual connections, post norm, layer_scale, two tokens go on",
+     {TINY, .residual = false, .norm = VIT_POST, .layer_scale = true, .distillation_tokens = 1}},
+    {"no residual connections, per_head, mean",
+     {TINY, .residual = false, .attention = VIT_PER_HEAD, .pool = VIT_POOL_MEAN}},
     {"patches alone", {TINY, .depth = 0, .pool = VIT_POOL_MEAN, .register_tokens = 1}},
     {"stem of four, more positions than are computed at once",
      {TINY, .image_size = {32, 80}, .patch_size = {16, 16}, .stem_layers = 4,
@@ -111,13 +116,14 @@ static inline const char *config_json(const vit_config *c) {
              "{\"image_size\":[%zu,%zu],\"patch_size\":[%zu,%zu],\"channels\":%zu,\"width\":%zu,"
              "\"depth\":%zu,\"heads\":%zu,\"mlp_width\":%zu,\"classes\":%zu,\"norm\":\"%s\","
              "\"norm_eps\":%.9g,\"final_norm\":%s,\"activation\":\"%s\",\"position\":\"%s\","
-             "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"prefix\":[%s],"
+             "\"pool\":\"%s\",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"residual\":%s,"
+             "\"prefix\":[%s],"
              "\"attention\":\"%s\",\"stem\":[%s]%s}",
              c->image_size[0], c->image_size[1], c->patch_size[0], c->patch_size[1], c->channels,
              c->width, c->depth, c->heads, c->mlp_width, c->classes, c->norm ? "post" : "pre",
              (double)c->norm_eps, BOOLS[c->final_norm], ACTIVATIONS[c->activation],
              POSITIONS[c->position], c->pool ? "mean" : "class", BOOLS[c->qkv_bias],
-             BOOLS[c->qk_norm], BOOLS[c->layer_scale], prefix,
+             BOOLS[c->qk_norm], BOOLS[c->layer_scale], BOOLS[c->residual], prefix,
              c->attention ? "per_head" : "standard", stem, width);
     return text;
 }

@@ -15,9 +15,10 @@ static float *random_attention(size_t count, size_t tokens, uint64_t *seed) {
 }
 
 static float *rollout(const float *attention, size_t layers, size_t heads, size_t tokens,
-                      size_t prefix, float discard, vit_fuse fuse) {
+                      size_t prefix, bool residual, float discard, vit_fuse fuse) {
     float *map = guarded(tokens - prefix), *scratch = floats(3 * tokens * tokens);
-    vit_overlay_rollout(map, scratch, attention, layers, heads, tokens, prefix, discard, fuse);
+    vit_overlay_rollout(map, scratch, attention, layers, heads, tokens, prefix, residual, discard,
+                        fuse);
     CHECK(guards_intact(map, tokens - prefix), "written outside the map");
     free(scratch);
     return map;
@@ -53,8 +54,8 @@ TEST("the overlay of a row is its attention to the patches, of one head or the m
 /* ---- Rollout ------------------------------------------------------------ */
 
 /* One layer's A in double, row by row as overlay.c's comment defines it, without its shortcuts. */
-static void twin_layer(double *A, const float *attention, size_t heads, size_t T, double discard,
-                       vit_fuse fuse) {
+static void twin_layer(double *A, const float *attention, size_t heads, size_t T, bool residual,
+                       double discard, vit_fuse fuse) {
     size_t drop = (size_t)floor(discard * (double)T + 0.5);
     for (size_t i = 0; i < T; i++) {
         double *row = A + i * T, sum = 0;
@@ -72,17 +73,17 @@ static void twin_layer(double *A, const float *attention, size_t heads, size_t T
                 if (row[j] >= 0 && (smallest == 0 || row[j] < row[smallest])) smallest = j;
             row[smallest] = -1;
         }
-        for (size_t j = 0; j < T; j++) sum += row[j] = fmax(0, row[j]) + (i == j);
-        for (size_t j = 0; j < T; j++) row[j] /= sum;
+        for (size_t j = 0; j < T; j++) sum += row[j] = fmax(0, row[j]) + (residual && i == j);
+        for (size_t j = 0; j < T; j++) row[j] /= sum > 0 ? sum : 1;
     }
 }
 
 static void twin(double *map, const float *attention, size_t layers, size_t heads, size_t T,
-                 size_t prefix, double discard, vit_fuse fuse) {
+                 size_t prefix, bool residual, double discard, vit_fuse fuse) {
     double *A = calloc(3 * T * T, sizeof *A), *product = A + T * T, *next = product + T * T;
     for (size_t i = 0; i < T; i++) product[i * T + i] = 1;
     for (size_t layer = 0; layer < layers; layer++) {
-        twin_layer(A, attention + layer * heads * T * T, heads, T, discard, fuse);
+        twin_layer(A, attention + layer * heads * T * T, heads, T, residual, discard, fuse);
         for (size_t i = 0; i < T * T; i++) {
             next[i] = 0;
             for (size_t k = 0; k < T; k++) next[i] += A[i / T * T + k] * product[k * T + i % T];
@@ -106,10 +107,11 @@ TEST("rollout equals the product of whole matrices in double") {
         size_t prefix = random_below(&seed, 3), T = prefix + 1 + random_below(&seed, 20);
         float discard = (float)random_below(&seed, 8) / 8;
         vit_fuse fuse = (vit_fuse)(trial % 3);
+        bool residual = trial / 3 % 3;
         float *attention = random_attention(layers * heads, T, &seed);
-        float *map = rollout(attention, layers, heads, T, prefix, discard, fuse);
+        float *map = rollout(attention, layers, heads, T, prefix, residual, discard, fuse);
         double want[24];
-        twin(want, attention, layers, heads, T, prefix, discard, fuse);
+        twin(want, attention, layers, heads, T, prefix, residual, discard, fuse);
         for (size_t j = 0; j < T - prefix; j++)
             CHECK(within(map[j], want[j], (double)(layers * (heads + T)) * FLT_EPSILON),
                   "trial %zu [%zu]: got %g, want %g", trial, j, (double)map[j], want[j]);
@@ -124,7 +126,7 @@ TEST("a rollout map sums to 1 for every discarded share") {
     static const float shares[] = {-1, 0, 0.1f, 0.5f, 0.9f, NAN};
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         for (int fuse = VIT_FUSE_MEAN; fuse <= VIT_FUSE_MIN; fuse++) {
-            float *map = rollout(attention, 4, 2, 17, 1, shares[i], (vit_fuse)fuse);
+            float *map = rollout(attention, 4, 2, 17, 1, true, shares[i], (vit_fuse)fuse);
             double sum = 0;
             for (size_t j = 0; j < 16; j++) sum += map[j];
             CHECK(within(sum, 1, 1e-6), "discard %g, fuse %d: %g", (double)shares[i], fuse, sum);
@@ -137,7 +139,7 @@ TEST("equal attention gives an equal rollout map") {
     float attention[3 * 2 * 25];
     for (size_t i = 0; i < 150; i++) attention[i] = 0.2f;
     for (size_t prefix = 0; prefix <= 2; prefix++) {
-        float *map = rollout(attention, 3, 2, 5, prefix, 0, VIT_FUSE_MAX);
+        float *map = rollout(attention, 3, 2, 5, prefix, true, 0, VIT_FUSE_MAX);
         for (size_t j = 0; j < 5 - prefix; j++)
             CHECK(within(map[j], 1.0 / (double)(5 - prefix), 1e-6), "[%zu] %g", j, (double)map[j]);
         guarded_free(map);
@@ -147,20 +149,24 @@ TEST("equal attention gives an equal rollout map") {
 TEST("a class token that attends only to itself gives an empty rollout map") {
     float attention[2 * 16] = {0};
     for (size_t i = 0; i < 8; i++) attention[i * 4 + i % 4] = 1;
-    float *map = rollout(attention, 2, 1, 4, 1, 0, VIT_FUSE_MEAN);
+    float *map = rollout(attention, 2, 1, 4, 1, true, 0, VIT_FUSE_MEAN);
     for (size_t j = 0; j < 3; j++) CHECK(map[j] == 0, "[%zu] %g", j, (double)map[j]);
     guarded_free(map);
 }
 
 /* In layer 1 the class token looks at patch 2, which in layer 0 looked at patch 0. The residual
- * keeps one half in each layer, so both patches get half of the map. */
+ * keeps one half in each layer, so both patches get half of the map. Without residual connections
+ * only what the class token's patch looked at is left. */
 TEST("rollout follows attention down the layers") {
     float attention[2 * 16] = {0};
     for (size_t i = 0; i < 8; i++) attention[i * 4 + i % 4] = 1;
     attention[16] = 0, attention[16 + 3] = 1;           /* layer 1: class to patch 2 */
     attention[3 * 4 + 3] = 0, attention[3 * 4 + 1] = 1; /* layer 0: patch 2 to patch 0 */
-    float *map = rollout(attention, 2, 1, 4, 1, 0, VIT_FUSE_MEAN);
+    float *map = rollout(attention, 2, 1, 4, 1, true, 0, VIT_FUSE_MEAN);
     CHECK_CLOSE(map, ((float[]){0.5f, 0, 0.5f}), 3, 1e-6, "map");
+    guarded_free(map);
+    map = rollout(attention, 2, 1, 4, 1, false, 0, VIT_FUSE_MEAN);
+    CHECK_CLOSE(map, ((float[]){1, 0, 0}), 3, 1e-6, "map without residual connections");
     guarded_free(map);
 }
 
@@ -178,7 +184,7 @@ TEST("rollout never discards the first column, and discards equal values from th
         {2, {0, 0, 0, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        float *map = rollout(attention, 1, 1, 5, 1, cases[i].discard, VIT_FUSE_MEAN);
+        float *map = rollout(attention, 1, 1, 5, 1, true, cases[i].discard, VIT_FUSE_MEAN);
         CHECK_CLOSE(map, cases[i].want, 4, 1e-6, "map");
         guarded_free(map);
     }
@@ -186,7 +192,7 @@ TEST("rollout never discards the first column, and discards equal values from th
 
 TEST("the rollout map of a model of one patch is one value") {
     const float one = 1;
-    float *map = rollout(&one, 1, 1, 1, 0, 0.9f, VIT_FUSE_MIN);
+    float *map = rollout(&one, 1, 1, 1, 0, true, 0.9f, VIT_FUSE_MIN);
     CHECK(map[0] == 1, "%g", (double)map[0]);
     guarded_free(map);
 }

@@ -270,7 +270,7 @@ static void check_permuted(const char *what, const vit_config *c, const struct o
 #define SYMMETRIC                                                                                  \
     .image_size = {12, 9}, .patch_size = {3, 3}, .channels = 2, .width = 12, .depth = 3,           \
     .heads = 2, .mlp_width = 20, .classes = 6, .norm_eps = 1e-6f, .final_norm = true,              \
-    .qkv_bias = true, .patch_bias = true, .head_bias = true, .class_tokens = 1,                    \
+    .residual = true, .qkv_bias = true, .patch_bias = true, .head_bias = true, .class_tokens = 1,  \
     .register_tokens = 1
 
 TEST("without positions, permuting the patches only permutes the class row of the attention") {

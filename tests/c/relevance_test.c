@@ -48,9 +48,11 @@ static double *twin_map_gradient(struct twin *t, const struct scene *s, size_t c
     return gradient;
 }
 
-/* R = (I + A_L)…(I + A_1); its rows that the head reads, their mean, less those of I: (N). */
+/* R = (I + A_L)…(I + A_1); its rows that the head reads, their mean, less those of I: (N). Without
+ * residual connections there is no I, and nothing is taken away. */
 static double *twin_relevance(struct twin *t, const struct scene *s, size_t class) {
     size_t T = s->T, first = 0, count = s->c->distillation_tokens ? 2 : 1;
+    bool residual = s->c->residual;
     if (s->c->pool == VIT_POOL_MEAN) first = T - s->N, count = s->N;
     double *gradient = twin_map_gradient(t, s, class), *R = doubles(T * T), *AR = doubles(T * T);
     double *out = doubles(s->N);
@@ -65,12 +67,12 @@ static double *twin_relevance(struct twin *t, const struct scene *s, size_t clas
                     double part = fmax(0, gradient[map] * run.attention[map]) / (double)s->h;
                     for (size_t j = 0; j < T; j++) AR[i * T + j] += part * R[k * T + j];
                 }
-        for (size_t i = 0; i < T * T; i++) R[i] += AR[i];
+        for (size_t i = 0; i < T * T; i++) R[i] = (residual ? R[i] : 0) + AR[i];
     }
     for (size_t i = first; i < first + count; i++)
         for (size_t j = 0; j < s->N; j++) {
             size_t column = T - s->N + j;
-            out[j] += (R[i * T + column] - (i == column)) / (double)count;
+            out[j] += (R[i * T + column] - (residual && i == column)) / (double)count;
         }
     twin_run_free(&run);
     free(gradient), free(R), free(AR);

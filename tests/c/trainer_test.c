@@ -554,6 +554,18 @@ TEST("a recipe freezes at most one block more than its model has") {
     recipe_close(&recipe);
 }
 
+TEST("a recipe for a model without residual connections drops no branch") {
+    struct recipe recipe;
+    vit_error why = {""};
+    const char *drops = replaced(RECIPE, "\"depth\"", "\"residual\": false, \"depth\"");
+    CHECK(recipe_read(&recipe, drops, strlen(drops), &why) == VIT_BAD_CONFIG &&
+              strstr(why.text, "training key drop_path: expected 0 for a model without residual"),
+          "%s", why.text);
+    recipe = recipe_of(replaced(drops, "\"drop_path\": 0.1", "\"drop_path\": 0"));
+    CHECK(!recipe.config.residual, "the key is not read");
+    recipe_close(&recipe);
+}
+
 TEST("each tensor is frozen with its block; stems and positions with the first, norms with all") {
     static const struct {
         const char *name;

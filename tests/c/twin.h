@@ -334,7 +334,8 @@ static inline void twin_norm_rows(double *y, const struct twin *t, const char *n
     for (size_t a = 0; a < t->T; a++) twin_norm(y + a * D, x + a * D, gain, bias, t->c.norm_eps, D);
 }
 
-/* Half a block, in place: x + f(norm(x)) if the norm comes before, norm(x + f(x)) if after. */
+/* Half a block, in place: x + f(norm(x)) if the norm comes before, norm(x + f(x)) if after; no `x
+ * +` without residual connections. */
 static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
                                size_t half, double keep) {
     size_t D = t->c.width, n = t->T * D;
@@ -349,7 +350,8 @@ static inline void twin_branch(double *x, double *map, const struct twin *t, siz
     else
         twin_mlp(out, t, layer, in);
     const double *gamma = twin_tensor(t, "blocks.%zu.ls%zu.gamma", layer, half);
-    for (size_t i = 0; i < n; i++) x[i] += keep * (gamma ? gamma[i % D] : 1) * out[i];
+    for (size_t i = 0; i < n; i++)
+        x[i] = (t->c.residual ? x[i] : 0) + keep * (gamma ? gamma[i % D] : 1) * out[i];
     if (!pre && norms) twin_norm_rows(x, t, norm, x);
     free(in);
     free(out);

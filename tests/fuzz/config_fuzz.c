@@ -21,6 +21,7 @@ static struct plan plan_of(const vit_config *c) {
                      .qkv_bias = c->qkv_bias,
                      .qk_norm = c->qk_norm,
                      .layer_scale = c->layer_scale,
+                     .no_residual = !c->residual,
                      .per_head = c->attention == VIT_PER_HEAD,
                      .class_tokens = c->class_tokens,
                      .distillation = c->distillation_tokens,

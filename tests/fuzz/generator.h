@@ -49,7 +49,7 @@ struct plan {
     enum given given;
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t norm, activation, position, pool; /* indices of their words; enums above */
-    bool final_norm, qkv_bias, qk_norm, layer_scale, per_head, labels;
+    bool final_norm, qkv_bias, qk_norm, layer_scale, no_residual, per_head, labels;
     size_t class_tokens, distillation, registers, prepare;
     size_t stem_layers, stem[6][2];
     bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist, joined_pool;

@@ -130,6 +130,7 @@ void expect_planned(const struct made *made, const vit_model *model) {
                  {"qkv_bias", c->qkv_bias, p->qkv_bias},
                  {"qk_norm", c->qk_norm, p->qk_norm},
                  {"layer_scale", c->layer_scale, p->layer_scale},
+                 {"residual", c->residual, !p->no_residual},
                  {"final_norm", c->final_norm, p->final_norm},
                  {"int8", c->int8, p->int8},
                  {"fc_norm", c->fc_norm, p->fc_norm}};

@@ -76,11 +76,11 @@ static const size_t SIZES[] = {
     AT(classes),    AT(class_tokens), AT(distillation), AT(registers),    AT(stem_layers),
     AT(stem[0][0]), AT(stem[1][0]),   AT(stem[0][1]),   AT(stem[5][0]),   AT(position_rows),
     AT(width),      AT(mlp_width),    AT(classes),      AT(position_rows)};
-static const size_t BOOLS[] = {AT(final_norm), AT(qkv_bias),    AT(qk_norm),    AT(layer_scale),
-                               AT(per_head),   AT(labels),      AT(norm_in),    AT(patch_norm),
-                               AT(norm_pre),   AT(fc_norm),     AT(patch_bias), AT(head_bias),
-                               AT(head_dist),  AT(joined_pool), AT(int8),       AT(int8_outside),
-                               AT(per_head),   AT(int8_outside)};
+static const size_t BOOLS[] = {AT(final_norm), AT(qkv_bias),     AT(qk_norm),    AT(layer_scale),
+                               AT(per_head),   AT(labels),       AT(norm_in),    AT(patch_norm),
+                               AT(norm_pre),   AT(fc_norm),      AT(patch_bias), AT(head_bias),
+                               AT(head_dist),  AT(joined_pool),  AT(int8),       AT(int8_outside),
+                               AT(per_head),   AT(int8_outside), AT(no_residual)};
 static const struct {
     size_t at, count;
 } WORDS[] = {{AT(norm), 2},

@@ -196,6 +196,7 @@ static void draw_writing(struct plan *p, struct tape *t) {
     p->extras = tape_chance(t, 4);
     p->int8 = (p->family == TIMM || tape_chance(t, 8)) && tape_chance(t, 4);
     p->int8_outside = (p->family == TIMM || tape_chance(t, 8)) && tape_chance(t, 4);
+    p->no_residual = p->family == TIMM && p->given != NOWHERE && tape_chance(t, 8);
 }
 
 /* ---- Keys that the tensors tell, so that a config may leave them out ------ */
@@ -364,6 +365,7 @@ static void put_words(struct json_text *out, const struct plan *p, bool whole) {
     if (whole || !tells_pool(p)) PUT(out, ",\"pool\":\"%s\"", HOW[p->pool]);
     if (p->variant || p->pool == POOL_ATTENTION) PUT(out, ",\"pool_prefix\":%s", BOOLS[p->labels]);
     if (p->per_head) PUT(out, ",\"attention\":\"per_head\"");
+    if (p->no_residual) PUT(out, ",\"residual\":false");
     if (!whole) return;
     PUT(out, ",\"qkv_bias\":%s,\"qk_norm\":%s,\"layer_scale\":%s,\"final_norm\":%s",
         BOOLS[p->qkv_bias], BOOLS[p->qk_norm], BOOLS[p->layer_scale], BOOLS[p->final_norm]);

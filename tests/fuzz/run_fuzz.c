@@ -129,7 +129,7 @@ static void check_overlays(const struct subject *s, const struct outputs *o, str
     size_t head = tape_bool(t) ? VIT_MEAN_OF_HEADS : tape_below(t, c->heads);
     vit_overlay_row(map, o->attention, c->heads, T, prefix, head, tape_below(t, T));
     EXPECT(!s->plain || finite_floats(map, T - prefix), "the map is not finite");
-    vit_overlay_rollout(map, scratch, o->attention, layers, c->heads, T, prefix,
+    vit_overlay_rollout(map, scratch, o->attention, layers, c->heads, T, prefix, c->residual,
                         SHARES[tape_below(t, 8)], (vit_fuse)tape_below(t, 3));
     EXPECT(!s->plain || finite_floats(map, T - prefix), "the rollout is not finite");
     free(map);

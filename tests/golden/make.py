@@ -92,6 +92,9 @@ CASES = {
     "stem_of_three": dict(
         image_size=[16, 24], patch_size=[16, 8], channels=3, stem=[4, [5, 1], 6], position="sincos2d",
         activation="gelu_tanh"),
+    "no_residual": dict(residual=False, image_size=[12, 8], depth=3),
+    "no_residual_post_scale_mean": dict(
+        residual=False, norm="post", layer_scale=True, pool="mean", prefix=[]),
 }
 
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -228,6 +231,7 @@ class Block(nn.Module):
         super().__init__()
         D = c["width"]
         self.post = c["norm"] == "post"
+        self.skip = 1 if c.get("residual", True) else 0
         self.norm1 = nn.LayerNorm(D, eps=c["norm_eps"])
         self.attn = Attention(c)
         self.ls1 = LayerScale(D) if c["layer_scale"] else nn.Identity()
@@ -237,10 +241,10 @@ class Block(nn.Module):
 
     def forward(self, x):
         if self.post:
-            x = self.norm1(x + self.ls1(self.attn(x)))
-            return self.norm2(x + self.ls2(self.mlp(x)))
-        x = x + self.ls1(self.attn(self.norm1(x)))
-        return x + self.ls2(self.mlp(self.norm2(x)))
+            x = self.norm1(self.skip * x + self.ls1(self.attn(x)))
+            return self.norm2(self.skip * x + self.ls2(self.mlp(x)))
+        x = self.skip * x + self.ls1(self.attn(self.norm1(x)))
+        return self.skip * x + self.ls2(self.mlp(self.norm2(x)))
 
 
 class Activation(nn.Module):
@@ -360,16 +364,17 @@ class VisionTransformer(nn.Module):
 
 def relevance_of(model, logits):
     """(B,K,N): Chefer et al., arXiv:2103.15679, equations 5 and 6. R starts as the identity; the map
-    is the mean of the rows that the head reads, less the identity's."""
+    is the mean of the rows that the head reads, less the identity's. Without residual connections
+    there is no identity: R becomes A·R, and nothing is taken away."""
     weights = [block.attn.weights for block in model.blocks]
     tokens, prefix = weights[0].shape[-1], model.prefix
     read = slice(prefix, None) if model.pool == "mean" else slice(2 if hasattr(model, "head_dist") else 1)
-    maps = []
+    maps, skip = [], model.blocks[0].skip
     for logit in logits.sum(dim=0):
         R = torch.eye(tokens)
         for grad, weight in zip(torch.autograd.grad(logit, weights, retain_graph=True), weights):
-            R = R + (grad * weight).clamp(min=0).mean(dim=1) @ R
-        maps.append((R - torch.eye(tokens))[:, read, prefix:].mean(dim=1))
+            R = skip * R + (grad * weight).clamp(min=0).mean(dim=1) @ R
+        maps.append((R - skip * torch.eye(tokens))[:, read, prefix:].mean(dim=1))
     return torch.stack(maps, dim=1)
 
 

@@ -1,6 +1,7 @@
 // Attention maps of the class token and of patches, and the rollout of PyTorch's attention.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Attention } from "vitrine";
 import { farthest, golden, modelPath } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -31,16 +32,16 @@ const FUSE = {
 };
 
 /** Rollout of attention (L,h,T,T) in doubles, with whole matrices: Abnar & Zuidema as written. */
-function naiveRollout(values, { layers, heads, tokens: T, prefix }, { discard, fuse }) {
+function naiveRollout(values, { layers, heads, tokens: T, prefix }, { discard, fuse }, residual = 1) {
   const range = [...Array(T).keys()];
   let product = range.map((i) => range.map((j) => Number(i === j)));
   for (let layer = 0; layer < layers; layer++) {
     const at = (head, i, j) => values[((layer * heads + head) * T + i) * T + j];
     const mixing = range.map((i) => {
       const row = range.map((j) => FUSE[fuse](Array.from({ length: heads }, (_, head) => at(head, i, j))));
-      const kept = discarded(row, discard).map((value, j) => value + Number(i === j));
+      const kept = discarded(row, discard).map((value, j) => value + residual * Number(i === j));
       const sum = kept.reduce((a, b) => a + b);
-      return kept.map((value) => value / sum);
+      return kept.map((value) => (sum > 0 ? value / sum : 0));
     });
     product = range.map((i) =>
       range.map((j) => range.reduce((sum, k) => sum + mixing[i][k] * product[k][j], 0)),
@@ -105,6 +106,21 @@ for (const name of models) {
     assert.deepEqual(attention.rollout(), attention.rollout(options[0]));
   });
 }
+
+test("without residual connections rollout adds no identity, whatever the options", async () => {
+  const name = "no_residual";
+  const attention = await attentionOf(name), theirs = golden(name)[0].attention;
+  const built = new Attention(Float32Array.from(theirs), attention.kept, { ...attention, residual: false });
+  for (const fuse of Object.keys(FUSE)) {
+    for (const discard of [0, 0.35, 0.9, 1]) {
+      const want = naiveRollout(theirs, attention, { discard, fuse }, 0);
+      for (const each of [attention, built]) {
+        const gaps = each.rollout({ discard, fuse }).map((value, patch) => Math.abs(value - want[patch]));
+        assert.ok(gaps.length === want.length && Math.max(...gaps) < 1e-5, `${fuse}, ${discard}: ${gaps}`);
+      }
+    }
+  }
+});
 
 test("an Attention keeps only the layers that were asked for", async () => {
   const all = await attentionOf("pre_gelu_learned");

@@ -18,6 +18,12 @@ export function shared(name) {
 export const modelPath = (name) => fileURLToPath(new URL(`${name}.safetensors`, folder));
 export const modelBytes = (name) => readFileSync(modelPath(name));
 
+/** The config in the file of a golden model. */
+export function ownConfig(name) {
+  const weights = modelBytes(name), size = Number(weights.readBigUInt64LE(0));
+  return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
+}
+
 /** The names of all golden models. */
 export const names = readdirSync(folder)
   .filter((name) => name.endsWith(".golden.safetensors"))

@@ -31,18 +31,18 @@ test("every choice of the panel makes a recipe that trains", async () => {
   let count = 0;
   for (const preset of Object.values(PRESETS)) {
     const all = [
-      {}, { augment: true },
+      {}, { augment: true }, { residual: false },
       ...OFFERED.width.flatMap((width) => headsFor(width).map((heads) => ({ width, heads }))),
       ...OFFERED.depth.map((depth) => ({ depth })),
       ...KINDS.flatMap((position) => OFFERED.patch.map((patch) => ({ position, patch }))),
       ...Object.values(BREAKS).map((change) => change(preset)),
     ];
     for (const some of all) {
-      const { width, depth, heads, patch, position } = { ...preset, ...some };
+      const { width, depth, heads, patch, position, residual } = { ...preset, ...some };
       const config = await train({ ...preset, ...some });
       assert.deepEqual(
-        [config.width, config.depth, config.heads, config.patch_size[0], config.position],
-        [width, depth, heads, patch, position], JSON.stringify(some));
+        [config.width, config.depth, config.heads, config.patch_size[0], config.position, config.residual],
+        [width, depth, heads, patch, position, residual], JSON.stringify(some));
       count++;
     }
   }
@@ -73,6 +73,7 @@ test("positions that are read from a file are those that the model uses", async 
 test("the presets and their breaks: each changes one thing only", () => {
   const { PRESETS, BREAKS } = recipe;
   assert.deepEqual(BREAKS.positions(PRESETS.ours), { position: "none" });
+  assert.deepEqual(BREAKS.residual(PRESETS.myvit), { residual: false });
   assert.deepEqual(BREAKS.head(PRESETS.myvit), { heads: 1 });
   assert.ok(Math.abs(BREAKS.rate(PRESETS.myvit).rate - 0.15) < 1e-12);
   assert.deepEqual(BREAKS.rate({ ...PRESETS.ours, rate: 5 }), { rate: 10 }, "no more than the trainer takes");

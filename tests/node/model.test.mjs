@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
 import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { farthest, golden, modelBytes, modelPath, names } from "./golden.mjs";
+import { farthest, golden, modelBytes, modelPath, names, ownConfig } from "./golden.mjs";
 import { drawing, load, rejects, stroke, ways } from "./support.mjs";
 
 const digits = new URL("../../weights/digits.safetensors", import.meta.url);
@@ -143,13 +143,6 @@ test("a model's config is full and frozen", async () => {
     vit.config.width = 5;
   }, TypeError);
 });
-
-/** The config in the file of a golden model. */
-function ownConfig(name) {
-  const weights = modelBytes(name);
-  const size = Number(weights.readBigUInt64LE(0));
-  return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
-}
 
 /** A golden model with changes in its config. */
 const withConfig = (name, more, options) =>

@@ -842,7 +842,7 @@ Lege die vier Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und 
       kinds: { myvit: "MyViT", ours: "Unseres, klein" },
       controls: {
         width: "Breite", depth: "Blöcke", heads: "Köpfe", patch: "Patch", position: "Positionen", rate: "Lernrate",
-        augment: "Augmentierung", images: "Bilder", epochs: "Epochen",
+        residual: "Residualverbindungen", augment: "Augmentierung", images: "Bilder", epochs: "Epochen",
       },
       two: "Zwei Trainings nebeneinander",
       acts: "Die Knöpfe gelten für",
@@ -854,7 +854,7 @@ Lege die vier Dateien von MNIST in einen Ordner, nenne ihn in $VITRINE_DATA und 
       restart: "Neu beginnen",
       save: "Modell herunterladen",
       breakIt: "Mach es kaputt:",
-      breaks: { positions: "keine Positionen", rate: "Lernrate × 30", head: "ein Kopf" },
+      breaks: { positions: "keine Positionen", residual: "keine Residualverbindungen", rate: "Lernrate × 30", head: "ein Kopf" },
       progress: "Fortschritt des Trainings",
       prepared: (done, all) => `${done} von ${all} Bildern sind bereit`,
       at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>

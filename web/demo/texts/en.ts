@@ -677,7 +677,7 @@ MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run buil
     kinds: { myvit: "MyViT", ours: "Ours, small" },
     controls: {
       width: "Width", depth: "Blocks", heads: "Heads", patch: "Patch", position: "Positions", rate: "Learning rate",
-      augment: "Augmentation", images: "Images", epochs: "Epochs",
+      residual: "Residual connections", augment: "Augmentation", images: "Images", epochs: "Epochs",
     },
     two: "Two runs side by side",
     acts: "The buttons act on",
@@ -689,7 +689,7 @@ MNIST's four files into a folder, name it in $VITRINE_DATA and run: npm run buil
     restart: "Restart",
     save: "Download the model",
     breakIt: "Break it:",
-    breaks: { positions: "no positions", rate: "learning rate × 30", head: "one head" },
+    breaks: { positions: "no positions", residual: "no residual connections", rate: "learning rate × 30", head: "one head" },
     progress: "Progress of the training",
     prepared: (done: string, all: string) => `${done} of ${all} images are ready`,
     at: ({ epoch, epochs, step, steps, loss, right, speed, left }: LiveStep) =>

@@ -830,7 +830,7 @@ Para tenerlas, pon los cuatro archivos de MNIST en una carpeta, nómbrala en $VI
       kinds: { myvit: "MyViT", ours: "La nuestra, pequeña" },
       controls: {
         width: "Anchura", depth: "Bloques", heads: "Cabezas", patch: "Parche", position: "Posiciones", rate: "Tasa de aprendizaje",
-        augment: "Aumento de datos", images: "Imágenes", epochs: "Épocas",
+        residual: "Conexiones residuales", augment: "Aumento de datos", images: "Imágenes", epochs: "Épocas",
       },
       two: "Dos entrenamientos lado a lado",
       acts: "Los botones actúan sobre",
@@ -842,7 +842,7 @@ Para tenerlas, pon los cuatro archivos de MNIST en una carpeta, nómbrala en $VI
       restart: "Empezar de nuevo",
       save: "Descargar el modelo",
       breakIt: "Para estropearlo:",
-      breaks: { positions: "sin posiciones", rate: "tasa de aprendizaje × 30", head: "una sola cabeza" },
+      breaks: { positions: "sin posiciones", residual: "sin conexiones residuales", rate: "tasa de aprendizaje × 30", head: "una sola cabeza" },
       progress: "Progreso del entrenamiento",
       prepared: (done, all) => `${done} de ${all} imágenes están listas`,
       at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>

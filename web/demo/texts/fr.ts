@@ -821,7 +821,7 @@ export const fr = {
       kinds: { myvit: "MyViT", ours: "La nôtre, petite" },
       controls: {
         width: "Largeur", depth: "Blocs", heads: "Têtes", patch: "Patch", position: "Positions", rate: "Taux d’apprentissage",
-        augment: "Augmentation", images: "Images", epochs: "Époques",
+        residual: "Connexions résiduelles", augment: "Augmentation", images: "Images", epochs: "Époques",
       },
       two: "Deux apprentissages côte à côte",
       acts: "Les boutons agissent sur",
@@ -833,7 +833,7 @@ export const fr = {
       restart: "Recommencer",
       save: "Télécharger le modèle",
       breakIt: "Pour le casser\u202f:",
-      breaks: { positions: "sans positions", rate: "taux d’apprentissage × 30", head: "une seule tête" },
+      breaks: { positions: "sans positions", residual: "sans connexions résiduelles", rate: "taux d’apprentissage × 30", head: "une seule tête" },
       progress: "Progression de l’apprentissage",
       prepared: (done, all) => `${done} images prêtes sur ${all}`,
       at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>

@@ -765,7 +765,7 @@ export const sr = {
       kinds: { myvit: "MyViT", ours: "Naš, mali" },
       controls: {
         width: "Širina", depth: "Blokovi", heads: "Glave", patch: "Isečak", position: "Pozicije", rate: "Stopa učenja",
-        augment: "Augmentacija", images: "Slike", epochs: "Epohe",
+        residual: "Rezidualne veze", augment: "Augmentacija", images: "Slike", epochs: "Epohe",
       },
       two: "Dve obuke jedna pored druge",
       acts: "Dugmad važe za",
@@ -777,7 +777,7 @@ export const sr = {
       restart: "Iz početka",
       save: "Preuzmi model",
       breakIt: "Pokvari ga:",
-      breaks: { positions: "bez pozicija", rate: "stopa učenja × 30", head: "jedna glava" },
+      breaks: { positions: "bez pozicija", residual: "bez rezidualnih veza", rate: "stopa učenja × 30", head: "jedna glava" },
       progress: "Tok obuke",
       prepared: (done, all) => `Spremno slika: ${done} od ${all}`,
       at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>

@@ -739,7 +739,7 @@ export const zh = {
       kinds: { myvit: "MyViT", ours: "我们的小模型" },
       controls: {
         width: "宽度", depth: "块", heads: "头", patch: "图块", position: "位置", rate: "学习率",
-        augment: "数据增强", images: "图像", epochs: "轮数",
+        residual: "残差连接", augment: "数据增强", images: "图像", epochs: "轮数",
       },
       two: "并排训练两个",
       acts: "按钮作用于",
@@ -751,7 +751,7 @@ export const zh = {
       restart: "重新开始",
       save: "下载模型",
       breakIt: "弄坏它：",
-      breaks: { positions: "没有位置", rate: "学习率 × 30", head: "一个头" },
+      breaks: { positions: "没有位置", residual: "没有残差连接", rate: "学习率 × 30", head: "一个头" },
       progress: "训练的进度",
       prepared: (done, all) => `${all} 幅图像中已备好 ${done} 幅`,
       at: ({ epoch, epochs, step, steps, loss, right, speed, left }) =>

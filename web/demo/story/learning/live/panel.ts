@@ -10,6 +10,7 @@ type Name = keyof Words["controls"];
 
 /** The selects whose options are numbers, beside that of the heads. */
 const NUMBERS = ["width", "depth", "patch", "images", "epochs"] as const;
+const SWITCHES = ["residual", "augment"] as const;
 
 export interface Panel {
   readonly root: HTMLElement;
@@ -34,8 +35,7 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
     const value = rate.valueAsNumber;
     set(value >= LOWEST_RATE && value <= HIGHEST_RATE ? { rate: value } : {}); // else the last one again
   });
-  const augment = h("input", { id: "live-augment", type: "checkbox" });
-  augment.addEventListener("change", () => set({ augment: augment.checked }));
+  const boxes = Object.fromEntries(SWITCHES.map((name) => [name, box(name, (on) => set({ [name]: on }))]));
   const presets = (Object.keys(PRESETS) as Kind[]).map((kind) =>
     named(`live-${kind}`, button(words.kinds[kind], () => set(PRESETS[kind]), { data: { kind }, className: "plain" })));
 
@@ -45,13 +45,13 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
     heads.value = String(choices.heads);
     position.value = choices.position;
     rate.value = String(choices.rate);
-    augment.checked = choices.augment;
+    for (const name of SWITCHES) boxes[name]!.checked = choices[name];
     for (const preset of presets) preset.ariaPressed = String(preset.dataset.kind === choices.kind);
   };
   show();
   // A link sets them from the first to the last: a preset before what it changes, and the width before its heads.
   const labelled = (name: Name, control: HTMLElement) => h("label", {}, words.controls[name], named(`live-${name}`, control));
-  const controls = { ...selects, heads, position, rate, augment } as unknown as Record<Name, HTMLElement>;
+  const controls = { ...selects, ...boxes, heads, position, rate } as unknown as Record<Name, HTMLElement>;
   return {
     root: h("fieldset", { className: "live-panel" },
       h("legend", {}, words.panel),
@@ -63,7 +63,13 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
   };
 }
 
-const ORDER: readonly Name[] = ["width", "depth", "heads", "patch", "position", "rate", "augment", "images", "epochs"];
+const ORDER: readonly Name[] = ["width", "depth", "heads", "patch", "position", "residual", "rate", "augment", "images", "epochs"];
+
+function box(name: Name, choose: (on: boolean) => void): HTMLInputElement {
+  const made = h("input", { id: `live-${name}`, type: "checkbox" });
+  made.addEventListener("change", () => choose(made.checked));
+  return made;
+}
 
 function select(name: Name, options: readonly (readonly [value: string, text: string])[], choose: (value: string) => void): HTMLSelectElement {
   const made = h("select", { id: `live-${name}` }, ...options.map(([value, text]) => h("option", { value }, text)));

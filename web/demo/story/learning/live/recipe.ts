@@ -14,6 +14,7 @@ export interface Choices {
   heads: number;
   patch: number;
   position: Positions;
+  residual: boolean;
   rate: number;
   augment: boolean;
   images: number;
@@ -21,8 +22,8 @@ export interface Choices {
 }
 
 export const PRESETS: Readonly<Record<Kind, Choices>> = {
-  myvit: { kind: "myvit", width: 8, depth: 2, heads: 2, patch: 4, position: "sincos1d", rate: 0.005, augment: false, images: 10_000, epochs: 15 },
-  ours: { kind: "ours", width: 32, depth: 3, heads: 4, patch: 7, position: "sincos2d", rate: 0.004, augment: false, images: 10_000, epochs: 6 },
+  myvit: { kind: "myvit", width: 8, depth: 2, heads: 2, patch: 4, position: "sincos1d", residual: true, rate: 0.005, augment: false, images: 10_000, epochs: 15 },
+  ours: { kind: "ours", width: 32, depth: 3, heads: 4, patch: 7, position: "sincos2d", residual: true, rate: 0.004, augment: false, images: 10_000, epochs: 6 },
 };
 
 /** What a select offers. */
@@ -38,10 +39,11 @@ const HEADS = [1, 2, 4, 8, 16];
 /** The heads into which a width divides, with at least 2 numbers each. */
 export const headsFor = (width: number): number[] => HEADS.filter((heads) => width % heads === 0 && width / heads >= 2);
 
-export type Break = "positions" | "rate" | "head";
+export type Break = "positions" | "residual" | "rate" | "head";
 /** What each break changes in the choices. */
 export const BREAKS: Readonly<Record<Break, (choices: Choices) => Partial<Choices>>> = {
   positions: () => ({ position: "none" }),
+  residual: () => ({ residual: false }),
   rate: ({ rate }) => ({ rate: Math.min(rate * 30, HIGHEST_RATE) }),
   head: () => ({ heads: 1 }),
 };
@@ -62,11 +64,11 @@ const BASES = {
 const SEED = 1;
 
 /** @param source the images; without it MNIST's, whose classes the recipe has. */
-export function recipeOf({ kind, width, depth, heads, patch, position, rate, augment, epochs }: Choices, { names, prepare }: Partial<Source> = {}): Recipe {
+export function recipeOf({ kind, width, depth, heads, patch, position, residual, rate, augment, epochs }: Choices, { names, prepare }: Partial<Source> = {}): Recipe {
   const { model, training } = BASES[kind];
   return {
     model: {
-      ...model, patch_size: [patch, patch], width, depth, heads, mlp_width: MLP * width, position,
+      ...model, patch_size: [patch, patch], width, depth, heads, mlp_width: MLP * width, position, residual,
       ...(names && { classes: names.length, labels: names }), ...(prepare && { prepare }),
     } as unknown as Recipe["model"],
     training: {
