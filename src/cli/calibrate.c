@@ -142,8 +142,9 @@ static vit_status add_drawings(struct answers *answers, const struct drawings *d
                                double share, vit_error *why) {
     struct kind *kind = &answers->kinds[answers->kind_count];
     const struct data_set *images = &answers->kinds[0].data;
-    vit_status status = drawings_data(&kind->data, drawings, WRITERS_VALIDATION, share,
-                                      images->rows, images->columns, why);
+    vit_status status = drawings_data(
+        &kind->data, drawings, (struct drawn){.writers = WRITERS_VALIDATION, .points = share},
+        images->rows, images->columns, why);
     if (status) return status;
     if (!kind->data.count) { /* no such writers; a kind needs a sample */
         data_close(&kind->data);

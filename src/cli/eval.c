@@ -10,6 +10,7 @@ struct arguments {
     const char *model, *images, *labels, *strokes, *writers;
     size_t threads;
     double points; /* share of each drawing's points */
+    double habits; /* share of each habit's chance */
     bool confusion;
 };
 
@@ -90,8 +91,8 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                         a->model);
     vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = drawings_data(data, &drawings, writers, a->points, config->image_size[0],
-                           config->image_size[1], why);
+    status = drawings_data(data, &drawings, (struct drawn){writers, a->points, a->habits},
+                           config->image_size[0], config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)
         status = vit_fail(why, VIT_BAD_FILE, "%s: expected drawings of %s writers, got none",
@@ -119,6 +120,8 @@ int command_eval(int argc, char **argv) {
          "whose drawings: training, validation or held-out writers (default: all)"},
         {"--points", OPTION_SHARE, &a.points, false, "SHARE",
          "only the first of each drawing's points: a half by 0.5 (default: 1)"},
+        {"--habits", OPTION_SHARE, &a.habits, false, "SHARE",
+         "drawings as other hands might write them: slashed zeros, barred sevens … (default: 0)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
         {"--confusion", OPTION_FLAG, &a.confusion, false, NULL, "print the confusion matrix too"},
     };

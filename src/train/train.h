@@ -107,10 +107,17 @@ void sketch_cut(struct sketch *sketch, double share);
 void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
                  const struct pen *pen);
 
-/* The drawings by these `writers`, drawn with the page's pen and prepared as the page does. Of each
- * only the first `share` of its points; 1: all. */
-vit_status drawings_data(struct data_set *data, const struct drawings *drawings, unsigned writers,
-                         double share, size_t rows, size_t columns, vit_error *why);
+/* Which drawings, and how much of them. */
+struct drawn {
+    unsigned writers;
+    double points; /* only the first of each drawing's points, this share; 1: all */
+    double habits; /* each as other hands might write it, by this share (0..1) of each habit's
+                      chance in habits.c, the same each time */
+};
+
+/* These drawings, drawn with the page's pen and prepared as the page does. */
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
+                         size_t rows, size_t columns, vit_error *why);
 
 /* ---- Recipe ------------------------------------------------------------- */
 

@@ -85,8 +85,9 @@ static vit_status open_all(struct trainer *t, vit_error *why) {
         status = vit_fail(why, VIT_BAD_ARGUMENT,
                           "training key drawings: expected drawings to train on, got none");
     if (!status && job->drawings && recipe->validation)
-        status = drawings_data(&t->drawn, job->drawings, WRITERS_VALIDATION, 1, data->rows,
-                               data->columns, why);
+        status = drawings_data(&t->drawn, job->drawings,
+                               (struct drawn){.writers = WRITERS_VALIDATION, .points = 1},
+                               data->rows, data->columns, why);
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
     if (!status)

@@ -224,19 +224,51 @@ TEST("half of a drawing's points draw the same as a drawing of that half") {
     vit_error why = {""};
     REQUIRE(!open_text(&whole, WHOLE, &why), "%s", why.text);
     REQUIRE(!open_text(&half, HALF, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 0.5, 28, 28, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&same, &half, WRITERS_HELD_OUT, 1, 28, 28, &why), "%s", why.text);
+    REQUIRE(
+        !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 0.5}, 28, 28, &why),
+        "%s", why.text);
+    REQUIRE(
+        !drawings_data(&same, &half, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
+        "%s", why.text);
     CHECK(!memcmp(cut.images, same.images, 784), "the first 3 of 7 points");
     data_close(&cut);
-    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 1, 28, 28, &why), "%s", why.text);
+    REQUIRE(
+        !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
+        "%s", why.text);
     CHECK(memcmp(cut.images, same.images, 784) != 0, "all 7 points draw something else");
     data_close(&cut);
-    REQUIRE(!drawings_data(&cut, &whole, WRITERS_HELD_OUT, 0, 28, 28, &why), "%s", why.text);
+    REQUIRE(
+        !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 0}, 28, 28, &why),
+        "%s", why.text);
     CHECK(cut.count == 1, "at least one point is left, a dot");
     data_close(&cut);
     data_close(&same);
     drawings_close(&half);
     drawings_close(&whole);
+}
+
+TEST("the same habits change an evaluation's drawings each time, and none by default") {
+    char text[4096] = "";
+    for (int i = 0; i < 20; i++) /* zeros, of which one in three gets a slash or a dot */
+        sprintf(text + strlen(text), "{\"label\": 0, \"writer\": 5, \"strokes\": [[[0, 0], [60, 0],"
+                                     " [60, 90], [0, 90], [0, 0]]]}\n");
+    struct drawings drawings;
+    struct data_set plain, habits[2];
+    vit_error why = {""};
+    struct drawn which = {WRITERS_HELD_OUT, .points = 1};
+    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
+    REQUIRE(!drawings_data(&plain, &drawings, which, 28, 28, &why), "%s", why.text);
+    which.habits = 1;
+    size_t changed = 0;
+    for (int i = 0; i < 2; i++)
+        REQUIRE(!drawings_data(&habits[i], &drawings, which, 28, 28, &why), "%s", why.text);
+    for (size_t i = 0; i < 20; i++)
+        changed += memcmp(plain.images + i * 784, habits[0].images + i * 784, 784) != 0;
+    CHECK(changed > 3, "%zu of 20 drawings change", changed);
+    CHECK(!memcmp(habits[0].images, habits[1].images, sizeof(uint8_t[20 * 784])),
+          "the second time");
+    data_close(&plain), data_close(&habits[0]), data_close(&habits[1]);
+    drawings_close(&drawings);
 }
 
 TEST("drawings for evaluation are prepared digits of the chosen writers") {
@@ -249,9 +281,10 @@ TEST("drawings for evaluation are prepared digits of the chosen writers") {
     struct data_set data;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    REQUIRE(
-        !drawings_data(&data, &drawings, WRITERS_HELD_OUT | WRITERS_VALIDATION, 1, 28, 28, &why),
-        "%s", why.text);
+    REQUIRE(!drawings_data(&data, &drawings,
+                           (struct drawn){WRITERS_HELD_OUT | WRITERS_VALIDATION, .points = 1}, 28,
+                           28, &why),
+            "%s", why.text);
     REQUIRE(data.count == 3, "writers 4, 5 and 10: got %zu", data.count);
     CHECK(data.labels[0] == 1 && data.labels[1] == 2 && data.labels[2] == 1, "their labels");
     for (size_t i = 0; i < 3; i++) {
