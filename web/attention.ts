@@ -186,11 +186,12 @@ export class Attention {
   /**
    * How much each patch spoke for a class, by gradient × attention. In each layer A is the mean over
    * the heads of the positive part of attention times the gradient of the class's logit by it. R
-   * starts as the identity and becomes R + A·R, layer by layer. The map is the class token's row of
-   * R: Chefer, Gur and Wolf, arXiv:2103.15679, section 3, equations 5 and 6, the successor of their
-   * arXiv:2012.09838 that needs no layer-wise relevance propagation. With a distillation token, and
-   * in a model that pools the mean, it is the mean of the rows that the head reads, without what each
-   * patch has of itself. Values are 0 or more; only their proportions mean something.
+   * starts as the identity and becomes R + A·R, layer by layer; A·R without residual connections. The
+   * map is the class token's row of R: Chefer, Gur and Wolf, arXiv:2103.15679, section 3, equations 5
+   * and 6, the successor of their arXiv:2012.09838 that needs no layer-wise relevance propagation. With
+   * a distillation token, and in a model that pools the mean, it is the mean of the rows that the head
+   * reads, without what each patch has of itself. Values are 0 or more; only their proportions mean
+   * something.
    *
    * @param of a class that `classify`'s option `relevance` named, by its number or its label.
    * @throws {VitError} code `bad_argument`: a class that was not asked for.

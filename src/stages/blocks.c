@@ -1,7 +1,7 @@
 /* One transformer block: attention and MLP, each in a residual branch with a layer norm.
  *   pre  (Dosovitskiy et al.):  x += attention(norm1(x));    x += mlp(norm2(x))
  *   post (Vaswani et al.):      x = norm1(x + attention(x)); x = norm2(x + mlp(x))
- * A model without residual connections has no `x +`: the branch's output is the new x.
+ * In a model without residual connections the branch's output takes the place of the sum.
  * A branch may be scaled by layer scale (Touvron et al., arXiv:2103.17239, section 2), and in
  * training by stochastic depth. */
 #include "blocks.h"

@@ -334,8 +334,8 @@ static inline void twin_norm_rows(double *y, const struct twin *t, const char *n
     for (size_t a = 0; a < t->T; a++) twin_norm(y + a * D, x + a * D, gain, bias, t->c.norm_eps, D);
 }
 
-/* Half a block, in place: x + f(norm(x)) if the norm comes before, norm(x + f(x)) if after; no `x
- * +` without residual connections. */
+/* Half a block, in place: x + f(norm(x)) if the norm comes before, norm(x + f(x)) if after;
+ * without residual connections f's result alone, in place of the sum. */
 static inline void twin_branch(double *x, double *map, const struct twin *t, size_t layer,
                                size_t half, double keep) {
     size_t D = t->c.width, n = t->T * D;
