@@ -13,7 +13,7 @@ export interface AttentionShape {
   readonly prefix: number;
   readonly grid: readonly [rows: number, columns: number];
   /** The config's: false for a model without residual connections, whose rollout adds no identity. True by default. */
-  readonly residual?: boolean;
+  readonly residual?: boolean | undefined;
 }
 
 export interface RolloutOptions {
@@ -231,7 +231,7 @@ export class Attention {
     }
     if (this.#residual) row[i]! += 1;
     const sum = total(row);
-    return sum > 0 ? row.map((value) => value / sum) : row;
+    return row.map((value) => value / (sum || 1));
   }
 
   /** The mean of the given rows of a (T,T) map, patches only. All patches' rows by default. */

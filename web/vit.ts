@@ -263,8 +263,8 @@ export class Vit {
   #attention(maps: Output["attention"], kept: readonly number[], relevance?: Output["relevance"]): Attention {
     const { depth, heads, prefix, grid } = this.#model.shape;
     const labelled = relevance && { ...relevance, labels: this.config.labels };
-    const { residual = true } = this.config;
-    return new Attention(maps ?? new Float32Array(), kept, { layers: depth, heads, prefix, grid, residual }, labelled);
+    const shape = { layers: depth, heads, prefix, grid, residual: this.config.residual };
+    return new Attention(maps ?? new Float32Array(), kept, shape, labelled);
   }
 
   async #run(

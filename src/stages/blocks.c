@@ -27,12 +27,12 @@
 static void residual_forward(const vit_model *m, float *sum, const float *x, const float *branch,
                              const float *gain, const float *keep, size_t rows, size_t each) {
     size_t D = m->config.width;
+    float stays = m->config.residual;
     for (size_t t = 0; t < rows; t++) {
         float scale = keep ? keep[t / each * m->config.depth] : 1;
-        for (size_t i = 0; i < D; i++) {
-            float y = branch[t * D + i] * scale * (gain ? gain[i] : 1);
-            sum[t * D + i] = m->config.residual ? x[t * D + i] + y : y;
-        }
+        for (size_t i = 0; i < D; i++)
+            sum[t * D + i] =
+                stays * x[t * D + i] + branch[t * D + i] * scale * (gain ? gain[i] : 1);
     }
 }
 

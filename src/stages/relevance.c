@@ -121,7 +121,7 @@ static void row_goes_back(const vit_config *c, const struct room *r, float *row)
         float weight = (r->shares[i] + row[i]) / (float)c->heads;
         for (size_t j = 0; j < T; j++) r->next[j] += weight * r->s.relevance[i * T + j];
     }
-    for (size_t j = 0; j < T; j++) row[j] = c->residual ? row[j] + r->next[j] : r->next[j];
+    for (size_t j = 0; j < T; j++) row[j] = (float)c->residual * row[j] + r->next[j];
 }
 
 static void block_goes_back(const vit_model *m, struct room *r, float *x, size_t layer,

@@ -166,7 +166,7 @@ static void use_drawings(const struct drawings *drawings, struct tape *t) {
     }
     struct drawn which = {.writers = WRITERS_TRAINING | WRITERS_HELD_OUT,
                           .points = (double)tape_below(t, 11) / 10,
-                          .habits = tape_below(t, 2)};
+                          .habits = (double)tape_below(t, 2)};
     vit_status status = drawings_data(&data, drawings, which, 28, 28, &why);
     EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) data_close(&data);
