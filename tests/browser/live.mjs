@@ -13,7 +13,8 @@ export const STATUS = "#learning-live-status", NUMBERS = "#learning-live-numbers
 /** `run` is what the ids of another run than the first end with. */
 export const inPhase = (page, phase, run = "") => page.locator(`${STATUS}${run}[data-phase=${phase}]`).waitFor();
 export const numbers = (page, run = "") => page.locator(NUMBERS + run).evaluate(({ dataset, textContent }) => ({ ...dataset, textContent }));
-export const stepAfter = (page, { epoch, step }, run = "") =>
+/** Waits until a run is past these numbers; before its first step it has none. */
+export const stepAfter = (page, { epoch = 0, step = 0 }, run = "") =>
   page.waitForFunction(([selector, epoch, step]) => {
     const { dataset } = document.querySelector(selector);
     return Number(dataset.epoch) > Number(epoch) || (dataset.epoch === epoch && Number(dataset.step) > Number(step));
