@@ -379,7 +379,7 @@ struct vit_config {
                          the class token */
     vit_patch_order patch_order;
     bool qkv_bias, qk_norm, layer_scale;
-    bool residual; /* false: a branch's output takes the place of its input, it is not added */
+    bool residual; /* a branch's output is added to its input; false: it takes its place */
     bool patch_bias, head_bias;
     size_t class_tokens, distillation_tokens, register_tokens; /* `prefix`, in this order */
     vit_attention attention;
@@ -528,10 +528,10 @@ typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
  * matrix, the identity is added to it, and its rows are divided by their sums; the map is a row of
  * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3. attention (L,h,T,T):
  * all layers of one image. tokens: T. prefix: T - N. residual: the config's; the identity stands
- * for the residual connections, so it is added only with them. discard: the share of each row,
- * 0..1, that becomes 0 before that. The smallest values are discarded, but never the first column.
- * fuse: how the heads become one. scratch (3,T). → map (N), which sums to 1. It is 0 if nothing of
- * the patches reaches the first token. */
+ * for residual connections, so without them it is not added. discard: the share of each row, 0..1,
+ * that becomes 0 before the identity is added. The smallest values are discarded, but never the
+ * first column. fuse: how the heads become one. scratch (3,T). → map (N), which sums to 1. It is 0
+ * if nothing of the patches reaches the first token. */
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
                          size_t heads, size_t tokens, size_t prefix, bool residual, float discard,
                          vit_fuse fuse);

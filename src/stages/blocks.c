@@ -202,7 +202,7 @@ static void from_attention(void *context, size_t part, size_t parts) {
     struct activations a = rows_from(m, call->a, share.first);
     struct scratch s = scratch_from(m, call->s, part, share.first);
     size_t D = c->width, rows = share.count;
-    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* sums are made as a branch is computed */
+    bool pre = c->norm == VIT_PRE, at_once = !a.branch1; /* no branch is kept apart */
     bool adds = at_once && c->residual;
 
     attention_forward(m, p, call->a, &s, run, part, parts);

@@ -82,7 +82,7 @@ static void mixing_row(float *row, const float *attention, size_t heads, size_t 
     if (residual) row[i] += 1;
     float sum = 0;
     for (size_t j = 0; j < tokens; j++) sum += row[j];
-    for (size_t j = 0; j < tokens && sum > 0; j++) row[j] /= sum;
+    for (size_t j = 0; j < tokens; j++) row[j] /= sum > 0 ? sum : 1;
 }
 
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,

@@ -107,12 +107,12 @@ void sketch_cut(struct sketch *sketch, double share);
 void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
                  const struct pen *pen);
 
-/* Which drawings, and how much of them. */
+/* Which drawings, and how they are drawn. */
 struct drawn {
     unsigned writers;
-    double points; /* only the first of each drawing's points, this share; 1: all */
-    double habits; /* each as other hands might write it, by this share (0..1) of each habit's
-                      chance in habits.c, the same each time */
+    double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
+    double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
+                      same way each time; 0: none does */
 };
 
 /* These drawings, drawn with the page's pen and prepared as the page does. */

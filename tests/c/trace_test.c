@@ -117,7 +117,7 @@ static void check_sums(struct scene *s) {
     twin_close(&t);
 }
 
-TEST("a trace's tokens are those before the block, if they stay, and what its two branches add") {
+TEST("a trace's tokens follow from those before the block and from what its two branches add") {
     each_scene(check_sums);
 }
 
