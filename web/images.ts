@@ -377,7 +377,7 @@ function draw(
     throw new VitError(
       "bad_image",
       `${name}: the pixels of the ${kind} cannot be read (${reason(cause)}); ` +
-        "an image from another origin must be served with CORS and loaded with crossOrigin",
+        "an image from another origin needs CORS headers and crossOrigin",
       { cause },
     );
   }

@@ -3,6 +3,7 @@ import {
   askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
+import { otherTasks } from "./base/tasks.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
 import { closed, type Output } from "./run/engine.js";
@@ -277,7 +278,7 @@ export class Vit {
     const size = batchSize(this.#model.shape, wants);
     const outputs: Output[] = [];
     for (let first = 0; first < all.length; first += size) {
-      if (first > 0) await new Promise((resolve) => setTimeout(resolve)); // for other calls, and for aborts
+      if (first > 0) await otherTasks(); // such as other calls, and aborts
       this.#checkUsable(signal);
       const pictures = Promise.all(
         all.slice(first, first + size).map((image, index) =>
@@ -292,7 +293,7 @@ export class Vit {
     this.#memory = outputs[outputs.length - 1]?.memory ?? this.#memory;
     outputs.forEach(({ logits, relevance }, index) => {
       if (logits.every(Number.isFinite) && (relevance?.values ?? []).every(Number.isFinite)) return;
-      const what = "expected values the model can take, got ones so large that its answer is not finite";
+      const what = "expected smaller values, got ones whose answer is not finite";
       throw new VitError("bad_image", `${nameOf(index, all.length)}: ${what}`);
     });
     return outputs;

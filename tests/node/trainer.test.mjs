@@ -303,6 +303,13 @@ describe("refused, and the trainer stays usable", () => {
     assert.equal((await all(trainer.run({ epochs: 1 }))).length, 1);
   });
 
+  test("without a worker, timers run between steps", async () => {
+    const trainer = await filled({});
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error("enough")));
+    await assert.rejects(all(trainer.run({ epochs: 100_000, signal: stop.signal })), /enough/);
+  });
+
   test("recipes and sources that cannot be trained", async () => {
     const wrong = async (source, code, message) => rejects(() => Trainer.create(source), code, message);
     await wrong({ recipe: 7 }, "bad_config", /recipe/);

@@ -327,7 +327,7 @@ export class Session {
     if (this.#heap.trapped) {
       throw new VitError(
         "internal",
-        "attention: a later run took the place of these maps, and the module has failed since; " +
+        "attention: a later run replaced these maps, and the module has failed since; " +
           "classify the image again",
       );
     }
