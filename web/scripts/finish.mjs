@@ -1,5 +1,5 @@
-// A model that is trained in two runs: the first one keeps a validation part and is calibrated by it;
-// the second, short one begins from the first and learns from all there is.
+// A model that is trained in two runs: the second, short one begins from the first and learns from all there is.
+// Where the first one keeps a validation part, its temperature is fitted to it; else the changes tell one.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../demo/explain/safetensors.mjs";
@@ -8,12 +8,12 @@ import { root, say } from "./lib.mjs";
 const folder = "build/train";
 const at = (path) => join(root, path);
 
-/** The second run's recipe: the first's with changes, and with the temperature fitted to the first,
- *  because nothing is left to fit another to. */
+/** The second run's recipe: the first's with changes. The temperature is the one that was fitted to the first run,
+ *  because nothing is left to fit another to, or the changes' own. */
 export function finishing(first, changes, { temperature, uncertain_below }) {
   const training = { ...first.training, ...changes.training };
   training.augment = { ...first.training.augment, ...changes.training.augment };
-  return { model: { ...first.model, temperature, uncertain_below }, training };
+  return { model: { ...first.model, temperature, uncertain_below, ...changes.model }, training };
 }
 
 /** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
@@ -25,7 +25,7 @@ export async function finish({ name, path, recipe, words, train, calibrate, curv
     say(`▸ first run of two, by ${path}, into ${first}`);
     return train(path, first, ...curves);
   });
-  await calibrate(first);
+  if (recipe.training.validation > 0) await calibrate(first);
   const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));
   const { config } = readSafetensors(readFileSync(at(first)));
   writeFileSync(at(last), `${JSON.stringify(finishing(recipe, changes, config), null, 4)}\n`);

@@ -25,9 +25,10 @@ in strokes beside it, and the model is calibrated by the validation part: by ima
 drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
 temperature of one that does not. Where it has "distillation", it learns from ${teacher}.
 
-A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe,
-keeps the validation part, and stays in build/train. The second one begins from it, with the
-changes of that file, on all images and drawings; it has the temperature of the first.
+A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe
+and stays in build/train. The second one begins from it, with the changes of that file, on all
+images and drawings. It has the temperature fitted to the first one's validation part, or, where
+the recipe keeps none, that of the file.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
 that was interrupted goes on from its last step, and a first run that is done is not repeated.

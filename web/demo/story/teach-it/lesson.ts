@@ -7,7 +7,7 @@ import { type Example, MORE, OFFERED } from "../../handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 
 /** Blocks that learn, and how fast. More of both forgets more; a plain model forgets more than one with a stem. */
-const PACE = { stemmed: { blocks: 2, learning_rate: 1.4e-3 }, plain: { blocks: 1, learning_rate: 1e-3 } };
+const PACE = { stemmed: { blocks: 2, learning_rate: 1.2e-3 }, plain: { blocks: 1, learning_rate: 1e-3 } };
 const TRAINING = { batch: 16, weight_decay: 0.01 };
 /** More steps learn the signs better and forget more digits. */
 const STEPS = 90;
