@@ -3,7 +3,7 @@ import {
   askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
-import { otherTasks } from "./base/tasks.js";
+import { yieldToTasks } from "./base/yield.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
 import { closed, type Output } from "./run/engine.js";
@@ -278,7 +278,7 @@ export class Vit {
     const size = batchSize(this.#model.shape, wants);
     const outputs: Output[] = [];
     for (let first = 0; first < all.length; first += size) {
-      if (first > 0) await otherTasks(); // such as other calls, and aborts
+      if (first > 0) await yieldToTasks(); // to other calls, and to aborts
       this.#checkUsable(signal);
       const pictures = Promise.all(
         all.slice(first, first + size).map((image, index) =>

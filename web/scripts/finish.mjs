@@ -1,5 +1,5 @@
 // A model that is trained in two runs: the second, short one begins from the first and learns from all there is.
-// Where the first one keeps a validation part, its temperature is fitted to it; else the changes tell one.
+// Where the first one keeps a validation part, its temperature is fitted to that; else the recipe has one.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../demo/explain/safetensors.mjs";
@@ -8,12 +8,12 @@ import { root, say } from "./lib.mjs";
 const folder = "build/train";
 const at = (path) => join(root, path);
 
-/** The second run's recipe: the first's with changes. The temperature is the one that was fitted to the first run,
- *  because nothing is left to fit another to, or the changes' own. */
+/** The second run's recipe: the first's with changes, and with the temperature of the first, because
+ *  nothing is left to fit another to. */
 export function finishing(first, changes, { temperature, uncertain_below }) {
   const training = { ...first.training, ...changes.training };
   training.augment = { ...first.training.augment, ...changes.training.augment };
-  return { model: { ...first.model, temperature, uncertain_below, ...changes.model }, training };
+  return { model: { ...first.model, temperature, uncertain_below }, training };
 }
 
 /** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */

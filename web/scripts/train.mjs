@@ -27,8 +27,7 @@ temperature of one that does not. Where it has "distillation", it learns from ${
 
 A model with weights/NAME.finish.json is trained in two runs. The first one follows the recipe
 and stays in build/train. The second one begins from it, with the changes of that file, on all
-images and drawings. It has the temperature fitted to the first one's validation part, or, where
-the recipe keeps none, that of the file.
+images and drawings. It has the temperature of the first.
 
 Measured on the test images and on drawings of writers held out; ${usual} in int8 too. A run
 that was interrupted goes on from its last step, and a first run that is done is not repeated.

@@ -1,5 +1,5 @@
 /** The place where a trainer works: this thread, or a worker. Both take the same calls. */
-import { otherTasks } from "../base/tasks.js";
+import { yieldToTasks } from "../base/yield.js";
 import { VitError } from "../errors.js";
 import type { CompiledModule } from "../run/module.js";
 import { Thread } from "../run/thread.js";
@@ -57,7 +57,7 @@ export class Local implements Backend {
 
   async call<Which extends Name>(name: Which, ...given: Parameters<Calls[Which]>): Promise<ReturnType<Calls[Which]>> {
     if (performance.now() - this.#rested > MOST_MILLISECONDS) {
-      await otherTasks();
+      await yieldToTasks();
       this.#rested = performance.now();
     }
     if (!this.#session) throw closed();
