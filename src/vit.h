@@ -385,6 +385,7 @@ struct vit_config {
     vit_attention attention;
     float temperature;     /* the logits are divided by it to make probabilities */
     float uncertain_below; /* an answer whose probability is lower is uncertain; 0..1 */
+    float unfinished_ink;  /* an unfinished drawing is multiplied by it; above 0, up to 1 */
     vit_prepare prepare;
     struct {               /* the rest of `prepare`, if its kind is photo */
         size_t resize;     /* the length that the shorter side becomes; 0: see `stretch` */
@@ -496,6 +497,10 @@ vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixe
  * Errors: VIT_BAD_IMAGE, VIT_BLANK_IMAGE. */
 vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
                              size_t columns, vit_error *why);
+
+/* Makes a prepared image (C,H,W) that of a drawing which goes on, as the pen is still down:
+ * multiplies it by `unfinished_ink`. */
+void vit_prepare_unfinished(float *image, const vit_config *config);
 
 /* A place of a pen, in pixels from the upper left corner, and the pen's width there. */
 typedef struct vit_point {

@@ -75,6 +75,8 @@ export interface VitConfig {
   readonly temperature: number;
   /** An answer whose probability is below this is `uncertain`: 0 (never) to 1. */
   readonly uncertain_below: number;
+  /** An `unfinished` drawing is multiplied by this, so that the model can tell: above 0, up to 1, the default. */
+  readonly unfinished_ink?: number;
   readonly [extra: string]: unknown;
 }
 
@@ -101,7 +103,7 @@ export const CONFIG_KEYS = [
   "image_size", "patch_size", "channels", "stem", "width", "depth", "heads", "head_width", "mlp_width", "classes",
   "norm", "norm_eps", "final_norm", "activation", "position", "position_size", "position_resize", "pool",
   "pool_prefix", "patch_order", "qkv_bias", "patch_bias", "head_bias", "qk_norm", "layer_scale", "residual", "prefix",
-  "attention", "labels", "prepare", "temperature", "uncertain_below",
+  "attention", "labels", "prepare", "temperature", "uncertain_below", "unfinished_ink",
 ] as const;
 
 /** @internal The full config of JSON text that the module has already checked. */

@@ -29,6 +29,8 @@ export interface Drawing {
   readonly strokes: readonly (readonly PenPoint[])[];
   readonly width: number;
   readonly height: number;
+  /** Whether the pen is still down, which a model can tell by its config's `unfinished_ink`. */
+  readonly unfinished?: boolean;
 }
 
 /**
@@ -72,6 +74,7 @@ export interface Strokes {
   readonly lengths: readonly number[];
   readonly rows: number;
   readonly columns: number;
+  readonly unfinished: number; // 0 or 1, as wasm takes it
 }
 
 /** @internal The floats of one `vit_point`. */
@@ -159,14 +162,14 @@ function fromValues(values: Float32Array, shape: ImageShape, name: string): Pict
     throw new VitError(
       "bad_image",
       `${name}: expected a Float32Array of ${count} values (${channels}×${rows}×${columns}), ` +
-        `got ${countOf(values)}; pass pixels as {data, width, height} to have them prepared`,
+        `got ${countOf(values)}; pass bytes as {data, width, height} to have them prepared`,
     );
   }
   for (let index = 0; index < count; index++) {
     if (Number.isFinite(copy[index])) continue;
     throw new VitError(
       "bad_image",
-      `${name}: expected finite values, got ${copy[index]} at ${index}; check how it was made`,
+      `${name}: expected finite values, got ${copy[index]} at ${index}`,
     );
   }
   return { name, values: copy };
@@ -189,7 +192,7 @@ function fromPixels(image: Pixels, shape: ImageShape, name: string): Picture {
     throw new VitError(
       "bad_image",
       `${name}: expected Float32Array data of ${shape.join("×")} values, got ${depth}×${rows}×${columns}; ` +
-        "pass bytes to have an image of another size prepared",
+        "pass bytes as {data, width, height} to have them prepared",
     );
   }
   if (!(isArray(data, "Uint8Array") || isArray(data, "Uint8ClampedArray"))) {
@@ -232,11 +235,11 @@ function checkSize(width: number, height: number, name: string): void {
 }
 
 /** Reads every point once, and counts the points while it copies them. */
-function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture {
+function fromDrawing({ strokes, width, height, unfinished }: Drawing, name: string): Picture {
   if (!isCount(width) || !isCount(height)) {
     throw new VitError(
       "bad_image",
-      `${name}: expected the pad's width and height in whole pixels, got ${show(width)}×${show(height)}`,
+      `${name}: expected width and height in whole pixels, got ${show(width)}×${show(height)}`,
     );
   }
   checkSize(width, height, name);
@@ -250,13 +253,13 @@ function fromDrawing({ strokes, width, height }: Drawing, name: string): Picture
     lengths.push((numbers.length - first) / POINT_FLOATS);
   }
   const points = new Float32Array(numbers);
-  const strokesOf = { points, lengths, rows: height, columns: width };
+  const strokesOf = { points, lengths, rows: height, columns: width, unfinished: unfinished ? 1 : 0 };
   const most = MOST_INK + MOST_INK_A_POINT * (points.length / POINT_FLOATS);
   if (inkOf(strokesOf) > most) {
     throw new VitError(
       "bad_image",
-      `${name}: expected strokes that a pad of ${width}×${height} pixels has room for, got far wider ` +
-        "ones; make the pad smaller or the pen thinner",
+      `${name}: expected strokes that fit a pad of ${width}×${height} pixels, got far wider ` +
+        "ones; make the pen thinner",
     );
   }
   return { name, ...strokesOf };
@@ -360,7 +363,7 @@ function draw(
     throw new VitError(
       "bad_image",
       `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
-        "wait until it has loaded, and close it only after the call",
+        "wait until it has loaded; close it after the call",
     );
   }
   checkSize(width, height, name);

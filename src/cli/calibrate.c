@@ -139,12 +139,12 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
 
 /* The drawings of the writers for validation, `share` of their points, as the next kind. */
 static vit_status add_drawings(struct answers *answers, const struct drawings *drawings,
-                               double share, vit_error *why) {
+                               double share, const vit_config *config, vit_error *why) {
     struct kind *kind = &answers->kinds[answers->kind_count];
     const struct data_set *images = &answers->kinds[0].data;
-    vit_status status = drawings_data(
-        &kind->data, drawings, (struct drawn){.writers = WRITERS_VALIDATION, .points = share},
-        images->rows, images->columns, why);
+    struct drawn which = {WRITERS_VALIDATION, share, .unfinished_ink = config->unfinished_ink};
+    vit_status status =
+        drawings_data(&kind->data, drawings, which, images->rows, images->columns, why);
     if (status) return status;
     if (!kind->data.count) { /* no such writers; a kind needs a sample */
         data_close(&kind->data);
@@ -166,9 +166,9 @@ static vit_status open_kinds(struct answers *answers, const struct arguments *a,
     if (status || !a->strokes) return status;
     status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = add_drawings(answers, &drawings, 1, why);
+    status = add_drawings(answers, &drawings, 1, config, why);
     for (size_t i = 0; i < a->cut_count && !status; i++)
-        status = add_drawings(answers, &drawings, a->cuts[i], why);
+        status = add_drawings(answers, &drawings, a->cuts[i], config, why);
     drawings_close(&drawings);
     return status;
 }

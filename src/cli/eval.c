@@ -91,7 +91,8 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                         a->model);
     vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = drawings_data(data, &drawings, (struct drawn){writers, a->points, a->habits},
+    status = drawings_data(data, &drawings,
+                           (struct drawn){writers, a->points, a->habits, config->unfinished_ink},
                            config->image_size[0], config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)

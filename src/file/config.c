@@ -74,6 +74,7 @@ static const struct key KEYS[] = {
     {"attention", WORD, AT(attention), 0, ATTENTIONS, "\"standard\""},
     {"temperature", POSITIVE, AT(temperature), 100, NULL, "1"},
     {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, "0"},
+    {"unfinished_ink", POSITIVE, AT(unfinished_ink), 1, NULL, "1"},
 };
 
 static bool read_positive(const struct json *value, size_t max, size_t *out) {

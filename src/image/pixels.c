@@ -269,7 +269,7 @@ static vit_status draw_digit(float *image, void *scratch, const vit_pixels *pixe
     }
     return vit_fail(why, VIT_BLANK_IMAGE,
                     "the drawing is blank: expected ink that stands out from the paper by %z of "
-                    "255 levels or more; draw a digit first",
+                    "255 levels or more",
                     (size_t)DIGIT_FAINTEST);
 }
 
@@ -289,8 +289,7 @@ static vit_status check_channels(const vit_pixels *pixels, const vit_config *con
                                  vit_error *why) {
     if (convertible(pixels->channels, config->channels)) return VIT_OK;
     return vit_fail(why, VIT_BAD_IMAGE,
-                    "the model's images have %z channels and these pixels %z: give pixels of as "
-                    "many channels, or the prepared image itself",
+                    "expected pixels of %z channels, got %z: give the prepared image itself",
                     config->channels, pixels->channels);
 }
 
@@ -400,6 +399,11 @@ vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixe
     vit_status status = scratch_size(&size, pixels, config, why);
     if (status != VIT_OK) return status;
     return KINDS[config->prepare].prepare(image, scratch, pixels, config, why);
+}
+
+void vit_prepare_unfinished(float *image, const vit_config *config) {
+    size_t size = config->channels * config->image_size[0] * config->image_size[1];
+    for (size_t i = 0; i < size; i++) image[i] *= config->unfinished_ink;
 }
 
 vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,

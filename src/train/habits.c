@@ -225,8 +225,9 @@ void habits_apply(struct sketch *s, uint8_t label, double share, struct rng *rng
     }
 }
 
-double habit_stop_early(struct sketch *s, struct rng *rng) {
-    double kept = 0.3 + 0.6 * rng_unit(rng);
+double habit_stop_early(struct sketch *s, double halves, struct rng *rng) {
+    bool half = halves > 0 && rng_unit(rng) < halves;
+    double kept = half ? 0.45 + 0.1 * rng_unit(rng) : 0.3 + 0.6 * rng_unit(rng);
     sketch_cut(s, kept);
     return kept;
 }

@@ -51,6 +51,7 @@ static const struct key TRAINING[] = {
     {"hand", REAL, AT(hand), 0, 1, 0, NULL},
     {"habits", REAL, AT(habits), 0, 1, 0, NULL},
     {"unfinished", REAL, AT(unfinished), 0, 1, 0, NULL},
+    {"halves", REAL, AT(halves), 0, 1, 0, NULL},
     {"doubt", REAL, AT(doubt), 0, 1, 0, NULL},
     {"negatives", REAL, AT(negatives), 0, 1, 0, NULL},
     {"precision", NAME, AT(precision), 0, 0, PRECISION_FLOAT32, PRECISIONS},

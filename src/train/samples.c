@@ -137,7 +137,8 @@ static struct sample draw_drawing(struct sample_room *room, const struct samples
     if (recipe->habits > 0) habits_apply(&room->sketch, sample.label, recipe->habits, rng);
     double missing = 0;
     if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished) {
-        missing = 1 - habit_stop_early(&room->sketch, rng);
+        missing = 1 - habit_stop_early(&room->sketch, recipe->halves, rng);
+        room->unfinished = true;
         sample.advice = ADVICE_NEVER;
     }
     draw_sketch(room, &pen);
@@ -200,6 +201,7 @@ struct sample sample_draw(float *image, struct sample_room *room, const struct s
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
     if (index < s->images) return draw_image(image, room, s, epoch, index);
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
+    room->unfinished = false;
     struct sample sample = draw(room, s, &side, index, &rng);
     vit_pixels plane = {room->ink, side, side, 1};
     vit_error why;
@@ -207,5 +209,6 @@ struct sample sample_draw(float *image, struct sample_room *room, const struct s
     if (vit_prepare_digit(image, room->prepare, &plane, rows, columns, &why) == VIT_OK)
         for (size_t i = 0; i < pixels; i++) room->bytes[i] = (uint8_t)(255 * image[i] + 0.5f);
     augmenter_apply(image, room->augment, s->augmenter, room->bytes, false, seed, epoch, index);
+    if (room->unfinished) vit_prepare_unfinished(image, &s->recipe->config);
     return sample;
 }

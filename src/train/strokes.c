@@ -127,7 +127,10 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
     size_t count = 0, pixels = rows * columns;
     for (size_t i = 0; i < drawings->count; i++)
         count += (which.writers & writers_part(drawings->list[i].writer)) != 0;
-    vit_config digit = {.prepare = VIT_PREPARE_DIGIT, .image_size = {rows, columns}, .channels = 1};
+    vit_config digit = {.prepare = VIT_PREPARE_DIGIT,
+                        .image_size = {rows, columns},
+                        .channels = 1,
+                        .unfinished_ink = which.unfinished_ink};
     uint8_t *ink = malloc(PAD * PAD), *scratch = malloc(vit_prepare_size(&digit, PAD, PAD, 1));
     struct sketch sketch;
     bool sketched = sketch_open(&sketch, drawings, HABIT_POINTS, HABIT_STROKES);
@@ -147,6 +150,7 @@ vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
         sketch_draw(ink, PAD, PAD, &sketch, &PAGE_PEN);
         status =
             vit_prepare_digit(image, scratch, &(vit_pixels){ink, PAD, PAD, 1}, rows, columns, why);
+        if (!status && which.points < 1) vit_prepare_unfinished(image, &digit);
         for (size_t j = 0; j < pixels && !status; j++)
             data->images[n * pixels + j] = (uint8_t)(255 * image[j] + 0.5f);
         data->labels[n++] = drawings->list[i].label;

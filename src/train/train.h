@@ -113,6 +113,7 @@ struct drawn {
     double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
     double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
                       same way each time; 0: none does */
+    float unfinished_ink; /* the model's, for drawings that lack points */
 };
 
 /* These drawings, drawn with the page's pen and prepared as the page does. */
@@ -155,6 +156,7 @@ struct recipe {
     double hand;            /* bends drawings, presses unevenly, turns half of the 1s into lines */
     double habits;          /* the share of each habit's chance in habits.c */
     double unfinished;      /* share of the drawings that stop early */
+    double halves;          /* share of these that stop at about their half */
     double doubt;        /* times the share not drawn: such a drawing's chance to teach no digit */
     double distillation; /* share of the targets that is a teacher's answer */
     double negatives;    /* drawings of no digit, as a share of the images */
@@ -216,6 +218,7 @@ struct sample_room { /* what a thread brings */
     struct sketch sketch;
     void *prepare;
     float *augment;
+    bool unfinished; /* whether what was drawn last stops early */
 };
 
 vit_status samples_open(struct samples *samples, const struct recipe *recipe,

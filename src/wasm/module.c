@@ -162,7 +162,7 @@ vit_status prepare_pixels(float *image, const vit_config *config, size_t rows, s
     if (!hold(&scratch, vit_prepare_size(config, rows, columns, channels)))
         return vit_fail(
             &module_error, VIT_NO_MEMORY,
-            "an image of %z by %z pixels needs more memory than there is; make it smaller", rows,
+            "preparing %zx%z pixels takes more memory than there is: give a smaller image", rows,
             columns);
     return vit_prepare_image(image, scratch.data, &source, config, &module_error);
 }

@@ -153,11 +153,15 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
 }
 
 /* The bytes in vitw_pixels → images[index]. */
-vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels) {
+vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels,
+                        bool unfinished) {
     if (index >= reserved.batch)
         return misused("expected an image that vitw_reserve made room for");
     float *image = session.images + index * session.channels * session.rows * session.columns;
-    return prepare_pixels(image, vit_model_config(model), rows, columns, channels);
+    const vit_config *config = vit_model_config(model);
+    vit_status status = prepare_pixels(image, config, rows, columns, channels);
+    if (!status && unfinished) vit_prepare_unfinished(image, config);
+    return status;
 }
 
 /* A run's status, with its message. */

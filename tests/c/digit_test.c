@@ -336,6 +336,19 @@ TEST("a drawing of random bytes gives values in 0..1, all within the image") {
     }
 }
 
+TEST("an unfinished drawing is as pale as the config says") {
+    float image[AREA], pale[AREA];
+    vit_config config = DIGIT;
+    for (size_t i = 0; i < AREA; i++) image[i] = (float)i / AREA;
+    for (float ink = 1; ink > 0.2f; ink -= 0.25f) {
+        config.unfinished_ink = ink;
+        memcpy(pale, image, sizeof pale);
+        vit_prepare_unfinished(pale, &config);
+        for (size_t i = 0; i < AREA; i++)
+            CHECK(pale[i] == image[i] * ink, "%zu: %g", i, (double)pale[i]);
+    }
+}
+
 TEST("vit_prepare_digit and vit_prepare_image give the same digit") {
     float one[AREA], other[AREA];
     struct canvas four = drawn_four(255, 0);

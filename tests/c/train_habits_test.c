@@ -110,7 +110,8 @@ TEST("with a share of no habits a drawing stays as it is") {
     one_close(&one);
 }
 
-TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9 of its points") {
+/* Of ten points, how many a drawing that stops early keeps: the least and the most. */
+static void check_kept(double halves, size_t fewest, size_t largest) {
     struct one one;
     if (!one_open(&one, "[[[0, 0], [1, 1], [2, 2], [3, 3]], [[4, 4], [5, 5], [6, 6]],"
                         " [[7, 7], [8, 8], [9, 9]]]"))
@@ -119,7 +120,7 @@ TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9
     for (size_t i = 0; i < TRIES; i++) {
         struct rng rng = rng_stream(3, RNG_DRAW, 0, i);
         sketch_take(&one.sketch, &one.drawings, 0);
-        double kept = habit_stop_early(&one.sketch, &rng);
+        double kept = habit_stop_early(&one.sketch, halves, &rng);
         size_t points = one.sketch.points, sum = 0;
         for (size_t k = 0; k < one.sketch.strokes; k++) sum += one.sketch.length[k];
         CHECK(sum == points, "%zu points in strokes of %zu", points, sum);
@@ -129,8 +130,17 @@ TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9
         least = points < least ? points : least;
         most = points > most ? points : most;
     }
-    CHECK(least == 3 && most == 8, "%zu to %zu of ten points", least, most);
+    CHECK(least == fewest && most == largest, "halves %g: %zu to %zu of ten points", halves, least,
+          most);
     one_close(&one);
+}
+
+TEST("a drawing that stops early keeps its first strokes and between 0.3 and 0.9 of its points") {
+    check_kept(0, 3, 8);
+}
+
+TEST("a drawing that stops at about its half keeps between 0.45 and 0.55 of its points") {
+    check_kept(1, 4, 5);
 }
 
 TEST("a blot is one round patch of ink without a hole") {

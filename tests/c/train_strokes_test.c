@@ -224,13 +224,18 @@ TEST("half of a drawing's points draw the same as a drawing of that half") {
     vit_error why = {""};
     REQUIRE(!open_text(&whole, WHOLE, &why), "%s", why.text);
     REQUIRE(!open_text(&half, HALF, &why), "%s", why.text);
-    REQUIRE(
-        !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 0.5}, 28, 28, &why),
-        "%s", why.text);
+    struct drawn first = {WRITERS_HELD_OUT, .points = 0.5, .unfinished_ink = 1};
+    REQUIRE(!drawings_data(&cut, &whole, first, 28, 28, &why), "%s", why.text);
     REQUIRE(
         !drawings_data(&same, &half, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
         "%s", why.text);
     CHECK(!memcmp(cut.images, same.images, 784), "the first 3 of 7 points");
+    data_close(&cut);
+    first.unfinished_ink = 0.5f;
+    REQUIRE(!drawings_data(&cut, &whole, first, 28, 28, &why), "%s", why.text);
+    for (size_t i = 0; i < 784; i++)
+        CHECK(abs(2 * cut.images[i] - same.images[i]) <= 1, "%zu: %d, not half of %d", i,
+              cut.images[i], same.images[i]);
     data_close(&cut);
     REQUIRE(
         !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
@@ -426,6 +431,26 @@ TEST("doubt makes two in five of the drawings that stop early teach no digit, an
             CHECK(stops && doubt ? none > 126 && none < 210 : none == 0,
                   "unfinished %d, doubt %d: %zu of 420", stops, doubt, none);
         }
+    world_close(&w);
+}
+
+TEST("drawings that stop early are as pale as the model's config says, and no others") {
+    struct world w;
+    float image[ROWS * ROWS];
+    if (!world_open(&w, 10)) return;
+    w.recipe.config.unfinished_ink = 0.5f;
+    w.recipe.config.image_size[0] = w.recipe.config.image_size[1] = ROWS;
+    for (int stops = 0; stops < 2; stops++) {
+        w.recipe.unfinished = stops;
+        for (size_t i = 0; i < w.samples.count; i++) {
+            float most = 0;
+            sample_draw(image, &w.room, &w.samples, 0, i);
+            for (size_t j = 0; j < ROWS * ROWS; j++) most = fmaxf(most, image[j]);
+            bool pale = stops && i >= 40 && i < 61;
+            CHECK(pale ? most > 0.4f && most <= 0.5f : most > 0.8f, "sample %zu, stops %d: %g", i,
+                  stops, (double)most);
+        }
+    }
     world_close(&w);
 }
 

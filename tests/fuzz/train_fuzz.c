@@ -160,13 +160,14 @@ static void use_drawings(const struct drawings *drawings, struct tape *t) {
         if (!sketched) break;
         sketch_take(&sketch, drawings, i);
         habits_apply(&sketch, (uint8_t)tape_below(t, 10), 1, &rng);
-        if (tape_below(t, 2)) habit_stop_early(&sketch, &rng);
+        if (tape_below(t, 2)) habit_stop_early(&sketch, 0.5, &rng);
         sketch_narrowness(&sketch, 1);
         sketch_draw(ink, ROWS, COLUMNS, &sketch, &pen);
     }
     struct drawn which = {.writers = WRITERS_TRAINING | WRITERS_HELD_OUT,
                           .points = (double)tape_below(t, 11) / 10,
-                          .habits = (double)tape_below(t, 2)};
+                          .habits = (double)tape_below(t, 2),
+                          .unfinished_ink = 0.5f};
     vit_status status = drawings_data(&data, drawings, which, 28, 28, &why);
     EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) data_close(&data);

@@ -38,6 +38,18 @@ test("an upright line of a drawing is drawn at its place with its width", async 
   for (const ink of rows.slice(7, 21)) assert.ok(Math.abs(ink - 4) < 1e-6, `${rows}`);
 });
 
+test("an unfinished drawing is as pale as the model's config says", async () => {
+  const { config } = await load(weights);
+  for (const unfinished_ink of [0.25, 1]) {
+    const vit = await load({ weights, config: { ...config, unfinished_ink } });
+    const { input } = await vit.classify({ strokes: four, ...pad, unfinished: false });
+    assert.deepEqual((await vit.classify({ strokes: four, ...pad })).input, input);
+    const pale = (await vit.classify({ strokes: four, ...pad, unfinished: true })).input;
+    assert.deepEqual(pale, input.map((value) => unfinished_ink * value));
+    assert.equal(Math.max(...input), 1);
+  }
+});
+
 test("a drawing's strokes may change after the call is made", async () => {
   const vit = await load(weights);
   const strokes = [stroke([100, 60], [100, 220])];
