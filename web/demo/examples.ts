@@ -34,15 +34,16 @@ export function drawThumbnail(canvas: HTMLCanvasElement, strokes: readonly Strok
 export function writeOut(
   strokes: Stroke[],
   milliseconds: number,
-  show: (strokes: Stroke[]) => void,
+  show: (strokes: Stroke[], done: boolean) => void,
 ): () => void {
   const total = strokes.reduce((sum, stroke) => sum + pathLength(stroke), 0);
   let frame = 0;
   const begin = performance.now();
   const step = (now: number) => {
     const t = Math.min(1, Math.max(0, (now - begin) / milliseconds));
-    show(upTo(strokes, total * (t * t * (3 - 2 * t))));
-    if (t < 1) frame = requestAnimationFrame(step);
+    const goesOn = t < 1;
+    show(upTo(strokes, total * (t * t * (3 - 2 * t))), !goesOn);
+    if (goesOn) frame = requestAnimationFrame(step);
   };
   frame = requestAnimationFrame(step);
   return () => cancelAnimationFrame(frame);

@@ -73,7 +73,8 @@ export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D 
 }
 
 /** What the library takes as an image. */
-export const drawingOf = <Strokes>(strokes: Strokes) => ({ strokes, width: SIDE, height: SIDE });
+export const drawingOf = <Strokes>(strokes: Strokes, unfinished = false) =>
+  ({ strokes, width: SIDE, height: SIDE, unfinished });
 
 /** The paper to measure on. It is made when it is first needed, so that scripts without a page load this module. */
 let paper: CanvasRenderingContext2D | undefined;

@@ -136,7 +136,7 @@ function inked(): void {
 function replace(strokes: Stroke[]): void {
   stopExample();
   hush();
-  keyPen.down = false;
+  keyPen.down = state.penDown = false;
   state.example = false;
   state.strokes = strokes;
   state.reading = undefined;
@@ -170,6 +170,7 @@ const hand: PadEvents = {
     if (state.example) replace([]);
     hush();
     stroke = [point];
+    state.penDown = true;
     state.strokes = [...state.strokes, stroke];
     changed();
   },
@@ -180,8 +181,9 @@ const hand: PadEvents = {
   },
   end() {
     strokeEnded = true;
+    state.penDown = false;
     keep();
-    announce();
+    inked(); // read again, as a drawing that is finished
   },
   hover(x, y) {
     const patch = state.view.map === "patch" && patchAt(state, x, y);
@@ -436,8 +438,9 @@ function invite(): void {
   const { strokes } = OFFERED[0];
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   state.example = true;
-  stopExample = writeOut(strokes, still ? 0 : 1400, (shown) => {
+  stopExample = writeOut(strokes, still ? 0 : 1400, (shown, done) => {
     state.strokes = shown;
+    state.penDown = !done;
     changed();
   });
 }
@@ -455,10 +458,11 @@ function openLink(): boolean {
   return true;
 }
 
-function openDrawing(strokes: Stroke[]): void {
+function openDrawing(strokes: Stroke[], penDown = false): void {
   remember();
   strokeEnded = true;
   replace(strokes);
+  state.penDown = penDown; // before the next frame reads it
 }
 
 const drawStory = nearStory(element("story"), {

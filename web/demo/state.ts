@@ -26,8 +26,9 @@ export interface State {
   choice?: Choice; // the choice that `model` came from
   modelBytes: number;
   strokes: Stroke[];
+  penDown: boolean; // the drawing goes on
   history: History;
-  version: number; // grows with every change of the drawing
+  version: number; // grows with every change of the drawing, and when the pen lifts
   since: number; // the version at which this drawing replaced another
   example: boolean; // the page's own opening drawing is still shown
   answered: number; // the version that the model answered last
@@ -40,6 +41,7 @@ export interface State {
 export const state: State = {
   modelBytes: 0,
   strokes: [],
+  penDown: false,
   history: new History(),
   version: 0,
   since: 0,

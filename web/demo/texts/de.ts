@@ -690,10 +690,12 @@ export const de = {
     none: "Kein Teil allein nimmt der Antwort etwas.",
   },
   strokes: {
-    lead: "Deine Zeichnung, wieder und wieder gelesen, während sie wuchs: Jeder senkrechte Schnitt durch den Streifen zeigt, wie das Modell 100\u00a0% auf die Klassen verteilen würde, wenn du dort aufgehört hättest. Die Zeit läuft den Weg des Stifts entlang, also braucht ein langsamer Stift nicht mehr Platz als ein schneller.",
+    lead: "Deine Zeichnung, wieder und wieder gelesen, während sie wuchs: Jeder senkrechte Schnitt durch den Streifen zeigt, wie das Modell in diesem Moment 100\u00a0% auf die Klassen verteilt hat. Die Zeit läuft den Weg des Stifts entlang, also braucht ein langsamer Stift nicht mehr Platz als ein schneller.",
     task: "Ziehe über den Streifen oder schiebe den Regler darunter. Das kleine Bild zeigt die Zeichnung, wie sie damals war, mit der Antwort dazu.",
     notice:
       "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Das Modell hat nur aus ganzen Ziffern gelernt, und jede unfertige Zeichnung wird zentriert und vergrößert wie eine ganze, also füllt schon der erste Punkt sein Bild.",
+    noticePale:
+      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Darum zeigt die Seite eine Zeichnung in blasser Tinte, solange der Stift unten ist, und das Modell hat aus unfertigen Zeichnungen in dieser Tinte gelernt, was das heißt: Es kann noch mehr kommen. Es zweifelt, bis der Stift sich hebt.",
     strip: "Wahrscheinlichkeiten, während du gezeichnet hast",
     time: "Wie viel von der Tinte gezeichnet ist",
     replay: "Abspielen",

@@ -517,10 +517,12 @@ const layers = {
 
 /** 5. While you drew. */
 const strokes = {
-  lead: "Your drawing, read again and again while it grew: each upright cut through the strip shows how the model would share 100 % among the classes if you had stopped there. Time runs along the pen’s path, so a slow pen takes no more room than a quick one.",
+  lead: "Your drawing, read again and again while it grew: each upright cut through the strip shows how the model shared 100 % among the classes at that moment. Time runs along the pen’s path, so a slow pen takes no more room than a quick one.",
   task: "Drag across the strip, or move the slider below it. The small picture shows the drawing as it was then, with the answer for it.",
   notice:
     "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. The model has learnt from whole digits only, and each unfinished drawing is centred and enlarged like a whole one, so even the first dot fills its picture.",
+  noticePale:
+    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. So the page shows a drawing in pale ink while the pen is down, and the model has learnt from unfinished drawings in that ink what it means: more may come. It doubts, until the pen lifts.",
   strip: "Probabilities while you drew",
   time: "How much of the ink is drawn",
   replay: "Replay",

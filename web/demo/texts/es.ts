@@ -685,10 +685,12 @@ export const es = {
     none: "Ninguna parte por sí sola le quita algo a la respuesta.",
   },
   strokes: {
-    lead: "Tu dibujo, leído una y otra vez mientras crecía: cada corte vertical de la franja muestra cómo repartiría el modelo el 100\u00a0% entre las clases si te hubieras detenido ahí. El tiempo corre a lo largo del camino del lápiz, así que un lápiz lento no ocupa más sitio que uno rápido.",
+    lead: "Tu dibujo, leído una y otra vez mientras crecía: cada corte vertical de la franja muestra cómo repartía el modelo el 100\u00a0% entre las clases en ese momento. El tiempo corre a lo largo del camino del lápiz, así que un lápiz lento no ocupa más sitio que uno rápido.",
     task: "Arrastra por la franja, o mueve el control que hay debajo. La imagen pequeña muestra el dibujo tal como era entonces, con la respuesta que le corresponde.",
     notice:
       "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. El modelo solo ha aprendido de cifras enteras, y cada dibujo inacabado se centra y se amplía como uno entero, de modo que hasta el primer punto llena su imagen.",
+    noticePale:
+      "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. Por eso la página muestra el dibujo en tinta pálida mientras el lápiz está abajo, y el modelo ha aprendido de dibujos inacabados en esa tinta lo que significa: puede venir más. Duda hasta que el lápiz se levanta.",
     strip: "Probabilidades mientras dibujabas",
     time: "Cuánta tinta está dibujada",
     replay: "Repetir",

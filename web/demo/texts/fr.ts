@@ -682,10 +682,12 @@ export const fr = {
     none: "Aucune partie à elle seule n’enlève quoi que ce soit à la réponse.",
   },
   strokes: {
-    lead: "Votre dessin, relu encore et encore pendant qu’il grandissait\u202f: chaque coupe verticale de la bande montre comment le modèle répartirait 100\u202f% entre les classes si vous vous étiez arrêté là. Le temps suit le chemin du stylo, donc un stylo lent ne prend pas plus de place qu’un rapide.",
+    lead: "Votre dessin, relu encore et encore pendant qu’il grandissait\u202f: chaque coupe verticale de la bande montre comment le modèle répartissait 100\u202f% entre les classes à ce moment-là. Le temps suit le chemin du stylo, donc un stylo lent ne prend pas plus de place qu’un rapide.",
     task: "Faites glisser sur la bande, ou déplacez le curseur en dessous. La petite image montre le dessin tel qu’il était alors, avec la réponse qu’il recevait.",
     notice:
       "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Le modèle n’a appris que de chiffres entiers, et chaque dessin inachevé est centré et agrandi comme un dessin entier, si bien que même le premier point remplit son image.",
+    noticePale:
+      "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Tant que le stylo est posé, la page montre donc le dessin à l’encre pâle, et le modèle a appris, de dessins inachevés à cette encre, ce que cela veut dire\u202f: la suite peut venir. Il doute jusqu’à ce que le stylo se lève.",
     strip: "Les probabilités pendant que vous dessiniez",
     time: "Part de l’encre déjà dessinée",
     replay: "Revoir",

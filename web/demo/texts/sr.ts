@@ -641,10 +641,12 @@ export const sr = {
     none: "Nijedan deo sam ne oduzima ništa od odgovora.",
   },
   strokes: {
-    lead: "Tvoj crtež, čitan iznova i iznova dok je rastao: svaki uspravni presek trake pokazuje kako bi model podelio 100% među klasama da je crtanje tu prestalo. Vreme teče duž putanje olovke, pa spora olovka ne zauzima više mesta od brze.",
+    lead: "Tvoj crtež, čitan iznova i iznova dok je rastao: svaki uspravni presek trake pokazuje kako je model u tom trenutku podelio 100% među klasama. Vreme teče duž putanje olovke, pa spora olovka ne zauzima više mesta od brze.",
     task: "Prevlači preko trake, ili pomeraj klizač ispod nje. Mala slika pokazuje crtež kakav je tada bio, sa odgovorom za njega.",
     notice:
       "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Model je učio samo iz celih cifara, a svaki nedovršeni crtež se centrira i uvećava kao da je ceo, pa već i prva tačka ispunjava svoju sliku.",
+    noticePale:
+      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Zato stranica pokazuje crtež bledim mastilom dok je olovka spuštena, a model je iz nedovršenih crteža u tom mastilu naučio šta to znači: može doći još. On sumnja dok se olovka ne podigne.",
     strip: "Verovatnoće za vreme crtanja",
     time: "Koliko je mastila nacrtano",
     replay: "Pusti ponovo",

@@ -20,18 +20,22 @@ export const chapter: Chapter = (root, story) => {
   const strip = svg("svg", { id: "strokes-strip", role: "img", "aria-label": texts.strip });
   const moment = buildMoment(texts);
   const changes = h("p", { id: "strokes-changes", className: "lead" });
+  const notice = h("p", { className: "notice-this" });
   const progress = h("p", { id: "strokes-progress", className: "grid-legend" });
   const sure = h("p", { className: "grid-legend" }, texts.sure);
   const { label, input } = slider(texts.time, [0, 1, 1], 0, (index) => choose(index));
   named("moment", input).id = "strokes-time";
-  const put = button(texts.put, () => story.draw(cut(sweep.way, now()?.at ?? Infinity)));
+  const put = button(texts.put, () => {
+    const at = Math.min(now()?.at ?? Infinity, sweep.way.length);
+    story.draw(cut(sweep.way, at), at < sweep.way.length);
+  });
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task),
     h("figure", { className: "strip" }, strip, label, sure, progress),
     h("div", { className: "figure-tools" },
       player(texts.replay, input, 4000), put, saver(story.texts.grid.svg, texts.strip, () => strip)),
     h("p", { className: "grid-legend" }, texts.undo),
-    moment.root, changes, h("p", { className: "notice-this" }, texts.notice));
+    moment.root, changes, notice);
 
   const share = (at: number) => percentage(at / (sweep.way.length || 1), 0).replace(" ", "\u00a0");
   /** The moment that is nearest to the chosen one, of those that are read. */
@@ -79,10 +83,14 @@ export const chapter: Chapter = (root, story) => {
   return (next) => {
     if (scene?.model !== next.model) chosen = Infinity;
     scene = next;
+    notice.textContent = knowsPale(next) ? texts.noticePale : texts.notice;
     sweep.follow(next, drawAll);
     drawAll();
   };
 };
+
+/** Whether the model can tell that the pen is still down. */
+const knowsPale = ({ config }: Scene): boolean => (config.unfinished_ink ?? 1) < 1;
 
 /** The answers in turn, in words. */
 function inTurn(samples: readonly Sample[], share: (at: number) => string, texts: Texts["strokes"]): string {
