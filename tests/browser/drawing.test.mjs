@@ -12,6 +12,13 @@ import {
   skip,
 } from "./harness.mjs";
 
+/** How far the darkest pixel of the model's picture is from its paper. */
+const mostInk = (page) => page.locator("#pixels").evaluate((canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const levels = data.filter((_, i) => i % 4 === 0 && data[i + 3] === 255);
+  return Math.max(...levels) - Math.min(...levels);
+});
+
 describe("drawing on the page", { skip }, () => {
   let browser;
   before(async () => (browser = await openBrowser()));
@@ -49,6 +56,24 @@ describe("drawing on the page", { skip }, () => {
     };
     await draw(page, DIGITS[3], { during });
     assert.ok(shares.size >= 4, `${shares.size} different results in one stroke`);
+    await close();
+  });
+
+  test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
+    const { page, close } = await browser.visit();
+    const seen = async () => ({ p: Number((await prediction(page)).p), ink: await mostInk(page) });
+    const moves = [];
+    await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });
+    const down = moves.at(-1), up = await seen();
+    for (const { ink } of moves) assert.ok(ink < 0.75 * up.ink, `${ink} beside ${up.ink}`);
+    assert.ok(down.p < up.p && up.p > 0.9, `${down.p} while the pen is down, then ${up.p}`);
+    await page.focus("#pad");
+    for (const key of ["Space", "ArrowDown", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
+    await settled(page);
+    assert.ok((await mostInk(page)) < 0.75 * up.ink, "the keyboard's pen is down");
+    await page.keyboard.press("Space");
+    await settled(page);
+    assert.ok((await mostInk(page)) > 0.9 * up.ink, "and up");
     await close();
   });
 

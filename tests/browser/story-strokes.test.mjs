@@ -123,17 +123,42 @@ describe("while you drew", { skip }, () => {
     assert.equal(await page.locator("#strokes-strip path[stroke-dasharray]").count(), 1, "a line where the second stroke begins");
   });
 
-  test("another model reads the drawing anew", async () => {
-    const before = await all();
-    await page.selectOption("#model", "digits-large");
+  async function choose(model) {
+    await page.selectOption("#model", model);
     await page.locator("#status.ready").waitFor();
     await page.waitForFunction(() => document.querySelector("#prediction").ariaBusy !== "true");
     await read(page);
+  }
+
+  test("another model reads the drawing anew", async () => {
+    const before = await all();
+    await choose("digits-large");
     const after = await all();
     assert.equal(after.length, before.length);
     assert.ok(after.some(({ p }, i) => Math.abs(p - before[i].p) > 0.05));
     const answer = await prediction(page);
     assert.ok(Math.abs(after.at(-1).p - Number(answer.p)) < 1e-6);
+  });
+
+  test("a model that can tell reads each moment with the pen still down, on the pad too", async () => {
+    const notice = page.locator("#strokes .notice-this");
+    assert.doesNotMatch(await notice.textContent(), /pale ink/);
+    await choose("digits");
+    assert.match(await notice.textContent(), /pale ink/);
+    const [, max] = await range();
+    await time().fill(String(max >> 1));
+    const then = await moment();
+    await page.getByRole("button", { name: "Put this moment on the pad" }).click();
+    await settled(page);
+    const down = await prediction(page);
+    assert.ok(Math.abs(Number(down.p) - then.p) < 1e-5, `${down.p} on the pad, ${then.p} in the strip`);
+    for (const keys of ["Control+z", "Control+Shift+z"]) {
+      await page.keyboard.press(keys);
+      await settled(page);
+    }
+    assert.notEqual((await prediction(page)).p, down.p, "brought back, the half is a drawing of its own");
+    await page.keyboard.press("Control+z");
+    await read(page);
   });
 
   test("the console stays silent, and a narrow dark page does not scroll sideways", { skip: unasked }, async () => {
