@@ -498,8 +498,8 @@ vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixe
 vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
                              size_t columns, vit_error *why);
 
-/* Makes a prepared image (C,H,W) that of a drawing which goes on, as the pen is still down:
- * multiplies it by `unfinished_ink`. */
+/* Multiplies a prepared image (C,H,W) by `unfinished_ink`. A model that has learnt from such images
+ * can tell by it that the pen is still down. */
 void vit_prepare_unfinished(float *image, const vit_config *config);
 
 /* A place of a pen, in pixels from the upper left corner, and the pen's width there. */

@@ -75,7 +75,7 @@ export interface VitConfig {
   readonly temperature: number;
   /** An answer whose probability is below this is `uncertain`: 0 (never) to 1. */
   readonly uncertain_below: number;
-  /** An `unfinished` drawing is multiplied by this, so that the model can tell: above 0, up to 1, the default. */
+  /** An `unfinished` drawing is multiplied by this, so that the model can tell: above 0 and up to 1; 1 by default. */
   readonly unfinished_ink?: number;
   readonly [extra: string]: unknown;
 }

@@ -62,6 +62,7 @@ export type Picture = {
       readonly rows: number;
       readonly columns: number;
       readonly channels: number;
+      readonly unfinished?: never;
     }
   | Strokes
 );

@@ -288,9 +288,8 @@ static vit_status check_size(size_t rows, size_t columns, size_t channels, vit_e
 static vit_status check_channels(const vit_pixels *pixels, const vit_config *config,
                                  vit_error *why) {
     if (convertible(pixels->channels, config->channels)) return VIT_OK;
-    return vit_fail(why, VIT_BAD_IMAGE,
-                    "expected pixels of %z channels, got %z: give the prepared image itself",
-                    config->channels, pixels->channels);
+    return vit_fail(why, VIT_BAD_IMAGE, "expected pixels of %z channels, got %z", config->channels,
+                    pixels->channels);
 }
 
 static vit_status check_as_is(const vit_pixels *pixels, const vit_config *config, vit_error *why) {

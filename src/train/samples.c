@@ -118,14 +118,14 @@ static void draw_sketch(struct sample_room *room, struct pen *pen) {
     sketch_draw(room->ink, SIDE, SIDE, &room->sketch, pen);
 }
 
-static const struct sample NOTHING = {NO_CLASS, ADVICE_NEVER};
+static const struct sample NOTHING = {NO_CLASS, ADVICE_NEVER, false};
 
 /* Draws a digit. It may teach NO_CLASS where it stops early. If the recipe's hand is 1, half of the
  * 1s are bare lines, some as wide as bars. */
 static struct sample draw_drawing(struct sample_room *room, const struct samples *s, size_t drawing,
                                   struct rng *rng) {
     const struct recipe *recipe = s->recipe;
-    struct sample sample = {s->drawings->list[drawing].label, ADVICE_IF_RIGHT};
+    struct sample sample = {s->drawings->list[drawing].label, ADVICE_IF_RIGHT, false};
     struct pen pen = draw_pen(recipe, rng);
     if (sample.label == 1 && rng_unit(rng) < 0.5 * recipe->hand) {
         pen.width = fminf(pen.width * (float)(1 + rng_unit(rng)),
@@ -138,11 +138,12 @@ static struct sample draw_drawing(struct sample_room *room, const struct samples
     double missing = 0;
     if (recipe->unfinished > 0 && rng_unit(rng) < recipe->unfinished) {
         missing = 1 - habit_stop_early(&room->sketch, recipe->halves, rng);
-        room->unfinished = true;
+        sample.unfinished = true;
         sample.advice = ADVICE_NEVER;
     }
     draw_sketch(room, &pen);
-    return recipe->doubt > 0 && rng_unit(rng) < recipe->doubt * missing ? NOTHING : sample;
+    if (recipe->doubt > 0 && rng_unit(rng) < recipe->doubt * missing) sample.label = NO_CLASS;
+    return sample;
 }
 
 /* Draws a small letter or a blot. The paper's edge cuts half of the blots. */
@@ -192,7 +193,7 @@ static struct sample draw_image(float *image, struct sample_room *room, const st
     for (size_t c = 0; c < channels; c++)
         augmenter_apply(image + c * plane, room->augment, s->augmenter, source + c * plane, solid,
                         s->recipe->seed, epoch, index);
-    return (struct sample){label, ADVICE_ALWAYS};
+    return (struct sample){label, ADVICE_ALWAYS, false};
 }
 
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *s,
@@ -201,7 +202,6 @@ struct sample sample_draw(float *image, struct sample_room *room, const struct s
     size_t rows = s->data->rows, columns = s->data->columns, pixels = rows * columns, side;
     if (index < s->images) return draw_image(image, room, s, epoch, index);
     struct rng rng = rng_stream(seed, RNG_DRAW, epoch, index);
-    room->unfinished = false;
     struct sample sample = draw(room, s, &side, index, &rng);
     vit_pixels plane = {room->ink, side, side, 1};
     vit_error why;
@@ -209,6 +209,6 @@ struct sample sample_draw(float *image, struct sample_room *room, const struct s
     if (vit_prepare_digit(image, room->prepare, &plane, rows, columns, &why) == VIT_OK)
         for (size_t i = 0; i < pixels; i++) room->bytes[i] = (uint8_t)(255 * image[i] + 0.5f);
     augmenter_apply(image, room->augment, s->augmenter, room->bytes, false, seed, epoch, index);
-    if (room->unfinished) vit_prepare_unfinished(image, &s->recipe->config);
+    if (sample.unfinished) vit_prepare_unfinished(image, &s->recipe->config);
     return sample;
 }

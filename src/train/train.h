@@ -113,7 +113,7 @@ struct drawn {
     double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
     double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
                       same way each time; 0: none does */
-    float unfinished_ink; /* the model's, for drawings that lack points */
+    float unfinished_ink; /* the model's, for drawings that lack points; above 0 */
 };
 
 /* These drawings, drawn with the page's pen and prepared as the page does. */
@@ -218,7 +218,6 @@ struct sample_room { /* what a thread brings */
     struct sketch sketch;
     void *prepare;
     float *augment;
-    bool unfinished; /* whether what was drawn last stops early */
 };
 
 vit_status samples_open(struct samples *samples, const struct recipe *recipe,
@@ -236,6 +235,7 @@ enum advice {
 struct sample {
     uint8_t label; /* its class or NO_CLASS */
     enum advice advice;
+    bool unfinished; /* a drawing that stops early */
 };
 /* Draws sample `index` of an epoch → image (channels, rows, columns) in 0..1. */
 struct sample sample_draw(float *image, struct sample_room *room, const struct samples *samples,

@@ -38,10 +38,10 @@ test("an upright line of a drawing is drawn at its place with its width", async 
   for (const ink of rows.slice(7, 21)) assert.ok(Math.abs(ink - 4) < 1e-6, `${rows}`);
 });
 
-test("an unfinished drawing is as pale as the model's config says", async () => {
+test("an unfinished drawing is as pale as the model's config says, in a worker too", async () => {
   const { config } = await load(weights);
-  for (const unfinished_ink of [0.25, 1]) {
-    const vit = await load({ weights, config: { ...config, unfinished_ink } });
+  for (const [unfinished_ink, worker] of [[0.25, false], [0.25, true], [1, false]]) {
+    const vit = await load({ weights, config: { ...config, unfinished_ink } }, { worker });
     const { input } = await vit.classify({ strokes: four, ...pad, unfinished: false });
     assert.deepEqual((await vit.classify({ strokes: four, ...pad })).input, input);
     const pale = (await vit.classify({ strokes: four, ...pad, unfinished: true })).input;

@@ -125,7 +125,7 @@ function changed(): void {
   redraw();
 }
 
-/** A stroke goes on: the last reading stays in sight until the next one. */
+/** A stroke goes on or ends: the last reading stays in sight until the next one. */
 function inked(): void {
   state.version++;
   drawPrediction(); // at once, because a result must not stay for a frame after its drawing
@@ -133,10 +133,11 @@ function inked(): void {
 }
 
 /** Puts another drawing on the pad. Results that come later for the old drawing are dropped. */
-function replace(strokes: Stroke[]): void {
+function replace(strokes: Stroke[], unfinished = false): void {
   stopExample();
   hush();
-  keyPen.down = state.penDown = false;
+  keyPen.down = false;
+  state.unfinished = unfinished;
   state.example = false;
   state.strokes = strokes;
   state.reading = undefined;
@@ -170,7 +171,7 @@ const hand: PadEvents = {
     if (state.example) replace([]);
     hush();
     stroke = [point];
-    state.penDown = true;
+    state.unfinished = true;
     state.strokes = [...state.strokes, stroke];
     changed();
   },
@@ -181,7 +182,7 @@ const hand: PadEvents = {
   },
   end() {
     strokeEnded = true;
-    state.penDown = false;
+    state.unfinished = false;
     keep();
     inked(); // read again, as a drawing that is finished
   },
@@ -440,7 +441,7 @@ function invite(): void {
   state.example = true;
   stopExample = writeOut(strokes, still ? 0 : 1400, (shown, done) => {
     state.strokes = shown;
-    state.penDown = !done;
+    state.unfinished = !done;
     changed();
   });
 }
@@ -458,11 +459,10 @@ function openLink(): boolean {
   return true;
 }
 
-function openDrawing(strokes: Stroke[], penDown = false): void {
+function openDrawing(strokes: Stroke[], unfinished = false): void {
   remember();
   strokeEnded = true;
-  replace(strokes);
-  state.penDown = penDown; // before the next frame reads it
+  replace(strokes, unfinished);
 }
 
 const drawStory = nearStory(element("story"), {

@@ -16,11 +16,11 @@ export function loadModel(
 }
 
 /** Reads the drawing as it is now; undefined where there is no ink. */
-export async function read({ model, strokes, penDown, version }: State): Promise<Reading | undefined> {
+export async function read({ model, strokes, unfinished, version }: State): Promise<Reading | undefined> {
   const ink = measure(rasterise(strokes));
   if (!model || !ink) return undefined;
   try {
-    return { result: await model.classify(drawingOf(strokes, penDown), { attention: true }), ink, version };
+    return { result: await model.classify(drawingOf(strokes, unfinished), { attention: true }), ink, version };
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;
     throw error;

@@ -26,7 +26,7 @@ export interface State {
   choice?: Choice; // the choice that `model` came from
   modelBytes: number;
   strokes: Stroke[];
-  penDown: boolean; // the drawing goes on
+  unfinished: boolean; // the pen is still down
   history: History;
   version: number; // grows with every change of the drawing, and when the pen lifts
   since: number; // the version at which this drawing replaced another
@@ -41,7 +41,7 @@ export interface State {
 export const state: State = {
   modelBytes: 0,
   strokes: [],
-  penDown: false,
+  unfinished: false,
   history: new History(),
   version: 0,
   since: 0,

@@ -1,6 +1,6 @@
 /** Calls the functions of src/wasm/session.c. It gives values and copies. */
 import { VitError } from "../errors.js";
-import type { Picture, Strokes } from "../images.js";
+import type { Picture } from "../images.js";
 import { assured, FLOAT_BYTES, Heap } from "./heap.js";
 import { Leader } from "./helper.js";
 import { type Exports, instantiate, noMemory } from "./instance.js";
@@ -258,7 +258,7 @@ export class Session {
       return;
     }
     const { rows, columns, channels } = this.#heap.copyIn(picture);
-    const { unfinished = 0 } = picture as Partial<Strokes>;
+    const { unfinished = 0 } = picture;
     this.#heap.check(this.#exports.vitw_prepare(index, rows, columns, channels, unfinished), `${picture.name}: `);
   }
 

@@ -44,7 +44,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
 
   const tools: Omit<Story, "texts"> = {
     choose: (choice) => choose(page, choice),
-    draw: (strokes, penDown) => page.draw(strokes, penDown),
+    draw: (strokes, unfinished) => page.draw(strokes, unfinished),
     wipe: () => page.wipe(),
     classify: classifyScene,
     attempt: orNothing,
@@ -81,15 +81,15 @@ export function tell(root: HTMLElement, page: Page): () => void {
 
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
-    const { model, choice, version, strokes, penDown } = state;
+    const { model, choice, version, strokes, unfinished } = state;
     if (reading || !model || state.example && !state.reading || !open.some(({ near }) => near)) return;
     if (scene?.version === version && scene.model === model) return;
     if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
     reading = true;
     try {
-      const result = await traced(model, strokes, penDown);
+      const result = await traced(model, strokes, unfinished);
       if (result && state.model === model) {
-        scene = sceneOf(page, { model, file: choice!.url, version, strokes, penDown, result });
+        scene = sceneOf(page, { model, file: choice!.url, version, strokes, unfinished, result });
       }
     } finally {
       reading = false;
@@ -115,14 +115,14 @@ function isStale(scene: Scene, { state }: Page): boolean {
 const chosen = ({ patch, layer, head }: Page["state"]["view"]): Choice =>
   ({ patch, layer, head: head === "mean" ? 0 : head });
 
-type Read = Pick<Scene, "model" | "file" | "version" | "strokes" | "penDown" | "result">;
+type Read = Pick<Scene, "model" | "file" | "version" | "strokes" | "unfinished" | "result">;
 
-function sceneOf({ state }: Page, { model, file, version, strokes, penDown, result }: Read): Scene {
+function sceneOf({ state }: Page, { model, file, version, strokes, unfinished, result }: Read): Scene {
   const { config } = model;
   const shape = shapeOf(config);
   const choice = chosen(state.view);
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
-  return { ...choice, model, config, shape, file, strokes, penDown, version, result, token, dark: state.dark };
+  return { ...choice, model, config, shape, file, strokes, unfinished, version, result, token, dark: state.dark };
 }
 
 function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>): void {
@@ -134,13 +134,13 @@ function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>
   redraw();
 }
 
-async function traced(model: Vit, strokes: Scene["strokes"], penDown: boolean): Promise<Traced | undefined> {
-  const result = await orNothing(model.classify(drawingOf(strokes, penDown), { attention: true, trace: true }));
+async function traced(model: Vit, strokes: Scene["strokes"], unfinished: boolean): Promise<Traced | undefined> {
+  const result = await orNothing(model.classify(drawingOf(strokes, unfinished), { attention: true, trace: true }));
   return result?.trace && result.attention ? (result as Traced) : undefined;
 }
 
 const classifyScene = (scene: Scene, options?: ClassifyOptions, model = scene.model) =>
-  orNothing(model.classify(drawingOf(scene.strokes, scene.penDown), options));
+  orNothing(model.classify(drawingOf(scene.strokes, scene.unfinished), options));
 
 /** Undefined where there is nothing to read, or where the model stopped, which the status line then says. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {

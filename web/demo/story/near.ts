@@ -9,7 +9,7 @@ export interface Page {
   state: State;
   hand: PadEvents;
   redraw(): void;
-  draw(strokes: Stroke[], penDown?: boolean): void;
+  draw(strokes: Stroke[], unfinished?: boolean): void;
   wipe(): void;
   say(text: string): void;
 }

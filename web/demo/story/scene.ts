@@ -20,7 +20,7 @@ export interface Scene extends Choice {
   shape: Shape;
   file: string; // the address of the model's file
   strokes: Stroke[];
-  penDown: boolean; // the drawing goes on
+  unfinished: boolean; // the pen is still down
   version: number; // of the drawing
   result: Traced;
   token: number; // of the chosen patch, the prefix counted
@@ -32,7 +32,7 @@ export interface Story {
   readonly texts: Texts;
   choose(choice: Partial<Choice>): void;
   /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
-  draw(strokes: Stroke[], penDown?: boolean): void;
+  draw(strokes: Stroke[], unfinished?: boolean): void;
   /** Clears the pad, as if the visitor had. */
   wipe(): void;
   /** Runs a model on the scene's drawing; undefined if the pad is blank. */

@@ -695,7 +695,7 @@ export const de = {
     notice:
       "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Das Modell hat nur aus ganzen Ziffern gelernt, und jede unfertige Zeichnung wird zentriert und vergrößert wie eine ganze, also füllt schon der erste Punkt sein Bild.",
     noticePale:
-      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Darum zeigt die Seite eine Zeichnung in blasser Tinte, solange der Stift unten ist, und das Modell hat aus unfertigen Zeichnungen in dieser Tinte gelernt, was das heißt: Es kann noch mehr kommen. Es zweifelt, bis der Stift sich hebt.",
+      "Eine halbe Ziffer wird vielleicht falsch gelesen, und aus gutem Grund: Die erste Hälfte einer 9 ist eine perfekte 0. Darum zeigt die Seite dem Modell deine Zeichnung in blasser Tinte, solange der Stift unten ist, und das Modell hat aus unfertigen Zeichnungen in dieser Tinte gelernt, was das heißt: Es kann noch mehr kommen. Es zweifelt, bis der Stift sich hebt.",
     strip: "Wahrscheinlichkeiten, während du gezeichnet hast",
     time: "Wie viel von der Tinte gezeichnet ist",
     replay: "Abspielen",

@@ -522,7 +522,7 @@ const strokes = {
   notice:
     "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. The model has learnt from whole digits only, and each unfinished drawing is centred and enlarged like a whole one, so even the first dot fills its picture.",
   noticePale:
-    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. So the page shows a drawing in pale ink while the pen is down, and the model has learnt from unfinished drawings in that ink what it means: more may come. It doubts, until the pen lifts.",
+    "Half a digit may be read wrongly, and for good reason: the first half of a 9 is a perfect 0. So, while the pen is down, the page shows the model your drawing in pale ink. From unfinished drawings in that ink the model has learnt what it means: more may come. It doubts, until the pen lifts.",
   strip: "Probabilities while you drew",
   time: "How much of the ink is drawn",
   replay: "Replay",

@@ -690,7 +690,7 @@ export const es = {
     notice:
       "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. El modelo solo ha aprendido de cifras enteras, y cada dibujo inacabado se centra y se amplía como uno entero, de modo que hasta el primer punto llena su imagen.",
     noticePale:
-      "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. Por eso la página muestra el dibujo en tinta pálida mientras el lápiz está abajo, y el modelo ha aprendido de dibujos inacabados en esa tinta lo que significa: puede venir más. Duda hasta que el lápiz se levanta.",
+      "Media cifra puede leerse mal, y con razón: la primera mitad de un 9 es un 0 perfecto. Por eso la página muestra al modelo tu dibujo en tinta pálida mientras el lápiz está abajo, y el modelo ha aprendido de dibujos inacabados en esa tinta lo que significa: puede venir más. Duda hasta que el lápiz se levanta.",
     strip: "Probabilidades mientras dibujabas",
     time: "Cuánta tinta está dibujada",
     replay: "Repetir",

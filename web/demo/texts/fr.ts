@@ -687,7 +687,7 @@ export const fr = {
     notice:
       "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Le modèle n’a appris que de chiffres entiers, et chaque dessin inachevé est centré et agrandi comme un dessin entier, si bien que même le premier point remplit son image.",
     noticePale:
-      "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Tant que le stylo est posé, la page montre donc le dessin à l’encre pâle, et le modèle a appris, de dessins inachevés à cette encre, ce que cela veut dire\u202f: la suite peut venir. Il doute jusqu’à ce que le stylo se lève.",
+      "Une moitié de chiffre peut être mal lue, et pour une bonne raison\u202f: la première moitié d’un 9 est un 0 parfait. Tant que le stylo est posé, la page montre donc au modèle votre dessin à l’encre pâle, et le modèle a appris, de dessins inachevés à cette encre, ce que cela veut dire\u202f: la suite peut venir. Il doute jusqu’à ce que le stylo se lève.",
     strip: "Les probabilités pendant que vous dessiniez",
     time: "Part de l’encre déjà dessinée",
     replay: "Revoir",

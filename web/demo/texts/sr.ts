@@ -646,7 +646,7 @@ export const sr = {
     notice:
       "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Model je učio samo iz celih cifara, a svaki nedovršeni crtež se centrira i uvećava kao da je ceo, pa već i prva tačka ispunjava svoju sliku.",
     noticePale:
-      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Zato stranica pokazuje crtež bledim mastilom dok je olovka spuštena, a model je iz nedovršenih crteža u tom mastilu naučio šta to znači: može doći još. On sumnja dok se olovka ne podigne.",
+      "Pola cifre model može pročitati pogrešno, i to sa dobrim razlogom: prva polovina devetke je savršena nula. Zato stranica modelu pokazuje tvoj crtež bledim mastilom dok je olovka spuštena, a model je iz nedovršenih crteža u tom mastilu naučio šta to znači: može doći još. On sumnja dok se olovka ne podigne.",
     strip: "Verovatnoće za vreme crtanja",
     time: "Koliko je mastila nacrtano",
     replay: "Pusti ponovo",

@@ -47,7 +47,7 @@ export class Sweep {
     const current = () => this.#scene?.version === scene.version && this.#scene.model === scene.model;
     const pause = slices(changed);
     for (const at of missing) {
-      const result = await this.#story.classify({ ...scene, strokes: cut(way, at), penDown: true });
+      const result = await this.#story.classify({ ...scene, strokes: cut(way, at), unfinished: true });
       if (!current()) return;
       this.#read.set(at, sampleOf(at, scene, result));
       await pause();

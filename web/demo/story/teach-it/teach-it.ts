@@ -94,7 +94,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
       figure.replaceChildren(h("h3", {}, texts.reads), bars.root);
     }
     shown = vit;
-    const result = vit && scene && (await attempt(vit.classify(drawingOf(scene.strokes, scene.penDown))));
+    const result = vit && scene && (await attempt(vit.classify(drawingOf(scene.strokes, scene.unfinished))));
     answer.hidden = figure.hidden = !result;
     if (!result || vit !== shown) return;
     const best = result.classes[0]!;
