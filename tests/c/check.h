@@ -1,12 +1,13 @@
-/* A test harness in one header. Each *_test.c includes it once and gets main() from it.
+/* The test harness. Each *_test.c includes it, and check.c has main(): all files are one program.
  *
  *     TEST("a batch of three equals three single images") {
  *         CHECK(size > 0, "size is %zu", size);   counts a failure and goes on
  *         REQUIRE(model, "no model: %s", text);   counts a failure and leaves the test
  *     }
  *
- * The program runs the tests in the file's order; with an argument, only those whose names
- * contain it. It prints `N passed, N failed`, and fails if any test failed or none ran. */
+ * `vit_tests golden_test` runs the tests of golden_test.c in the file's order; with a second
+ * argument, only those whose names contain it; without arguments, all tests. It prints
+ * `N passed, N failed`, and fails if any test failed or none ran. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -21,28 +22,13 @@
 
 /* ---- Tests -------------------------------------------------------------- */
 
-#define TESTS_MAX 256
-#define COMPLAINTS_MAX 8 /* printed for one test; the rest are only counted */
-
 struct test {
-    const char *sentence;
+    const char *file, *sentence;
     void (*run)(void);
+    struct test *next;
 };
 
-static struct {
-    struct test tests[TESTS_MAX];
-    size_t count;
-    size_t complaints; /* of the running test */
-    bool skipped;
-} checker;
-
-static inline void test_add(const char *sentence, void (*run)(void)) {
-    if (checker.count == TESTS_MAX) {
-        fprintf(stderr, "more than %d tests\n", TESTS_MAX);
-        exit(EXIT_FAILURE);
-    }
-    checker.tests[checker.count++] = (struct test){sentence, run};
-}
+void test_add(struct test *test);
 
 #define TEST(sentence) TEST_AT(sentence, __LINE__)
 #define TEST_AT(sentence, line) TEST_ON(sentence, line)
@@ -50,20 +36,14 @@ static inline void test_add(const char *sentence, void (*run)(void)) {
 #define TEST_NAMED(sentence, body, add)                                                            \
     static void body(void);                                                                        \
     __attribute__((constructor)) static void add(void) {                                           \
-        test_add(sentence, body);                                                                  \
+        static struct test test = {__FILE__, sentence, body, NULL};                                \
+        test_add(&test);                                                                           \
     }                                                                                              \
     static void body(void)
 
-__attribute__((format(printf, 3, 4))) static inline void check_failed(const char *file, int line,
-                                                                      const char *format, ...) {
-    if (checker.complaints++ >= COMPLAINTS_MAX) return;
-    va_list arguments;
-    va_start(arguments, format);
-    printf("    %s:%d: ", file, line);
-    vprintf(format, arguments);
-    printf("\n");
-    va_end(arguments);
-}
+__attribute__((format(printf, 3, 4))) void check_failed(const char *file, int line,
+                                                        const char *format, ...);
+void check_skipped(void);
 
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
@@ -84,35 +64,9 @@ __attribute__((format(printf, 3, 4))) static inline void check_failed(const char
         printf("    ");                                                                            \
         printf(__VA_ARGS__);                                                                       \
         printf("\n");                                                                              \
-        checker.skipped = true;                                                                    \
+        check_skipped();                                                                           \
         return;                                                                                    \
     } while (0)
-
-int main(int argc, char **argv) {
-    size_t passed = 0, failed = 0, skipped = 0;
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
-    for (size_t i = 0; i < checker.count; i++) {
-        const struct test *test = &checker.tests[i];
-        if (argc > 1 && !strstr(test->sentence, argv[1])) continue;
-        checker.complaints = 0;
-        checker.skipped = false;
-        test->run();
-        if (checker.complaints > COMPLAINTS_MAX)
-            printf("    … %zu failures in all\n", checker.complaints);
-        const char *verdict = checker.complaints ? "FAILED" : checker.skipped ? "skipped" : "ok";
-        printf("%-7s %s\n", verdict, test->sentence);
-        if (checker.complaints)
-            failed++;
-        else if (checker.skipped)
-            skipped++;
-        else
-            passed++;
-    }
-    printf("%zu passed, %zu failed", passed, failed);
-    if (skipped) printf(", %zu skipped", skipped);
-    printf("\n");
-    return failed == 0 && passed + skipped > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
 
 /* ---- Comparisons: each is false for NaN --------------------------------- */
 

@@ -9,15 +9,17 @@
 
 #include <unistd.h>
 
-/* ---- A temporary directory for each program ----------------------------- */
+/* ---- A temporary directory for each file of tests ------------------------ */
 
-static char *scratch_path(const char *name) {
-    static char path[256], directory[64];
-    if (!*directory) {
-        strcpy(directory, "/tmp/vit-train-test-XXXXXX");
-        if (!mkdtemp(directory)) exit(EXIT_FAILURE);
+static char scratch_folder[64]; /* empty until a test asks for it */
+
+static inline char *scratch_path(const char *name) {
+    static char path[256];
+    if (!*scratch_folder) {
+        strcpy(scratch_folder, "/tmp/vit-train-test-XXXXXX");
+        if (!mkdtemp(scratch_folder)) exit(EXIT_FAILURE);
     }
-    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "%s/%s", scratch_folder, name);
     return path;
 }
 
@@ -28,8 +30,9 @@ static inline void put_file(const char *path, const void *bytes, size_t size) {
 
 __attribute__((destructor)) static void remove_scratch(void) {
     char command[300];
-    snprintf(command, sizeof command, "rm -r %s", scratch_path(""));
-    if (system(command)) printf("could not remove %s\n", scratch_path(""));
+    if (!*scratch_folder) return;
+    snprintf(command, sizeof command, "rm -r %s", scratch_folder);
+    if (system(command)) printf("could not remove %s\n", scratch_folder);
 }
 
 #endif
