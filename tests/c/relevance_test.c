@@ -6,8 +6,8 @@
 /* A share of the map's largest value. A gradient goes through as many roundings as in
  * gradients_test.c. */
 static const double CLOSE = 1e-4;
-/* The step of the finite differences. Their error is about STEP² and 1e-16 / STEP. */
-static const double STEP = 1e-5;
+/* The step of the finite differences. Their error is about STEP and 1e-16 / STEP. */
+static const double STEP = 1e-8;
 
 /* Relevance (count,N) of the scene's image, from a run without the scene's parts that keeps only
  * the stream. */
@@ -27,36 +27,44 @@ static vit_status relevance_of(struct scene *s, float *out, const size_t *classe
 
 /* ---- The oracle --------------------------------------------------------- */
 
-/* The gradient (L,h,T,T) of a logit by each attention weight, by differences of the twin's runs. */
-static double *twin_map_gradient(struct twin *t, const struct scene *s, size_t class) {
-    size_t n = s->L * s->h * s->T * s->T;
-    double *gradient = doubles(n), *more = doubles(n);
-    t->more_attention = more;
-    for (size_t i = 0; i < n; i++) {
-        double logit[2];
-        for (int side = 0; side < 2; side++) {
-            more[i] = side ? -STEP : STEP;
-            struct twin_run run = twin_forward(t, s->image, NULL);
-            logit[side] = run.logits[class];
-            twin_run_free(&run);
-        }
-        more[i] = 0;
-        gradient[i] = (logit[0] - logit[1]) / (2 * STEP);
-    }
-    t->more_attention = NULL;
-    free(more);
-    return gradient;
+/* The two classes that are checked. */
+static void two_classes(size_t classes[2], const struct scene *s) {
+    classes[0] = s->K - 1, classes[1] = 0;
 }
 
-/* R = (I + A_L)…(I + A_1); its rows that the head reads, their mean, less those of I: (N). Without
- * residual connections there is no I, and nothing is taken away. */
-static double *twin_relevance(struct twin *t, const struct scene *s, size_t class) {
+/* The gradients (2,L,h,T,T) of two logits by each attention weight, by differences from `run`. */
+static double *twin_map_gradients(struct twin *t, const struct scene *s,
+                                  const struct twin_run *run) {
+    size_t maps = s->h * s->T * s->T, n = s->L * maps, tokens = s->T * s->D, classes[2];
+    double *gradients = doubles(2 * n), *more = doubles(n), *embedded = doubles(tokens);
+    struct twin_run other = twin_forward(t, s->image, NULL);
+    two_classes(classes, s);
+    twin_tokens(embedded, t, s->image);
+    t->more_attention = more;
+    for (size_t i = 0; i < n; i++) {
+        size_t layer = i / maps;
+        more[i] = STEP;
+        memcpy(other.tokens, layer ? run->hidden + (layer - 1) * tokens : embedded,
+               tokens * sizeof *embedded);
+        twin_run_from(&other, t, layer, NULL);
+        more[i] = 0;
+        for (size_t k = 0; k < 2; k++)
+            gradients[k * n + i] = (other.logits[classes[k]] - run->logits[classes[k]]) / STEP;
+    }
+    t->more_attention = NULL;
+    twin_run_free(&other);
+    free(more), free(embedded);
+    return gradients;
+}
+
+/* R = (I + A_L)…(I + A_1); its rows that the head reads, their mean, less those of I: out (N).
+ * Without residual connections there is no I, and nothing is taken away. */
+static void twin_rows(double *out, const struct scene *s, const double *gradient,
+                      const double *attention) {
     size_t T = s->T, first = 0, count = s->c->distillation_tokens ? 2 : 1;
     bool residual = s->c->residual;
     if (s->c->pool == VIT_POOL_MEAN) first = T - s->N, count = s->N;
-    double *gradient = twin_map_gradient(t, s, class), *R = doubles(T * T), *AR = doubles(T * T);
-    double *out = doubles(s->N);
-    struct twin_run run = twin_forward(t, s->image, NULL);
+    double *R = doubles(T * T), *AR = doubles(T * T);
     for (size_t i = 0; i < T; i++) R[i * T + i] = 1;
     for (size_t layer = 0; layer < s->L; layer++) {
         memset(AR, 0, T * T * sizeof *AR);
@@ -64,7 +72,7 @@ static double *twin_relevance(struct twin *t, const struct scene *s, size_t clas
         for (size_t head = 0; head < s->h; head++)
             for (size_t i = 0; i < T; i++)
                 for (size_t k = 0; k < T; k++, map++) {
-                    double part = fmax(0, gradient[map] * run.attention[map]) / (double)s->h;
+                    double part = fmax(0, gradient[map] * attention[map]) / (double)s->h;
                     for (size_t j = 0; j < T; j++) AR[i * T + j] += part * R[k * T + j];
                 }
         for (size_t i = 0; i < T * T; i++) R[i] = (residual ? R[i] : 0) + AR[i];
@@ -74,12 +82,21 @@ static double *twin_relevance(struct twin *t, const struct scene *s, size_t clas
             size_t column = T - s->N + j;
             out[j] += (R[i * T + column] - (residual && i == column)) / (double)count;
         }
+    free(R), free(AR);
+}
+
+/* The relevance (2,N) of the two classes. */
+static double *twin_relevance(struct twin *t, const struct scene *s) {
+    struct twin_run run = twin_forward(t, s->image, NULL);
+    double *gradients = twin_map_gradients(t, s, &run), *out = doubles(2 * s->N);
+    for (size_t k = 0; k < 2; k++)
+        twin_rows(out + k * s->N, s, gradients + k * s->L * s->h * s->T * s->T, run.attention);
     twin_run_free(&run);
-    free(gradient), free(R), free(AR);
+    free(gradients);
     return out;
 }
 
-/* The twin runs the model twice for each attention weight. Larger models take too long. */
+/* The twin runs the model once for each attention weight. Larger models take too long. */
 static bool is_small(const struct scene *s) {
     return s->L > 0 && s->L * s->h * s->T * s->T <= 2000;
 }
@@ -93,105 +110,121 @@ static void compare(const struct scene *s, const float *got, const double *want,
               (double)got[i], want[i]);
 }
 
-static void check_with(struct scene *s, struct twin *t, const char *what) {
-    size_t classes[] = {s->K - 1, 0};
-    float *got = guarded(2 * s->N);
-    vit_status status = relevance_of(s, got, classes, 2);
-    CHECK(!status, "%s, %s: %s", s->name, what, vit_status_name(status));
-    for (size_t i = 0; i < 2 && !status; i++) {
-        double *want = twin_relevance(t, s, classes[i]);
-        compare(s, got + i * s->N, want, what);
-        free(want);
-    }
-    CHECK(guards_intact(got, 2 * s->N), "%s: written past the relevance", s->name);
-    guarded_free(got);
-}
+/* Leaves parts out of the scene's run, or replaces them, and changes the twin's weights so that it
+ * does the same. False if the model has no such parts. */
+typedef bool model_change(struct scene *, struct twin *);
 
-static void check_scene(struct scene *s) {
-    if (!is_small(s)) return;
+/* *want is the twin's relevance. It is computed for the first table; the weights of all are alike.
+ */
+static void check_changed(struct scene *s, model_change *change, const char *what, double **want) {
+    size_t classes[2];
     struct twin t = twin_open(s->origin);
-    check_with(s, &t, "whole");
+    if (!change || change(s, &t)) {
+        float *got = guarded(2 * s->N);
+        two_classes(classes, s);
+        vit_status status = relevance_of(s, got, classes, 2);
+        CHECK(!status, "%s, %s: %s", s->name, what, vit_status_name(status));
+        if (!*want) *want = twin_relevance(&t, s);
+        for (size_t k = 0; k < 2 && !status; k++)
+            compare(s, got + k * s->N, *want + k * s->N, what);
+        CHECK(guards_intact(got, 2 * s->N), "%s: written past the relevance", s->name);
+        guarded_free(got);
+    }
     twin_close(&t);
 }
 
+static void check_all(model_change *change, const char *what) {
+    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
+    for (size_t i = 0; i < CONFIGS_COUNT; i++) {
+        double *want = NULL;
+        EACH_KERNELS(k) {
+            struct scene s;
+            if (scene_open(&s, i, k) && is_small(&s)) check_changed(&s, change, what, &want);
+            scene_close(&s);
+        }
+        free(want);
+    }
+}
+
 TEST("relevance is gradient times attention, with the twin's finite differences as gradients") {
-    each_scene(check_scene);
+    check_all(NULL, "whole");
 }
 
 /* ---- Parts that are left out --------------------------------------------- */
 
-static void check_without(struct scene *s) {
-    if (!is_small(s)) return;
-    struct twin t = twin_open(s->origin);
-    size_t L = s->L;
-    uint8_t *norms = calloc(L, 1), *mlps = calloc(L, 1);
-    norms[0] = 1, mlps[L - 1] = 1;
-    t.no_norms = norms;
-    double *fc2 = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.mlp.fc2.weight", L - 1);
-    double *bias = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.mlp.fc2.bias", L - 1);
+static bool leave_norm_and_mlp(struct scene *s, struct twin *t) {
+    static uint8_t norms[8], mlps[8];
+    memset(mlps, 0, sizeof mlps);
+    norms[0] = 1, mlps[s->L - 1] = 1;
+    t->no_norms = norms;
+    double *fc2 = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.mlp.fc2.weight", s->L - 1);
+    double *bias = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.mlp.fc2.bias", s->L - 1);
     memset(fc2, 0, s->c->width * s->c->mlp_width * sizeof *fc2);
     memset(bias, 0, s->c->width * sizeof *bias);
     s->without = (vit_ablation){.norms = norms, .mlps = mlps};
-    check_with(s, &t, "without a norm and an MLP");
-    free(norms), free(mlps);
-    twin_close(&t);
+    return true;
 }
 
 TEST("relevance of a run without norms and an MLP is that of a model without them") {
-    each_scene(check_without);
+    check_all(leave_norm_and_mlp, "without a norm and an MLP");
 }
 
 /* A head gives nothing if its values are 0. */
-static void check_without_heads(struct scene *s) {
-    if (!is_small(s)) return;
-    struct twin t = twin_open(s->origin);
-    const vit_config *c = s->c;
-    size_t d = c->head_width ? c->head_width : c->width / c->heads, A = s->h * d;
-    size_t K = c->attention == VIT_PER_HEAD ? d : c->width;
-    uint8_t *heads = calloc(s->L * s->h, 1);
+static bool leave_heads(struct scene *s, struct twin *t) {
+    static uint8_t heads[64];
+    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
     for (size_t i = 0; i < s->L * s->h; i += 2) {
-        size_t first = 2 * A + i % s->h * d;
-        double *w = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.weight", i / s->h);
-        double *b = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.bias", i / s->h);
-        memset(w + first * K, 0, d * K * sizeof *w);
-        if (b) memset(b + first, 0, d * sizeof *b);
+        size_t first = 2 * s->A + i % s->h * s->d;
+        double *w = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.weight", i / s->h);
+        double *b = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.bias", i / s->h);
+        memset(w + first * K, 0, s->d * K * sizeof *w);
+        if (b) memset(b + first, 0, s->d * sizeof *b);
         heads[i] = 1;
     }
     s->without = (vit_ablation){.heads = heads};
-    check_with(s, &t, "without every second head");
-    free(heads);
-    twin_close(&t);
+    return true;
 }
 
 TEST("relevance of a run without heads is that of a model whose heads have values of 0") {
-    each_scene(check_without_heads);
+    check_all(leave_heads, "without every second head");
 }
 
 /* Rows that are all alike are those of a matrix of 0 with such a bias. They stand in the last
  * layer, because the gradients of earlier layers come through it. */
-static void check_replaced(struct scene *s) {
-    if (!is_small(s) || s->c->qk_norm || !s->c->qkv_bias) return;
-    struct twin t = twin_open(s->origin);
+static bool replace(struct scene *s, struct twin *t, size_t parts) {
+    static float rows[512]; /* (T,d) */
+    static vit_replacement replaced[3];
+    if (s->c->qk_norm || !s->c->qkv_bias) return false;
     size_t d = s->d, K = s->c->attention == VIT_PER_HEAD ? d : s->D;
-    float *rows = floats(s->T * d);
     for (size_t i = 0; i < s->T * d; i++) rows[i] = 0.3f * (float)(i % d + 1);
-    for (size_t part = 0; part < 3; part++) {
+    double *w = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.weight", s->L - 1);
+    double *b = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.bias", s->L - 1);
+    for (size_t part = 0; part < parts; part++) {
         size_t first = part * s->A;
-        double *w = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.weight", s->L - 1);
-        double *b = (double *)(uintptr_t)twin_tensor(&t, "blocks.%zu.attn.qkv.bias", s->L - 1);
         memset(w + first * K, 0, d * K * sizeof *w);
         for (size_t i = 0; i < d; i++) b[first + i] = rows[i];
-        vit_replacement replaced[] = {
-            {s->L - 1, 0, 0, rows}, {s->L - 1, 0, 1, rows}, {s->L - 1, 0, 2, rows}};
-        s->without = (vit_ablation){.replaced = replaced, .replaced_count = part + 1};
-        check_with(s, &t, "with rows of the first head that are alike");
+        replaced[part] = (vit_replacement){s->L - 1, 0, part, rows};
     }
-    free(rows);
-    twin_close(&t);
+    s->without = (vit_ablation){.replaced = replaced, .replaced_count = parts};
+    return true;
+}
+
+static bool replace_queries(struct scene *s, struct twin *t) {
+    return replace(s, t, 1);
+}
+
+static bool replace_queries_keys(struct scene *s, struct twin *t) {
+    return replace(s, t, 2);
+}
+
+static bool replace_all(struct scene *s, struct twin *t) {
+    return replace(s, t, 3);
 }
 
 TEST("relevance of a run with replaced rows is that of a model which gives these rows") {
-    each_scene(check_replaced);
+    check_all(replace_queries, "with queries of the first head that are alike");
+    check_all(replace_queries_keys, "with queries and keys of the first head that are alike");
+    check_all(replace_all, "with queries, keys and values of the first head that are alike");
 }
 
 /* ---- int8 ---------------------------------------------------------------- */

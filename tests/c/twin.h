@@ -385,21 +385,28 @@ struct twin_run {
     double *logits, *attention, *hidden, *tokens; /* (K) (L,h,T,T) (L,T,D) (T,D) */
 };
 
-/* keep (L) scales both branches of each block; NULL: 1. */
-static inline struct twin_run twin_forward(const struct twin *t, const float *image,
-                                           const float *keep) {
-    size_t D = t->c.width, T = t->T, L = t->c.depth, maps = t->c.heads * T * T;
-    struct twin_run run = {doubles(t->c.classes), doubles(L * maps), doubles(L * T * D),
-                           doubles(T * D)};
-    double *x = run.tokens;
-    twin_tokens(x, t, image);
-    for (size_t layer = 0; layer < L; layer++) {
+/* Runs the blocks from `first` on and the head. run->tokens holds the tokens before these blocks.
+ * keep (L) scales both branches of each block; NULL: 1. */
+static inline void twin_run_from(struct twin_run *run, const struct twin *t, size_t first,
+                                 const float *keep) {
+    size_t D = t->c.width, T = t->T, maps = t->c.heads * T * T;
+    double *x = run->tokens;
+    for (size_t layer = first; layer < t->c.depth; layer++) {
         for (size_t half = 1; half <= 2; half++)
-            twin_branch(x, run.attention + layer * maps, t, layer, half, keep ? keep[layer] : 1);
-        memcpy(run.hidden + layer * T * D, x, T * D * sizeof *x);
+            twin_branch(x, run->attention + layer * maps, t, layer, half, keep ? keep[layer] : 1);
+        memcpy(run->hidden + layer * T * D, x, T * D * sizeof *x);
     }
     if (twin_tensor(t, "norm.weight")) twin_norm_rows(x, t, "norm", x);
-    twin_logits(run.logits, t, x);
+    twin_logits(run->logits, t, x);
+}
+
+static inline struct twin_run twin_forward(const struct twin *t, const float *image,
+                                           const float *keep) {
+    size_t D = t->c.width, T = t->T, L = t->c.depth;
+    struct twin_run run = {doubles(t->c.classes), doubles(L * t->c.heads * T * T),
+                           doubles(L * T * D), doubles(T * D)};
+    twin_tokens(run.tokens, t, image);
+    twin_run_from(&run, t, 0, keep);
     return run;
 }
 
