@@ -68,6 +68,13 @@ void check_skipped(void);
         return;                                                                                    \
     } while (0)
 
+/* Under sanitizers a test may take fewer cases of a kind. Released builds take all of them. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* ---- Comparisons: each is false for NaN --------------------------------- */
 
 static inline bool within(double got, double want, double tolerance) {
