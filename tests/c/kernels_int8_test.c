@@ -68,13 +68,14 @@ static void check_product(const struct vit_kernels *k, size_t M, size_t N, size_
     free(before), free(w), free(x), free(scale), free(bias);
 }
 
-TEST("int8: every table gives the exact product, bit for bit, at every size from 1 to 33") {
+TEST("int8: every table gives the exact product, bit for bit, at every two sizes from 1 to 33") {
+    enum { SIZES = 33, SOME = 4 };
     EACH_KERNELS(k) {
         uint64_t seed = 1;
-        for (size_t M = 1; M <= 33; M++)
-            for (size_t N = 1; N <= 33; N += M > 13 ? 3 : 1)
-                for (size_t K = 1; K <= 33; K += M > 13 ? 3 : 1)
-                    check_product(k, M, N, K, false, &seed);
+        for (size_t M = 1; M <= SIZES; M++)
+            for (size_t N = 1; N <= SIZES; N++)
+                for (size_t i = 0; i < SOME; i++)
+                    check_product(k, M, N, 1 + (7 * M + 13 * N + 8 * i) % SIZES, false, &seed);
     }
 }
 

@@ -128,12 +128,16 @@ static void check_exact(const struct vit_kernels *k, size_t M, size_t N, size_t 
     operands_free(&o);
 }
 
-TEST("matmul is exact on whole numbers at every size from 1 to 33 in each dimension") {
+TEST("matmul is exact on whole numbers at every two sizes from 1 to 33, with some of the third") {
+    enum { SIZES = 33, SOME = 4 };
     EACH_KERNELS(k) {
         uint64_t seed = 6;
-        for (size_t M = 1; M <= 33; M++)
-            for (size_t N = 1; N <= 33; N++)
-                for (size_t K = 1; K <= 33; K++) check_exact(k, M, N, K, (M + N + K) % 2, &seed);
+        for (size_t M = 1; M <= SIZES; M++)
+            for (size_t N = 1; N <= SIZES; N++)
+                for (size_t i = 0; i < SOME; i++) {
+                    size_t K = 1 + (7 * M + 13 * N + 8 * i) % SIZES; /* of each M and N all K */
+                    check_exact(k, M, N, K, (M + N + i) % 2, &seed);
+                }
     }
 }
 
@@ -296,34 +300,45 @@ static void check_gemm(const struct vit_kernels *k, const struct product *p, uin
     guarded_free(c), guarded_free(before);
 }
 
-/* M, N and K go through the sizes. If beta is 0, c starts as NaN and must not be read. */
-static void check_gemms(const size_t *sizes, size_t n) {
+/* Each transpose. If beta is 0, c starts as NaN and must not be read. */
+static void check_gemms(const struct vit_kernels *k, size_t M, size_t N, size_t K, uint64_t *seed) {
     static const float FACTORS[] = {0, 1, -0.5f};
-    EACH_KERNELS(k) {
-        uint64_t seed = 5;
-        for (size_t i = 0; i < n * n * n * 4; i++) {
-            struct product p = {.M = sizes[i / 4 % n],
-                                .N = sizes[i / 4 / n % n],
-                                .K = sizes[i / 4 / n / n],
-                                .transpose_a = i & 1,
-                                .transpose_b = i & 2,
-                                .alpha = FACTORS[1 + random_below(&seed, 2)],
-                                .beta = FACTORS[random_below(&seed, 3)]};
-            size_t slack = random_below(&seed, 3) + 1;
-            p.lda = (p.transpose_a ? p.M : p.K) + slack;
-            p.ldb = (p.transpose_b ? p.K : p.N) + slack;
-            p.ldc = p.N + slack;
-            check_gemm(k, &p, &seed);
-        }
+    for (int i = 0; i < 4; i++) {
+        struct product p = {.M = M,
+                            .N = N,
+                            .K = K,
+                            .transpose_a = i & 1,
+                            .transpose_b = i & 2,
+                            .alpha = FACTORS[1 + random_below(seed, 2)],
+                            .beta = FACTORS[random_below(seed, 3)]};
+        size_t slack = random_below(seed, 3) + 1;
+        p.lda = (p.transpose_a ? p.M : p.K) + slack;
+        p.ldb = (p.transpose_b ? p.K : p.N) + slack;
+        p.ldc = p.N + slack;
+        check_gemm(k, &p, seed);
     }
 }
 
 TEST("gemm is close to the sum in double with every transpose, stride, alpha and beta") {
     static const size_t SIZES[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 33};
-    check_gemms(SIZES, sizeof SIZES / sizeof *SIZES);
+    enum { COUNT = sizeof SIZES / sizeof *SIZES };
+    EACH_KERNELS(k) {
+        uint64_t seed = 5;
+        for (size_t i = 0; i < COUNT * COUNT * COUNT; i++)
+            check_gemms(k, SIZES[i % COUNT], SIZES[i / COUNT % COUNT], SIZES[i / COUNT / COUNT],
+                        &seed);
+    }
 }
 
+/* A block of c has at most 24 rows and 64 columns, and adds up 96 products. */
 TEST("gemm is right for matrices of several blocks, too") {
-    static const size_t SIZES[] = {25, 64, 97, 200};
-    check_gemms(SIZES, sizeof SIZES / sizeof *SIZES);
+    static const size_t SHAPES[][3] = {{25, 64, 200}, {64, 97, 97},  {97, 25, 64},
+                                       {200, 64, 25}, {25, 200, 97}, {49, 129, 193}};
+    EACH_KERNELS(k) {
+        uint64_t seed = 5;
+        for (size_t i = 0; i < 3 * sizeof SHAPES / sizeof *SHAPES; i++) {
+            const size_t *shape = SHAPES[i / 3];
+            check_gemms(k, shape[0], shape[1], shape[2], &seed);
+        }
+    }
 }
