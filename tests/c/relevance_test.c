@@ -98,7 +98,7 @@ static double *twin_relevance(struct twin *t, const struct scene *s) {
 
 /* The twin runs the model once for each attention weight. Larger models take too long. */
 static bool is_small(const struct scene *s) {
-    return s->L > 0 && s->L * s->h * s->T * s->T <= 2000;
+    return s->L > 0 && s->L * s->h * s->T * s->T <= 1000;
 }
 
 static void compare(const struct scene *s, const float *got, const double *want, const char *what) {
@@ -213,17 +213,12 @@ static bool replace_queries(struct scene *s, struct twin *t) {
     return replace(s, t, 1);
 }
 
-static bool replace_queries_keys(struct scene *s, struct twin *t) {
-    return replace(s, t, 2);
-}
-
 static bool replace_all(struct scene *s, struct twin *t) {
     return replace(s, t, 3);
 }
 
 TEST("relevance of a run with replaced rows is that of a model which gives these rows") {
     check_all(replace_queries, "with queries of the first head that are alike");
-    check_all(replace_queries_keys, "with queries and keys of the first head that are alike");
     check_all(replace_all, "with queries, keys and values of the first head that are alike");
 }
 

@@ -34,8 +34,9 @@ static inline double twin_activation(int act, double x) {
 static inline void twin_linear(double *y, const double *x, const double *w, const double *bias,
                                size_t N, size_t K) {
     for (size_t n = 0; n < N; n++) {
-        y[n] = bias ? bias[n] : 0;
-        for (size_t k = 0; k < K; k++) y[n] += w[n * K + k] * x[k];
+        double sum = bias ? bias[n] : 0;
+        for (size_t k = 0; k < K; k++) sum += w[n * K + k] * x[k];
+        y[n] = sum;
     }
 }
 
@@ -292,9 +293,10 @@ static inline void twin_attention(double *y, double *map, const struct twin *t, 
         for (size_t head = 0; head < h; head++) {
             double *row = map + (head * T + a) * T;
             for (size_t b = 0; b < T; b++) {
-                row[b] = table ? twin_bias(t, table, head, a, b) : 0;
+                double sum = 0;
                 for (size_t i = head * d; i < (head + 1) * d; i++)
-                    row[b] += part[0][a * A + i] * part[1][b * A + i] / sqrt((double)d);
+                    sum += part[0][a * A + i] * part[1][b * A + i];
+                row[b] = sum / sqrt((double)d) + (table ? twin_bias(t, table, head, a, b) : 0);
             }
             twin_softmax(row, T);
             for (size_t b = 0; t->more_attention && b < T; b++)
