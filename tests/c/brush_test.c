@@ -4,7 +4,7 @@
 
 #include "../../src/vit.h"
 
-enum { SIDE = 64, CELLS = 16, LINES = 400 };
+enum { SIDE = 64, CELLS = 16, LINES = 100 };
 
 static double to_segment(double x, double y, const double a[2], const double b[2]) {
     double dx = b[0] - a[0], dy = b[1] - a[1], square = dx * dx + dy * dy;

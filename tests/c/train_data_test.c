@@ -383,7 +383,7 @@ TEST("augmentation changes ever fewer images in the last epochs, and none in the
     draw_ring(source, 28);
     for (size_t i = 0; i < 784; i++) plain[i] = (float)source[i] / 255;
     for (size_t epoch = 0; epoch < EPOCHS; epoch++) {
-        size_t changed = 0, count = 1000;
+        size_t changed = 0, count = 400;
         for (size_t index = 0; index < count; index++) {
             augment_once(image, source, &settling, 3, epoch, index);
             if (!memcmp(image, plain, sizeof image)) continue;

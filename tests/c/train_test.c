@@ -90,7 +90,7 @@ static void check_same(const uint8_t *a, size_t a_size, const uint8_t *b, size_t
 
 TEST("Muon learns a small task too, alone and in threads") {
     struct recipe recipe = recipe_of(RECIPE);
-    recipe.epochs = 30;
+    recipe.epochs = 16;
     recipe.optimizer = OPTIMIZER_MUON;
     for (size_t threads = 1; threads < 4; threads += 2) {
         struct watcher watcher = {0};
@@ -111,7 +111,7 @@ TEST("a run in bfloat16 learns a small task too, and gives the same bits again")
     REQUIRE(width, "no width to change");
     memcpy(width, "\"width\": 64", 11); /* else all products are too small for bfloat16 */
     struct recipe recipe = recipe_of(json);
-    recipe.epochs = 20;
+    recipe.epochs = 10;
     for (size_t i = 0; i < 2; i++) {
         recipe.optimizer = OPTIMIZERS[i];
         recipe.precision = PRECISION_BFLOAT16;
@@ -135,7 +135,7 @@ TEST("a run in bfloat16 learns a small task too, and gives the same bits again")
 
 TEST("a run learns a small task, its file opens, and evaluation agrees with the log") {
     struct recipe recipe = recipe_of(RECIPE);
-    recipe.epochs = 30;
+    recipe.epochs = 12;
     struct watcher watcher = {0};
     size_t size = 0;
     uint8_t *bytes = trained(&recipe, "learnt", 2, &size, &watcher);
@@ -162,7 +162,7 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
             why.text);
     size_t lines = 0;
     for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
-    CHECK(lines == 31, "the log has %zu lines", lines);
+    CHECK(lines == 1 + recipe.epochs, "the log has %zu lines", lines);
     free(log);
     team_close(team);
     vit_close(model);
@@ -435,7 +435,7 @@ TEST("of the head go on: rows of classes that both models name, else all of as m
 
 TEST("a student learns from its teacher a task that its labels hide") {
     struct recipe recipe = recipe_of(RECIPE);
-    recipe.epochs = 30;
+    recipe.epochs = 12;
     struct watcher watcher = {0};
     size_t size = 0;
     uint8_t *bytes = trained(&recipe, "teacher", 2, &size, &watcher);
