@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const flags = parseInt(process.versions.node) < 22 ? ["--experimental-wasm-relaxed-simd", "--no-liftoff"] : [];
 const NO_MEMORY = 2, LOW = 1024, CANARY = 4096, PIECE = 3001, NONE = 0xffffffff;
+const ALIVE = Buffer.alloc(CANARY, 0xa5);
 // Words of struct session in src/wasm/session.c.
 const IMAGES = 12, LOGITS = 13, LAYERS = 17, WHY = 18;
 
@@ -48,13 +49,13 @@ class Instance {
 
   canary() {
     const at = this.alloc(CANARY);
-    this.bytes(at, CANARY).fill(0xa5);
+    this.bytes(at, CANARY).set(ALIVE);
     this.canaries.push(at);
   }
 
   check() {
-    if (this.low.some((byte, at) => byte !== this.bytes(0, LOW)[at])) return "the low addresses changed";
-    const dead = this.canaries.findIndex((at) => this.bytes(at, CANARY).some((byte) => byte !== 0xa5));
+    if (Buffer.compare(this.low, this.bytes(0, LOW))) return "the low addresses changed";
+    const dead = this.canaries.findIndex((at) => Buffer.compare(ALIVE, this.bytes(at, CANARY)));
     return dead < 0 ? undefined : `canary ${dead} has changed`;
   }
 
