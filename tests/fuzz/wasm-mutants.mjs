@@ -154,7 +154,7 @@ async function search(seconds, seed) {
   const modules = builds.map((name) => ({
     name,
     threads: name.endsWith("threads"),
-    module: new WebAssembly.Module(readFileSync(join(root, "build", "wasm", name, `vit.${name}.wasm`))),
+    module: new WebAssembly.Module(readFileSync(join(root, "build", "wasm", `vit.${name}.wasm`))),
   }));
   const program = join(root, "build", "native", "fuzz_mutants"), start = Date.now();
   let count = 0, opened = 0, findings = 0;

@@ -267,7 +267,7 @@ async function ablate() {
   const rows = chosenRows(values.only);
   setup.node();
   await setup.native();
-  await timed("native command", () => cmake("native", { target: "vit" }));
+  await timed("native command", () => cmake("native", { targets: ["vit"] }));
   const data = values.data ? resolve(values.data) : await mnist();
   const digest = digestOf(data);
   mkdirSync(folder, { recursive: true });

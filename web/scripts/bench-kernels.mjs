@@ -35,13 +35,13 @@ const builds = optionTypes.build.default.split(",");
 async function command(name, node) {
   if (name === "native") {
     await setup.native();
-    await build.cmake("native", { target: "vit" });
+    await build.cmake("native", { targets: ["vit"] });
     return [join(build.buildFolder("native"), "vit"), "bench"];
   }
   const { folder } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
-  await build.cmake(`wasm-${name}`, { target: "vit_bench_wasm", env });
-  const program = join(build.buildFolder(`wasm-${name}`), "vit_bench");
+  await build.cmake("wasm", { targets: [`vit_bench_wasm-${name}`], env });
+  const program = join(build.buildFolder("wasm"), `vit_bench-${name}`);
   const check = "process.exit(WebAssembly.validate(fs.readFileSync(process.argv[1])) ? 0 : 3)";
   const { code } = await run(node, ["-e", check, `${program}.wasm`], { allowFailure: true });
   if (code === 3) return undefined;

@@ -81,13 +81,9 @@ function positive(option, text) {
 
 /** Builds tests/bench/limit.c with plain SIMD and with relaxed SIMD; resolves to the files. */
 async function limits(env) {
-  const files = [];
-  for (const variant of ["simd128", "relaxed"]) {
-    const preset = `wasm-${variant}`;
-    await build.cmake(preset, { target: "vit_limit", env });
-    files.push(join(build.buildFolder(preset), `limit.${variant}.wasm`));
-  }
-  return files;
+  const variants = ["simd128", "relaxed"];
+  await build.cmake("wasm", { targets: variants.map((variant) => `vit_limit-${variant}`), env });
+  return variants.map((variant) => join(build.buildFolder("wasm"), `limit.${variant}.wasm`));
 }
 
 async function openPlace(place, { node }, limitFiles) {

@@ -9,19 +9,20 @@ import { addLines, pageWithMaps } from "./debug.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
-const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
+const variants = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
 /** The kinds of builds. In a debug build a trap names C's functions and lines. */
-export const release = { presets: "wasm", dist: "dist", page: "build/page", debug: false };
-export const debug = { presets: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
-/** The modules: those that run models, and those that train them. Each has a CMake target. */
+export const release = { preset: "wasm", dist: "dist", page: "build/page", debug: false };
+export const debug = { preset: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
+/** The modules: those that run models, and those that train them. Each has a CMake target for each variant. */
 const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
 /** A debug build does not train. */
 const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => prefix === "vit" || !debug)
-  .flatMap(([prefix, target]) => builds.map((name) => ({ name, target, file: `${prefix}.${name}.wasm` })));
-const linked = ({ name, file }, { presets }) => `build/${presets}/${name}/${file}`;
-const placed = (module, kind) => (kind.debug ? `build/debug/${module.file}` : linked(module, kind));
-const probeFile = "build/wasm/relaxed/probe.wasm";
+  .flatMap(([prefix, target]) =>
+    variants.map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
+const linked = (file, { preset }) => `build/${preset}/${file}`;
+const placed = ({ file }, kind) => (kind.debug ? `build/debug/lines/${file}` : linked(file, kind));
+const probe = { target: "vit_probe", file: "probe.wasm" };
 
 /** A preset's build folder, as in CMakePresets.json. */
 export const buildFolder = (preset) => join(root, "build", preset.replace("-", "/"));
@@ -32,26 +33,25 @@ const environment = (env) => ({ ...(which("ninja") && { CMAKE_GENERATOR: "Ninja"
 export async function configure(preset, env = {}) {
   const werror = `-DVITRINE_WERROR=${process.env.CI ? "ON" : "OFF"}`;
   const fresh = isForeign(buildFolder(preset), env.EMSCRIPTEN_ROOT) ? ["--fresh"] : [];
-  await run("cmake", ["--preset", preset, werror, ...emulator(preset), ...fresh], { env: environment(env) });
+  await run("cmake", ["--preset", preset, werror, ...emulator(), ...fresh], { env: environment(env) });
 }
 
-/** Configures and builds a CMake preset: one `target`, or everything with the tests. */
-export async function cmake(preset, { target = "all", env = {} } = {}) {
+/** Configures and builds a CMake preset: some `targets`, or everything with the tests. */
+export async function cmake(preset, { targets = ["all"], env = {} } = {}) {
   await configure(preset, env);
   const jobs = String(availableParallelism());
-  const args = ["--build", "--preset", preset, "--target", target, "--parallel", jobs];
+  const args = ["--build", "--preset", preset, "--target", ...targets, "--parallel", jobs];
   await run("cmake", args, { env: environment(env) });
 }
 
 /**
- * The Node that runs the tests of a wasm preset. In V8 11 (Node 20 and 21) only the optimising
- * compiler computes relaxed SIMD correctly, so the other one is switched off.
+ * The Node that runs the tests of wasm. In V8 11 (Node 20 and 21) only the optimising compiler
+ * computes relaxed SIMD correctly, so the other one is switched off for those.
  */
-function emulator(preset) {
-  if (!preset.startsWith("wasm-")) return [];
-  const old = preset.includes("relaxed") && parseInt(process.versions.node) < 22;
+function emulator() {
+  const old = parseInt(process.versions.node) < 22;
   const flags = old ? ["--experimental-wasm-relaxed-simd", "--no-liftoff"] : [];
-  return [`-DCMAKE_CROSSCOMPILING_EMULATOR=${[process.execPath, ...flags].join(";")}`];
+  return [`-DCMAKE_CROSSCOMPILING_EMULATOR=${process.execPath}`, `-DVITRINE_RELAXED_NODE=${flags.join(";")}`];
 }
 
 /** Whether a build folder was configured elsewhere, or with another Emscripten. */
@@ -62,24 +62,20 @@ function isForeign(folder, emscripten = "") {
   return !text.includes(`CMAKE_HOME_DIRECTORY:INTERNAL=${root}\n`) || !text.includes(emscripten);
 }
 
-/** Builds vit.<name>.wasm, vit.train.<name>.wasm and the probe; resolves to the environment that CMake needs for wasm. */
+/** Builds all modules of a kind in one graph; resolves to the environment that CMake needs for wasm. */
 export async function wasm(kind = release) {
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
-  const module = (title, preset, target, file, finish = () => {}) => step(title, {
+  const files = wasmFiles(kind);
+  await step(`wasm modules in build/${kind.preset}`, {
     inputs: ["src", "CMakeLists.txt", "CMakePresets.json", ...(kind.debug ? ["web/scripts/debug.mjs"] : [])],
     key: `${folder} ${version}`,
-    outputs: [file],
+    outputs: [linked(probe.file, kind), ...files.map((module) => placed(module, kind))],
   }, async () => {
-    await cmake(preset, { target, env });
-    await finish();
+    await cmake(kind.preset, { targets: [probe, ...files].map(({ target }) => target), env });
+    if (!kind.debug) return;
+    for (const module of files) await addLines(linked(module.file, kind), placed(module, kind), folder);
   });
-  for (const each of wasmFiles(kind)) {
-    const file = placed(each, kind);
-    const lines = () => addLines(linked(each, kind), file, folder);
-    await module(`${kind.presets} module ${each.file}`, `${kind.presets}-${each.name}`, each.target, file, kind.debug ? lines : undefined);
-  }
-  await module("wasm module probe", "wasm-relaxed", "vit_probe", probeFile);
   return env;
 }
 
@@ -99,7 +95,7 @@ export async function dist(kind = release) {
       "web/cli",
       "web/demo/heat.ts",
       ...wasmFiles(kind).map((module) => placed(module, kind)),
-      probeFile,
+      linked(probe.file, kind),
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
@@ -166,7 +162,7 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
     transform: {
       define: {
         DEBUG: String(kind.debug),
-        PROBE_WASM: JSON.stringify(readFileSync(join(root, probeFile), "base64")),
+        PROBE_WASM: JSON.stringify(readFileSync(join(root, linked(probe.file, kind)), "base64")),
       },
     },
   });
@@ -222,11 +218,16 @@ export async function packages() {
   await setup.npmPackages();
 }
 
+/** Installs all that a build needs: npm's packages and Emscripten, at the same time. */
+export async function tools() {
+  await Promise.all([packages(), setup.emscripten()]);
+}
+
 if (isMain(import.meta)) {
   await main(async () => {
     const { values } = parseArgs({ options: { help: { type: "boolean" } } });
     if (values.help) return say("npm run build: the wasm modules, the package in dist, the page in build/page");
-    await packages();
+    await tools();
     await wasm();
     await dist();
     await page();

@@ -1,8 +1,8 @@
 // A debug build's additions: modules with a table of C's lines, and a page with source maps.
 // web/run/lines.ts reads the table when a module traps.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Trouble, root, run, which } from "./lib.mjs";
 
 /** The section's name, as in web/run/lines.ts. */
@@ -26,6 +26,7 @@ export async function addLines(from, to, emscripten) {
   });
   if (places.size === 0) throw new Trouble(`${from}: expected DWARF that tells lines, got none`);
   const table = JSON.stringify({ places: [...places.keys()], rows });
+  mkdirSync(dirname(join(root, to)), { recursive: true });
   writeFileSync(join(root, to), Buffer.concat([module, section(SECTION, Buffer.from(table))]));
 }
 

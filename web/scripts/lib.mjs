@@ -103,12 +103,12 @@ function guardSilence(child, minutes) {
   };
 }
 
-/** Prints a step's name, does the step, prints how long it took. */
+/** Prints a step's name, does the step, prints how long it took. Steps may run at the same time. */
 export async function timed(name, body) {
   say(`▸ ${name}`);
   const start = performance.now();
   const result = await body();
-  say(`  done in ${seconds(start)}`);
+  say(`  ${name}: ${seconds(start)}`);
   return result;
 }
 

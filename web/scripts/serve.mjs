@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEADERS } from "../demo/headers.mjs";
+import { Trouble } from "./lib.mjs";
 
 const TYPES = {
   ".css": "text/css; charset=utf-8",
@@ -44,6 +45,13 @@ export async function serve(folder, { port = 0, orNext = false } = {}) {
       if (error.code !== "EADDRINUSE" || port >= last) throw error;
     }
   }
+}
+
+/** The option --port as a number; undefined if it is left out. */
+export function portOf(text) {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65536) return Number(text);
+  throw new Trouble(`--port: expected a number from 0 to 65535, got "${text}"`);
 }
 
 const headersOf = (code) => ({ ...HEADERS, ...(code === 405 && { Allow: "GET, HEAD" }), "Cache-Control": "no-cache" });

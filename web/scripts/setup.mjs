@@ -106,6 +106,15 @@ export async function native() {
   say("  OpenBLAS is not here (Debian: libopenblas-pthread-dev): training will be slower");
 }
 
+/** A python3 that has torchvision; undefined if there is none and none can be installed. */
+export async function torchvision() {
+  const find = async () => {
+    const python = which("python3");
+    return python && (await run(python, ["-c", "import torchvision"], { allowFailure: true })).code === 0 ? python : undefined;
+  };
+  return (await find()) ?? ((await wanted("python3-torchvision", "python3-pil")) ? find() : undefined);
+}
+
 // ---- Clang, its tools and its fuzzer
 
 /** The path of clang-format or clang-tidy 14; undefined if it cannot be installed. */
@@ -167,8 +176,11 @@ export async function fuzzers() {
 
 // ---- Emscripten
 
+let foundEmscripten;
 /** The first new enough Emscripten out of $EMSDK's, the PATH's and ours: { folder, version }. */
-export async function emscripten() {
+export const emscripten = () => (foundEmscripten ??= findEmscripten());
+
+async function findEmscripten() {
   await need(tools);
   const ours = join(cacheFolder, "emscripten", "emscripten");
   const found = places(ours).map((folder) => ({ folder, version: emscriptenVersion(folder) }))

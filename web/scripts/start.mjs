@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
 import { Trouble, main, root, say } from "./lib.mjs";
-import { serve } from "./serve.mjs";
+import { portOf, serve } from "./serve.mjs";
 
 const help = `npm start [-- --port N] [--debug]
 
@@ -15,12 +15,6 @@ address. What is up to date is not done again.
   --debug    a build with DWARF and source maps: where the wasm module traps, the error
              (the page's status line, the console) names C's functions and lines
   --help     this text`;
-
-function portOf(text) {
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) < 65536) return Number(text);
-  throw new Trouble(`--port: expected a number from 0 to 65535, got "${text}"`);
-}
 
 /** Serves a built page at `port`, or without one at the first free port from 5173 on. */
 async function servePage(folder, port) {
@@ -39,8 +33,8 @@ await main(async () => {
   });
   if (values.help) return say(help);
   const port = portOf(values.port);
-  await build.packages();
   const kind = values.debug ? build.debug : build.release;
+  await build.tools();
   await build.wasm(kind);
   await build.dist(kind);
   await build.page(kind);

@@ -49,7 +49,7 @@ async function prepared(pens) {
   in weights/README.md. To train without them, give build/native/vit train a recipe without "drawings".`);
   }
   await setup.native();
-  await timed("native command", () => cmake("native", { target: "vit" }));
+  await timed("native command", () => cmake("native", { targets: ["vit"] }));
   return { data: await mnist(), strokes };
 }
 
