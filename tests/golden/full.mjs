@@ -1,6 +1,6 @@
 // Runs full.py's model through the API: each build loads the model by its path and classifies the
-// same photos. Prints how far the logits are from torchvision's, the times and the memory. Run by
-// hand:
+// same photos. Prints how far the logits are from torchvision's, the times and the memory. npm run
+// test:full runs it:
 //
 //     node tests/golden/full.mjs FOLDER
 import { execFileSync } from "node:child_process";

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A ViT-B/16 of full size by torchvision alone, with which full.mjs compares. Run by hand.
+"""A ViT-B/16 of full size by torchvision alone, with which full.mjs compares: npm run test:full.
 
     python3 tests/golden/full.py FOLDER [F32|F16|BF16] [PHOTO.png …]     torchvision from 0.14 on
     node tests/golden/full.mjs FOLDER
@@ -8,7 +8,7 @@ The weights are random, from a seed, and far from their usual start, so that a 0
 mistake. Writes to FOLDER, 350 MB in F32:
 
 model.safetensors   torchvision's state_dict, with tensors in the given type
-NAME.rgb            a photo's bytes; by default the photos in shared/photos beside the repository
+NAME.rgb            a photo's bytes; by default of shared/photos beside the repository, or of web/page.png
 expected.json       torchvision's results for each photo, prepared by its transforms, in float64
 """
 
@@ -51,8 +51,9 @@ def prepared(photo, mode):
 
 def main():
     folder, dtype = pathlib.Path(sys.argv[1]), (sys.argv[2:] or ["F32"])[0]
-    usual = pathlib.Path(__file__).resolve().parents[3] / "shared" / "photos"
-    photos = [pathlib.Path(path) for path in sys.argv[3:]] or sorted(usual.glob("*.png"))
+    root = pathlib.Path(__file__).resolve().parents[2]
+    usual = sorted((root.parent / "shared" / "photos").glob("*.png")) or [root / "web" / "page.png"]
+    photos = [pathlib.Path(path) for path in sys.argv[3:]] or usual
     folder.mkdir(parents=True, exist_ok=True)
     model = random_model(dtype)
     tensors = {name: (dtype, p) for name, p in model.state_dict().items()}

@@ -10,25 +10,25 @@ const plain = (text) => text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole
   return String.fromCodePoint(decimal ? Number(decimal) : parseInt(hex, 16));
 });
 
-/** Each program of a report: its name, whether it failed according to ctest, and its output. */
-function programs(xml) {
+/** Each file of a report: its name, seconds, whether it failed according to ctest, and its output. */
+function testFiles(xml) {
   return [...xml.matchAll(/<testcase\b([^>]*)>(.*?)<\/testcase>/gs)].map(([, attributes, body]) => {
     const attribute = (name) => plain(attributes.match(new RegExp(`\\b${name}="([^"]*)"`))[1]);
     const output = body.match(/<system-out>(.*?)<\/system-out>/s)?.[1] ?? "";
-    return { name: attribute("name"), failed: attribute("status") !== "run", output: plain(output) };
+    return { name: attribute("name"), seconds: Number(attribute("time")), failed: attribute("status") !== "run", output: plain(output) };
   });
 }
 
-/** A program's counts. A failed program that counted no failure, as in a crash, counts as one. */
-function counted({ name, failed, output }) {
+/** A file's counts. A failed file that counted no failure, as in a crash, counts as one. */
+function counted({ name, seconds, failed, output }) {
   const line = output.match(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/m) ?? [];
   const [passed, failures, skipped] = [1, 2, 3].map((i) => Number(line[i] ?? 0));
   const skips = [...output.matchAll(/^ +(.*)\nskipped +(.*)$/gm)].map(([, reason, test]) => ({ test, reason }));
-  return { name, passed, failed: failures || Number(failed), skipped, skips };
+  return { name, seconds, passed, failed: failures || Number(failed), skipped, skips };
 }
 
 /**
- * Runs ctest and resolves to each program's { name, passed, failed, skipped, skips }; `skips` holds
+ * Runs ctest and resolves to each file's { name, seconds, passed, failed, skipped, skips }; `skips` holds
  * { test, reason }.
  */
 export async function ctest(args, options) {
@@ -37,7 +37,7 @@ export async function ctest(args, options) {
   const whole = ["passed", "failed"].flatMap((which) => [`--test-output-size-${which}`, String(2 ** 24)]);
   try {
     await run("ctest", [...args, ...whole, "--output-junit", report], options);
-    return programs(readFileSync(report, "utf8")).map(counted);
+    return testFiles(readFileSync(report, "utf8")).map(counted);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,10 +1,11 @@
-// npm test: runs all tests, from the C core to the page in a browser.
-import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+// npm test: runs the tests, from the C core to the page in a browser. npm run test:full runs all.
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { parseArgs, stripVTControlCharacters } from "node:util";
+import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
+import { changedFiles, stagesOf } from "./changed.mjs";
 import { ctest } from "./ctest.mjs";
 import { Trouble, main, root, run, say, timed } from "./lib.mjs";
 import { findMnist } from "./data.mjs";
@@ -15,97 +16,116 @@ import * as setup from "./setup.mjs";
 const jobs = String(availableParallelism());
 /** Options for a test program. The longest test prints nothing for about a minute. */
 const tests = { show: true, allowFailure: true, silence: 10 };
+const none = { passed: 0, failed: 0, skipped: 0 };
+const skipped = (why) => ({ ...none, skipped: 1, why });
 
-/** The tests in which engines differ, and the story's. All of tests/browser would take many minutes. */
-const firefoxTests = () => readdirSync(join(root, "tests/browser")).map((name) => `tests/browser/${name}`)
-  .filter((path) => /\/(api|page|drawing|slow|story|story-[\w-]+)\.test\.mjs$/.test(path));
+/** The tests in which engines differ; `full` adds the story's. */
+const firefoxTests = (full) => testsIn("tests/browser")
+  .filter((path) => (full ? /\/(api|page|drawing|slow|story|story-[\w-]+|engines)\.test\.mjs$/ : /\/(api|drawing|engines)\.test\.mjs$/).test(path));
 
-/** Each stage builds what it tests, runs it, and resolves to { passed, failed, skipped }. */
+/**
+ * Each stage: what it tests, its budget in seconds on two quiet cores with everything built from
+ * nothing, and a function that builds and runs, and resolves to { passed, failed, skipped, files }.
+ * `full` is what npm run test:full asks for. A stage without a budget runs only there.
+ */
 const stages = {
-  lint: ["format and rules, as npm run lint", () => lint()],
-  c: ["C, natively under ASan and UBSan", async () => {
+  lint: ["format and rules, as npm run lint", 40, (full) => lint({ deep: full })],
+  c: ["C, natively under ASan and UBSan", 60, async (full) => {
     await setup.native();
-    return cTests("sanitize");
+    return cTests("sanitize", full);
   }],
-  native: ["C, natively as released", async () => {
+  native: ["C, natively as released", 40, async (full) => {
     await setup.native();
-    return cTests("native");
+    return cTests("native", full);
   }],
-  fuzz: ["hostile files by libFuzzer", async () => {
+  fuzz: ["hostile files by libFuzzer", 30, async (full) => {
     const bits = await fuzz.buildAll();
     const missing = [64, 32].filter((each) => !bits.includes(each));
-    const counts = bits.length ? await fuzz.shortly(4, bits) : none;
+    const counts = bits.length ? await fuzz.shortly(full ? 60 : 2, bits) : none;
     const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
-  wasm: ["C, compiled to wasm, under Node", async () => {
+  wasm: ["C, compiled to wasm, under Node", 90, async (full) => {
     const env = await build.wasm();
-    const counts = [];
-    for (const variant of ["scalar", "simd128", "relaxed"]) counts.push(await cTests(`wasm-${variant}`, env));
-    return sum(counts);
+    return cTests("wasm", full, env);
   }],
-  mutants: ["hostile files in wasm", async () => {
+  mutants: ["hostile files in wasm", 15, async (full) => {
     await setup.native();
-    await timed("build of fuzz_mutants", () => build.cmake("native", { target: "fuzz_mutants" }));
+    await timed("build of fuzz_mutants", () => build.cmake("native", { targets: ["fuzz_mutants"] }));
     await build.wasm();
     const node = await setup.currentNode();
-    const counts = await script("tests/fuzz/wasm-mutants.mjs", ["20"], node);
-    return node ? counts : { ...counts, skipped: 1, why: "no current Node here, so the mutants ran under this one" };
+    const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "8"], node);
+    return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
-  node: ["API under Node", async () => {
+  node: ["API under Node", 100, async (full) => {
     await buildPackage();
-    return nodeTests(["tests/node", "tests/bench"]);
+    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench"), ...(full ? testsIn("tests/node/full") : [])]);
   }],
-  package: ["package: publint, arethetypeswrong", async () => {
+  package: ["package: publint, arethetypeswrong", 12, async () => {
     await buildPackage();
     return sum([
       await check("publint", []),
       await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "--format", "ascii"]),
     ]);
   }],
-  page: ["page in Chromium", async () => {
+  page: ["page in Chromium", 480, async () => {
     const chromium = await setup.chromium();
-    if (!chromium) {
-      return { ...none, skipped: 1, why: "no Chromium here: install one, or name it in $CHROMIUM" };
-    }
-    await buildPackage();
-    await build.page();
-    return nodeTests(["tests/browser"], { VITRINE_BROWSER: "chromium", CHROMIUM: chromium });
+    if (!chromium) return skipped("no Chromium here: install one, or name it in $CHROMIUM");
+    await buildPage();
+    return inChromium(chromium, testsIn("tests/browser"));
   }],
-  firefox: ["API and page in Firefox", async () => {
+  firefox: ["API and page in Firefox", 80, async (full) => {
     const firefox = await setup.firefox();
-    if (!firefox) {
-      return { ...none, skipped: 1, why: "no Firefox here: install one, or name it in $FIREFOX" };
-    }
-    await buildPackage();
-    await build.page();
-    return nodeTests(firefoxTests(), { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
+    if (!firefox) return skipped("no Firefox here: install one, or name it in $FIREFOX");
+    await buildPage();
+    return nodeTests(firefoxTests(full), { VITRINE_BROWSER: "firefox", FIREFOX: firefox });
   }],
-  webkit: ["API and page in WebKitGTK", async () => {
+  webkit: ["API and page in WebKitGTK", 25, async () => {
     const webkit = await setup.webkit();
-    if (!webkit) {
-      return { ...none, skipped: 1, why: "no WebKitGTK here: install webkit2gtk-driver and xvfb" };
-    }
-    await buildPackage();
-    await build.page();
-    return nodeTests(["tests/browser/api.test.mjs", "tests/webkit"], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
+    if (!webkit) return skipped("no WebKitGTK here: install webkit2gtk-driver and xvfb");
+    await buildPage();
+    return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/webkit")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
-  debug: ["debug build: traps by C's lines", async () => {
+  debug: ["debug build: traps by C's lines", 25, async () => {
     await build.packages();
     for (const step of [build.wasm, build.dist, build.page]) await step(build.debug);
-    return nodeTests(["tests/debug"], { CHROMIUM: (await setup.chromium()) ?? "" });
+    return nodeTests(testsIn("tests/debug"), { CHROMIUM: (await setup.chromium()) ?? "" });
+  }],
+  bundlers: ["the packed package in bundlers and engines", undefined, async () => {
+    await buildPackage();
+    return script("web/scripts/ecosystem.mjs", []);
+  }],
+  golden: ["a model of full size beside torchvision", undefined, async () => {
+    const python = await setup.torchvision();
+    if (!python) return skipped("no torchvision here: install it (Debian: python3-torchvision)");
+    await buildPackage();
+    const folder = mkdtempSync(join(tmpdir(), "vitrine-full-"));
+    try {
+      await timed("a ViT-B/16 by torchvision", () => run(python, ["tests/golden/full.py", folder]));
+      return await script("tests/golden/full.mjs", [folder]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   }],
 };
 const names = Object.keys(stages);
+const everyday = names.filter((name) => stages[name][1] !== undefined);
 
-const help = `npm test [-- --only ${names.join(",")}]
+const help = `npm test [-- --only ${everyday.join(",")}]
+npm test -- --changed [COMMIT]
+npm run test:full [-- --only ${names.join(",")}]
 
 Installs what is missing as npm start does (and, on Debian as root, a C compiler, zlib,
 libpng, OpenBLAS, Chromium, Firefox, WebKitGTK), builds, and runs the tests:
 
-${names.map((name) => `  ${name.padEnd(8)} ${stages[name][0]}`).join("\n")}`;
+${names.map((name) => `  ${name.padEnd(9)} ${stages[name][0]}`).join("\n")}
 
-const none = { passed: 0, failed: 0, skipped: 0 };
+  --only     some stages
+  --changed  the stages that the files changed since COMMIT can touch (HEAD: what is not committed)
+
+npm run test:full runs the last two stages too, all C tests in each build, the whole story in
+Firefox, and searches for hostile files longer.`;
+
 const sum = (counts) => counts.reduce((total, count) => ({
   passed: total.passed + count.passed,
   failed: total.failed + count.failed,
@@ -118,31 +138,55 @@ async function buildPackage() {
   await build.dist();
 }
 
-/** Runs the C tests. Each is a program that prints "N passed, N failed". */
-async function cTests(preset, env) {
+async function buildPage() {
+  await buildPackage();
+  await build.page();
+}
+
+/** Every *.test.mjs of a folder. */
+const testsIn = (folder) => readdirSync(join(root, folder)).sort()
+  .filter((name) => name.endsWith(".test.mjs")).map((name) => join(folder, name));
+
+/** Runs the C tests of a preset. vit_tests prints "N passed, N failed" for each file. */
+async function cTests(preset, full, env) {
   await timed(`build of ${preset}`, () => build.cmake(preset, { env }));
   const data = findMnist();
   const more = { ...env, ...(data && { VITRINE_DATA: data }), UBSAN_OPTIONS: "print_stacktrace=1" };
-  const programs = await ctest(["--preset", preset, "--parallel", jobs], { ...tests, env: more });
-  if (programs.length === 0) throw new Trouble(`ctest ran no test of the preset ${preset}`);
-  for (const { test, reason } of programs.flatMap(({ skips }) => skips)) say(`– ${test}: ${reason}`);
-  return sum(programs);
+  const some = full ? [] : ["--label-exclude", "^again$"];
+  const files = await ctest(["--preset", preset, "--parallel", jobs, ...some], { ...tests, env: more });
+  if (files.length === 0) throw new Trouble(`ctest ran no test of the preset ${preset}`);
+  for (const { test, reason } of files.flatMap(({ skips }) => skips)) say(`– ${test}: ${reason}`);
+  return { ...sum(files), files: files.map(({ name, seconds }) => [name, seconds]) };
 }
 
-async function nodeTests(folders, env = {}) {
-  const files = folders.flatMap((folder) => folder.endsWith(".test.mjs") ? [folder] :
-    readdirSync(join(root, folder)).sort()
-      .filter((name) => name.endsWith(".test.mjs"))
-      .map((name) => join(folder, name)));
-  if (files.length === 0) throw new Trouble(`no *.test.mjs in ${folders.join(", ")}`);
-  const reporter = process.env.CI ? "tap" : "spec";
-  const { output } = await run(process.execPath,
-    ["--test", `--test-reporter=${reporter}`, ...files], { ...tests, env });
-  const plain = stripVTControlCharacters(output);
-  const [passed, failed, cancelled, skipped] = ["pass", "fail", "cancelled", "skipped"].map((word) =>
-    Number(plain.match(new RegExp(`^(?:#|ℹ) ${word} (\\d+)$`, "m"))?.[1] ?? NaN));
-  if (Number.isNaN(passed + failed)) throw new Trouble("node --test gave no summary");
-  return { passed, failed: failed + cancelled, skipped };
+/** Runs *.test.mjs by node --test, as many files at a time as there are cores. */
+async function nodeTests(files, env = {}) {
+  if (files.length === 0) throw new Trouble("no *.test.mjs to run");
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  const report = join(folder, "report.json");
+  try {
+    await run(process.execPath, [
+      "--test", `--test-concurrency=${jobs}`,
+      `--test-reporter=${process.env.CI ? "tap" : "spec"}`, "--test-reporter-destination=stdout",
+      "--test-reporter=./web/scripts/reporter.mjs", `--test-reporter-destination=${report}`,
+      ...files,
+    ], { ...tests, env });
+    const { files: seconds, ...counts } = JSON.parse(readFileSync(report, "utf8"));
+    return { ...counts, files: Object.entries(seconds).map(([path, each]) => [basename(path), each]) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Runs tests in one Chromium, in which each file has contexts of its own. */
+async function inChromium(executable, files) {
+  const { launchServer } = await import("../../tests/browser/browsers.mjs");
+  const server = await launchServer(executable);
+  try {
+    return await nodeTests(files, { VITRINE_BROWSER: "chromium", CHROMIUM: executable, VITRINE_BROWSER_SERVER: server.wsEndpoint() });
+  } finally {
+    await server.close();
+  }
 }
 
 /** Runs one of our scripts as a test. */
@@ -157,8 +201,8 @@ async function check(command, args) {
   return { ...none, [code === 0 ? "passed" : "failed"]: 1 };
 }
 
-function chosen(only) {
-  if (only === undefined) return names;
+function chosen(only, full) {
+  if (only === undefined) return full ? names : everyday;
   const wanted = only.split(",");
   const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -167,36 +211,56 @@ function chosen(only) {
   return wanted;
 }
 
+/** The stages of `--changed`, in order. */
+async function touched(since) {
+  const files = await changedFiles(since);
+  const some = stagesOf(files);
+  const wanted = everyday.filter((name) => some.has(name));
+  say(`${files.length} changed files: ${wanted.join(",") || "no stage"}`);
+  return wanted;
+}
+
 /** Runs a stage. A failed stage is printed and counted, and the others still run. */
-async function attempt(name) {
-  const [title, body] = stages[name];
+async function attempt(name, full) {
+  const [title, budget, body] = stages[name];
   const start = performance.now();
   say(`\n━━ ${title}`);
-  const counts = await body().catch((error) => ({
+  const counts = await body(full).catch((error) => ({
     ...none,
     failed: 1,
     why: error instanceof Trouble ? error.message : error.stack,
   }));
   if (counts.why) say(`${counts.failed ? "✗" : "–"} ${counts.why}`);
-  return { title, ...counts, seconds: (performance.now() - start) / 1000 };
+  const seconds = (performance.now() - start) / 1000;
+  const slowest = (counts.files ?? []).sort((a, b) => b[1] - a[1]).slice(0, 10);
+  if (slowest.length) say(`  slowest: ${slowest.map(([file, each]) => `${file} ${each.toFixed(1)} s`).join(", ")}`);
+  say(`  ${seconds.toFixed(1)} s in all`);
+  return { name, title, budget, ...counts, seconds };
 }
 
-function table(results) {
-  const row = (cells) => cells[0].padEnd(38) + cells.slice(1).map((cell) => String(cell).padStart(9)).join("");
-  say(`\n${row(["", "passed", "failed", "skipped", "seconds"])}`);
-  for (const { title, passed, failed, skipped, seconds } of results) {
-    say(row([title, passed, failed, skipped, seconds.toFixed(1)]));
+function table(results, full) {
+  const row = (cells) => cells[0].padEnd(44) + cells.slice(1).map((cell) => String(cell).padStart(9)).join("");
+  say(`\n${row(["", "passed", "failed", "skipped", "seconds", "budget"])}`);
+  for (const { title, passed, failed, skipped, seconds, budget } of results) {
+    say(row([title, passed, failed, skipped, seconds.toFixed(1), full ? "" : budget]));
   }
+  const late = full ? [] : results.filter(({ seconds, budget }) => seconds > budget);
+  if (late.length) say(`\n! over budget: ${late.map(({ name, seconds, budget }) => `${name} ${seconds.toFixed(0)} s of ${budget}`).join(", ")}`);
   const total = sum(results);
   say(`\n${total.passed} passed, ${total.failed} failed`);
   return total.failed;
 }
 
 await main(async () => {
-  const { values } = parseArgs({ options: { only: { type: "string" }, help: { type: "boolean" } } });
+  const { values, positionals } = parseArgs({
+    options: { only: { type: "string" }, changed: { type: "boolean" }, full: { type: "boolean" }, help: { type: "boolean" } },
+    allowPositionals: true,
+  });
   if (values.help) return say(help);
+  if (positionals.length > (values.changed ? 1 : 0)) throw new Trouble(`expected options only, got "${positionals[0]}"; see npm test -- --help`);
   setup.node();
+  const wanted = values.changed ? await touched(positionals[0]) : chosen(values.only, values.full);
   const results = [];
-  for (const name of chosen(values.only)) results.push(await attempt(name));
-  process.exitCode = table(results) ? 1 : 0;
+  for (const name of wanted) results.push(await attempt(name, values.full));
+  process.exitCode = table(results, values.full) ? 1 : 0;
 });
