@@ -33,7 +33,7 @@ const environment = (env) => ({ ...(which("ninja") && { CMAKE_GENERATOR: "Ninja"
 export async function configure(preset, env = {}) {
   const werror = `-DVITRINE_WERROR=${process.env.CI ? "ON" : "OFF"}`;
   const fresh = isForeign(buildFolder(preset), env.EMSCRIPTEN_ROOT) ? ["--fresh"] : [];
-  await run("cmake", ["--preset", preset, werror, ...emulator(), ...fresh], { env: environment(env) });
+  await run("cmake", ["--preset", preset, werror, ...emulator(preset), ...fresh], { env: environment(env) });
 }
 
 /** Configures and builds a CMake preset: some `targets`, or everything with the tests. */
@@ -48,7 +48,8 @@ export async function cmake(preset, { targets = ["all"], env = {} } = {}) {
  * The Node that runs the tests of wasm. In V8 11 (Node 20 and 21) only the optimising compiler
  * computes relaxed SIMD correctly, so the other one is switched off for those.
  */
-function emulator() {
+function emulator(preset) {
+  if (preset !== "wasm") return [];
   const old = parseInt(process.versions.node) < 22;
   const flags = old ? ["--experimental-wasm-relaxed-simd", "--no-liftoff"] : [];
   return [`-DCMAKE_CROSSCOMPILING_EMULATOR=${process.execPath}`, `-DVITRINE_RELAXED_NODE=${flags.join(";")}`];
