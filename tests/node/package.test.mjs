@@ -73,7 +73,7 @@ test("npm pack holds only the files that a user needs", async () => {
   const allowed = [
     /^dist\/((load|run|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES)\.md)$/,
-    /^dist\/(vit|worker|train|train-worker|pickle|translate|impostors|cli)\.js(\.map)?$/,
+    /^dist\/(vit|worker|train|train-worker|pickle|translate|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
@@ -84,7 +84,7 @@ test("npm pack holds only the files that a user needs", async () => {
       path,
     );
   const modules = [...variants, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(paths.includes(path), path);
   }
 });
@@ -125,7 +125,7 @@ for (const [name, most, what] of [
 }
 
 test("all JavaScript of a page, minified, and one wasm module are at most 80 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^commands|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
@@ -151,7 +151,7 @@ test("nothing of training is loaded by a page that only classifies", async () =>
 });
 
 test("the installed JavaScript is readable: short lines, names, and the comments for bundlers", () => {
-  for (const name of ["vit", "worker", "train", "train-worker", "pickle", "translate", "cli"]) {
+  for (const name of ["vit", "worker", "train", "train-worker", "pickle", "translate", "commands"]) {
     const source = read(`dist/${name}.js`).toString();
     const longest = Math.max(...source.split("\n").map((line) => (line.includes("data:") ? 0 : line.length)));
     assert.ok(longest < 4000, `${name}: a line of ${longest}`); // the probe's module is a long line
@@ -177,12 +177,14 @@ test("the command is a program of its own that imports only the library, Node an
   const { bin, dependencies, peerDependenciesMeta } = JSON.parse(read("package.json"));
   assert.equal(dependencies, undefined);
   assert.equal(peerDependenciesMeta.sharp.optional, true);
-  const source = await minified("cli.js"); // without comments
+  const source = await minified("commands.js"); // without comments
   assert.match(read(bin.vitrine).toString(), /^#!\/usr\/bin\/env node\n/);
   assert.equal(statSync(new URL(bin.vitrine, root)).mode & 0o111, 0o111);
-  const imported = [...source.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
-  const others = imported.filter((name) => !name.startsWith("node:"));
+  const imported = (code) => [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["'`]([^"'`]+)["'`]/g)].map(([, name]) => name);
+  const others = imported(source).filter((name) => !name.startsWith("node:"));
   assert.deepEqual([...new Set(others)].sort(), ["./train.js", "./vit.js", "sharp"]);
+  assert.deepEqual(imported(await minified("cli.js")), ["./commands.js"]);
+  assert.doesNotMatch(source, /\bprocess\b/, "its streams and signals are given");
   assert.doesNotMatch(source, /from\s*["'`]\.\/train/, "only who trains loads it");
   for (const name of ["vit", "worker"]) assert.doesNotMatch(await minified(`${name}.js`), /\bsharp\b/);
 });

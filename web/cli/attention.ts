@@ -6,7 +6,6 @@ import { textOf, UsageError } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
 import { type HeatMap, overlay } from "./overlay.ts";
 import { type Read, withoutName } from "./photos.ts";
-import { complain, printJson, printLine, status } from "./terminal.ts";
 import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
 
 /** One photo's map in the JSON output, or the error that took its place. */
@@ -32,19 +31,20 @@ export const attention: PhotoCommand = {
     const out = textOf(values, "out");
     const places = placesOf(out, files, json);
     return async (tools) => {
+      const { terminal } = tools;
       const view = viewFor(tools.vit.config);
       if (out !== undefined && isFolder(out)) await makeFolder(out);
       const reports: Report[] = [];
       for await (const group of tools.photos.groups(files)) {
         for (const read of group) {
-          status(`${reports.length}/${files.length} photos`);
+          terminal.status(`${reports.length}/${files.length} photos`);
           const report = await look(tools, view, read, places[reports.length]);
-          if (report.error !== undefined) complain(`${report.file}: ${report.error}`);
-          if (lines) printLine(report);
+          if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
+          if (lines) terminal.printLine(report);
           reports.push(report);
         }
       }
-      if (json && !lines) printJson(reports);
+      if (json && !lines) terminal.printJson(reports);
       return reports.every(({ error }) => error === undefined);
     };
   },

@@ -2,13 +2,15 @@ import { type Classification, type Vit, VitError } from "vitrine";
 import { type PhotoCommand, refusal } from "./command.ts";
 import { textOf, whole } from "./options.ts";
 import { type Read, withoutName } from "./photos.ts";
-import { complain, printJson, printLine, printRow, status } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 const DEFAULT_LINES = 1;
 const DEFAULT_JSON = 5;
 
-type Judged = Pick<Classification, "classes" | "uncertain" | "milliseconds">;
-type Answer = { readonly file: string } & (Judged | { readonly error: string });
+interface Judged extends Pick<Classification, "classes" | "uncertain" | "milliseconds"> {
+  readonly file: string;
+}
+type Answer = Judged | { readonly file: string; readonly error: string };
 
 export const classify: PhotoCommand = {
   about: "classify photos: one line each with file, label, probability and, if unsure, `uncertain`",
@@ -24,16 +26,19 @@ export const classify: PhotoCommand = {
     const json = lines || values["json"] === true;
     const top = textOf(values, "top");
     const topK = top === undefined ? (json ? DEFAULT_JSON : DEFAULT_LINES) : whole("--top", top, 1);
-    return async ({ vit, photos }) => {
+    return async ({ vit, photos, terminal }) => {
       const answers: Answer[] = [];
       for await (const group of photos.groups(files)) {
-        status(`${answers.length}/${files.length} photos`);
+        terminal.status(`${answers.length}/${files.length} photos`);
         const judged = await judge(vit, group, topK);
-        judged.forEach(json ? tellError : tell);
-        if (lines) judged.forEach(printLine);
+        for (const answer of judged) {
+          if ("error" in answer) terminal.complain(`${answer.file}: ${answer.error}`);
+          else if (!json) tell(terminal, answer);
+          if (lines) terminal.printLine(answer);
+        }
         answers.push(...judged);
       }
-      if (json && !lines) printJson(answers);
+      if (json && !lines) terminal.printJson(answers);
       return answers.every((answer) => !("error" in answer));
     };
   },
@@ -64,15 +69,10 @@ function answerOf(file: string, judged: Classification | VitError): Answer {
   return { file, classes, uncertain, milliseconds };
 }
 
-const tellError = (answer: Answer): void => {
-  if ("error" in answer) complain(`${answer.file}: ${answer.error}`);
-};
-
 /** Prints an answer in the format of `vit classify`. */
-function tell(answer: Answer): void {
-  if ("error" in answer) return tellError(answer);
-  answer.classes.forEach(({ label, p }, rank) => {
-    const unsure = answer.uncertain && rank === 0 ? ["uncertain"] : [];
-    printRow([answer.file, label, p.toFixed(4), ...unsure]);
+function tell(terminal: Terminal, { file, classes, uncertain }: Judged): void {
+  classes.forEach(({ label, p }, rank) => {
+    const unsure = uncertain && rank === 0 ? ["uncertain"] : [];
+    terminal.printRow([file, label, p.toFixed(4), ...unsure]);
   });
 }

@@ -1,10 +1,18 @@
 import { availableParallelism } from "node:os";
 import { type LoadOptions, type Vit, VitError, type WeightsSource } from "vitrine";
+import type { Signals } from "./interrupt.ts";
 import { type Options, oneOf, textOf, type Values, whole } from "./options.ts";
 import type { Photos } from "./photos.ts";
+import type { Terminal } from "./terminal.ts";
 
-/** The model and the photo decoder of a command. */
-export interface Tools {
+/** What every command works with. */
+export interface Base {
+  readonly terminal: Terminal;
+  readonly signals: Signals;
+}
+
+/** With the model and the photo decoder. */
+export interface Tools extends Base {
   readonly vit: Vit;
   readonly photos: Photos;
 }
@@ -26,20 +34,20 @@ export interface PhotoCommand extends Words {
 /** A command whose operand is the model itself. */
 export interface ModelCommand extends Words {
   readonly operand: "MODEL";
-  plan(values: Values, operands: readonly string[]): Work<Pick<Tools, "vit">>;
+  plan(values: Values, operands: readonly string[]): Work<Omit<Tools, "photos">>;
 }
 
 /** A command that has only options. */
 export interface PlainCommand extends Words {
   readonly operand: "";
-  plan(values: Values): Work<void>;
+  plan(values: Values): Work<Base>;
 }
 
 export type Command = PhotoCommand | ModelCommand | PlainCommand;
 
 const VARIANTS = ["auto", "relaxed", "simd128", "scalar"] as const;
 
-/** The path is seen from dist/cli.js. */
+/** The path is seen from dist/commands.js. */
 const DIGITS = new URL("../weights/digits.safetensors", import.meta.url);
 
 /**

@@ -6,28 +6,28 @@ import { type DataSet, type Example, SHARE } from "./examples.ts";
 import { openFolders } from "./folders.ts";
 import { findIdx, openIdx } from "./idx.ts";
 import { withoutName } from "./photos.ts";
-import { complain, status } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The trainer counts classes in a byte, and 255 is no class. */
 const MOST_CLASSES = 255;
 
 /** @param share of each class to measure on; undefined: SHARE, or the folder's own part. */
-export async function openData(path: string, share: number | undefined): Promise<DataSet> {
+export async function openData(path: string, share: number | undefined, terminal: Terminal): Promise<DataSet> {
   const idx = await findIdx(path);
-  const data = idx ? await openIdx(path, idx, share ?? SHARE) : await openFolders(path, share);
+  const data = idx ? await openIdx(path, idx, share ?? SHARE) : await openFolders(path, share, terminal);
   const { length } = data.labels;
   if (length >= 2 && length <= MOST_CLASSES) return data;
   throw new Error(`${path}: expected 2 to ${MOST_CLASSES} classes, got ${length}`);
 }
 
 /** Adds all examples to a trainer. Names those that it cannot take, and then throws. */
-export async function fill(trainer: Trainer, data: DataSet): Promise<void> {
+export async function fill(trainer: Trainer, data: DataSet, terminal: Terminal): Promise<void> {
   let done = 0;
   let refused = 0;
   for await (const group of data.groups(trainer.config)) {
-    status(`${done}/${data.parts.length} images`);
+    terminal.status(`${done}/${data.parts.length} images`);
     for (const part of ["train", "validation"] as const) {
-      refused += await add(trainer, group.filter((example) => example.part === part), part);
+      refused += await add(trainer, group.filter((example) => example.part === part), part, terminal);
     }
     done += group.length;
   }
@@ -37,7 +37,7 @@ export async function fill(trainer: Trainer, data: DataSet): Promise<void> {
 }
 
 /** Returns how many were refused. */
-async function add(trainer: Trainer, examples: readonly Example[], part: Part): Promise<number> {
+async function add(trainer: Trainer, examples: readonly Example[], part: Part, terminal: Terminal): Promise<number> {
   const readable = examples.flatMap((example) => ("image" in example ? [example] : []));
   const images = readable.map(({ image }) => image);
   const labels = readable.map(({ label }) => label);
@@ -49,7 +49,7 @@ async function add(trainer: Trainer, examples: readonly Example[], part: Part): 
         .then(() => undefined, (cause: unknown) => withoutName(refusal(cause)))
       : undefined;
     if (error === undefined) continue;
-    complain(`${example.name}: ${error}`);
+    terminal.complain(`${example.name}: ${error}`);
     refused++;
   }
   return refused;

@@ -1,10 +1,10 @@
-import type { Embedding, Vit } from "vitrine";
-import type { PhotoCommand } from "./command.ts";
+import type { Embedding } from "vitrine";
+import type { PhotoCommand, Tools } from "./command.ts";
 import { bytesOf, npyHeader } from "./npy.ts";
 import { oneOf, textOf, UsageError } from "./options.ts";
 import { OutputFile } from "./output.ts";
-import { type Photos, withoutName } from "./photos.ts";
-import { printJson, printLine, status } from "./terminal.ts";
+import { withoutName } from "./photos.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The vectors of one photo: pooled and cls are (D), patches (N, D). */
 const KINDS = ["pooled", "cls", "patches"] as const;
@@ -34,12 +34,12 @@ export const embed: PhotoCommand = {
     if (out !== undefined && !out.endsWith(".npy")) {
       throw new UsageError(`--out: expected a name that ends in .npy, got "${out}"`);
     }
-    return async ({ vit, photos }) => {
-      const vectors = vectorsOf(vit, photos, files, kind);
-      if (out === undefined) await printVectors(vectors, lines);
+    return async (tools) => {
+      const vectors = vectorsOf(tools, files, kind);
+      if (out === undefined) await printVectors(tools.terminal, vectors, lines);
       else {
         const shape = await writeVectors(vectors, out, files.length);
-        if (json) printJson({ out, what: kind, shape, files });
+        if (json) tools.terminal.printJson({ out, what: kind, shape, files });
       }
       return true;
     };
@@ -48,8 +48,7 @@ export const embed: PhotoCommand = {
 
 /** The photos' vectors. A bad photo ends the command, because a missing row would shift the rest. */
 async function* vectorsOf(
-  vit: Vit,
-  photos: Photos,
+  { vit, photos, terminal }: Tools,
   files: readonly string[],
   kind: Kind,
 ): AsyncGenerator<Vector> {
@@ -57,7 +56,7 @@ async function* vectorsOf(
   for await (const group of photos.groups(files)) {
     for (const read of group) {
       const { file } = read;
-      status(`${done++}/${files.length} photos`);
+      terminal.status(`${done++}/${files.length} photos`);
       if ("error" in read) throw new Error(`${file}: ${read.error}; nothing was written`);
       const embedding = await vit.embed(read.photo).catch((cause: unknown) => {
         throw new Error(`${file}: ${withoutName(cause)}; nothing was written`, { cause });
@@ -71,14 +70,14 @@ function shapeOf({ grid, width, ...vectors }: Embedding, kind: Kind): number[] {
   return kind === "patches" ? [grid[0] * grid[1], width] : [vectors[kind].length];
 }
 
-async function printVectors(vectors: AsyncIterable<Vector>, lines: boolean): Promise<void> {
+async function printVectors(terminal: Terminal, vectors: AsyncIterable<Vector>, lines: boolean): Promise<void> {
   const all = [];
   for await (const { file, values, shape } of vectors) {
     const vector = { file, shape, values: Array.from(values) };
-    if (lines) printLine(vector);
+    if (lines) terminal.printLine(vector);
     else all.push(vector);
   }
-  if (!lines) printJson(all);
+  if (!lines) terminal.printJson(all);
 }
 
 /** Writes row by row, so that only a few rows are in memory. Returns the array's whole shape. */

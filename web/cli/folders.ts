@@ -7,7 +7,7 @@ import { type DataSet, type Example, SHARE, split } from "./examples.ts";
 import { IMAGE } from "./files.ts";
 import { UsageError } from "./options.ts";
 import { Photos } from "./photos.ts";
-import { complain } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 interface Photo {
   readonly file: string;
@@ -22,22 +22,22 @@ const { compare } = new Intl.Collator("en", { numeric: true });
 /** 2 before 10; of names that are alike by that, the order of their characters decides. */
 const natural = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : 1);
 
-export async function openFolders(path: string, share: number | undefined): Promise<DataSet> {
-  const names = await foldersIn(path);
+export async function openFolders(path: string, share: number | undefined, terminal: Terminal): Promise<DataSet> {
+  const names = await foldersIn(path, terminal);
   const apart = names.includes("train") && names.every((name) => PARTS.includes(name));
   const from = apart ? join(path, "train") : path;
-  const labels = apart ? await foldersIn(from) : names;
+  const labels = apart ? await foldersIn(from, terminal) : names;
   if (labels.length === 0) {
     throw new Error(`${from}: expected a folder of photos for each class, or IDX files under MNIST's names, got neither`);
   }
   const photos = await photosOf(from, labels);
   const own = apart ? VALIDATION.find((name) => names.includes(name)) : undefined;
-  const measured = own === undefined ? [] : await measuredOn(join(path, own), labels, share);
+  const measured = own === undefined ? [] : await measuredOn(join(path, own), labels, share, terminal);
   const parts: Part[] = own !== undefined
     ? [...photos.map(() => "train" as const), ...measured.map(() => "validation" as const)]
     : split(photos.map(({ label }) => labels.indexOf(label)), share ?? SHARE);
   const all = [...photos, ...measured];
-  const decoder = await Photos.load();
+  const decoder = await Photos.load(terminal.stdin);
   return {
     path, labels, parts, named: true,
     async *groups(): AsyncGenerator<readonly Example[]> {
@@ -53,23 +53,23 @@ export async function openFolders(path: string, share: number | undefined): Prom
 }
 
 /** The folder's own photos to measure on. */
-async function measuredOn(path: string, labels: readonly string[], share: number | undefined): Promise<Photo[]> {
+async function measuredOn(path: string, labels: readonly string[], share: number | undefined, terminal: Terminal): Promise<Photo[]> {
   if (share !== undefined) {
     throw new UsageError(`--validation: expected none, because ${path} has the photos to measure on, got ${share}`);
   }
-  const own = await foldersIn(path);
+  const own = await foldersIn(path, terminal);
   const other = own.find((name) => !labels.includes(name));
   if (other === undefined) return photosOf(path, own);
   throw new Error(`${join(path, other)}: expected a class that is trained on (${labels.join(", ")}), got another`);
 }
 
 /** The folders in a folder, without hidden ones. Names the photos beside them. */
-async function foldersIn(path: string): Promise<string[]> {
+async function foldersIn(path: string, terminal: Terminal): Promise<string[]> {
   const names = (await listed(path)).filter((name) => !name.startsWith("."));
   const are = await Promise.all(names.map(async (name) =>
     (await stat(join(path, name)).catch(() => undefined))?.isDirectory() === true));
   const beside = names.filter((name, i) => !are[i] && IMAGE.test(name));
-  for (const name of beside) complain(`${join(path, name)}: left out, because it is in no class's folder`);
+  for (const name of beside) terminal.complain(`${join(path, name)}: left out, because it is in no class's folder`);
   return names.filter((_, i) => are[i]).sort(natural);
 }
 

@@ -1,7 +1,7 @@
 import type { Vit } from "vitrine";
 import type { ModelCommand } from "./command.ts";
 import { UsageError } from "./options.ts";
-import { printJson, printRow } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The most names that a line shows; JSON has all. */
 const MOST_NAMES = 4;
@@ -14,21 +14,21 @@ export const info: ModelCommand = {
     if (operands.length > 1) {
       throw new UsageError(`model: expected one, got ${operands.length}; see vitrine info --help`);
     }
-    return async ({ vit }) => {
+    return async ({ vit, terminal }) => {
       const { family, assumed, skipped, config } = vit;
-      if (values["json"] || values["ndjson"]) printJson({ family, assumed, skipped, config });
-      else tell(vit);
+      if (values["json"] || values["ndjson"]) terminal.printJson({ family, assumed, skipped, config });
+      else tell(terminal, vit);
       return true;
     };
   },
 };
 
-function tell({ family, assumed, skipped, config }: Vit): void {
-  printRow([`family: ${family}`]);
-  printRow([`assumed: ${assumed.join(", ") || "nothing"}`]);
-  printRow([`skipped: ${shortened(skipped)}`]);
+function tell(terminal: Terminal, { family, assumed, skipped, config }: Vit): void {
+  terminal.printRow([`family: ${family}`]);
+  terminal.printRow([`assumed: ${assumed.join(", ") || "nothing"}`]);
+  terminal.printRow([`skipped: ${shortened(skipped)}`]);
   for (const [key, value] of Object.entries(config)) {
-    printRow([`${key}: ${key === "labels" ? shortened(config.labels) : JSON.stringify(value)}`]);
+    terminal.printRow([`${key}: ${key === "labels" ? shortened(config.labels) : JSON.stringify(value)}`]);
   }
 }
 

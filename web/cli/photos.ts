@@ -4,6 +4,7 @@ import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { Pixels } from "vitrine";
 import { reason } from "../errors.ts";
 import { STDIN } from "./files.ts";
+import type { Host } from "./terminal.ts";
 
 type SharpModule = (input: Uint8Array, options?: SharpOptions) => Sharp;
 
@@ -30,11 +31,12 @@ const MAX_BYTES_OF_PIPE = 2 ** 25;
 
 export class Photos {
   readonly #sharp: SharpModule;
+  readonly #stdin: Host["stdin"];
 
   /** @throws where sharp is not installed or does not run on this machine. */
-  static async load(): Promise<Photos> {
+  static async load(stdin: Host["stdin"]): Promise<Photos> {
     try {
-      return new Photos((await import("sharp")).default);
+      return new Photos((await import("sharp")).default, stdin);
     } catch (cause) {
       const absent = (cause as { code?: unknown }).code === "ERR_MODULE_NOT_FOUND";
       const got = absent ? "none" : `one that does not run here (${firstLine(cause)})`;
@@ -46,8 +48,9 @@ export class Photos {
     }
   }
 
-  private constructor(sharp: SharpModule) {
+  private constructor(sharp: SharpModule, stdin: Host["stdin"]) {
     this.#sharp = sharp;
+    this.#stdin = stdin;
   }
 
   /** The photos in the files' order, in groups. The next group is decoded during work on one. */
@@ -74,12 +77,16 @@ export class Photos {
     );
   }
 
+  #bytes(file: string): Promise<Buffer> {
+    return file === STDIN ? wholeOf(this.#stdin, MAX_BYTES_OF_PIPE) : readUpTo(file);
+  }
+
   /**
    * A photo, turned as EXIF says, in 8-bit sRGB by its embedded profile, as a browser shows it.
    * Alpha is kept. No pixel is resampled here, because src/image/pixels.c does it.
    */
   async #decode(file: string): Promise<Photo> {
-    const bytes = await readUpTo(file).catch((cause: unknown) => {
+    const bytes = await this.#bytes(file).catch((cause: unknown) => {
       throw new Error(`expected an image file, got ${reason(cause)}`, { cause });
     });
     try {
@@ -108,7 +115,6 @@ function checkSize({ width, height }: Metadata, bytes: number): void {
 
 /** Reads a file or a pipe whole, up to a limit, because some have no end. */
 async function readUpTo(file: string): Promise<Buffer> {
-  if (file === STDIN) return wholeOf(process.stdin, MAX_BYTES_OF_PIPE);
   const kind = await stat(file);
   if (kind.isCharacterDevice() || kind.isBlockDevice()) throw new Error("a device");
   const most = kind.isFIFO() ? MAX_BYTES_OF_PIPE : MAX_BYTES;

@@ -1,6 +1,6 @@
 /** What a training run tells: how long it will take, how far it is, what each epoch measured. */
 import type { Epoch, Measured, Step } from "vitrine/train";
-import { status } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** Steps are timed for so long before the time of the run is told. */
 const MEASURED_MILLISECONDS = 1000;
@@ -34,6 +34,7 @@ export function epochLine(now: Epoch): string {
 export class Progress {
   readonly #images: number;
   readonly #validation: number;
+  readonly #terminal: Terminal;
   readonly #tell: (line: string) => void;
   readonly #begun = performance.now();
   #shown = 0;
@@ -41,9 +42,10 @@ export class Progress {
   /** The first step of this process, and when it was done. */
   #first: { readonly step: number; readonly time: number } | undefined;
 
-  constructor(images: number, validation: number, tell: (line: string) => void) {
+  constructor(images: number, validation: number, terminal: Terminal, tell: (line: string) => void) {
     this.#images = images;
     this.#validation = validation;
+    this.#terminal = terminal;
     this.#tell = tell;
   }
 
@@ -53,7 +55,7 @@ export class Progress {
     if (time - this.#shown < SHOWN_MILLISECONDS) return;
     this.#shown = time;
     const { epoch, epochs, step, steps, imagesPerSecond, secondsLeft } = now;
-    status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${measured(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
+    this.#terminal.status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${measured(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
   }
 
   /** The first step also compiles the module, so it counts only where there is no other. */

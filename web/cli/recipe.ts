@@ -4,7 +4,7 @@ import type { Recipe } from "vitrine/train";
 import { isObject, type Json } from "../base/json.ts";
 import { reason } from "../errors.ts";
 import type { DataSet } from "./examples.ts";
-import { complain } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface RecipeFile {
   readonly path: string;
@@ -18,7 +18,7 @@ const MOST_BYTES = 2 ** 20;
 const NATIVE: Readonly<Record<string, string>> = { drawings: "--strokes", distillation: "--teacher" };
 
 /** Reads a recipe. The trainer checks the keys of its `model` and its `training`. */
-export async function readRecipe(path: string): Promise<RecipeFile> {
+export async function readRecipe(path: string, terminal: Terminal): Promise<RecipeFile> {
   const recipe = await parsed(path);
   const { model = {}, training = {}, ...more } = isObject(recipe) ? recipe : { model: recipe };
   const [other] = Object.keys(more);
@@ -31,7 +31,7 @@ export async function readRecipe(path: string): Promise<RecipeFile> {
       throw new Error(`${path}: training key ${key}: expected 0, got ${JSON.stringify(training[key])}; only the C command's ${option} has it`);
     }
   }
-  if (training["precision"] === "bfloat16") complain(`${path}: precision: float32 is used, bfloat16 needs the C command`);
+  if (training["precision"] === "bfloat16") terminal.complain(`${path}: precision: float32 is used, bfloat16 needs the C command`);
   return { path, model, training };
 }
 

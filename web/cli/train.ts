@@ -5,22 +5,22 @@ import { dirname } from "node:path";
 import { VitError } from "vitrine";
 import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
 import { checkSame, hashOf, type Place, type Run, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import type { PlainCommand } from "./command.ts";
+import type { Base, PlainCommand } from "./command.ts";
 import { fill, openData } from "./dataset.ts";
 import { count, type DataSet } from "./examples.ts";
-import { Interrupted, stoppable } from "./interrupt.ts";
+import { Interrupted } from "./interrupt.ts";
 import { UsageError } from "./options.ts";
 import { OutputFile, writeWhole } from "./output.ts";
 import { DEFAULTS, type Plan, readPlan, TRAIN_OPTIONS } from "./plan.ts";
 import { epochLine, Progress } from "./progress.ts";
 import { readRecipe, type RecipeFile, withClasses } from "./recipe.ts";
-import { complain, loading, printJson, printLine, printRow, status } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** A checkpoint is as large as one before the first step, and about so many models more. */
 const MODELS_A_CHECKPOINT = 5;
 
 /** A plan with what its files hold. */
-interface Task extends Plan {
+interface Task extends Plan, Base {
   readonly set: DataSet;
   readonly from: TrainerSource;
   readonly rounds: number;
@@ -33,22 +33,23 @@ export const train: PlainCommand = {
   options: TRAIN_OPTIONS,
   plan(values) {
     const plan = readPlan(values);
-    return async () => {
+    return async (base) => {
+      const { terminal } = base;
       await checkOut(plan.out);
-      const recipe = plan.recipe === undefined ? undefined : await readRecipe(plan.recipe);
-      const set = await openData(plan.data, plan.share);
-      const from = sourceOf(plan, set, recipe);
+      const recipe = plan.recipe === undefined ? undefined : await readRecipe(plan.recipe, terminal);
+      const set = await openData(plan.data, plan.share, terminal);
+      const from = sourceOf(plan, set, recipe, terminal);
       const rounds = plan.epochs ?? (recipe?.training["epochs"] as number | undefined) ?? DEFAULTS.epochs;
-      await work({ ...plan, set, from, rounds, checkpoint: `${plan.out}.checkpoint` });
+      await work({ ...plan, ...base, set, from, rounds, checkpoint: `${plan.out}.checkpoint` });
       return true;
     };
   },
 };
 
-function sourceOf(plan: Plan, set: DataSet, recipe: RecipeFile | undefined): TrainerSource {
+function sourceOf(plan: Plan, set: DataSet, recipe: RecipeFile | undefined, terminal: Terminal): TrainerSource {
   const { training = {}, path } = recipe ?? {};
   if (training["validation"] !== undefined) {
-    complain(`${path}: training key validation: left out, --validation tells the share of each class`);
+    terminal.complain(`${path}: training key validation: left out, --validation tells the share of each class`);
   }
   if (plan.model) {
     const freeze = plan.freeze ?? (training["freeze"] as Freeze | undefined) ?? "none";
@@ -72,7 +73,7 @@ async function work(task: Task): Promise<void> {
   const { trainer, place } = await ready(task);
   try {
     describe(task, trainer, place);
-    const log = await stoppable(async (signal) => {
+    const log = await task.signals.stoppable(async (signal) => {
       const all = await epochs(task, trainer, place, signal);
       await writeWhole(task.out, await trainer.save()); // a signal does not stop this
       rmSync(task.checkpoint, { force: true });
@@ -94,10 +95,10 @@ async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly 
     ...(kept && !given.variant && { variant: kept.run.variant }),
   };
   const { Trainer } = await import("vitrine/train");
-  const own = { ...same, ...(seed !== undefined && { seed }), onProgress: loading };
+  const own = { ...same, ...(seed !== undefined && { seed }), onProgress: task.terminal.loading };
   const trainer = await Trainer.create(task.from, own).catch(asUsage(task));
   try {
-    await fill(trainer, task.set);
+    await fill(trainer, task.set, task.terminal);
     const begin = await trainer.checkpoint();
     const { variant, threads } = trainer;
     const run: Run = { epochs: task.rounds, variant, threads, start: hashOf(begin).toString("hex") };
@@ -131,12 +132,12 @@ async function checkRoom(out: string, bytes: number): Promise<void> {
 
 /** Trains, with a checkpoint after each epoch and where a signal stops it. Returns the whole log. */
 async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSignal): Promise<readonly Log[]> {
-  const { set, rounds, checkpoint } = task;
+  const { set, rounds, checkpoint, terminal } = task;
   const log = [...from.log];
   let { epoch, step } = from;
   const keep = async () => writeCheckpoint(checkpoint, { run: from.run, epoch, step, log }, await trainer.checkpoint());
   if (epoch === 0 && step === 0) await keep(); // it shows that the disk takes one
-  const progress = new Progress(count(set, "train"), count(set, "validation"), (line) => tell(task, line));
+  const progress = new Progress(count(set, "train"), count(set, "validation"), terminal, (line) => tell(task, line));
   try {
     const onStep = (now: Step) => {
       ({ step } = now);
@@ -147,13 +148,13 @@ async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSi
       [epoch, step] = [now.epoch, 0];
       log.push({ epoch, loss, accuracy, ...(validation && { validation }) });
       if (epoch < rounds) await keep();
-      if (task.lines) printLine(now);
-      else if (!task.json) printRow([epochLine(now)]);
+      if (task.lines) terminal.printLine(now);
+      else if (!task.json) terminal.printRow([epochLine(now)]);
     }
     return log;
   } catch (error) {
     if (error instanceof Interrupted) {
-      status("");
+      terminal.status("");
       await keep();
       const where = `interrupted after ${whereOf(epoch, rounds, step)}`;
       throw new Interrupted(error.code, `${where}; all is in ${checkpoint}: run the same command again to go on`);
@@ -168,9 +169,9 @@ async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSi
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** With JSON, stdout holds nothing else. */
-function tell({ json }: Plan, line: string): void {
-  if (json) complain(line);
-  else printRow([line]);
+function tell({ json, terminal }: Task, line: string): void {
+  if (json) terminal.complain(line);
+  else terminal.printRow([line]);
 }
 
 const whereOf = (epoch: number, epochs: number, step: number): string =>
@@ -183,7 +184,7 @@ function describe(task: Task, { config, variant, threads }: Trainer, { epoch, st
   const shape = `${size} pixels, ${counted(config.depth, "block")} of width ${config.width}`;
   const stays = freeze === undefined || freeze === "none" ? "" : `, ${typeof freeze === "number" ? counted(freeze, "block") : freeze} frozen`;
   const origin = model ? `${model.name}, fine-tuned${stays}` : `${recipe}, from nothing`;
-  status("");
+  task.terminal.status("");
   tell(task, `data: ${counted(count(set, "train"), "image")} of ${set.labels.length} classes to train on, ${count(set, "validation")} to validate with`);
   tell(task, `model: ${origin}: ${shape}`);
   tell(task, `run: ${counted(rounds, "epoch")} by ${counted(threads, "thread")}, build ${variant}`);
@@ -191,8 +192,8 @@ function describe(task: Task, { config, variant, threads }: Trainer, { epoch, st
 }
 
 function report(task: Task, { labels, variant, threads }: Trainer, log: readonly Log[]): void {
-  const { out, set, json, lines } = task;
-  if (!json) return printRow([`${out}: done; try vitrine classify --model ${out} PHOTO`]);
+  const { out, set, json, lines, terminal } = task;
+  if (!json) return terminal.printRow([`${out}: done; try vitrine classify --model ${out} PHOTO`]);
   if (lines) return;
-  printJson({ out, labels, images: count(set, "train"), validation: count(set, "validation"), variant, threads, epochs: log });
+  terminal.printJson({ out, labels, images: count(set, "train"), validation: count(set, "validation"), variant, threads, epochs: log });
 }

@@ -85,7 +85,7 @@ const later = { pickle: "load/pickle/pickle", translate: "load/translate/transla
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
- * files of their own. The API's types and the wasm modules lie beside them.
+ * files of their own, and the command's program, cli.js, is a line. The API's types and the wasm modules lie beside them.
  */
 export async function dist(kind = release) {
   const folder = join(root, kind.dist);
@@ -102,7 +102,7 @@ export async function dist(kind = release) {
     ],
     outputs: [
       ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/train.d.ts"]),
-      ...["vit", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...["vit", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -119,12 +119,13 @@ export async function dist(kind = release) {
       await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
     }
     for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
-    await bundle(kind, "cli", {
-      input: "web/cli/main.ts",
+    await bundle(kind, "commands", {
+      input: "web/cli/commands.ts",
       platform: "node",
       external: ["vitrine", "vitrine/train", "sharp"],
       paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
     });
+    await bundle(kind, "cli", { input: "web/cli/main.ts", platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
     chmodSync(join(folder, "cli.js"), 0o755);
     for (const module of wasmFiles(kind)) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
   });

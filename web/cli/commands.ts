@@ -1,0 +1,113 @@
+/** The command `vitrine`: the library's functions on image files. */
+import { readFileSync } from "node:fs";
+import { Vit } from "vitrine";
+import { reason } from "../errors.ts";
+import { attention } from "./attention.ts";
+import { classify } from "./classify.ts";
+import { assumption, type Base, type Command, modelOptions } from "./command.ts";
+import { embed } from "./embed.ts";
+import { filesOf } from "./files.ts";
+import { info } from "./info.ts";
+import { Interrupted, Signals } from "./interrupt.ts";
+import { listOptions, readOptions, UsageError } from "./options.ts";
+import { dropUnfinished } from "./output.ts";
+import { Photos } from "./photos.ts";
+import { type Host, Terminal } from "./terminal.ts";
+import { train } from "./train.ts";
+
+const EXIT = { fine: 0, failed: 1, usage: 2 };
+
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train };
+
+const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
+
+const overview = (): string => {
+  const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
+  const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train [options] --data FOLDER\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+};
+
+const help = (name: string, { about, operand, options }: Command): string =>
+  `${`vitrine ${name} [options] ${operand}`.trim()}\n\n${about}\n\n${listOptions(options)}`;
+
+/** The path is seen from dist/commands.js. */
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+async function run([name, ...args]: readonly string[], base: Base): Promise<number> {
+  const { terminal } = base;
+  const say = (text: string): number => {
+    terminal.print(text);
+    return EXIT.fine;
+  };
+  if (name === "--version" || name === "-v") return say(version());
+  if (name === "help" && args[0] !== undefined) return run([args[0], "--help"], base);
+  if (name === "--help" || name === "-h" || name === "help") return say(overview());
+  if (name === undefined || !Object.hasOwn(COMMANDS, name)) {
+    const got = name === undefined ? "none" : `"${name}"`;
+    const known = Object.keys(COMMANDS).join(", ");
+    throw new UsageError(`command: expected one of ${known}, got ${got}; see vitrine --help`);
+  }
+  const command = COMMANDS[name]!;
+  const { values, files } = readOptions(name, command.options, args);
+  if (values["help"]) return say(help(name, command));
+  if (command.operand === "") {
+    if (files.length > 0) throw new UsageError(`operands: expected none, got "${files[0]}"; see vitrine ${name} --help`);
+    return (await command.plan(values)(base)) ? EXIT.fine : EXIT.failed;
+  }
+  if (command.operand === "MODEL") {
+    const work = command.plan(values, files);
+    return withModel(modelOptions(values, files[0]), terminal, (vit) => work({ ...base, vit }));
+  }
+  if (files.length === 0) {
+    throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
+  }
+  const all = await filesOf(files);
+  const work = command.plan(values, all);
+  const photos = await Photos.load(terminal.stdin);
+  return withModel(modelOptions(values, undefined, all.length), terminal, (vit) => {
+    const assumed = assumption(vit);
+    if (assumed) terminal.complain(assumed);
+    return work({ ...base, vit, photos });
+  });
+}
+
+/** Loads a model, runs `work` with it and disposes of it. Returns the exit code. */
+async function withModel(
+  { source, options }: ReturnType<typeof modelOptions>,
+  { loading }: Terminal,
+  work: (vit: Vit) => Promise<boolean>,
+): Promise<number> {
+  const vit = await Vit.load(source, { ...options, onProgress: loading });
+  try {
+    return (await work(vit)) ? EXIT.fine : EXIT.failed;
+  } finally {
+    vit.dispose();
+  }
+}
+
+/**
+ * Runs the command with its arguments. Returns the exit code. Calls `host.exit` only where nothing
+ * can be done any more: at a signal while no work stops in order, and after stdout was closed.
+ */
+export async function command(args: readonly string[], host: Host): Promise<number> {
+  const terminal = new Terminal(host);
+  const endAt = (code: number): void => {
+    dropUnfinished();
+    terminal.status("");
+    host.exit(code);
+  };
+  const signals = new Signals(host, endAt);
+  host.stdout.on("error", () => endAt(EXIT.failed)); // `| head` closes the pipe, for example
+  try {
+    return await run(args, { terminal, signals });
+  } catch (error) {
+    terminal.complain(reason(error));
+    if (error instanceof Interrupted) return error.code;
+    return error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  } finally {
+    terminal.status("");
+  }
+}
