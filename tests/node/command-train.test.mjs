@@ -67,8 +67,7 @@ test("the command train learns a folder of PNGs by a recipe, and classify reads 
   here.write("data/.hidden.png", "no picture");
   here.write("data/slant/notes.txt", "no picture");
   const out = here.at("out.safetensors");
-  const node = ["--import", "data:text/javascript,process.stderr.isTTY = true"];
-  const { code, stdout, stderr } = await run(["train", "--data", data, "--recipe", recipe(here), "--out", out, ...SAME], { node });
+  const { code, stdout, stderr } = await run(["train", "--data", data, "--recipe", recipe(here), "--out", out, ...SAME], { terminal: true });
   assert.equal(code, 0, stderr);
   const told = lines(stdout);
   assert.match(told[0], /^data: 66 images of 3 classes to train on, 6 to validate with$/);
@@ -129,14 +128,14 @@ test("the command train takes the parts of train/ and val/ as they are, and prin
   await photos(here, "data/val", 2, 50);
   await photos(here, "data/test", 1, 60);
   const args = ["train", "--data", here.at("data"), "--recipe", recipe(here), "--epochs", "2", ...SAME];
-  const { code, stdout, stderr } = await run([...args, "--ndjson"], { cwd: here.path });
+  const { code, stdout, stderr } = await start([...args, "--ndjson"], { cwd: here.path }).done;
   assert.equal(code, 0, stderr);
   assert.match(stderr, /^vitrine: data: 18 images of 3 classes to train on, 6 to validate with$/m);
   const epochs = lines(stdout).map((line) => JSON.parse(line));
   assert.deepEqual(epochs.map(({ epoch, epochs }) => [epoch, epochs]), [[1, 2], [2, 2]]);
   assert.ok(epochs.every(({ validation }) => [0, 1, 2, 3, 4, 5, 6].some((right) => right / 6 === validation.accuracy)));
   assert.ok(existsSync(here.at("model.safetensors")));
-  const wrong = await run([...args, "--validation", "0.2"], { cwd: here.path });
+  const wrong = await run([...args, "--validation", "0.2", "--out", here.at("out.safetensors")]);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /^vitrine: --validation: expected none, because .*val has the photos to measure on, got 0.2\n$/);
 });
@@ -155,9 +154,9 @@ describe("fine-tuning by the command train, three photos a class", { skip }, () 
     return here.at("pets");
   }
 
-  async function tuned(here, data, from, ...more) {
+  async function tuned(here, data, from, epochs, ...more) {
     const out = here.at("pets.safetensors");
-    const { code, stdout, stderr } = await run(["train", "--data", data, "--model", from, "--out", out, "--epochs", "30", ...more, ...SAME]);
+    const { code, stdout, stderr } = await run(["train", "--data", data, "--model", from, "--out", out, "--epochs", epochs, ...more, ...SAME]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^data: 6 images of 2 classes to train on, 0 to validate with$/m);
     const frozen = more.includes("--freeze") ? ", all but head frozen" : more.includes("--recipe") ? ", 1 block frozen" : "";
@@ -168,7 +167,7 @@ describe("fine-tuning by the command train, three photos a class", { skip }, () 
   test("of a ViT in the form of transformers leaves all but the head as it is", async (t) => {
     const here = folder(t);
     const [data, from] = [await pets(here), checkpoint(here)];
-    const out = await tuned(here, data, from, "--freeze", "all but head");
+    const out = await tuned(here, data, from, "30", "--freeze", "all but head");
     const answers = lines((await run(["classify", "--model", out, data])).stdout);
     assert.equal(answers.length, 6);
     for (const line of answers) assert.match(line, /\/(cat|dog)\/\d\.jpg\t\1\t/);
@@ -178,10 +177,10 @@ describe("fine-tuning by the command train, three photos a class", { skip }, () 
     assert.deepEqual((await after.embed(photo)).pooled, (await before.embed(photo)).pooled);
     assert.deepEqual(after.config.labels, ["cat", "dog"]);
     assert.equal(after.config.training.freeze, 3);
-    const whole = await load(await tuned(here, data, from), { variant });
+    const whole = await load(await tuned(here, data, from, "30"), { variant });
     assert.notDeepEqual((await whole.embed(photo)).pooled, (await before.embed(photo)).pooled);
     const path = here.write("training.json", JSON.stringify({ training: { freeze: 1, batch: 3 } }));
-    const { config } = await load(await tuned(here, data, from, "--recipe", path), { variant });
+    const { config } = await load(await tuned(here, data, from, "30", "--recipe", path), { variant });
     assert.deepEqual([config.training.freeze, config.training.batch], [1, 3]);
   });
 
@@ -189,7 +188,7 @@ describe("fine-tuning by the command train, three photos a class", { skip }, () 
   const absent = !existsSync(family) && "no folder families in the data that VITRINE_DATA names";
   test("of a DeiT-Ti of timm leaves every other tensor's bits", { skip: absent }, async (t) => {
     const here = folder(t);
-    const after = contents(await tuned(here, await pets(here), family, "--freeze", "all but head")).tensors;
+    const after = contents(await tuned(here, await pets(here), family, "2", "--freeze", "all but head")).tensors;
     const before = contents(join(family, "model.safetensors")).tensors;
     const same = [...after.keys()].filter((name) => !name.startsWith("head"));
     assert.ok(same.length > 20);
@@ -197,8 +196,12 @@ describe("fine-tuning by the command train, three photos a class", { skip }, () 
   });
 });
 
-/** Starts a training, and stops it after its first epoch by a signal, which npx sends twice. */
-async function interrupted(args, signal) {
+/** Stops a training after its first epoch by a signal, which npx sends twice. */
+const interrupted = (args, signal) =>
+  run([...args, "--ndjson"], { watch: (host) => host.stdout.once("data", () => [0, 1].map(() => host.emit(signal))) });
+
+/** The same in a process of its own, by a signal of the system's. */
+async function killed(args, signal) {
   const { child, done } = start([...args, "--ndjson"]);
   child.stdout.once("data", () => [0, 1].map(() => child.kill(signal)));
   return done;
@@ -207,19 +210,25 @@ async function interrupted(args, signal) {
 test("a signal loses nothing: the same command goes on to the same bits, and another one is refused", { skip }, async (t) => {
   const here = folder(t);
   const data = await photos(here, "data", 12);
-  const path = recipe(here, { training: { epochs: 60, ema_decay: 0.9, drop_path: 0.1 } });
+  const path = recipe(here, { training: { epochs: 6, ema_decay: 0.9, drop_path: 0.1 } });
   const args = (name) => ["train", "--data", data, "--recipe", path, "--out", here.at(`${name}.safetensors`), "--variant", variant, "--threads", "2"];
   const whole = await run(args("whole"));
   assert.equal(whole.code, 0, whole.stderr);
-  const kept = here.at("broken.safetensors.checkpoint");
+  const told = (epochs, name) => new RegExp(`vitrine: interrupted after \\d+ of ${epochs} epochs and \\d steps? of the next; all is in .*${name}\\.safetensors\\.checkpoint: run the same command again to go on\n$`);
   for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]]) {
+    const long = await killed([...args(signal), "--epochs", "100000"], signal);
+    assert.equal(long.code, code, long.stderr);
+    assert.match(long.stderr, told(100000, signal));
     const stopped = await interrupted(args("broken"), signal);
     assert.equal(stopped.code, code, stopped.stderr);
-    assert.match(stopped.stderr, /vitrine: interrupted after \d+ of 60 epochs and \d steps? of the next; all is in .*broken\.safetensors\.checkpoint: run the same command again to go on\n$/);
-    assert.deepEqual(readdirSync(here.path).filter((name) => name.startsWith("broken")), ["broken.safetensors.checkpoint"]);
+    assert.match(stopped.stderr, told(6, "broken"));
+    for (const name of [signal, "broken"]) {
+      assert.deepEqual(readdirSync(here.path).filter((file) => file.startsWith(name)), [`${name}.safetensors.checkpoint`]);
+    }
   }
+  const kept = here.at("broken.safetensors.checkpoint");
   const bytes = readFileSync(kept);
-  for (const [more, advice] of [[["--epochs", "61"], "--epochs 60"], [["--threads", "1"], "--threads 2"], [["--seed", "4"], "the same data, model"]]) {
+  for (const [more, advice] of [[["--epochs", "7"], "--epochs 6"], [["--threads", "1"], "--threads 2"], [["--seed", "4"], "the same data, model"]]) {
     const { code, stdout, stderr } = await run([...args("broken"), ...more]);
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, new RegExp(`checkpoint: expected a checkpoint of this run, got one of another; go on with ${advice}.*--fresh`));
@@ -227,7 +236,7 @@ test("a signal loses nothing: the same command goes on to the same bits, and ano
   }
   const { code, stdout, stderr } = await run(args("broken").slice(0, -2)); // the threads are as before
   assert.equal(code, 0, stderr);
-  const [, finished] = stdout.match(/^resumed: after ([1-9]\d*) of 60 epochs and \d steps? of the next$/m);
+  const [, finished] = stdout.match(/^resumed: after ([1-9]\d*) of 6 epochs and \d steps? of the next$/m);
   assert.equal(Number(stdout.match(/^epoch (\d+)/m)[1]), Number(finished) + 1, "it does not begin anew");
   assert.deepEqual(readFileSync(here.at("broken.safetensors")), readFileSync(here.at("whole.safetensors")));
   assert.ok(!existsSync(kept));
@@ -333,7 +342,7 @@ test("a training whose loss is no longer finite ends with an error, and writes n
   const here = folder(t);
   const data = await photos(here, "data", 2);
   const path = recipe(here, { training: { learning_rate: 10, weight_decay: 10, schedule: "constant", warmup_epochs: 0, epochs: 200 } });
-  const { code, stderr } = await run(["train", "--data", data, "--recipe", path, ...SAME], { cwd: here.path });
+  const { code, stderr } = await run(["train", "--data", data, "--recipe", path, "--out", here.at("model.safetensors"), ...SAME]);
   assert.equal(code, 1);
   assert.match(stderr, /^vitrine: [^\n]*no longer finite[^\n]*\n$/);
   assert.ok(!existsSync(here.at("model.safetensors")));
@@ -342,7 +351,8 @@ test("a training whose loss is no longer finite ends with an error, and writes n
 test("more blocks to freeze than the model has are a wrong command line", { skip }, async (t) => {
   const here = folder(t);
   const data = await photos(here, "data", 1);
-  const { code, stdout, stderr } = await run(["train", "--data", data, "--model", checkpoint(here), "--freeze", "9"], { cwd: here.path });
+  const args = ["train", "--data", data, "--model", checkpoint(here), "--freeze", "9", "--out", here.at("model.safetensors")];
+  const { code, stdout, stderr } = await run(args);
   assert.deepEqual([code, stdout], [2, ""]);
   assert.match(stderr, /^vitrine: --freeze: expected "none", "all but head" or blocks from 0 to 2, got 9\n$/);
 });

@@ -1,9 +1,13 @@
 // Shared by the command's tests: pictures made by sharp, a folder for them, a run of the command.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { command } from "../../dist/commands.js";
 import { modelBytes, PREPROCESSOR } from "./golden.mjs";
 
 /** The package that decodes photos, if it is installed. */
@@ -12,6 +16,8 @@ export const sharp = await import("sharp").then(
   () => undefined,
 );
 export const skip = sharp ? false : "sharp is not installed: npm install sharp";
+
+export const posix = process.platform === "win32" ? "no POSIX files here" : false;
 
 export const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
@@ -29,7 +35,28 @@ export function folder(t) {
   return { path, at: (name) => join(path, name), write };
 }
 
-/** Starts the command; `done` resolves to { code, stdout, stderr }. */
+/** A stream that keeps what is written. */
+class Kept extends EventEmitter {
+  text = "";
+  write(text) {
+    this.text += text;
+    this.emit("data", text);
+  }
+}
+
+/**
+ * Runs the command in this process; resolves to { code, stdout, stderr }. `terminal`: stderr is one.
+ * `watch(host)` may listen to its streams and emit signals.
+ */
+export async function run(args, { terminal = false, watch = () => {} } = {}) {
+  const [stdout, stderr] = [new Kept(), Object.assign(new Kept(), { isTTY: terminal })];
+  const exit = (code) => assert.fail(`the command ended at once, with ${code}`);
+  const host = Object.assign(new EventEmitter(), { stdin: Readable.from([]), stdout, stderr, exit });
+  watch(host);
+  return { code: await command(args, host), stdout: stdout.text, stderr: stderr.text };
+}
+
+/** Starts the command in a process of its own; `done` resolves to { code, stdout, stderr }. */
 export function start(args, { program = cli, node = [], cwd, stdin = "ignore" } = {}) {
   const stdio = [stdin, "pipe", "pipe"];
   const child = spawn(process.execPath, [...node, program, ...args], { cwd, stdio });
@@ -45,8 +72,6 @@ export function start(args, { program = cli, node = [], cwd, stdin = "ignore" } 
   });
   return { child, done };
 }
-
-export const run = (args, options) => start(args, options).done;
 
 /** Writes a ViT of 3×3 patches in the form of transformers. Returns the folder's path. */
 export function checkpoint({ path, write }, { weights = "families/vit", config = {} } = {}) {

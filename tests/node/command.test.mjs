@@ -1,10 +1,12 @@
 // The command `vitrine`, run like a person runs it: its output, files and errors.
 import assert from "node:assert/strict";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import {
-  checkpoint, cli, folder, picture, raw, readNpy, rgb, run, skip, start, variant,
+  checkpoint, cli, folder, picture, posix, raw, readNpy, rgb, run, skip, start, variant,
 } from "./command.mjs";
 import { modelBytes } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
@@ -53,6 +55,18 @@ test("the command prints help and version, and refuses wrong command lines", asy
     assert.deepEqual([code, stdout], [2, ""], args.join(" "));
     assert.match(stderr, message);
     assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+  }
+});
+
+test("the program prints what the command prints, with its exit codes, also by a link as npm makes", { skip: posix }, async (t) => {
+  const here = folder(t);
+  symlinkSync(cli, here.at("vitrine"));
+  for (const [args, code] of [[["--version"], 0], [["info", here.at("none.pt")], 1], [["paint"], 2]]) {
+    const told = await run(args);
+    assert.equal(told.code, code);
+    assert.deepEqual(await start(args).done, told);
+    const linked = await promisify(execFile)(here.at("vitrine"), args).catch((failed) => failed);
+    assert.deepEqual([linked.code ?? 0, linked.stdout, linked.stderr], [code, told.stdout, told.stderr]);
   }
 });
 
@@ -112,7 +126,7 @@ test("without sharp the command's error says how to install it", async (t) => {
     copyFileSync(join(dirname(cli), name), here.at(`dist/${name}`));
   }
   here.write("package.json", '{"type": "module"}');
-  const { code, stderr } = await run(["classify", "a.png"], { program: here.at("dist/cli.js") });
+  const { code, stderr } = await start(["classify", "a.png"], { program: here.at("dist/cli.js") }).done;
   assert.equal(code, 1);
   assert.match(stderr, /^vitrine: sharp: expected .*, got none; run npm install sharp.*npx -p vitrine -p sharp/);
 });
@@ -265,10 +279,11 @@ test("Ctrl-C ends the command with exit code 130 and leaves no half-written file
   const here = folder(t);
   here.write("a.png", await one());
   const files = Array.from({ length: 20_000 }, () => "a.png"); // minutes of work
+  const watcher = watch(here.path);
+  const begun = new Promise((resolve) => watcher.on("change", (_, name) => name === "v.npy.part" && resolve()));
   const { child, done } = start(["embed", "--out", "v.npy", ...files], { cwd: here.path });
-  while (!existsSync(here.at("v.npy.part")) && child.exitCode === null) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await Promise.race([begun, done]);
+  watcher.close();
   child.kill("SIGINT");
   const { code, stdout, stderr } = await done;
   assert.deepEqual([code, stdout, stderr], [130, "", ""]);
@@ -278,8 +293,7 @@ test("Ctrl-C ends the command with exit code 130 and leaves no half-written file
 test("the command shows a batch's progress on a terminal, and nowhere else", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("a.png", await one());
-  const node = ["--import", "data:text/javascript,process.stderr.isTTY = true"];
-  const { code, stdout, stderr } = await run(["classify", ...Array(10).fill(file)], { node });
+  const { code, stdout, stderr } = await run(["classify", ...Array(10).fill(file)], { terminal: true });
   assert.equal(code, 0);
   assert.match(stderr, /model: [\d.]+ of [\d.]+ MB.*0\/10 photos.*8\/10 photos.*\r\x1b\[K$/s);
   assert.equal(stdout.trim().split("\n").length, 10);
