@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { setTimeout as after } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as after } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { Vit } from "../../dist/vit.js";
 import { golden, modelBytes } from "./golden.mjs";
@@ -32,7 +32,10 @@ function folderOf(t, files = {}) {
 
 // ---- Time and memory ------------------------------------------------------------
 
-/** A text of about `bytes` bytes. */
+/** Large enough that a number of steps by the square of it takes minutes. */
+const SIZE = 1e6;
+
+/** A text of about `size` bytes. */
 const filled = (size, start, part, end = "") => start + part.repeat(size / part.length) + end;
 const HEADERS = {
   "places without a comma": (size) => filled(size, "{", '"data_offsets":[0 '),
@@ -57,7 +60,7 @@ const HEADERS = {
 
 for (const [what, text] of Object.entries(HEADERS)) {
   test(`a header of ${what} is refused soon by every way of reading it`, async () => {
-    const bytes = withHeader(text(4e6));
+    const bytes = withHeader(text(SIZE));
     const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
     const prepare = { kind: "digit" };
     await soon(what, async () => {
@@ -65,21 +68,22 @@ for (const [what, text] of Object.entries(HEADERS)) {
       await refused("of unknown size", () => Vit.load(new Response(bytes)), FILE_CODES);
       await refused("with a prepare", () => Vit.load({ weights: bytes, prepare }), FILE_CODES);
       await refused("as one of several", () => Vit.load([index, new File([bytes], "a.safetensors")]), FILE_CODES);
-      await refused("as a config", () => Vit.load({ weights, config: text(4e6) }));
-      await refused("as a folder's config", () => Vit.load([new File([weights], "m.safetensors"), new File([text(4e6)], "config.json")]), FILE_CODES);
-      await refused("as an index", () => Vit.load([new File([text(4e6)], INDEX)]), FILE_CODES);
-    }, 8);
+      await refused("as a config", () => Vit.load({ weights, config: text(SIZE) }));
+      await refused("as a folder's config", () => Vit.load([new File([weights], "m.safetensors"), new File([text(SIZE)], "config.json")]), FILE_CODES);
+      await refused("as an index", () => Vit.load([new File([text(SIZE)], INDEX)]), FILE_CODES);
+    }, 4);
   });
 }
 
-/** A stream that never ends and counts the bytes that were read. */
-function endless(piece, start = new Uint8Array(0)) {
+/** A stream that never ends and counts the bytes that were read. `heard` is told of each piece. */
+function endless(piece, start = new Uint8Array(0), heard = () => {}) {
   const stream = new ReadableStream({
     start: (controller) => start.length > 0 && controller.enqueue(start),
     pull: async (controller) => {
-      await after(0);
+      await turn();
       endless.taken += piece.length;
       controller.enqueue(piece.slice());
+      heard();
     },
   }, { highWaterMark: 0 });
   endless.taken = 0;
@@ -101,10 +105,12 @@ test("a header's announced length takes no memory before the bytes arrive", asyn
   start.writeBigUInt64LE(99_000_000n);
   const controller = new AbortController();
   const before = process.memoryUsage().arrayBuffers;
-  const loading = Vit.load(new Response(endless(new Uint8Array(16), start)), { signal: controller.signal });
-  await after(500);
-  const more = process.memoryUsage().arrayBuffers - before;
-  controller.abort(new Error("enough"));
+  let pieces = 0, more;
+  const loading = Vit.load(new Response(endless(new Uint8Array(16), start, () => {
+    if (++pieces < 300) return;
+    more = process.memoryUsage().arrayBuffers - before;
+    controller.abort(new Error("enough"));
+  })), { signal: controller.signal });
   await assert.rejects(loading, /enough/);
   assert.ok(more < 20 * MiB, `${more} bytes more`);
   for (const length of [2n ** 53n, 2n ** 63n, 2n ** 64n - 1n, 100_000_001n]) {
@@ -116,11 +122,15 @@ test("a header's announced length takes no memory before the bytes arrive", asyn
 
 test("reading ahead in pieces of one byte is limited", async () => {
   let pulled = 0;
-  const slow = new ReadableStream({ pull: (controller) => (pulled++, controller.enqueue(Uint8Array.of(1))) }, { highWaterMark: 0 });
+  const pull = (controller) => (++pulled < 4000 ? controller.enqueue(Uint8Array.of(1)) : new Promise(() => {}));
+  const slow = new ReadableStream({ pull }, { highWaterMark: 0 });
   const never = new Response(new ReadableStream({}));
   const controller = new AbortController();
   const loading = Vit.load({ weights: new Response(slow), config: never }, { signal: controller.signal });
-  await after(300);
+  for (let before = -1; pulled > before; ) {
+    before = pulled;
+    for (let turns = 0; turns < 200; turns++) await turn();
+  }
   controller.abort(new Error("enough"));
   await assert.rejects(loading, /enough/);
   assert.ok(pulled > 10 && pulled < 4000, `${pulled} pieces`);
@@ -404,6 +414,6 @@ test("no failed or aborted load leaves a file open", { skip: process.platform !=
       }
     }
   }
-  for (let waited = 0; openOnes(folder).length > 0 && waited < 100; waited++) await after(50);
+  for (let waited = 0; openOnes(folder).length > 0 && waited < 600; waited++) await after(50);
   assert.deepEqual(openOnes(folder).map((one) => readlinkSync(join(PROC, one))), []);
 });
