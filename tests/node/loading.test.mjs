@@ -110,7 +110,7 @@ test("load rejects with the signal's reason when it is aborted before, during or
   await assert.rejects(Vit.load(weights, { signal: AbortSignal.abort(reason) }), isReason);
   for (const source of [url("/model"), await fetch(url("/model"))]) {
     const controller = new AbortController();
-    const onProgress = () => setTimeout(() => controller.abort(reason), 5);
+    const onProgress = () => setImmediate(() => controller.abort(reason));
     await assert.rejects(Vit.load(source, { signal: controller.signal, onProgress }), isReason);
   }
   const controller = new AbortController();
