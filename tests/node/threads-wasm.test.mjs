@@ -115,8 +115,8 @@ for (const variant of ["simd128", "relaxed"]) {
     const module = new WebAssembly.Module(bytes(`${variant}-threads`));
     const alone = new Leader(new WebAssembly.Module(bytes(variant)));
     const expected = batches.map((batch) => alone.run(batch));
-    const check = (leader) =>
-      batches.forEach((batch, i) => assert.deepEqual(leader.run(batch), expected[i]));
+    const check = (leader, most = batches.length) =>
+      batches.slice(0, most).forEach((batch, i) => assert.deepEqual(leader.run(batch), expected[i]));
     const leaders = [];
     const lead = (...given) => (leaders.push(new Leader(module, ...given)), leaders.at(-1));
     after(() => leaders.forEach(({ helpers }) => helpers.forEach((worker) => worker.terminate())));
@@ -130,7 +130,8 @@ for (const variant of ["simd128", "relaxed"]) {
           const leader = lead();
           leader.team(threads, maySleep);
           for (let i = 1; i < threads; i++) await leader.help(i);
-          for (let round = 0; round < 5; round++) check(leader);
+          check(leader);
+          for (let round = 0; round < 10; round++) check(leader, 3);
           assert.deepEqual(await leader.dismiss(), Array(threads - 1).fill(0));
         });
       }
@@ -142,7 +143,7 @@ for (const variant of ["simd128", "relaxed"]) {
       await leader.help(1);
       for (let i = 0; i < 5; i++) {
         await new Promise((resolve) => setTimeout(resolve, 20));
-        check(leader);
+        check(leader, 3);
       }
       await leader.dismiss();
     });

@@ -40,7 +40,7 @@ for (const variant of fast) {
     const where = `${variant}${worker ? " in a worker" : ""}`;
 
     test(`${where}: several threads give one thread's answers to the bit`, { skip }, async () => {
-      for (const model of names) {
+      for (const model of worker ? names.slice(0, 5) : names) {
         const one = await load(modelPath(model), { variant, worker });
         const many = await load(modelPath(model), { variant, worker, threads: 3 });
         assert.equal(one.threads, 1);
