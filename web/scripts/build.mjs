@@ -16,10 +16,10 @@ export const release = { preset: "wasm", dist: "dist", page: "build/page", debug
 export const debug = { preset: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
 /** The modules: those that run models, and those that train them. Each has a CMake target for each variant. */
 const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
-/** A debug build does not train. */
+/** A debug build has no module that trains, nor one without SIMD. */
 const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => prefix === "vit" || !debug)
-  .flatMap(([prefix, target]) =>
-    variants.map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
+  .flatMap(([prefix, target]) => variants.filter((variant) => variant !== "scalar" || !debug)
+    .map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
 const linked = (file, { preset }) => `build/${preset}/${file}`;
 const placed = ({ file }, kind) => (kind.debug ? `build/debug/lines/${file}` : linked(file, kind));
 const probe = { target: "vit_probe", file: "probe.wasm" };
