@@ -7,8 +7,9 @@ export const name = process.env.VITRINE_BROWSER ?? "chromium";
 
 const found = (...paths) => paths.find((path) => path && existsSync(path));
 
-async function launchChromium(executablePath) {
-  const args = [
+const ofChromium = (executablePath) => ({
+  executablePath,
+  args: [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -16,9 +17,14 @@ async function launchChromium(executablePath) {
     "--disable-sync",
     "--use-fake-device-for-media-stream", // a camera of moving shapes
     "--use-fake-ui-for-media-stream",
-  ];
-  return chromium.launch({ executablePath, args });
-}
+  ],
+});
+
+/** Starts Chromium, or takes the one that $VITRINE_BROWSER_SERVER names. */
+const launchChromium = (executablePath) => {
+  const server = process.env.VITRINE_BROWSER_SERVER;
+  return server ? chromium.connect(server) : chromium.launch(ofChromium(executablePath));
+};
 
 /** Starts an unpatched Firefox. Playwright drives it over WebDriver BiDi. */
 async function launchFirefox(executablePath) {
@@ -62,3 +68,6 @@ export const skip = path ? false : missing;
 export const unasked = name === "firefox" && "in Firefox ESR a test cannot set media features, nor touch";
 
 export const launch = () => start(path);
+
+/** Starts a Chromium for many test files: its `wsEndpoint()` is their $VITRINE_BROWSER_SERVER. */
+export const launchServer = (executablePath = browsers.chromium.path) => chromium.launchServer(ofChromium(executablePath));

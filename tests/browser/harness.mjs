@@ -1,75 +1,114 @@
-/** A static server for build/page, a browser that visits it, and a hand that draws. */
+/** A browser that visits build/page, and a hand that draws. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach } from "node:test";
+import { pageFolder } from "../../web/scripts/build.mjs";
 import { launch, skip } from "./browsers.mjs";
-
-const root = fileURLToPath(new URL("../../build/page/", import.meta.url));
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-  ".wasm": "application/wasm",
-};
+import { openHost } from "./host.mjs";
 
 export { skip };
 
-/** Opens a browser and a server. Each `visit` opens a new page. */
+/** Opens a browser and a server for the tests of a file. */
 export async function openBrowser() {
-  if (!existsSync(join(root, "index.html")))
+  if (!existsSync(join(pageFolder, "index.html")))
     throw new Error("build/page is missing: run npm run build");
-  const server = createServer(async (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, "http://page").pathname));
-    const file = join(root, path === "/" ? "index.html" : path);
-    try {
-      const body = await readFile(file);
-      response.writeHead(200, {
-        "content-type": TYPES[extname(file)] ?? "application/octet-stream",
-        "content-length": body.length,
-      });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  const { address, close } = await openHost({ lasting: true });
   const browser = await launch();
-  const address = `http://127.0.0.1:${server.address().port}/`;
   return {
     address,
     visit: (options) => visit(browser, { address, ...options }),
     async close() {
       await browser.close();
-      server.close();
+      close();
     },
   };
 }
 
 /**
- * Opens the page. `trouble` collects its errors. `before` may prepare the page. Without `stores`
- * the page has no service worker, because `page.route` does not see a service worker's requests.
+ * Gives the tests of a `describe` one `browser`, and each test a `host` of its own. `visit` opens
+ * the host's page.
  */
-export async function visit(browser, { address, before, ready = true, stores = false, ...options }) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
-  const page = await context.newPage();
+export function hosted(options) {
+  const here = { visit: (more) => here.browser.visit({ address: here.host.address, ...more }) };
+  before(async () => (here.browser = await openBrowser()));
+  after(() => here.browser?.close());
+  beforeEach(async () => (here.host = await openHost(options)));
+  afterEach(() => here.host?.close());
+  return here;
+}
+
+/** A browser's contexts by their options. Visits with equal options share a context and, in turn, its page. */
+const contexts = new WeakMap();
+
+/**
+ * Opens the page as a new visitor sees it. `trouble` collects its errors. `before` may prepare the
+ * page. Only with `stores` has it a service worker, whose requests `page.route` does not see, and a
+ * context of its own. A visit beside another one has the same storage.
+ */
+export async function visit(browser, { address, before, ready = true, stores = false, ...more }) {
+  const { viewport = { width: 1200, height: 900 }, colorScheme = "light", reducedMotion = "no-preference",
+    forcedColors = "none", ...options } = more;
+  const place = stores ? await opened(browser, options, stores) : await shared(browser, options);
+  const page = place.page ?? (await place.context.newPage());
+  place.page = undefined;
+  const scripts = [], { addInitScript } = page;
+  page.addInitScript = async (...script) => void scripts.push(await addInitScript.apply(page, script));
   const trouble = [];
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) trouble.push(message.text());
   });
   page.on("pageerror", (error) => trouble.push(error.message));
-  await page.addInitScript(() =>
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme, reducedMotion, forcedColors });
+  const first = place.visits++ === 0 && (await addInitScript.call(page, forget));
+  await before?.(page);
+  await page.goto(address);
+  if (first) await first.dispose();
+  if (ready) await page.locator("#status.ready").waitFor();
+  return { page, trouble, close };
+
+  /** Makes the page new for the next visit. */
+  async function close() {
+    place.visits--;
+    if (stores) return place.context.close();
+    if (place.page || page.isClosed()) return page.close();
+    for (const event of page.eventNames())
+      if (event !== "close") for (const listener of page.listeners(event)) page.off(event, listener); // Playwright listens to "close"
+    page.addInitScript = addInitScript;
+    for (const script of scripts) await script.dispose();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.goto("about:blank");
+    await page.mouse.up();
+    await page.mouse.move(0, 0);
+    place.page = page;
+  }
+}
+
+function shared(browser, options) {
+  if (!contexts.has(browser)) contexts.set(browser, new Map());
+  const places = contexts.get(browser), key = JSON.stringify(options);
+  if (!places.has(key)) places.set(key, opened(browser, options));
+  return places.get(key);
+}
+
+async function opened(browser, options, stores = false) {
+  const context = await browser.newContext(options);
+  await context.addInitScript(() =>
     addEventListener("securitypolicyviolation", (event) =>
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
     ),
   );
-  if (!stores) await page.addInitScript(() => delete Navigator.prototype.serviceWorker);
-  await before?.(page);
-  await page.goto(address);
-  if (ready) await page.locator("#status.ready").waitFor();
-  return { page, trouble, close: () => context.close() };
+  if (!stores) await context.addInitScript(() => delete Navigator.prototype.serviceWorker);
+  return { context, page: undefined, visits: 0 };
+}
+
+/** Deletes what earlier visits have stored. It runs in the page before the page's code. */
+function forget() {
+  if (origin === "null") return; // in Firefox it runs in the blank page too
+  localStorage.clear();
+  sessionStorage.clear();
+  void indexedDB.databases().then((all) => all.forEach(({ name }) => indexedDB.deleteDatabase(name)));
 }
 
 /** Strokes of digits as polylines, in a square of 100. */

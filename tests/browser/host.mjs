@@ -1,12 +1,10 @@
-/** A static host. Its only headers are type and length. It can be down, in trouble or slow. */
+/** A static host. It can be down, in trouble or slow. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
-import { after, afterEach, before, beforeEach } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { pageFolder } from "../../web/scripts/build.mjs";
-import { openBrowser } from "./harness.mjs";
 
 const TYPES = {
   ".html": "text/html; charset=utf-8",
@@ -23,10 +21,11 @@ export const DOWN = "down";
 
 /**
  * Serves `folder` under the path `at`. For each request `rule(path)` may give or promise DOWN, a
- * status, or the answer's speed in bytes a second. `asked` are the paths so far.
+ * status, or the answer's speed in bytes a second. `asked` are the paths so far. Its only headers
+ * are type and length, and with `lasting` one that lets the browser keep the hashed files.
  */
-export async function openHost({ at = "/", folder = pageFolder } = {}) {
-  const host = { folder, asked: [], rule: () => undefined, close };
+export async function openHost({ at = "/", folder = pageFolder, lasting = false } = {}) {
+  const host = { folder, lasting, asked: [], rule: () => undefined, close };
   const server = createServer((request, response) =>
     answer(host, at, request, response).catch(() => response.destroy()),
   );
@@ -40,19 +39,6 @@ export async function openHost({ at = "/", folder = pageFolder } = {}) {
   }
 }
 
-/**
- * Gives the tests of a `describe` one `browser`, and each test a `host` of its own. `visit` opens
- * the host's page.
- */
-export function hosted(options) {
-  const here = { visit: (more) => here.browser.visit({ address: here.host.address, ...more }) };
-  before(async () => (here.browser = await openBrowser()));
-  after(() => here.browser?.close());
-  beforeEach(async () => (here.host = await openHost(options)));
-  afterEach(() => here.host?.close());
-  return here;
-}
-
 async function answer(host, at, request, response) {
   const { pathname } = new URL(request.url, host.address);
   const path = pathname === at ? "index.html" : pathname.slice(at.length);
@@ -63,7 +49,8 @@ async function answer(host, at, request, response) {
   const body = pathname.startsWith(at) && (await readFile(join(host.folder, path)).catch(() => undefined));
   if (!body) return void response.writeHead(404).end();
   const type = TYPES[extname(path)] ?? "application/octet-stream";
-  response.writeHead(200, { "content-type": type, "content-length": body.length });
+  const kept = host.lasting && path.startsWith("assets/") && { "cache-control": "max-age=31536000, immutable" };
+  response.writeHead(200, { "content-type": type, "content-length": body.length, ...kept });
   if (rule) await trickle(response, body, Math.ceil((rule * TICK_MS) / 1000));
   response.end(rule ? undefined : body);
 }

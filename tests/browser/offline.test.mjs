@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pageFolder } from "../../web/scripts/build.mjs";
-import { DIGITS, draw, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
-import { DOWN, hosted, openHost, stored, until } from "./host.mjs";
+import { DIGITS, draw, hosted, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DOWN, openHost, stored, until } from "./host.mjs";
 
 const AT = "/some/where/";
 const isModel = (path) => /digits-(?!plain|large)/.test(path);

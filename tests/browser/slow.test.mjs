@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { describe, test } from "node:test";
-import { DIGITS, draw, gate, prediction, settled, skip } from "./harness.mjs";
-import { DOWN, hosted, stored } from "./host.mjs";
+import { DIGITS, draw, gate, hosted, prediction, settled, skip } from "./harness.mjs";
+import { DOWN, stored } from "./host.mjs";
 
 const SLOW = 60_000; // bytes a second
 const isInt8 = (path) => path.includes("digits-int8");
