@@ -148,6 +148,28 @@ export async function draw(page, strokes, { during, moves = 4 } = {}) {
   await settled(page);
 }
 
+/** Draws at once, by a script's pointer: for tests of something else than drawing. A corner may have a pressure. */
+export async function ink(page, strokes, { moves = 4, pointerType = "mouse" } = {}) {
+  await page.locator("#pad").evaluate((pad, { strokes, moves, pointerType }) => {
+    const box = pad.getBoundingClientRect();
+    const send = (type, x, y, pressure = 0.5) => pad.dispatchEvent(new PointerEvent(type, {
+      pointerId: 5, pointerType, pressure, bubbles: true, button: 0, buttons: 1,
+      clientX: box.x + (x / 100) * box.width, clientY: box.y + (y / 100) * box.height,
+    }));
+    for (const [first, ...corners] of strokes) {
+      send("pointerdown", ...first);
+      let [fromX, fromY] = first;
+      for (const [x, y, pressure] of corners) {
+        for (let move = 1; move <= moves; move++)
+          send("pointermove", fromX + ((x - fromX) * move) / moves, fromY + ((y - fromY) * move) / moves, pressure);
+        [fromX, fromY] = [x, y];
+      }
+      send("pointerup", fromX, fromY);
+    }
+  }, { strokes, moves, pointerType });
+  await settled(page);
+}
+
 /**
  * Goes to a chapter of the story as a link does: it stays in place while the chapters above it load
  * and grow, which they do after a mere scroll too.
