@@ -61,10 +61,10 @@ export async function visit(browser, { address, before, ready = true, stores = f
   page.on("pageerror", (error) => trouble.push(error.message));
   await page.setViewportSize(viewport);
   await page.emulateMedia({ colorScheme, reducedMotion, forcedColors });
-  const first = place.visits++ === 0 && (await addInitScript.call(page, forget));
+  const cleaning = await addInitScript.call(page, forget, place.visits++ === 0);
   await before?.(page);
   await page.goto(address);
-  if (first) await first.dispose();
+  await cleaning.dispose();
   if (ready) await page.locator("#status.ready").waitFor();
   return { page, trouble, close };
 
@@ -103,11 +103,12 @@ async function opened(browser, options, stores = false) {
   return { context, page: undefined, visits: 0 };
 }
 
-/** Deletes what earlier visits have stored. It runs in the page before the page's code. */
-function forget() {
+/** Deletes what earlier visits have stored, but leaves other open pages their part. Runs before the page's code. */
+function forget(alone) {
   if (origin === "null") return; // in Firefox it runs in the blank page too
-  localStorage.clear();
   sessionStorage.clear();
+  if (!alone) return;
+  localStorage.clear();
   void indexedDB.databases().then((all) => all.forEach(({ name }) => indexedDB.deleteDatabase(name)));
 }
 
@@ -211,6 +212,21 @@ export async function saved(page, press) {
     return { name, text: bytes.reduce((all, byte) => all + String.fromCharCode(byte), "") };
   });
   return { name, bytes: Buffer.from(text, "latin1") };
+}
+
+/** The text that the page copies after `press`. It is not read from the clipboard, which is one for all test files. */
+export async function copied(page, press) {
+  await page.evaluate(() => {
+    const { clipboard } = navigator;
+    globalThis.copied = new Promise((resolve, reject) => {
+      clipboard.writeText = async (text) => {
+        delete clipboard.writeText;
+        await clipboard.writeText(text).then(() => resolve(text), reject);
+      };
+    });
+  });
+  await press();
+  return page.evaluate(() => globalThis.copied);
 }
 
 /** A promise `opened` that resolves when `open` is called. */

@@ -1,7 +1,7 @@
 // The page in other languages: chosen by the browser, by hand or by the address.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, gate, openBrowser, painted, picture, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, gate, ink, openBrowser, painted, picture, prediction, settled, skip } from "./harness.mjs";
 
 const LEAD = {
   en: /^A small Vision Transformer reads it/,
@@ -34,7 +34,7 @@ describe("the page in other languages", { skip }, () => {
     assert.equal(await page.title(), "Vitrine: ein Vision Transformer hinter Glas");
     assert.equal(await page.inputValue("#language"), "de");
     assert.match(await page.locator("#status").textContent(), /^\d+(,\d\d)? ms je Vorhersage · .+ · \d+ kB Gewichte$/);
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const { label, p } = await prediction(page);
     assert.equal(label, "7");
     assert.ok(Number(p) > 0.5, "data-p is a plain number");
@@ -50,13 +50,13 @@ describe("the page in other languages", { skip }, () => {
 
   test("a choice by hand changes everything, keeps the drawing, and stays after a reload", async () => {
     const { page, trouble, close } = await browser.visit();
-    await draw(page, DIGITS[7]);
-    const [ink, answer] = [await picture(page, "#pad"), await prediction(page)];
+    await ink(page, DIGITS[7]);
+    const [drawn, answer] = [await picture(page, "#pad"), await prediction(page)];
     await page.locator("#maps button").nth(1).click();
     for (const code of ["de", "fr", "sr", "es", "zh", "en", "fr"]) {
       await choose(page, code);
       assert.match(await lead(page), LEAD[code]);
-      assert.equal(await picture(page, "#pad"), ink);
+      assert.equal(await picture(page, "#pad"), drawn);
       assert.deepEqual(await prediction(page), answer);
       assert.equal(await page.inputValue("#head"), "1", "the chosen head stays");
     }
@@ -115,7 +115,7 @@ describe("the page in other languages", { skip }, () => {
       locale: "de-DE",
       before: (page) => page.route(/\/de-[^/]*\.js$/, async (route) => (await opened, route.continue())),
     });
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
     assert.match(await lead(page), LEAD.en);
     open();
@@ -156,7 +156,7 @@ describe("the page in other languages", { skip }, () => {
   test("the story below is told in the language, and anew in another", async () => {
     const { page, trouble, close } = await browser.visit({ locale: "de-DE" });
     await inTag(page, "de");
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await page.locator("#story").evaluate((story) => story.scrollIntoView());
     await page.locator("#rail-pad[aria-label='Zeichne auch hier']").waitFor();
     assert.equal(await page.locator("#score-title").textContent(), "Ein Score von Hand");
@@ -206,10 +206,10 @@ describe("the page in other languages", { skip }, () => {
         return range.getBoundingClientRect().right <= document.getElementById("bars").getBoundingClientRect().left + 1;
       });
       assert.ok(await inside("#hint"), "the hint");
-      await draw(page, DIGITS[3]);
+      await ink(page, DIGITS[3]);
       assert.ok(await clear(), "the caption ends before the bars");
       await page.locator("#clear").click();
-      await draw(page, [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]]);
+      await ink(page, [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]]);
       assert.equal(await page.locator("#prediction.unsure").count(), 1);
       assert.ok(await clear(), "the caption of a doubtful answer");
       assert.ok(await inside("#prediction strong"), "a doubtful answer");

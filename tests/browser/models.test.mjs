@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import {
   DIGITS,
-  draw,
+  gate,
+  ink,
   modelWith,
   openBrowser,
   painted,
@@ -47,7 +48,7 @@ describe("a model that is not sure", { skip }, () => {
         { uncertain_below: 1 },
         { colorScheme, viewport: { width, height: 740 } },
       );
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const { label, p, uncertain } = await dataset(page);
       assert.match(label, /^[0-9]$/);
       assert.ok(Number(p) > 0 && Number(p) < 1, `p is ${p}`);
@@ -78,7 +79,7 @@ describe("a model that is not sure", { skip }, () => {
   ]) {
     test(`where all classes are nearly alike the page says that it sees no digit, ${name} or not`, async () => {
       const { page, trouble, close } = await visitWith(config, { viewport: { width: 320, height: 740 } });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const { label, p } = await dataset(page);
       assert.equal(label, "7", "the attributes still tell the largest class");
       assert.ok(Number(p) > 0.1 && Number(p) < 0.2, `p is ${p}`);
@@ -96,7 +97,7 @@ describe("a model that is not sure", { skip }, () => {
     const heights = [];
     for (const uncertain_below of [1, 0.5]) {
       const { page, close } = await visitWith({ uncertain_below });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const { label, uncertain } = await dataset(page);
       assert.equal(label, "7");
       assert.equal(uncertain, uncertain_below === 1 ? "true" : undefined);
@@ -116,7 +117,7 @@ describe("a model that is not sure", { skip }, () => {
     const shares = [];
     for (const temperature of [1, 0.6]) {
       const { page, close } = await visitWith({ temperature, uncertain_below: 0.4 });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       shares.push(Number((await prediction(page)).p));
       const words = await page.locator("[data-fact=calibration]").textContent();
       assert.equal(words.includes("divided by 0.60"), temperature === 0.6, words);
@@ -125,6 +126,13 @@ describe("a model that is not sure", { skip }, () => {
     }
     assert.ok(shares[1] > shares[0], `${shares}`);
   });
+});
+
+/** Waits until the example has written itself: a few frames leave it as it is. */
+const writtenOut = (page) => page.waitForFunction(() => {
+  const { now, seen = "", count = 0 } = { now: document.getElementById("pad").toDataURL(), ...globalThis.example };
+  globalThis.example = { seen: now, count: now === seen ? count + 1 : 0 };
+  return count > 5;
 });
 
 describe("the choice of a model", { skip }, () => {
@@ -140,7 +148,7 @@ describe("the choice of a model", { skip }, () => {
   for (const [model, many, field] of [["digits", "6", "29"], ["digits-large", "6", "23"]]) {
     test(`the journey of ${model} draws its stem, through which a patch sees ${field} pixels each way`, async () => {
       const { page, trouble, close } = await browser.visit({ address: `${browser.address}?model=${model}` });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       assert.equal(await page.locator("[data-fact=stem]").textContent(), many);
       assert.equal(await page.locator("[data-fact=field]").textContent(), `${field}\u00a0×\u00a0${field}`);
       const before = await picture(page, "#stem");
@@ -161,7 +169,7 @@ describe("the choice of a model", { skip }, () => {
   test("choosing a model keeps the drawing, reads it again, and fits layers, heads and maps", async () => {
     const { page, trouble, close } = await browser.visit();
     assert.equal(await page.inputValue("#model"), "digits");
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     await page.selectOption("#head", "4");
     await settled(page);
     const before = {
@@ -206,7 +214,7 @@ describe("the choice of a model", { skip }, () => {
       const { page, close } = await browser.visit({ address: `${browser.address}?model=${asked}` });
       assert.equal(await page.inputValue("#model"), want);
       assert.equal(await options(page, "layer"), configOf(want).depth);
-      await draw(page, DIGITS[1]);
+      await ink(page, DIGITS[1]);
       assert.equal((await prediction(page)).label, "1");
       await close();
     }
@@ -220,7 +228,7 @@ describe("the choice of a model", { skip }, () => {
       const { page, close } = await browser.visit({
         before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.fulfill(answer)),
       });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const before = await prediction(page);
       await page.selectOption("#model", "myvit");
       const alert = page.locator("#status[role=alert] span");
@@ -246,33 +254,33 @@ describe("the choice of a model", { skip }, () => {
     });
     await page.selectOption("#model", "myvit");
     await page.locator("#retry").waitFor();
-    await page.waitForTimeout(2000); // the example writes itself out meanwhile
+    await writtenOut(page);
     assert.ok(await page.locator("#retry").isVisible());
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     await ready(page);
     assert.equal((await prediction(page)).label, "1");
     await close();
   });
 
   test("the old model reads while a new one loads, and of several choices the last one stays", async () => {
-    let arrive;
-    const coming = new Promise((resolve) => (arrive = resolve));
+    const weights = gate(), ended = gate();
     const { page, trouble, close } = await browser.visit({
       before: (page) =>
         page.route(MYVIT_WEIGHTS, async (route) => {
-          await coming;
+          await weights.opened;
           await route.continue().catch(() => {}); // the page no longer wants it
+          ended.open();
         }),
     });
     await page.selectOption("#model", "myvit");
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
     assert.match(await page.locator("#status.loading").textContent(), /Fetching the model/);
     assert.equal(await options(page, "layer"), DEPTH);
     await page.selectOption("#model", "digits");
     await ready(page);
-    arrive();
-    await page.waitForTimeout(300);
+    weights.open();
+    await ended.opened;
     await settled(page);
     assert.equal(await page.inputValue("#model"), "digits");
     assert.equal(await options(page, "layer"), DEPTH);

@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { golden } from "../node/golden.mjs";
-import { skip } from "./harness.mjs";
+import { launch, skip } from "./browsers.mjs";
+import { visit } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
@@ -66,8 +66,7 @@ before(async () => {
   home = await listen();
   cdn = await listen();
   made.set(BARE, await readFile(new URL("dist/vit.js", root)));
-  const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  browser = await launch();
 });
 
 after(async () => {
@@ -85,15 +84,16 @@ after(async () => {
  * @param code the address of vit.js, by default on the page's own server.
  * @param lacks names that are removed from the page's global object.
  */
-async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, lacks = [], prepare, context } = {}) {
-  const page = await (context ?? browser).newPage();
-  try {
+async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, lacks = [], prepare } = {}) {
+  const before = async (page) => {
     await prepare?.(page);
     await page.addInitScript((names) => names.forEach((name) => delete globalThis[name]), lacks);
-    await page.goto(home.address + path);
+  };
+  const { page, close } = await visit(browser, { address: home.address + path, ready: false, before });
+  try {
     return await page.evaluate(run, { code, options, model: MODEL, image: [...image] });
   } finally {
-    await page.close();
+    await close();
   }
 }
 
@@ -230,20 +230,19 @@ const engine = (share) => (page) =>
   }, share);
 
 test("in the same engine later loads take the build that auto has measured", { skip }, async () => {
-  const first = await browser.newContext();
-  const variant = async (share, context) => (await attempt({}, { context, prepare: engine(share) })).variant;
-  assert.equal(await variant(3, first), "simd128");
-  assert.equal(await variant(0.5, first), "simd128");
+  const variant = async (share) => (await attempt({}, { prepare: engine(share) })).variant;
+  const opened = () => visit(browser, { address: home.address, ready: false }); // while it is open, what is stored stays
+  const first = await opened();
+  assert.equal(await variant(3), "simd128");
+  assert.equal(await variant(0.5), "simd128");
   await first.close();
-  const second = await browser.newContext();
-  assert.equal(await variant(0.5, second), "relaxed");
-  assert.equal(await variant(3, second), "relaxed");
-  const page = await second.newPage();
-  await page.goto(home.address);
-  await page.evaluate(() => {
+  const second = await opened();
+  assert.equal(await variant(0.5), "relaxed");
+  assert.equal(await variant(3), "relaxed");
+  await second.page.evaluate(() => {
     for (const key of Object.keys(localStorage)) localStorage[key] = `${localStorage[key]} and newer`;
   });
-  assert.equal(await variant(3, second), "simd128"); // another engine's note is not used
+  assert.equal(await variant(3), "simd128"); // another engine's note is not used
   await second.close();
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import {
   DIGITS,
-  draw,
+  ink,
   openBrowser,
   padSpots,
   painted,
@@ -16,7 +16,7 @@ describe("attention on the page", { skip }, () => {
   before(async () => {
     browser = await openBrowser();
     ({ page, close } = await browser.visit());
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
   });
   after(async () => {
     await close?.();

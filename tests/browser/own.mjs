@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export async function openTab(browser, options) {
-  const visited = await browser.visit(options);
+  const visited = await browser.visit({ reducedMotion: "reduce", ...options }); // the first tab's example would go on
   await visited.page.click("#tab-own");
   await visited.page.locator("#own-pixels option").first().waitFor({ state: "attached" });
   return visited;
@@ -43,10 +43,10 @@ export async function classes(page) {
 export const ready = (page) =>
   page.waitForFunction(() => document.querySelector("#own-facts")?.textContent.includes("ms a photo"));
 
-/** Writes files to disk, so that a browser can drag them. Closing the page deletes them. */
-export function onDisk(page, files) {
+/** Writes files to disk, so that a browser can drag them. The end of the test `t` deletes them. */
+export function onDisk(t, files) {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
-  page.on("close", () => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true }));
   return files.map(({ name, buffer }) => {
     writeFileSync(join(folder, name), buffer);
     return join(folder, name);

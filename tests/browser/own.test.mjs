@@ -42,12 +42,12 @@ describe("the tab for one's own ViT", { skip }, () => {
   });
 
   test("a button that is pressed before the tab's code is there acts when it is", async () => {
-    const { open, opened: released } = gate();
-    const before = (page) => page.route(/assets\/main-/, async (route) => (await released, route.continue()));
+    const { open, opened: released } = gate(), asked = gate();
+    const before = (page) => page.route(/assets\/main-/, async (route) => (asked.open(), await released, route.continue()));
     const { page, trouble, close } = await browser.visit({ before });
     await page.click("#tab-own");
     await page.click("#own-random");
-    await page.waitForTimeout(300);
+    await asked.opened;
     assert.equal(await page.locator("#own-classes li").count(), 0, "its code is not there yet");
     open();
     assert.equal((await classes(page)).length, 5);
@@ -63,12 +63,11 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.ok(read.every(({ p }, index) => p > 0 && p <= (read[index - 1]?.p ?? 1)));
     await ready(page);
     assert.equal(await page.locator("#own-maps button").count(), 16);
-    const seen = new Set([await picture(page, "#own-overlay")]);
+    const seen = [await picture(page, "#own-overlay")];
     const changed = async (what) => {
-      await page.waitForTimeout(100);
-      const now = await picture(page, "#own-overlay");
-      assert.ok(!seen.has(now), what);
-      seen.add(now);
+      await page.waitForFunction((seen) => !seen.includes(document.querySelector("#own-overlay").toDataURL()), seen)
+        .catch(() => assert.fail(`${what}: an overlay that was there before`));
+      seen.push(await picture(page, "#own-overlay"));
     };
     await page.selectOption("#own-layer", "1");
     await changed("layer");
@@ -104,8 +103,7 @@ describe("the tab for one's own ViT", { skip }, () => {
     const before = await picture(page, "#own-similarity");
     await page.locator("#own-photo").focus();
     await page.keyboard.press("ArrowUp");
-    await page.waitForTimeout(100);
-    assert.notEqual(await picture(page, "#own-similarity"), before);
+    await page.waitForFunction((before) => document.querySelector("#own-similarity").toDataURL() !== before, before);
     assert.ok((await painted(page, "#own-overlay")) > 0);
     await page.locator("#own-maps button").first().waitFor();
     assert.deepEqual(trouble, []);
@@ -139,9 +137,9 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
-  test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async () => {
+  test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async (t) => {
     const { page, trouble, close } = await opened();
-    const files = onDisk(page, [...CHECKPOINT, PHOTO]);
+    const files = onDisk(t, [...CHECKPOINT, PHOTO]);
     const drag = await dragging(page, files);
     const looks = () =>
       page.locator(".drop").evaluateAll((all) => all.map((drop) => getComputedStyle(drop).borderTopStyle));

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import { DIGITS, draw, gate, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, gate, ink, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { openHost } from "./host.mjs";
 
 const WEIGHTS = "**/*.safetensors";
 
@@ -42,29 +43,30 @@ describe("the page", { skip }, () => {
   });
 
   test("the error of wasm that does not load stays while the rest is downloaded", async () => {
-    let gone = true;
+    const host = await openHost(), ended = gate();
+    host.rule = (path) => (path.endsWith(".wasm") ? 404 : path.endsWith(".safetensors") ? 2_000_000 : undefined);
     const { page, close } = await browser.visit({
+      address: host.address,
       ready: false,
-      before: async (page) => {
-        await page.route(/\.wasm$/, (route) => (gone ? route.fulfill({ status: 404 }) : route.continue()));
-        await page.route(WEIGHTS, async (route) => {
-          await new Promise((later) => setTimeout(later, 700));
-          await route.continue();
-        });
+      before: (page) => {
+        for (const event of ["requestfinished", "requestfailed"])
+          page.on(event, (request) => /\.safetensors$/.test(request.url()) && ended.open());
       },
     });
     await page.locator("#retry").waitFor();
-    await page.waitForTimeout(1200);
+    await ended.opened;
+    await settled(page);
     assert.match(await page.locator("#status").textContent(), /did not load: .*404/);
-    gone = false;
+    host.rule = () => undefined;
     await page.click("#retry");
     await page.locator("#status.ready").waitFor();
     await close();
+    host.close();
   });
 
   test("the status line says how long a prediction takes and which build runs", async () => {
     const { page, close } = await browser.visit();
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     assert.match(
       await page.locator("#status").textContent(),
       /\d ms a prediction · (relaxed|simd128|scalar)/,
@@ -74,7 +76,8 @@ describe("the page", { skip }, () => {
 
   test("an example is on the pad before the model has loaded", async () => {
     const { page, arrive, close } = await visitWithoutWeights({ reducedMotion: "reduce" });
-    await page.waitForTimeout(300);
+    await page.locator("body.example").waitFor();
+    await settled(page);
     assert.ok((await painted(page, "#pad")) > 1000);
     assert.match(await page.locator("#status").textContent(), /model/);
     arrive();
@@ -122,7 +125,7 @@ describe("the page", { skip }, () => {
       await page.unroute(WEIGHTS);
       await page.click("#retry");
       await page.locator("#status.ready").waitFor();
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       assert.notEqual((await prediction(page)).label, "");
       await close();
     });
@@ -158,7 +161,7 @@ describe("the page", { skip }, () => {
         viewport: { width, height: 740 },
         hasTouch: true,
       });
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const [content, view] = await page.evaluate(() => [
         document.documentElement.scrollWidth,
         innerWidth,

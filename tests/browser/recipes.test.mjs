@@ -5,19 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { recipes } from "../ecosystem/recipes.mjs";
 import { lay, tried } from "../ecosystem/try.mjs";
-import { skip } from "./harness.mjs";
+import { launch, skip } from "./browsers.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 describe("recipes", { skip }, () => {
   let browser;
-  before(async () => {
-    const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-  });
+  before(async () => (browser = await launch()));
   after(() => browser?.close());
 
   /** Makes an app with the installed package and the tools that are here. */

@@ -1,7 +1,7 @@
 // The choices in the story's chapters: links hold them, and a change of language keeps them.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { copied, DIGITS, ink, openBrowser, settled, skip } from "./harness.mjs";
 import { file } from "./live.mjs";
 import { openChapter } from "./story.mjs";
 
@@ -42,10 +42,8 @@ const chosen = (page, name) =>
     return input.type === "checkbox" ? (input.checked ? "on" : "off") : input.value;
   });
 const isChosen = async (page, name, value) => {
-  for (let tries = 0; (await chosen(page, name)) !== value; tries++) {
-    assert.ok(tries < 100, `${name} is ${await chosen(page, name)}, not ${value}`);
-    await page.waitForTimeout(100);
-  }
+  for (const end = Date.now() + 30_000; (await chosen(page, name)) !== value; await settled(page))
+    assert.ok(Date.now() < end, `${name} is ${await chosen(page, name)}, not ${value}`);
 };
 
 describe("choices in the chapters", { skip }, () => {
@@ -53,18 +51,13 @@ describe("choices in the chapters", { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  const visit = (options) => browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options });
-  /** Shares without a scroll to the button. The clipboard is emptied first, so that it holds no older link. */
-  const linkOf = async (page) => {
-    await page.evaluate(() => navigator.clipboard.writeText(""));
-    await page.locator("#share").evaluate((button) => button.click());
-    await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== "");
-    return page.evaluate(() => navigator.clipboard.readText());
-  };
+  const visit = (options) => browser.visit({ permissions: ["clipboard-write"], ...options });
+  /** Shares without a scroll to the button. */
+  const linkOf = (page) => copied(page, () => page.locator("#share").evaluate((button) => button.click()));
 
   test("a link holds the choices in the chapters, also of those that its visitor has not come to yet", async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     for (const [id, choices] of Object.entries(CHOICES)) {
       for (const [name, value] of Object.entries(choices)) {
         await openChapter(page, id, `[data-choice="${name}"]:enabled`);
@@ -113,7 +106,7 @@ describe("choices in the chapters", { skip }, () => {
 
   test("a link to a plain model holds the chosen filter, and how many products are added", async () => {
     const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
       await openChapter(page, "patches", `[data-choice="${name}"]`);
       await choose(page, name, value);
@@ -129,7 +122,7 @@ describe("choices in the chapters", { skip }, () => {
 
   test("a change of language keeps the panel of a run, and a link opens it without trainer or images", { skip: !runs }, async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await openChapter(page, "learning", "[data-choice=live-ours]");
     await page.click("[data-choice=live-ours]");
     await page.click("[data-choice=live-myvit]");
@@ -159,7 +152,7 @@ describe("choices in the chapters", { skip }, () => {
 
   test("a change of language keeps the choices in the chapters", async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await openChapter(page, "masks", "[data-choice=mask]");
     await choose(page, "mask", "cross");
     await page.selectOption("#language", "de");

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
-import { DIGITS, draw, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
+import { copied, DIGITS, ink, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -16,8 +16,7 @@ describe("what is taken along", { skip }, () => {
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  const visit = (options) =>
-    browser.visit({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+  const visit = (options) => browser.visit({ permissions: ["clipboard-write"], ...options });
   /** Allows a small difference, because another load may take a build that rounds differently. */
   const answers = async (page, { label, p }) => {
     const now = await prediction(page);
@@ -25,30 +24,15 @@ describe("what is taken along", { skip }, () => {
     assert.ok(Math.abs(now.p - p) < 1e-4, `${now.p}, but ${p} before`);
   };
   const status = (page) => page.locator("#status").textContent();
-  const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
-  const linkOf = async (page) => {
-    await page.click("#share");
+  const linkOf = (page) => copied(page, async () => {
+    await page.locator("#share").evaluate((button) => button.click()); // without a scroll to it
     await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
-    return clipboard(page);
-  };
-
-  /** Draws a stroke of many points: x, y in shares of the pad, and the pressure. */
-  const strokeThrough = (page, points, { pointerType }) =>
-    page.locator("#pad").evaluate((pad, { points, pointerType }) => {
-      const box = pad.getBoundingClientRect();
-      points.forEach(([x, y, pressure = 0.5], at) => {
-        const type = at === 0 ? "pointerdown" : at < points.length - 1 ? "pointermove" : "pointerup";
-        pad.dispatchEvent(new PointerEvent(type, {
-          pointerId: 5, pointerType, pressure, bubbles: true, button: 0, buttons: 1,
-          clientX: box.x + box.width * x, clientY: box.y + box.height * y,
-        }));
-      });
-    }, { points, pointerType });
+  });
 
   test("a shared link shows the same drawing to another visitor, who may undo it", async () => {
     const first = await visit();
-    await draw(first.page, DIGITS[4]);
-    const [ink, answer] = [await picture(first.page, "#pad"), await prediction(first.page)];
+    await ink(first.page, DIGITS[4]);
+    const [drawn, answer] = [await picture(first.page, "#pad"), await prediction(first.page)];
     const link = await linkOf(first.page);
     await first.close();
     assert.ok(link.length < 400, `${link.length} characters for a drawing of two strokes`);
@@ -57,7 +41,7 @@ describe("what is taken along", { skip }, () => {
     await settled(page);
     await answers(page, answer);
     await page.locator("h1").first().click(); // the keyboard's pen is not part of the drawing
-    assert.equal(await picture(page, "#pad"), ink);
+    assert.equal(await picture(page, "#pad"), drawn);
     assert.equal(new URL(page.url()).hash, "", "the next stroke makes it another drawing");
     assert.deepEqual(trouble.filter((text) => !text.includes("willReadFrequently")), []);
     await page.click("#undo");
@@ -68,7 +52,7 @@ describe("what is taken along", { skip }, () => {
 
   test("a link holds the choice of map, layer, head and patch, and the chapter on the screen", async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const answer = await prediction(page);
     await page.selectOption("#map", "patch");
     await page.selectOption("#layer", "2");
@@ -80,9 +64,7 @@ describe("what is taken along", { skip }, () => {
     assert.match(words, /row 4, column 5 .* layer 2, head 3/);
     await page.evaluate(() => (location.hash = "layers"));
     await page.locator("#layers .lead").first().waitFor();
-    await page.locator("#share").evaluate((button) => button.click());
-    await page.locator("#status", { hasText: /^Link copied/ }).waitFor();
-    const link = await page.evaluate(() => navigator.clipboard.readText());
+    const link = await linkOf(page);
     await close();
     assert.ok(link.length < 2000, `${link.length} characters`);
     const other = await visit({ address: link });
@@ -105,11 +87,10 @@ describe("what is taken along", { skip }, () => {
   test("a large drawing is thinned for its link, by no more than a fifth of the pen, and reads the same", async () => {
     const { page, close } = await visit();
     await page.click("#clear");
-    await strokeThrough(page, Array.from({ length: 2400 }, (_, i) => {
-      const at = i / 2400, turn = 6 * Math.PI * at, size = 0.33 + 0.004 * Math.sin(90 * at); // three times round, trembling
-      return [0.5 + 0.7 * size * Math.sin(turn), 0.5 - size * Math.cos(turn)];
-    }), { pointerType: "mouse" });
-    await settled(page);
+    await ink(page, [Array.from({ length: 2400 }, (_, i) => {
+      const at = i / 2400, turn = 6 * Math.PI * at, size = 33 + 0.4 * Math.sin(90 * at); // three times round, trembling
+      return [50 + 0.7 * size * Math.sin(turn), 50 - size * Math.cos(turn)];
+    })], { moves: 1 });
     const answer = await prediction(page);
     assert.equal(answer.label, "0");
     const whole = await drawingOn(page);
@@ -136,7 +117,7 @@ describe("what is taken along", { skip }, () => {
 
   test("a damaged link is refused with a message, and the drawing on the pad stays", async () => {
     const { page, trouble, close } = await visit();
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const answer = await prediction(page);
     const link = await linkOf(page);
     const packed = link.slice(link.indexOf("#d=") + 3);
@@ -161,7 +142,7 @@ describe("what is taken along", { skip }, () => {
   test("a page opened by a damaged link says so when the model has loaded, and works", async () => {
     const { page, close } = await visit({ address: `${browser.address}#d=AAAA` });
     await page.locator("#status", { hasText: /damaged or cut short/ }).waitFor();
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     assert.equal((await prediction(page)).label, "1");
     assert.match(await status(page), /ms a prediction/);
     await close();
@@ -171,7 +152,7 @@ describe("what is taken along", { skip }, () => {
     const { page, close } = await visit({
       before: (page) => page.addInitScript(() => (navigator.share = async (data) => (globalThis.shared = data))),
     });
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await page.click("#share");
     await page.locator("#status", { hasText: /^Shared/ }).waitFor();
     assert.match(await page.evaluate(() => globalThis.shared.url), /#d=[\w-]{20,}$/);
@@ -182,7 +163,7 @@ describe("what is taken along", { skip }, () => {
     const { page, close } = await visit({
       before: (page) => page.addInitScript(() => delete Navigator.prototype.clipboard),
     });
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await page.click("#share");
     await page.locator("#status", { hasText: /address above/ }).waitFor();
     assert.match(page.url(), /#d=[\w-]{20,}$/);
@@ -191,7 +172,7 @@ describe("what is taken along", { skip }, () => {
 
   test("a saved picture has the ink, the map in its colours and a legible caption", async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
     assert.equal(download.suggestedFilename(), "vitrine-1.png");
     const file = await readFile(await download.path());
@@ -213,13 +194,13 @@ describe("what is taken along", { skip }, () => {
 
   test("the code that the page shows gives the page's answer in Node", async () => {
     const { page, close } = await visit();
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     const { label, p } = await prediction(page);
     await page.click("#code");
     const shown = await page.locator("#code-dialog code").textContent();
-    await page.click("#copy");
+    const text = await copied(page, () => page.click("#copy"));
     await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
-    assert.equal(await clipboard(page), shown);
+    assert.equal(text, shown);
     await page.keyboard.press("Escape");
     await page.locator("#code-dialog").waitFor({ state: "hidden" });
     assert.equal((await prediction(page)).label, label, "Escape closed the dialog and cleared nothing");
@@ -238,7 +219,7 @@ describe("what is taken along", { skip }, () => {
             addEventListener(name, (event) => event.stopImmediatePropagation(), true);
         }),
     });
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const before = await prediction(page);
     assert.equal(before.label, "7");
     await page.reload();
@@ -255,13 +236,13 @@ describe("what is taken along", { skip }, () => {
 
   test("a reload keeps the drawing, and a damaged stored drawing is ignored", async () => {
     const { page, trouble, close } = await visit();
-    await draw(page, DIGITS[7]);
-    const [ink, answer] = [await picture(page, "#pad"), await prediction(page)];
+    await ink(page, DIGITS[7]);
+    const [drawn, answer] = [await picture(page, "#pad"), await prediction(page)];
     await page.reload();
     await page.locator("#status.ready").waitFor();
     await settled(page);
     await answers(page, answer);
-    assert.equal(await picture(page, "#pad"), ink);
+    assert.equal(await picture(page, "#pad"), drawn);
     await page.click("#clear");
     const store = (text) =>
       page.addInitScript((text) => sessionStorage.setItem("vitrine-drawing", text), text);
@@ -278,8 +259,8 @@ describe("what is taken along", { skip }, () => {
   test("a drawing too large for a link is not shared and not stored, and the page says so", async () => {
     const { page, close } = await visit();
     await page.click("#clear");
-    await strokeThrough(page, Array.from({ length: 4000 }, (_, at) =>
-      [0.2 + 0.6 * ((at * 0.37) % 1), 0.2 + 0.6 * ((at * 0.61) % 1), 0.2 + (at % 7) / 10]), { pointerType: "pen" });
+    await ink(page, [Array.from({ length: 4000 }, (_, at) =>
+      [20 + 60 * ((at * 0.37) % 1), 20 + 60 * ((at * 0.61) % 1), 0.2 + (at % 7) / 10])], { moves: 1, pointerType: "pen" });
     await page.click("#share");
     await page.locator("#status", { hasText: /too large for a link/ }).waitFor();
     await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));
@@ -294,7 +275,7 @@ describe("what is taken along", { skip }, () => {
   ]) {
     test(`with ${what} the buttons Share, Picture and Code are visible and Tab reaches them`, async () => {
       const { page, close } = await visit(options);
-      await draw(page, DIGITS[4]);
+      await ink(page, DIGITS[4]);
       await page.locator("#clear").focus();
       const reached = [];
       for (let i = 0; i < 12; i++) {

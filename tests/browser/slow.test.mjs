@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { describe, test } from "node:test";
-import { DIGITS, draw, gate, hosted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, gate, hosted, ink, prediction, settled, skip } from "./harness.mjs";
 import { DOWN, stored } from "./host.mjs";
 
 const SLOW = 60_000; // bytes a second
@@ -32,7 +32,7 @@ describe("a page on a slow line", { skip }, () => {
       const { page, trouble, close } = await visit({ before });
       await page.locator("#bars [data-label]").first().waitFor({ state: "attached" });
       await page.waitForFunction(() => document.getElementById("layer").options.length > 0);
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       const light = await prediction(page);
       assert.equal(light.label, "7");
       assert.match(await page.locator("#status.loading").textContent(), /Fetching the model/);
@@ -58,7 +58,7 @@ describe("a page on a slow line", { skip }, () => {
     const text = await page.locator("#status span").textContent();
     assert.match(text, /^digits did not load, its light form stays: .*check the connection, then Retry$/);
     assert.equal(await page.inputValue("#model"), "digits");
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
     await ready(page, "digits-int8");
     await close();
@@ -86,7 +86,7 @@ describe("a page on a slow line", { skip }, () => {
       const { page, close } = await visit({ before: saysSlow });
       await ready(page, "digits");
       assert.ok(weights(here.host).some(isInt8));
-      await draw(page, DIGITS[7]);
+      await ink(page, DIGITS[7]);
       assert.equal((await prediction(page)).label, "7");
       await close();
     });
@@ -100,7 +100,7 @@ describe("a page on a slow line", { skip }, () => {
     await page.selectOption("#model", "myvit");
     await ready(page, "myvit");
     int8.open();
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     await ready(page, "myvit");
     assert.equal(await page.inputValue("#model"), "myvit");
     assert.ok(!weights(here.host).some(isReal));
@@ -140,11 +140,11 @@ describe("a page on a slow line", { skip }, () => {
       });
     });
     await page.locator("#examples button").nth(1).click();
-    await draw(page, DIGITS[1]);
+    await ink(page, DIGITS[1]);
     model.open();
     await ready(page, "digits");
     await settled(page);
-    await draw(page, [[[20, 20], [30, 30]]]);
+    await ink(page, [[[20, 20], [30, 30]]]);
     assert.match(await caption.textContent(), /Reads as|The model is/);
     const captions = await page.evaluate(() => globalThis.captions);
     assert.ok(captions.length > 0);

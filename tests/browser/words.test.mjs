@@ -1,7 +1,7 @@
 // The page for people who cannot see it: spoken words, undone choices, large text, forced colours.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, ink, openBrowser, settled, skip } from "./harness.mjs";
 
 describe("the page in words", { skip }, () => {
   let browser, page, close;
@@ -17,7 +17,7 @@ describe("the page in words", { skip }, () => {
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
 
   test("the screen reader gets the answer and the patch with most of the attention", async () => {
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     assert.match(await said(), /^Reads as 7, (> )?\d+(\.\d)? %\. Most on row/);
     assert.match(await said(), MOST);
     assert.match(await page.locator("#overlay").getAttribute("aria-label"), MOST);
@@ -42,7 +42,7 @@ describe("the page in words", { skip }, () => {
   });
 
   test("choosing the same head again returns to the mean of all heads", async () => {
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const map = page.getByRole("button", { name: "Layer 1, head 2" });
     await map.click();
     await settled(page);
@@ -69,7 +69,7 @@ describe("the page in words", { skip }, () => {
 
   test("forced colours still show which tab is chosen and every bar", async () => {
     const forced = await browser.visit({ forcedColors: "active" });
-    await draw(forced.page, DIGITS[7]);
+    await ink(forced.page, DIGITS[7]);
     const colours = await forced.page.evaluate(() => {
       const of = (element, pseudo) => getComputedStyle(element, pseudo);
       const [draw, own] = ["tab-draw", "tab-own"].map((id) => of(document.getElementById(id)).borderBottomColor);
