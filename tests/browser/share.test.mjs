@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
-import { copied, DIGITS, ink, openBrowser, picture, prediction, settled, skip } from "./harness.mjs";
+import { copied, DIGITS, ink, openBrowser, picture, prediction, saved, settled, skip } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -173,10 +173,9 @@ describe("what is taken along", { skip }, () => {
   test("a saved picture has the ink, the map in its colours and a legible caption", async () => {
     const { page, close } = await visit();
     await ink(page, DIGITS[1]);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
-    assert.equal(download.suggestedFilename(), "vitrine-1.png");
-    const file = await readFile(await download.path());
-    const { data, info } = await sharp(file).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const { name, bytes } = await saved(page, () => page.click("#save"));
+    assert.equal(name, "vitrine-1.png");
+    const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
     assert.deepEqual([info.width, info.height], [1080, 1296]);
     const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
     assert.ok(Math.max(...at(540, 540)) < 80, `ink where the pen was: ${at(540, 540)}`);
@@ -268,14 +267,15 @@ describe("what is taken along", { skip }, () => {
     await close();
   });
 
-  for (const [what, options] of [
-    ["320 pixels", { viewport: { width: 320, height: 560 } }],
-    ["dark", { colorScheme: "dark" }],
-    ["forced colours", { forcedColors: "active" }],
-  ]) {
-    test(`with ${what} the buttons Share, Picture and Code are visible and Tab reaches them`, async () => {
-      const { page, close } = await visit(options);
-      await ink(page, DIGITS[4]);
+  test("the buttons Share, Picture and Code are visible and Tab reaches them: narrow, dark, in forced colours", async () => {
+    const { page, close } = await visit();
+    await ink(page, DIGITS[4]);
+    for (const { viewport = { width: 1200, height: 900 }, ...media } of [
+      { viewport: { width: 320, height: 560 } }, { colorScheme: "dark" }, { colorScheme: "light", forcedColors: "active" },
+    ]) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia(media);
+      await settled(page);
       await page.locator("#clear").focus();
       const reached = [];
       for (let i = 0; i < 12; i++) {
@@ -285,7 +285,7 @@ describe("what is taken along", { skip }, () => {
       for (const id of ["share", "save", "code"]) {
         assert.ok(reached.includes(id), `${id} among ${reached}`);
         const box = await page.locator(`#${id}`).boundingBox();
-        assert.ok(box.x >= 0 && box.x + box.width <= page.viewportSize().width && box.height >= 44);
+        assert.ok(box.x >= 0 && box.x + box.width <= viewport.width && box.height >= 44);
         const { color, border } = await page.locator(`#${id}`).evaluate((button) => {
           const { color, borderTopColor, borderTopWidth } = getComputedStyle(button);
           return { color, border: `${borderTopWidth} ${borderTopColor}` };
@@ -300,9 +300,9 @@ describe("what is taken along", { skip }, () => {
       assert.ok(await page.locator("#code-dialog").isVisible());
       await page.keyboard.press("Escape");
       assert.equal(await page.evaluate(() => document.activeElement.id), "code");
-      await close();
-    });
-  }
+    }
+    await close();
+  });
 
   test("the footer names the paper, the package and the licence with its text", async () => {
     const { page, close } = await visit();
