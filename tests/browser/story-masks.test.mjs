@@ -1,34 +1,29 @@
 // Encoder, decoder: the model's own scores under three masks.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, draw, openBrowser, settled, skip } from "./harness.mjs";
-import { insideOf, lend, openChapter } from "./story.mjs";
+import { DIGITS, ink, openBrowser, settled, skip } from "./harness.mjs";
+import { chooseModel, insideOf, lend, openChapter, weightsOf } from "./story.mjs";
 
-const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
 const T = 50; // of all models of the page: the class token and 7 × 7 patches
 
 describe("encoder, decoder", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  let browser, page, trouble, leave, chapter;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close: leave } = await browser.visit({ before: (page) => lend(page) }));
+    await ink(page, DIGITS[4]);
+    chapter = await openChapter(page, "masks", ".grid canvas");
+  });
+  after(async () => {
+    await leave?.();
+    await browser?.close();
+  });
 
-  async function open({ model = "digits", ...options } = {}) {
-    const address = `${browser.address}?model=${model}`;
-    const visit = await browser.visit({ ...options, address, before: (page) => lend(page) });
-    await draw(visit.page, DIGITS[4]);
-    const chapter = await openChapter(visit.page, "masks", ".grid canvas");
-    await visit.page.selectOption("#rail-layer", "2");
-    await visit.page.selectOption("#rail-head", "2");
-    await settled(visit.page);
-    const row = async () => (await chapter.locator(".grid[data-mask]").getAttribute("data-row")).split(" ").map(Number);
-    const choose = async (mask) => {
-      await chapter.locator(`input[value=${mask}] + span`).click();
-      await chapter.locator(`.grid[data-mask=${mask}]`).waitFor();
-    };
-    const canvas = chapter.locator(".grid[data-mask] .grid-scroll canvas");
-    return { ...visit, chapter, row, choose, canvas, words: () => chapter.locator(".grid[data-mask] .grid-words").textContent() };
-  }
+  const row = async () => (await chapter.locator(".grid[data-mask]").getAttribute("data-row")).split(" ").map(Number);
+  const choose = async (mask) => {
+    await chapter.locator(`input[value=${mask}] + span`).click();
+    await chapter.locator(`.grid[data-mask=${mask}]`).waitFor();
+  };
 
   /** The softmax of those scores that `sees` leaves. */
   function masked(scores, sees) {
@@ -45,13 +40,17 @@ describe("encoder, decoder", { skip }, () => {
     assert.ok(Math.abs(got.reduce((a, b) => a + b) - 1) < 1e-12, `${what}: the row sums to 1`);
   }
 
-  for (const model of ["digits", "myvit"]) {
+  for (const model of ["myvit", "digits"]) {
     test(`${model}: each mask gives the softmax of the scores that it leaves`, async () => {
-      const { page, trouble, row, choose, close: leave } = await open({ model });
-      const { heads } = await insideOf(page, file(`${model}.safetensors`), 1);
+      await chooseModel(page, model);
+      await page.selectOption("#rail-layer", "2");
+      await page.selectOption("#rail-head", "2");
+      await settled(page);
+      const { heads } = await insideOf(page, weightsOf(model), 1);
       const { scores, shares } = heads[1];
       const query = 1 + 3 * 7 + 3;
       const own = scores.slice(query * T, (query + 1) * T);
+      await choose("full");
       close(await row(), masked(own, () => true), "full");
       const real = shares.slice(query * T, (query + 1) * T);
       (await row()).forEach((share, j) => assert.ok(Math.abs(share - real[j]) <= 1e-5 * Math.max(...real), `share ${j}`));
@@ -59,18 +58,32 @@ describe("encoder, decoder", { skip }, () => {
       close(await row(), masked(own, (j) => j <= query), "causal");
       await choose("cross");
       close(await row(), masked(scores.slice(1, T), () => true), "cross: the class token asks the patches");
-      assert.deepEqual(trouble, []);
-      await leave();
     });
   }
 
+  test("arrow keys choose a mask, and another drawing gives another matrix", async () => {
+    await chapter.locator("input[value=full]").check({ force: true });
+    for (const mask of ["causal", "cross"]) {
+      await page.keyboard.press("ArrowRight");
+      await chapter.locator(`.grid[data-mask=${mask}]`).waitFor();
+    }
+    assert.match(await chapter.locator(".sums").textContent(), /^0 of 49 cells are masked\. The row sums to 1\.000000\.$/);
+    const before = await row();
+    await ink(page, DIGITS[1]);
+    await openChapter(page, "masks", ".grid canvas");
+    await page.waitForFunction((before) => document.querySelector("#masks .grid[data-mask]").dataset.row !== before, before.join(" "));
+    assert.deepEqual(trouble, []); // Chromium complains about the reading of pixels below
+  });
+
   test("masked cells are hatched and named, and a causal class token sees only itself", async () => {
-    const { page, chapter, row, choose, canvas, words, close: leave } = await open();
+    const canvas = chapter.locator(".grid[data-mask] .grid-scroll canvas");
+    const words = () => chapter.locator(".grid[data-mask] .grid-words").textContent();
     const colours = () => canvas.evaluate((canvas) => {
       const cell = canvas.width / 50;
       const { data } = canvas.getContext("2d").getImageData(40 * cell, 10 * cell, cell - 1, cell - 1); // row 10, column 40
       return new Set(new Uint32Array(data.buffer)).size;
     });
+    await choose("full");
     assert.equal(await colours(), 1, "a share is one colour");
     await choose("causal");
     assert.ok((await colours()) > 1, "a hatched cell has lines");
@@ -91,23 +104,5 @@ describe("encoder, decoder", { skip }, () => {
     await settled(page);
     assert.match(await page.locator(".rail-patch").textContent(), /row 1, column 2/);
     assert.match(await chapter.locator(".sees").textContent(), /row 1, column 2 sees 3 of 50 tokens/);
-    await leave();
-  });
-
-  test("arrow keys choose a mask, another drawing gives another matrix, and 320 pixels are enough", async () => {
-    const { page, trouble, chapter, row, close: leave } = await open({ viewport: { width: 320, height: 640 } });
-    await chapter.locator("input[value=full]").focus();
-    await page.keyboard.press("ArrowRight");
-    await chapter.locator(".grid[data-mask=causal]").waitFor();
-    await page.keyboard.press("ArrowRight");
-    await chapter.locator(".grid[data-mask=cross]").waitFor();
-    assert.match(await chapter.locator(".sums").textContent(), /^0 of 49 cells are masked\. The row sums to 1\.000000\.$/);
-    const before = await row();
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
-    await draw(page, DIGITS[1]);
-    await openChapter(page, "masks", ".grid canvas");
-    await page.waitForFunction((before) => document.querySelector("#masks .grid[data-mask]").dataset.row !== before, before.join(" "));
-    assert.deepEqual(trouble, []);
-    await leave();
   });
 });

@@ -5,11 +5,13 @@ import { extname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { unpack as unpackModels } from "../../web/demo/explain/pack.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
-import { draw, toChapter } from "./harness.mjs";
+import { ink, settled, toChapter } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
 const file = (path) => readFileSync(new URL(path, root));
 
+/** The bytes of a shipped model. */
+export const weightsOf = (name) => file(`weights/${name}.safetensors`);
 /** The small models and snapshots: { name: [{ step, weights }] }. */
 export const packed = () => unpackModels(gunzipSync(file("weights/explain.safetensors.gz")));
 export const accuracy = () => JSON.parse(file("web/demo/explain/accuracy.json"));
@@ -17,7 +19,7 @@ export const accuracy = () => JSON.parse(file("web/demo/explain/accuracy.json"))
 /** Draws on a new page, and goes to a chapter. */
 export async function visitChapter(browser, id, strokes, options) {
   const visit = await browser.visit(options);
-  await draw(visit.page, strokes);
+  await ink(visit.page, strokes);
   await toChapter(visit.page, id);
   return visit;
 }
@@ -28,6 +30,13 @@ export async function openChapter(page, id, selector) {
   await toChapter(page, id);
   await chapter.locator(selector).first().waitFor();
   return chapter;
+}
+
+/** Lets another model read the drawing, and waits for its answer. */
+export async function chooseModel(page, name) {
+  await page.selectOption("#model", name);
+  await page.locator("#status.ready").waitFor();
+  await settled(page);
 }
 
 export const dataOf = (page, selector) => page.locator(selector).evaluate((element) => ({ ...element.dataset }));

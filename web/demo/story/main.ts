@@ -105,8 +105,9 @@ export function tell(root: HTMLElement, page: Page): () => void {
   };
 }
 
-/** Whether another patch, layer, head or theme was chosen since. */
+/** Whether another patch, layer, head or theme was chosen since. Another model's choices wait for its reading. */
 function isStale(scene: Scene, { state }: Page): boolean {
+  if (scene.model !== state.model) return false;
   const { patch, layer, head } = chosen(state.view);
   return scene.patch !== patch || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
 }
