@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { unasked } from "./browsers.mjs";
 import { DIGITS, openBrowser, settled, skip } from "./harness.mjs";
 import { accuracy, dataOf, drawingOn, visitChapter, packed } from "./story.mjs";
 
@@ -155,16 +154,4 @@ describe("beside a convolutional network", { skip }, () => {
   });
 
   test("nothing was complained about", () => assert.deepEqual(trouble, []));
-
-  test("at 320 pixels nothing is wider than the screen, and a tap chooses a patch", { skip: unasked }, async () => {
-    const small = await visitChapter(browser, "cnn", DIGITS[7], { viewport: { width: 320, height: 700 }, colorScheme: "dark", hasTouch: true });
-    const picture = small.page.locator(".cnn-fields canvas").nth(1);
-    await picture.scrollIntoViewIfNeeded();
-    const { width, height } = await picture.boundingBox();
-    await picture.tap({ position: { x: (width * 1.5) / 7, y: (height * 4.5) / 7 } });
-    await small.page.locator(".rail-patch", { hasText: "row 5, column 2" }).waitFor();
-    assert.ok(await small.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-    assert.deepEqual(small.trouble, []);
-    await small.close();
-  });
 });

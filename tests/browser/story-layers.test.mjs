@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
+import { DIGITS, ink, openBrowser, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 /** The page may run another build, which rounds differently. */
@@ -18,7 +18,7 @@ describe("layer by layer", { skip }, () => {
     browser = await openBrowser();
     ({ page, trouble, close } = await browser.visit());
     vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     drawing = await drawingOn(page);
     await toChapter(page, "layers");
     await ready();
@@ -156,7 +156,7 @@ describe("layer by layer", { skip }, () => {
   test("another drawing is read at once; its stage 0 is the same, because the class token has seen nothing", async () => {
     const first = (await stops())[0].shares;
     await page.locator("#clear").click();
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     await toChapter(page, "layers");
     await page.locator("#layers .layers-answer[data-label='7']").waitFor();
     const shown = await stops();
@@ -177,15 +177,5 @@ describe("layer by layer", { skip }, () => {
       .forEach(({ shares }, stage) => same(shares, trace.lens(stage), `myvit, stage ${stage}`));
     other.dispose();
     assert.deepEqual(trouble, []);
-  });
-
-  test("at 320 pixels the page does not scroll sideways", async () => {
-    const small = await browser.visit({ viewport: { width: 320, height: 640 } });
-    await draw(small.page, DIGITS[3]);
-    await toChapter(small.page, "layers");
-    await small.page.locator("#layers .layers[aria-busy=false]").waitFor();
-    assert.ok((await small.page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
-    assert.deepEqual(small.trouble, []);
-    await small.close();
   });
 });

@@ -158,6 +158,7 @@ describe("one's own images", needsMnist, () => {
 
   test("MNIST is there again when it is chosen", async () => {
     await from("MNIST");
+    await page.selectOption("#live-epochs", "2");
     assert.equal(await own(), "");
     assert.equal((await recipe(page)).model.classes, 10);
     await page.locator("#learning-live-train").click();

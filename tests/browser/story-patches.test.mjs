@@ -1,13 +1,11 @@
 // The chapter "Patch to token": its numbers against the weights' file and the API.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { unasked } from "./browsers.mjs";
-import { DIGITS, draw, openBrowser, picture, settled, skip, toChapter } from "./harness.mjs";
+import { DIGITS, ink, openBrowser, picture, settled, skip, toChapter } from "./harness.mjs";
+import { chooseModel, weightsOf } from "./story.mjs";
 
-const weightsOf = (name) => readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
 /** As the page writes it: a true minus sign, and no minus before a zero. */
 const written = (value, decimals = 2) => {
   const text = value.toFixed(decimals);
@@ -15,74 +13,73 @@ const written = (value, decimals = 2) => {
 };
 
 describe("patch to token", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  let browser, page, trouble, close, tensors;
+  before(async () => {
+    browser = await openBrowser();
+    await open();
+    await filters().waitFor();
+    ({ tensors } = readSafetensors(weightsOf("myvit")));
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
 
-  /** The page with a model and a drawing, scrolled to the chapter. */
-  async function chapter(model, options) {
-    const visited = await browser.visit({ address: `${browser.address}?model=${model}`, ...options });
-    const { page } = visited;
-    await draw(page, DIGITS[3]);
+  /** The page with a model without a stem and a drawing, scrolled to the chapter. */
+  async function open(options) {
+    ({ page, trouble, close } = await browser.visit({ address: `${browser.address}?model=myvit`, ...options }));
+    await ink(page, DIGITS[3]);
     await toChapter(page, "patches");
     await page.locator("#patches-class[data-values]").waitFor();
-    return visited;
   }
-  const row = (page, name) => page.locator(`#patches-numbers [data-row=${name}] td span`).allTextContents();
-  const sum = (page) => page.locator("#patches-sum").evaluate(({ dataset }) => Object.fromEntries(
+  const row = (name) => page.locator(`#patches-numbers [data-row=${name}] td span`).allTextContents();
+  const sum = () => page.locator("#patches-sum").evaluate(({ dataset }) => Object.fromEntries(
     Object.entries(dataset).map(([name, value]) => [name, Number(value)])));
-  const filters = (page) => page.locator("#patches-filters");
-  const set = (page, selector, value) => page.locator(selector).evaluate((input, to) => {
+  const filters = () => page.locator("#patches-filters");
+  const set = (selector, value) => page.locator(selector).evaluate((input, to) => {
     input.value = String(to);
     input.dispatchEvent(new Event("input"));
   }, value);
-  /** Chooses a patch by keys, from any other. */
-  async function choose(page, down, right) {
-    await page.locator("#patches-grid").focus();
-    for (let i = 0; i < 7; i++) for (const key of ["ArrowUp", "ArrowLeft"]) await page.keyboard.press(key), await settled(page);
-    for (let i = 0; i < down; i++) await page.keyboard.press("ArrowDown"), await settled(page);
-    for (let i = 0; i < right; i++) await page.keyboard.press("ArrowRight"), await settled(page);
+  const isChosen = (row, column) => page.locator(".rail-patch", { hasText: `row ${row}, column ${column}` }).waitFor();
+  async function click(row, column) {
+    const [x, y] = [column, row].map((at) => 40 * at - 20); // of 280: 40 a patch
+    await page.locator("#patches-grid").click({ position: { x, y } });
+    await isChosen(row, column);
+    await settled(page);
   }
 
   describe("a model without a stem", () => {
-    let page, trouble, close, tensors;
-    before(async () => {
-      ({ page, trouble, close } = await chapter("myvit"));
-      await filters(page).waitFor();
-      ({ tensors } = readSafetensors(await weightsOf("myvit")));
-    });
-    after(() => close?.());
     const bias = (d) => tensors.get("patch_embed.proj.bias").data[d];
     const weights = (d) => [...tensors.get("patch_embed.proj.weight").data.subarray(d * 16, d * 16 + 16)];
 
     test("for each filter, 16 products and the bias add up to the model's own number", async () => {
-      await filters(page).locator("input").first().focus();
+      await filters().locator("input").first().focus();
       const seen = new Set();
       for (let d = 0; d < 8; d++) {
-        const { filter, sum: byHand, model } = await sum(page);
+        const { filter, sum: byHand, model } = await sum();
         assert.equal(filter, d);
         assert.ok(Math.abs(byHand - model) < 1e-5, `filter ${d}: ${byHand} by hand, ${model} by the model`);
         seen.add(model);
-        assert.deepEqual(await row(page, "weight"), weights(d).map((weight) => written(weight)));
-        const pixels = (await row(page, "pixel")).map(Number);
+        assert.deepEqual(await row("weight"), weights(d).map((weight) => written(weight)));
+        const pixels = (await row("pixel")).map(Number);
         // Each pixel is shown to 0.005, and each product of them too.
-        (await row(page, "product")).forEach((text, i) => {
+        (await row("product")).forEach((text, i) => {
           const product = Number(text.replace("−", "-"));
           assert.ok(Math.abs(product - pixels[i] * weights(d)[i]) <= 0.005 * Math.abs(weights(d)[i]) + 0.00501);
         });
         await page.keyboard.press("ArrowRight");
       }
       assert.equal(seen.size, 8, "each filter has a number of its own");
-      assert.equal((await sum(page)).filter, 0, "after the last filter comes the first");
+      assert.equal((await sum()).filter, 0, "after the last filter comes the first");
     });
 
     test("the slider adds the products one by one, and the bar of the filter follows", async () => {
-      const bar = () => filters(page).locator("label:has(:checked) i").evaluate((i) => Number(i.style.getPropertyValue("--v")));
-      const products = (await row(page, "product")).map((text) => Number(text.replace("−", "-")));
+      const bar = () => filters().locator("label:has(:checked) i").evaluate((i) => Number(i.style.getPropertyValue("--v")));
+      const products = (await row("product")).map((text) => Number(text.replace("−", "-")));
       const full = await bar();
-      await set(page, "#patches-added", 6);
+      await set("#patches-added", 6);
       const part = products.slice(0, 6).reduce((a, b) => a + b) + bias(0);
-      const now = await sum(page);
+      const now = await sum();
       assert.ok(Math.abs(now.sum - part) < 6 * 0.005, `${now.sum}, but the first six products and the bias are ${part}`);
       const top = Number(/±(\S+)\./.exec(await page.locator(".filters-figure .grid-legend").textContent())[1]);
       assert.ok(Math.abs((await bar()) - now.sum / top) < 1e-3);
@@ -94,26 +91,26 @@ describe("patch to token", { skip }, () => {
 
     test("the keys on the grid choose a patch for the whole page, and it is announced", async () => {
       const before = await picture(page, "#patches-grid");
-      await choose(page, 1, 3);
-      assert.equal(await page.locator(".rail-patch").textContent(), "Patch: row 2, column 4");
+      await page.locator("#patches-grid").focus();
+      for (const [key, row, column] of [["ArrowUp", 3, 4], ["ArrowUp", 2, 4], ["ArrowLeft", 2, 3], ["ArrowRight", 2, 4], ["ArrowDown", 3, 4], ["ArrowUp", 2, 4]]) {
+        await page.keyboard.press(key);
+        await isChosen(row, column);
+      }
+      await settled(page);
       assert.match(await page.locator("#announce").textContent(), /^Patch in row 2, column 4: \d+(\.\d)? % of it is ink\.$/);
       assert.match(await page.locator("#patches h3").first().textContent(), /row 2, column 4, unrolled into 16 numbers/);
       assert.notEqual(await picture(page, "#patches-grid"), before);
       await page.waitForFunction(() => !document.querySelector(".flying"));
     });
 
-    test("a click on the grid chooses the patch that is there", async () => {
-      await page.locator("#patches-grid").click({ position: { x: 100, y: 140 } }); // of 280: 40 a patch
-      await settled(page);
-      assert.equal(await page.locator(".rail-patch").textContent(), "Patch: row 4, column 3");
-    });
+    test("a click on the grid chooses the patch that is there", () => click(4, 3));
 
     test("an empty patch's token is the biases", async () => {
-      await choose(page, 0, 0);
-      assert.deepEqual(new Set(await row(page, "pixel")), new Set(["0.00"]));
+      await click(1, 1);
+      assert.deepEqual(new Set(await row("pixel")), new Set(["0.00"]));
       for (let d = 0; d < 8; d++) {
-        await filters(page).locator("input").nth(d).check({ force: true });
-        const { sum: byHand, model } = await sum(page);
+        await filters().locator("input").nth(d).check({ force: true });
+        const { sum: byHand, model } = await sum();
         assert.equal(byHand, bias(d));
         assert.equal(model, bias(d));
       }
@@ -125,7 +122,7 @@ describe("patch to token", { skip }, () => {
         (await page.locator("#patches-class").getAttribute("data-values")).split(" ").map(Number);
       for (const digit of [3, 7]) {
         await page.evaluate(() => scrollTo(0, 0));
-        if (digit !== 3) await draw(page, DIGITS[digit]);
+        if (digit !== 3) await ink(page, DIGITS[digit]);
         await toChapter(page, "patches");
         await settled(page);
         (await shown()).forEach((value, d) => assert.ok(Math.abs(value - learnt[d]) < 1e-6));
@@ -135,8 +132,39 @@ describe("patch to token", { skip }, () => {
     test("the console stays silent", () => assert.deepEqual(trouble, []));
   });
 
+  test("a model with a stem: the words tell what the patch sees, and the API agrees", async () => {
+    const name = "digits-large";
+    await chooseModel(page, name);
+    await click(2, 3);
+    assert.equal(await filters().isVisible(), false);
+    const vit = await Vit.load(weightsOf(name));
+    const fields = [];
+    for (let passed = 0; passed <= vit.config.stem.length; passed++) {
+      await set("#patches-passed", passed);
+      const words = page.locator("#patches-field-words");
+      fields.push(await words.evaluate(({ dataset: { top, bottom, left, right } }) => [top, bottom, left, right].map(Number)));
+      const [top, bottom, left, right] = fields.at(-1);
+      assert.match(await words.textContent(), new RegExp(`${bottom - top + 1} × ${right - left + 1} pixels`));
+    }
+    const strides = vit.config.stem.map(([, stride]) => stride);
+    fields.forEach(([top, bottom, left, right], passed) => {
+      assert.deepEqual([top, bottom].map(inside), known(strides.slice(0, passed), 1));
+      assert.deepEqual([left, right].map(inside), known(strides.slice(0, passed), 2));
+    });
+    // One run a question: what lies outside changes nothing, and each side of the window changes the token.
+    const changes = await changesOf(vit, 1 + 1 * 7 + 2);
+    const [up, down, west, east] = fields.at(-1).map(inside);
+    assert.equal(await changes((y, x) => y < up || y > down || x < west || x > east), false, "outside");
+    for (const [side, isOn] of Object.entries({
+      top: (y) => y === up, bottom: (y) => y === down, left: (_, x) => x === west, right: (_, x) => x === east,
+    })) assert.ok(await changes(isOn), side);
+    vit.dispose();
+    assert.deepEqual(trouble, []);
+  });
+
   test("filters that do not load are announced, and come with the next choice", async () => {
-    const { page, close } = await chapter("myvit", {
+    await close();
+    await open({
       before: (page) => page.addInitScript(() => {
         const { fetch } = window;
         let loads = 0; // the first loads the model
@@ -149,57 +177,8 @@ describe("patch to token", { skip }, () => {
     const status = page.locator(".filters-figure [role=status]");
     await status.filter({ hasText: /503/ }).waitFor();
     await page.locator("#patches-grid").press("ArrowDown");
-    await filters(page).waitFor();
+    await filters().waitFor();
     assert.equal(await status.textContent(), "");
-    await close();
-  });
-
-  test("a model with a stem: the words tell what the patch sees, and the API agrees", async () => {
-    const name = "digits-large";
-    const { page, trouble, close } = await chapter(name);
-    await choose(page, 1, 2);
-    assert.equal(await filters(page).isVisible(), false);
-    const vit = await Vit.load(await weightsOf(name));
-    const fields = [];
-    for (let passed = 0; passed <= vit.config.stem.length; passed++) {
-      await set(page, "#patches-passed", passed);
-      const words = page.locator("#patches-field-words");
-      fields.push(await words.evaluate(({ dataset: { top, bottom, left, right } }) => [top, bottom, left, right].map(Number)));
-      const [top, bottom, left, right] = fields.at(-1);
-      assert.match(await words.textContent(), new RegExp(`${bottom - top + 1} × ${right - left + 1} pixels`));
-    }
-    const strides = vit.config.stem.map(([, stride]) => stride);
-    fields.forEach(([top, bottom, left, right], passed) => {
-      assert.deepEqual([top, bottom].map(inside), known(strides.slice(0, passed), 1));
-      assert.deepEqual([left, right].map(inside), known(strides.slice(0, passed), 2));
-    });
-    const [top, bottom, left, right] = fields.at(-1);
-    const seen = await seenBy(vit, 1 + 1 * 7 + 2);
-    seen.forEach((changed, i) => {
-      const [y, x] = [Math.floor(i / 28), i % 28];
-      if (changed) assert.ok(y >= top && y <= bottom && x >= left && x <= right, `pixel ${y},${x} reaches the token`);
-    });
-    const edge = (list) => [Math.min(...list), Math.max(...list)];
-    const reached = [...seen.keys()].filter((i) => seen[i]);
-    assert.deepEqual(edge(reached.map((i) => Math.floor(i / 28))), [top, bottom].map(inside));
-    assert.deepEqual(edge(reached.map((i) => i % 28)), [left, right].map(inside));
-    vit.dispose();
-    assert.deepEqual(trouble, []);
-    await close();
-  });
-
-  test("a narrow dark page does not scroll sideways, and a wish for less motion is followed", { skip: unasked }, async () => {
-    const { page, trouble, close } = await chapter("myvit", {
-      viewport: { width: 320, height: 700 }, colorScheme: "dark", reducedMotion: "reduce",
-    });
-    await filters(page).waitFor();
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
-    assert.equal(await page.getByRole("button", { name: "Add them up" }).count(), 0);
-    await page.locator("#patches-grid").press("ArrowDown");
-    await settled(page);
-    assert.equal(await page.locator(".flying").count(), 0);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 });
 
@@ -219,8 +198,8 @@ function known(strides, index) {
   return [Math.min(...over), Math.max(...over)];
 }
 
-/** Which pixels change a token when they change, in some of a few random images. */
-async function seenBy(vit, token) {
+/** Whether a token changes when all pixels do of which `isOne(y, x)`, in a random image. */
+async function changesOf(vit, token) {
   const { width } = vit.config;
   const tokenOf = async (image) => {
     const { trace } = await vit.classify(image, { trace: true });
@@ -228,16 +207,7 @@ async function seenBy(vit, token) {
   };
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
-  const seen = new Array(28 * 28).fill(false);
-  for (let turn = 0; turn < 2; turn++) {
-    const image = Float32Array.from({ length: 28 * 28 }, random);
-    const before = await tokenOf(image);
-    for (let i = 0; i < seen.length; i++) {
-      if (seen[i]) continue;
-      const other = image.slice();
-      other[i] = 1 - other[i];
-      seen[i] = (await tokenOf(other)) !== before;
-    }
-  }
-  return seen;
+  const image = Float32Array.from({ length: 28 * 28 }, random), before = await tokenOf(image);
+  return async (isOne) =>
+    (await tokenOf(image.map((value, i) => (isOne(Math.floor(i / 28), i % 28) ? 1 - value : value)))) !== before;
 }

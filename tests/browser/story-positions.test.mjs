@@ -1,16 +1,13 @@
 // The story's chapter on positions. Its numbers are compared with formulas, with the tensors of the
 // file, and with Node's runs of the same models on the same strokes.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
-import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { DIGITS, draw, openBrowser, settled, skip, toChapter } from "./harness.mjs";
-import { drawingOn } from "./story.mjs";
+import { DIGITS, ink, openBrowser, settled, skip, toChapter } from "./harness.mjs";
+import { drawingOn, packed, scrambledBy } from "./story.mjs";
 
-const shipped = unpack(gunzipSync(readFileSync(new URL("../../weights/explain.safetensors.gz", import.meta.url))));
+const shipped = packed();
 const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"];
 const ROUNDING = 1e-4; // of scores up to about 10, in another order or another build
 const farthest = (a, b) => {
@@ -41,13 +38,6 @@ const cosine = (a, b) => {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 };
 
-/** The image with patch order[i] of 4 × 4 in place i of 7 × 7. */
-const scrambledBy = (image, order) => Float32Array.from(image, (_, i) => {
-  const [y, x] = [Math.floor(i / 28), i % 28];
-  const patch = order[7 * Math.floor(y / 4) + Math.floor(x / 4)];
-  return image[28 * (4 * Math.floor(patch / 7) + (y % 4)) + 4 * (patch % 7) + (x % 4)];
-});
-
 async function goTo(page) {
   await toChapter(page, "positions");
   await page.locator("#positions[data-kind]").waitFor();
@@ -77,7 +67,7 @@ describe("the story's chapter on positions", { skip }, () => {
   before(async () => {
     browser = await openBrowser();
     ({ page, trouble, close } = await browser.visit());
-    await draw(page, DIGITS[3]);
+    await ink(page, DIGITS[3]);
     await goTo(page);
   });
   after(async () => {
@@ -233,25 +223,12 @@ describe("the story's chapter on positions", { skip }, () => {
     await page.click("#scramble");
     await orderBecomes(page, () => !/^0 1 2 3 4 5 6 7 /.test(document.getElementById("scramble-change").dataset.order));
     const [{ order }, old] = [await result(page), await scores(page, "before")];
-    await draw(page, [DIGITS[1][0]]);
+    await ink(page, [DIGITS[1][0]]);
     await settled(page);
     await goTo(page);
     await page.waitForFunction((first) =>
       document.querySelector("#positions .verdict-and-scores tbody tr").dataset.before !== first, String(old[0]));
     assert.deepEqual((await result(page)).order, order);
     assert.deepEqual(trouble, []);
-  });
-
-  test("on a screen 320 pixels wide nothing but the figures' own boxes scrolls sideways", async () => {
-    const small = await browser.visit({ viewport: { width: 320, height: 640 }, colorScheme: "dark", reducedMotion: "reduce" });
-    await draw(small.page, DIGITS[3]);
-    await goTo(small.page);
-    for (const kind of ["sincos2d", "relative"]) {
-      await choose(small.page, kind);
-      const [page, screen] = await small.page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-      assert.ok(page <= screen, `${kind}: ${page} of ${screen}`);
-    }
-    assert.deepEqual(small.trouble, []);
-    await small.close();
   });
 });

@@ -1,16 +1,11 @@
 // One score by hand: what the chapter shows is what the model computes, and numbers can be changed.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { gunzipSync } from "node:zlib";
-import { unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, draw, openBrowser, picture, settled, skip } from "./harness.mjs";
-import { drawingOn, insideOf, lend, lendWeights, openChapter } from "./story.mjs";
+import { DIGITS, ink, openBrowser, picture, settled, skip } from "./harness.mjs";
+import { chooseModel, drawingOn, insideOf, lend, lendWeights, openChapter, packed, weightsOf } from "./story.mjs";
 
-const file = (name) => readFileSync(new URL(`../../weights/${name}`, import.meta.url));
-const small = (name) => unpack(gunzipSync(file("explain.safetensors.gz")))[name][0].weights;
 const numbers = (text) => text.split(" ").map(Number);
 const most = (list) => Math.max(...list.map(Math.abs));
 const part = (list, index, size) => list.slice(index * size, (index + 1) * size);
@@ -40,97 +35,48 @@ function byHand(query, keys, values, bias = () => 0) {
 }
 
 describe("one score by hand", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  let browser, page, trouble, leave, chapter;
+  before(async () => {
+    browser = await openBrowser();
+    await open();
+  });
+  after(async () => {
+    await leave?.();
+    await browser?.close();
+  });
 
   /** The chapter with a drawing of a 3. `weights` are those that the page reads it with. */
-  async function open({ model, weights, layer = 0, head = 0, ...options } = {}) {
-    const address = `${browser.address}${model ? `?model=${model}` : ""}`;
-    const visit = await browser.visit({ ...options, address, before: (page) => lend(page, model ? undefined : weights) });
-    await draw(visit.page, DIGITS[3]);
-    const chapter = await openChapter(visit.page, "score", ".number");
-    await visit.page.selectOption("#rail-layer", String(layer + 1));
-    await visit.page.selectOption("#rail-head", String(head + 1));
-    await settled(visit.page);
+  async function open(weights) {
+    ({ page, trouble, close: leave } = await browser.visit({ before: (page) => lend(page, weights) }));
+    await ink(page, DIGITS[3]);
+    chapter = await openChapter(page, "score", ".number");
     await chapter.locator("details").evaluate((details) => (details.open = true));
-    await chapter.locator("tbody tr").first().waitFor();
-    const shown = async () => ({
-      ...(await chapter.locator("tbody tr").evaluateAll((rows) => ({
-        scores: rows.map((row) => Number(row.dataset.score)), shares: rows.map((row) => Number(row.dataset.share)),
-      }))),
-      stacks: await chapter.locator(".line").evaluateAll((lines) =>
-        lines.map((line) => [...line.querySelectorAll(".number")].map((cell) => Number(cell.dataset.value)))),
-      outputs: numbers(await chapter.locator(".concatenated .grid").getAttribute("data-values")),
-      added: numbers(await chapter.locator(".projected .grid").getAttribute("data-values")),
-      equation: await chapter.locator(".equation").textContent(),
-    });
-    return { ...visit, chapter, shown };
+    await look(0, 0);
   }
+  async function look(layer, head) {
+    await page.selectOption("#rail-layer", String(layer + 1));
+    await page.selectOption("#rail-head", String(head + 1));
+    await settled(page);
+    await chapter.locator("tbody tr").first().waitFor();
+  }
+  const shown = async () => ({
+    ...(await chapter.locator("tbody tr").evaluateAll((rows) => ({
+      scores: rows.map((row) => Number(row.dataset.score)), shares: rows.map((row) => Number(row.dataset.share)),
+    }))),
+    stacks: await chapter.locator(".line").evaluateAll((lines) =>
+      lines.map((line) => [...line.querySelectorAll(".number")].map((cell) => Number(cell.dataset.value)))),
+    outputs: numbers(await chapter.locator(".concatenated .grid").getAttribute("data-values")),
+    added: numbers(await chapter.locator(".projected .grid").getAttribute("data-values")),
+    equation: await chapter.locator(".equation").textContent(),
+  });
 
   /** The row of numbers that stands in row `row` (0 to 2) of the pair's or the value's stacks. */
-  const rowOf = (chapter, stacks, row) =>
+  const rowOf = (stacks, row) =>
     chapter.locator(".stacks").nth(stacks).locator(`.stack:not([aria-hidden]) > :nth-child(${row + 1})`)
       .evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
 
-  for (const [model, layer, head] of [["digits", 1, 2], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
-    test(`${model}: scores, shares and outputs by hand equal the API's`, async () => {
-      const weights = file(`${model}.safetensors`);
-      const { page, trouble, chapter, shown, close: leave } = await open({ model, layer, head });
-      const inside = await insideOf(page, weights, layer);
-      const { tokens: T, config: { width, prefix } } = inside;
-      for (const whose of ["patch", "class"]) {
-        await chapter.locator(`input[value=${whose}] + span`).click();
-        await settled(page);
-        const token = whose === "class" ? 0 : prefix.length + 3 * 7 + 3; // the page begins with row 4, column 4
-        const now = await shown();
-        const { queries, values, scores, shares } = inside.heads[head];
-        const d = values.length / T;
-        close(now.scores, part(scores, token, T), "score");
-        close(now.shares, part(shares, token, T), "share");
-        close(await rowOf(chapter, 0, 0), part(queries, token, d), "q");
-        const each = inside.heads.map((one) => byHand(part(one.queries, token, d), one.keys, one.values).output);
-        close(await rowOf(chapter, 1, 2), each[head], "output");
-        close(now.outputs, each.flat(), "outputs of all heads");
-        close(now.added, part(inside.added, token, width), "added");
-        const projected = project(weights, layer, now.outputs);
-        close(projected, part(inside.added, token, width), "projected", 1e-5 * 10); // a sum of A products in float
-      }
-      assert.deepEqual(trouble, []);
-      await leave();
-    });
-  }
-
-  /** The concatenated outputs through the file's own projection, if it has one. */
-  function project(weights, layer, outputs) {
-    const { tensors } = readSafetensors(weights);
-    const matrix = tensors.get(`blocks.${layer}.attn.proj.weight`)?.data;
-    if (!matrix) return outputs;
-    const bias = tensors.get(`blocks.${layer}.attn.proj.bias`).data;
-    return Array.from(bias, (start, row) =>
-      outputs.reduce((sum, output, i) => sum + output * matrix[row * outputs.length + i], start));
-  }
-
-  test("relative positions: each score is q·k/√d and the bias of the weights' table", async () => {
-    const weights = small("relative");
-    const { page, chapter, shown, close: leave } = await open({ weights });
-    const { tokens: T, heads } = await insideOf(page, weights, 0);
-    const table = readSafetensors(weights).tensors.get("blocks.0.attn.rel_pos.relative_position_bias_table").data;
-    const d = heads[0].values.length / T;
-    const token = 1 + 3 * 7 + 3;
-    // timm's order: 13 × 13 offsets, then from the class token, to it, and within the prefix.
-    const at = (j) => (j === 0 ? 13 * 13 + 1 : (3 - Math.floor((j - 1) / 7) + 6) * 13 + 3 - ((j - 1) % 7) + 6);
-    const want = byHand(part(heads[0].queries, token, d), heads[0].keys, heads[0].values, (j) => table[at(j) * 4]);
-    const now = await shown();
-    close(now.scores, want.scores, "score");
-    close(now.shares, want.shares, "share");
-    assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: score/);
-    assert.match(await chapter.textContent(), /This model has relative positions/);
-    await leave();
-  });
-
   /** What the API answers if one head gets the numbers of `change`, arrays by their names. */
-  async function answerWith(page, weights, change) {
+  async function answerWith(weights, change) {
     const drawing = await drawingOn(page), address = await lendWeights(page, weights);
     return page.evaluate(async ({ drawing, address, change: { layer, head, ...lists } }) => {
       const { Vit } = await import("/package/vit.js");
@@ -143,8 +89,7 @@ describe("one score by hand", { skip }, () => {
   }
 
   test("a changed number changes scores, shares, map, output and the model's answer", async () => {
-    const { page, trouble, chapter, shown, close: leave } = await open();
-    const weights = file(`${await page.inputValue("#model")}.safetensors`);
+    const weights = weightsOf("digits");
     const inside = await insideOf(page, weights, 0);
     const d = inside.heads[0].values.length / inside.tokens;
     const before = { ...(await shown()), map: await picture(page, "#score .pick .grid-scroll canvas"), strip: await picture(page, "#score .strip") };
@@ -161,7 +106,7 @@ describe("one score by hand", { skip }, () => {
     const follows = async (change, words) => {
       await settled(page);
       await chapter.locator(".followed[aria-busy=false]").waitFor();
-      const classes = await answerWith(page, weights, { layer: 0, head: 0, ...change });
+      const classes = await answerWith(weights, { layer: 0, head: 0, ...change });
       assert.equal(await followed.getAttribute("data-label"), classes[0].label);
       assert.ok(Math.abs(Number(await followed.getAttribute("data-p")) - classes[0].p) < 1e-5);
       assert.match(await followed.locator("p").textContent(), words);
@@ -207,12 +152,10 @@ describe("one score by hand", { skip }, () => {
     await follows({}, /^With its own numbers the model says 3, (> )?\d/);
     assert.deepEqual((await shown()).shares, before.shares);
     assert.equal(await reset.getAttribute("aria-disabled"), "true");
-    assert.deepEqual(trouble, []);
-    await leave();
   });
 
   test("keys choose another key and another query, and the pair's numbers follow", async () => {
-    const { page, chapter, close: leave } = await open();
+    await look(0, 0);
     const name = () => chapter.locator(".terms h3").first().textContent();
     const strip = chapter.locator(".strip");
     await strip.focus();
@@ -235,11 +178,11 @@ describe("one score by hand", { skip }, () => {
     assert.equal(await page.inputValue("#rail-head"), "2");
     assert.equal(await chapter.locator(".head-map").nth(1).getAttribute("aria-pressed"), "true");
     assert.match(await chapter.locator(".head-map").nth(1).getAttribute("aria-description"), /^Head 2\. Most on .*: \d+\.\d %$/);
-    await leave();
   });
 
   test("the steps go from the query to the output, without movement where none is wanted", { skip: unasked }, async () => {
-    const { page, chapter, close: leave } = await open({ reducedMotion: "reduce" });
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await look(0, 0);
     const hidden = (selector) => chapter.locator(selector).first().evaluate((e) => getComputedStyle(e).visibility === "hidden");
     const cells = [".stacks [aria-label^='k,']", ".stacks:not(h3 ~ h3 ~ *) .stack:not([aria-hidden]) > :nth-child(3)", ".equation", ".terms > h3:nth-of-type(2)"];
     const full = await picture(page, "#score .strip");
@@ -257,20 +200,62 @@ describe("one score by hand", { skip }, () => {
     assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
     await chapter.locator(".step", { hasText: "Step 2 " }).waitFor();
     await chapter.getByRole("button", { name: "Pause" }).click();
-    await leave();
+    await page.emulateMedia({ reducedMotion: "no-preference" });
   });
 
-  test("on 320 pixels the page does not scroll sideways, and the figure's own box does", async () => {
-    const { page, trouble, chapter, close: leave } = await open({ viewport: { width: 320, height: 640 }, hasTouch: true });
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320);
-    const box = chapter.locator(".grid-scroll:has(.strip)");
-    assert.ok(await box.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth));
-    await chapter.locator(".strip").focus();
-    await page.keyboard.press("End");
-    assert.ok((await box.evaluate(({ scrollLeft }) => scrollLeft)) > 300, "the last token's column is in view");
-    for (const { width, height } of await chapter.locator(".number").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON())))
-      assert.ok(width >= 24 && height >= 24, `${width} × ${height}`);
-    assert.deepEqual(trouble, []);
+  for (const [model, layer, head] of [["digits", 1, 2], ["digits-large", 3, 5], ["myvit", 1, 1]]) {
+    test(`${model}: scores, shares and outputs by hand equal the API's`, async () => {
+      const weights = weightsOf(model);
+      await chooseModel(page, model);
+      await look(layer, head);
+      const inside = await insideOf(page, weights, layer);
+      const { tokens: T, config: { width, prefix } } = inside;
+      for (const whose of ["patch", "class"]) {
+        await chapter.locator(`input[value=${whose}] + span`).click();
+        await settled(page);
+        const token = whose === "class" ? 0 : prefix.length + 3 * 7 + 3; // row 4, column 4, as on every new model
+        const now = await shown();
+        const { queries, values, scores, shares } = inside.heads[head];
+        const d = values.length / T;
+        close(now.scores, part(scores, token, T), "score");
+        close(now.shares, part(shares, token, T), "share");
+        close(await rowOf(0, 0), part(queries, token, d), "q");
+        const each = inside.heads.map((one) => byHand(part(one.queries, token, d), one.keys, one.values).output);
+        close(await rowOf(1, 2), each[head], "output");
+        close(now.outputs, each.flat(), "outputs of all heads");
+        close(now.added, part(inside.added, token, width), "added");
+        const projected = project(weights, layer, now.outputs);
+        close(projected, part(inside.added, token, width), "projected", 1e-5 * 10); // a sum of A products in float
+      }
+      assert.deepEqual(trouble, []);
+    });
+  }
+
+  /** The concatenated outputs through the file's own projection, if it has one. */
+  function project(weights, layer, outputs) {
+    const { tensors } = readSafetensors(weights);
+    const matrix = tensors.get(`blocks.${layer}.attn.proj.weight`)?.data;
+    if (!matrix) return outputs;
+    const bias = tensors.get(`blocks.${layer}.attn.proj.bias`).data;
+    return Array.from(bias, (start, row) =>
+      outputs.reduce((sum, output, i) => sum + output * matrix[row * outputs.length + i], start));
+  }
+
+  test("relative positions: each score is q·k/√d and the bias of the weights' table", async () => {
+    const { weights } = packed().relative[0];
     await leave();
+    await open(weights);
+    const { tokens: T, heads } = await insideOf(page, weights, 0);
+    const table = readSafetensors(weights).tensors.get("blocks.0.attn.rel_pos.relative_position_bias_table").data;
+    const d = heads[0].values.length / T;
+    const token = 1 + 3 * 7 + 3;
+    // timm's order: 13 × 13 offsets, then from the class token, to it, and within the prefix.
+    const at = (j) => (j === 0 ? 13 * 13 + 1 : (3 - Math.floor((j - 1) / 7) + 6) * 13 + 3 - ((j - 1) % 7) + 6);
+    const want = byHand(part(heads[0].queries, token, d), heads[0].keys, heads[0].values, (j) => table[at(j) * 4]);
+    const now = await shown();
+    close(now.scores, want.scores, "score");
+    close(now.shares, want.shares, "share");
+    assert.match(now.equation, /plus −?\d+\.\d\d for the places’ distance: score/);
+    assert.match(await chapter.textContent(), /This model has relative positions/);
   });
 });

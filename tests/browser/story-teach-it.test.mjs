@@ -3,14 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, openBrowser, saved, settled, skip, toChapter } from "./harness.mjs";
-import { drawingOn } from "./story.mjs";
+import { DIGITS, ink, openBrowser, saved, settled, skip, toChapter } from "./harness.mjs";
+import { drawingOn, heart, star } from "./story.mjs";
 
-const around = (points, grow, across = 0) =>
-  [points.map(([x, y]) => [50 + (x - 50) * grow + across, 50 + (y - 50) * grow])];
-const star = (grow, across) => around([[50, 14], [68, 82], [18, 39], [82, 39], [32, 82], [50, 14]], grow, across);
-const heart = (grow, across) =>
-  around([[50, 82], [18, 50], [21, 25], [39, 21], [50, 36], [61, 21], [79, 25], [82, 50], [50, 82]], grow, across);
 const GROWN = [0.75, 0.85, 0.95, 1.05];
 
 describe("teach it", { skip }, () => {
@@ -36,17 +31,9 @@ describe("teach it", { skip }, () => {
     rows.map(({ dataset }) => [dataset.label, Number(dataset.count)]));
   const cleared = () => page.waitForFunction(() => document.querySelector("#teach-it-keep").ariaDisabled === "true");
 
-  /** Draws on the pad that is pinned beside the story, and waits until the chapter has the drawing. */
+  /** Draws, and waits until the chapter has the drawing. */
   async function draw(strokes) {
-    const box = await page.locator("#rail-pad").boundingBox();
-    const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
-    for (const stroke of strokes) {
-      await page.mouse.move(...spot(stroke[0]));
-      await page.mouse.down();
-      for (const corner of stroke.slice(1)) await page.mouse.move(...spot(corner), { steps: 4 });
-      await page.mouse.up();
-    }
-    await settled(page);
+    await ink(page, strokes);
     await has("#teach-it");
     await page.waitForFunction(() => document.querySelector("#teach-it-keep").ariaDisabled === "false");
   }

@@ -50,6 +50,21 @@ const { unpack } = await importTypescript("web/demo/pack.ts");
 export const drawingOn = async (page) =>
   drawingOf(unpack(await page.evaluate(() => sessionStorage.getItem("vitrine-drawing"))));
 
+/** The image with patch order[i] of 4 × 4 in place i of 7 × 7. */
+export const scrambledBy = (image, order) => Float32Array.from(image, (_, i) => {
+  const [y, x] = [Math.floor(i / 28), i % 28];
+  const patch = order[7 * Math.floor(y / 4) + Math.floor(x / 4)];
+  return image[28 * (4 * Math.floor(patch / 7) + (y % 4)) + 4 * (patch % 7) + (x % 4)];
+});
+
+// ---- Signs to teach, in several sizes
+
+const around = (points, grow, across = 0) =>
+  [points.map(([x, y]) => [50 + (x - 50) * grow + across, 50 + (y - 50) * grow])];
+export const star = (grow, across) => around([[50, 14], [68, 82], [18, 39], [82, 39], [32, 82], [50, 14]], grow, across);
+export const heart = (grow, across) =>
+  around([[50, 82], [18, 50], [21, 25], [39, 21], [50, 36], [61, 21], [79, 25], [82, 50], [50, 82]], grow, across);
+
 // ---- The package in the same browser, with the same weights
 
 const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };

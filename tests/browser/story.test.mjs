@@ -4,14 +4,21 @@ import { readFileSync, readdirSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, draw, openBrowser, prediction, settled, skip, toChapter } from "./harness.mjs";
+import { DIGITS, ink, openBrowser, prediction, settled, skip, toChapter } from "./harness.mjs";
 
 const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach-it", "teach"];
 
 describe("the story", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  let browser, page, trouble, close;
+  before(async () => {
+    browser = await openBrowser();
+    ({ page, trouble, close } = await browser.visit());
+    await ink(page, DIGITS[3]);
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
+  });
 
   const open = async (page, id) => {
     await toChapter(page, id);
@@ -20,12 +27,10 @@ describe("the story", { skip }, () => {
   };
 
   test("its chapters stand in order, each with a heading that names it", async () => {
-    const { page, close } = await browser.visit();
     const found = await page.locator("#chapters section").evaluateAll((all) =>
       all.map((chapter) => [chapter.id, document.getElementById(chapter.getAttribute("aria-labelledby")).textContent]));
     assert.deepEqual(found.map(([id]) => id), CHAPTERS);
     for (const [id, title] of found) assert.match(title, /\w{3}/, id);
-    await close();
   });
 
   test("the page's script is at most 60 kB gzipped before the first prediction, and 150 kB in all, in any one language; what trains is 45 kB more", async () => {
@@ -46,6 +51,105 @@ describe("the story", { skip }, () => {
       assert.ok(others - english + Math.max(size, english) <= 150_000, `${name}: ${others} + ${size}, ${sizes}`);
   });
 
+  for (const [width, height, most] of [[1280, 900, 900], [390, 844, 96], [740, 360, 96], [320, 560, 96]]) {
+    test(`drawing and answer stay pinned at ${width}×${height}, in at most ${most} pixels`, async () => {
+      await page.setViewportSize({ width, height });
+      for (const id of ["positions", "masks"]) {
+        await open(page, id);
+        const rail = await page.locator("#rail").boundingBox();
+        assert.ok(rail.height <= most, `${rail.height} pixels high`);
+        for (const part of ["#rail-pad", "#rail-answer"]) {
+          const box = await page.locator(part).boundingBox();
+          assert.ok(box.y >= 0 && box.y + box.height <= height && box.x >= 0 && box.x + box.width <= width,
+            `${part}: ${JSON.stringify(box)}`);
+        }
+        assert.equal(await page.locator("#rail-answer strong").textContent(), "3");
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no scrolling sideways");
+      }
+      await page.setViewportSize({ width: 1200, height: 900 });
+    });
+  }
+
+  test("the pinned pad draws too, and the whole page reads what it drew", async () => {
+    await open(page, "layers");
+    await page.locator("#rail button", { hasText: "Clear" }).click();
+    const box = await page.locator("#rail-pad").boundingBox();
+    const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
+    for (const stroke of DIGITS[7]) {
+      await page.mouse.move(...spot(stroke[0]));
+      await page.mouse.down();
+      for (const corner of stroke.slice(1)) await page.mouse.move(...spot(corner), { steps: 8 });
+      await page.mouse.up();
+    }
+    await settled(page);
+    assert.equal((await prediction(page)).label, "7");
+    assert.equal(await page.locator("#rail-answer strong").textContent(), "7");
+  });
+
+  test("layer and head chosen beside the story are the page's, and the other way round", async () => {
+    await page.selectOption("#rail-layer", "2");
+    await page.selectOption("#rail-head", "3");
+    await settled(page);
+    assert.equal(await page.inputValue("#layer"), "2");
+    assert.equal(await page.inputValue("#head"), "3");
+    await page.selectOption("#head", "1");
+    await settled(page);
+    assert.equal(await page.locator("#rail-head").inputValue(), "1");
+  });
+
+  test("each of the teacher's six exercises leads to a chapter and says what to look for", async () => {
+    await open(page, "teach");
+    const all = page.locator("#teach li");
+    await all.first().waitFor();
+    assert.equal(await all.count(), 6);
+    const targets = await all.locator("h3 a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    for (const target of targets) assert.ok(CHAPTERS.includes(target.slice(1)), target);
+    assert.equal(new Set(targets).size, 6);
+    assert.equal(await all.first().locator("details p").isVisible(), false);
+    await all.first().locator("summary").click();
+    assert.match(await all.first().locator("details p").textContent(), /\w+ \w+ \w+/);
+    await all.first().locator("h3 a").click();
+    await page.waitForFunction(() => Math.abs(document.getElementById("positions").getBoundingClientRect().top) < 200);
+  });
+
+  test("on paper the exercises show their answers and the pinned drawing stands still", { skip: unasked }, async () => {
+    await open(page, "teach");
+    const last = page.locator("#teach details p").last();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    assert.equal(await last.isVisible(), true);
+    assert.equal(await page.locator("#rail").evaluate((rail) => getComputedStyle(rail).position), "static");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await last.isVisible(), false);
+  });
+
+  test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
+    await page.emulateMedia({ forcedColors: "active" });
+    const look = (locator) => locator.evaluate((element) => {
+      const { backgroundColor, color, outlineStyle, outlineColor } = getComputedStyle(element);
+      return [backgroundColor, color, outlineStyle, outlineColor].join(" ");
+    });
+    for (const [id, chosen, other] of [
+      ["masks", "input:checked + span", "input:not(:checked) + span"],
+      ["score", ".head-map[aria-pressed=true]", ".head-map[aria-pressed=false]"],
+    ]) {
+      await open(page, id);
+      const [one, two] = [chosen, other].map((selector) => page.locator(`#${id} ${selector}`).first());
+      await one.waitFor();
+      assert.notEqual(await look(one), await look(two), id);
+    }
+    await page.emulateMedia({ forcedColors: "none" });
+  });
+
+  test("the story is part of the first tab alone, and nothing was complained about", async () => {
+    await page.locator("#tab-own").click();
+    assert.equal(await page.locator("#story").isVisible(), false);
+    await page.locator("#tab-draw").click();
+    assert.equal(await page.locator("#story").isVisible(), true);
+    assert.deepEqual(trouble, []);
+  });
+
   test("its code is fetched only when the visitor scrolls towards it", async () => {
     const fetched = [];
     const { page, trouble, close } = await browser.visit({
@@ -61,102 +165,9 @@ describe("the story", { skip }, () => {
     await close();
   });
 
-  for (const [width, height, most] of [[1280, 900, 900], [390, 844, 96], [740, 360, 96], [320, 560, 96]]) {
-    test(`drawing and answer stay pinned at ${width}×${height}, in at most ${most} pixels`, async () => {
-      const { page, trouble, close } = await browser.visit({ viewport: { width, height } });
-      await draw(page, DIGITS[3]);
-      for (const id of ["positions", "masks"]) {
-        await open(page, id);
-        const rail = await page.locator("#rail").boundingBox();
-        assert.ok(rail.height <= most, `${rail.height} pixels high`);
-        for (const part of ["#rail-pad", "#rail-answer"]) {
-          const box = await page.locator(part).boundingBox();
-          assert.ok(box.y >= 0 && box.y + box.height <= height && box.x >= 0 && box.x + box.width <= width,
-            `${part}: ${JSON.stringify(box)}`);
-        }
-        assert.equal(await page.locator("#rail-answer strong").textContent(), "3");
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no scrolling sideways");
-      }
-      assert.deepEqual(trouble, []);
-      await close();
-    });
-  }
-
-  test("the pinned pad draws too, and the whole page reads what it drew", async () => {
-    const { page, close } = await browser.visit();
-    await draw(page, DIGITS[3]);
-    await open(page, "layers");
-    await page.locator("#rail button", { hasText: "Clear" }).click();
-    const box = await page.locator("#rail-pad").boundingBox();
-    const spot = ([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height];
-    for (const stroke of DIGITS[7]) {
-      await page.mouse.move(...spot(stroke[0]));
-      await page.mouse.down();
-      for (const corner of stroke.slice(1)) await page.mouse.move(...spot(corner), { steps: 8 });
-      await page.mouse.up();
-    }
-    await settled(page);
-    const { label } = await prediction(page);
-    assert.equal(label, "7");
-    assert.equal(await page.locator("#rail-answer strong").textContent(), "7");
-    await close();
-  });
-
-  test("layer and head chosen beside the story are the page's, and the other way round", async () => {
-    const { page, close } = await browser.visit();
-    await draw(page, DIGITS[7]);
-    await open(page, "layers");
-    await page.selectOption("#rail-layer", "2");
-    await page.selectOption("#rail-head", "3");
-    await settled(page);
-    assert.equal(await page.inputValue("#layer"), "2");
-    assert.equal(await page.inputValue("#head"), "3");
-    await page.selectOption("#head", "1");
-    await settled(page);
-    assert.equal(await page.locator("#rail-head").inputValue(), "1");
-    await close();
-  });
-
-  test("each of the teacher's six exercises leads to a chapter and says what to look for", async () => {
-    const { page, trouble, close } = await browser.visit();
-    await open(page, "teach");
-    const all = page.locator("#teach li");
-    await all.first().waitFor();
-    assert.equal(await all.count(), 6);
-    const targets = await all.locator("h3 a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
-    for (const target of targets) assert.ok(CHAPTERS.includes(target.slice(1)), target);
-    assert.equal(new Set(targets).size, 6);
-    assert.equal(await all.first().locator("details p").isVisible(), false);
-    await all.first().locator("summary").click();
-    assert.match(await all.first().locator("details p").textContent(), /\w+ \w+ \w+/);
-    await all.first().locator("h3 a").click();
-    await page.waitForFunction(() => Math.abs(document.getElementById("positions").getBoundingClientRect().top) < 200);
-    assert.deepEqual(trouble, []);
-    await close();
-  });
-
-  test("in forced colours a chosen chip and a chosen head look chosen", { skip: unasked }, async () => {
-    const { page, close } = await browser.visit({ forcedColors: "active" });
-    await draw(page, DIGITS[3]);
-    const look = (locator) => locator.evaluate((element) => {
-      const { backgroundColor, color, outlineStyle, outlineColor } = getComputedStyle(element);
-      return [backgroundColor, color, outlineStyle, outlineColor].join(" ");
-    });
-    for (const [id, chosen, other] of [
-      ["masks", "input:checked + span", "input:not(:checked) + span"],
-      ["score", ".head-map[aria-pressed=true]", ".head-map[aria-pressed=false]"],
-    ]) {
-      await open(page, id);
-      const [one, two] = [chosen, other].map((selector) => page.locator(`#${id} ${selector}`).first());
-      await one.waitFor();
-      assert.notEqual(await look(one), await look(two), id);
-    }
-    await close();
-  });
-
   test("a chapter whose code does not load says so, and Retry brings it with the drawing kept", async () => {
     const { page, close } = await browser.visit({ before: (page) => page.route("**/assets/teach-*.js", (route) => route.abort()) });
-    await draw(page, DIGITS[7]);
+    await ink(page, DIGITS[7]);
     const answer = await prediction(page);
     await open(page, "teach");
     await page.locator("#teach .failed", { hasText: "did not load" }).waitFor();
@@ -168,29 +179,6 @@ describe("the story", { skip }, () => {
     const { label, p } = await prediction(page);
     assert.equal(label, answer.label);
     assert.ok(Math.abs(p - answer.p) < 1e-4, `${p}, ${answer.p} before`);
-    await close();
-  });
-
-  test("on paper the exercises show their answers and the pinned drawing stands still", { skip: unasked }, async () => {
-    const { page, close } = await browser.visit();
-    await open(page, "teach");
-    await page.locator("#teach li").first().waitFor();
-    await page.emulateMedia({ media: "print" });
-    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    assert.equal(await page.locator("#teach details p").last().isVisible(), true);
-    assert.equal(await page.locator("#rail").evaluate((rail) => getComputedStyle(rail).position), "static");
-    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
-    await page.emulateMedia({ media: "screen" });
-    assert.equal(await page.locator("#teach details p").last().isVisible(), false);
-    await close();
-  });
-
-  test("the story is part of the first tab alone", async () => {
-    const { page, close } = await browser.visit();
-    await page.locator("#tab-own").click();
-    assert.equal(await page.locator("#story").isVisible(), false);
-    await page.locator("#tab-draw").click();
-    assert.equal(await page.locator("#story").isVisible(), true);
     await close();
   });
 });
