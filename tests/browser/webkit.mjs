@@ -68,7 +68,8 @@ export async function launchWebkit(binary) {
   const homes = Object.fromEntries(
     ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"].map((name) => [name, folder]),
   );
-  const env = { ...process.env, ...homes, DISPLAY: display };
+  // Without a GPU, WebKit's usual renderer makes OpenGL's shaders on the CPU, for seconds.
+  const env = { ...process.env, ...homes, DISPLAY: display, WEBKIT_DISABLE_DMABUF_RENDERER: "1" };
   const driver = spawn("WebKitWebDriver", [`--port=${port}`], { env, stdio: "ignore" });
   let path;
   const root = client(`http://127.0.0.1:${port}`);
