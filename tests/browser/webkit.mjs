@@ -1,4 +1,4 @@
-/** WebKitGTK over WebDriver, as much of Playwright's browser as the API's and page's tests use. */
+/** WebKitGTK over WebDriver, as much of Playwright's browser as tests/engines and the API's tests use. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -44,16 +44,35 @@ const wrapped = (work) => `const done = arguments[arguments.length - 1];
   Promise.resolve().then(() => (${work})(arguments[0]))
     .then((value) => done({ value }), (error) => done({ error: String(error) }));`;
 
+/** WebDriver's names of keys that have no character. */
+const KEYS = { Enter: "\uE007", ArrowDown: "\uE015", Delete: "\uE017", Shift: "\uE008", Space: " " };
+
 function pageOf(session) {
+  const evaluate = async (work, given = null) => {
+    const body = { script: wrapped(work), args: [given] };
+    const { value, error } = await session("POST", "/execute/async", body);
+    if (error) throw new Error(error);
+    return value;
+  };
+  const act = (source, actions) => session("POST", "/actions", { actions: [{ ...source, actions }] });
+  const mouse = (...actions) => act({ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" } }, actions);
   return {
     goto: (url) => session("POST", "/url", { url }),
-    async evaluate(work, given = null) {
-      const body = { script: wrapped(work), args: [given] };
-      const { value, error } = await session("POST", "/execute/async", body);
-      if (error) throw new Error(error);
-      return value;
+    evaluate,
+    waitForFunction: (work, given) => evaluate(`async (given) => {
+      while (!(${work})(given)) await new Promise(requestAnimationFrame);
+    }`, given),
+    mouse: {
+      move: (x, y) => mouse({ type: "pointerMove", duration: 0, x: Math.round(x), y: Math.round(y) }),
+      down: () => mouse({ type: "pointerDown", button: 0 }),
+      up: () => mouse({ type: "pointerUp", button: 0 }),
     },
-    act: (actions) => session("POST", "/actions", { actions }),
+    keyboard: {
+      press(key) {
+        const value = KEYS[key] ?? key;
+        return act({ type: "key", id: "keys" }, [{ type: "keyDown", value }, { type: "keyUp", value }]);
+      },
+    },
     async close() {},
   };
 }

@@ -19,9 +19,13 @@ const tests = { show: true, allowFailure: true, silence: 10 };
 const none = { passed: 0, failed: 0, skipped: 0 };
 const skipped = (why) => ({ ...none, skipped: 1, why });
 
-/** The tests in which engines differ; `full` adds the story's. */
-const firefoxTests = (full) => testsIn("tests/browser")
-  .filter((path) => (full ? /\/(api|page|drawing|slow|story|story-[\w-]+|engines)\.test\.mjs$/ : /\/(api|drawing|engines)\.test\.mjs$/).test(path));
+/** What Firefox must show; in `full`, the tests of the whole page in which engines differ. */
+const firefoxTests = (full) => [
+  ...testsIn("tests/browser").filter((path) => (full
+    ? /\/(api|page|drawing|slow|story|story-[\w-]+)\.test\.mjs$/
+    : /\/(api|drawing)\.test\.mjs$/).test(path)),
+  ...testsIn("tests/engines"),
+];
 
 /**
  * Each stage: what it tests, its budget in seconds on two quiet cores with everything built from
@@ -84,7 +88,7 @@ const stages = {
     const webkit = await setup.webkit();
     if (!webkit) return skipped("no WebKitGTK here: install webkit2gtk-driver and xvfb");
     await buildPage();
-    return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/webkit")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
+    return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/engines")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
   debug: ["debug build: traps by C's lines", 25, async () => {
     await build.packages();
