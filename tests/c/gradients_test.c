@@ -247,10 +247,10 @@ static void check_smaller(struct scene *s) {
     size_t K = s->c.classes;
     struct scene one = *s;
     size_t size = vit_tape_size(s->model, 1);
-    float *small = floats(s->count);
-    memset(small, 0, s->count * sizeof *small);
     one.memory = malloc(size);
     REQUIRE(vit_tape_init(&one.tape, one.memory, size, s->model, 1) == VIT_OK, "no tape");
+    float *small = floats(s->count);
+    memset(small, 0, s->count * sizeof *small);
     step_from_zero(s);
     memset(s->gradient, 0, s->count * sizeof *s->gradient);
     for (int i = 0; i < 2; i++) {

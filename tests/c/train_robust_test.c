@@ -131,8 +131,10 @@ static void read_batch(struct told told[MODELS][WAY_COUNT], size_t count) {
         float logits[WAY_COUNT * CLASSES], p[CLASSES];
         vit_status status = vit_run(r->model, r->state, r->images, count, logits, NULL);
         CHECK(!status, "%s: %s", r->name, vit_status_name(status));
-        for (size_t k = 0; k < count && !status; k++) {
+        for (size_t k = 0; k < count; k++) {
             struct told *t = &told[i][k];
+            *t = (struct told){CLASSES, false};
+            if (status) continue;
             t->class = largest_logit(logits + k * CLASSES, CLASSES);
             vit_probabilities(p, logits + k * CLASSES, CLASSES, config->temperature);
             t->uncertain = p[t->class] < config->uncertain_below;
