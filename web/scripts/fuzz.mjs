@@ -116,10 +116,10 @@ export async function replay(target, bits) {
 }
 
 /**
- * Searches from `corpora` for the given seconds; the first corpus grows. Stops after `findingsMost`
- * findings. Resolves to { runs, seconds, coverage, features, found }.
+ * Searches from `corpora` for that many seconds or, with `runs`, that many runs; the first corpus grows.
+ * Stops after `findingsMost` findings. Resolves to { runs, seconds, coverage, features, found }.
  */
-export async function searchFor(target, bits, seconds, corpora, { findingsMost = 1, seed = 0 } = {}) {
+export async function searchFor(target, bits, { seconds = 600, runs = -1 }, corpora, { findingsMost = 1, seed = 0 } = {}) {
   const start = Date.now();
   const result = { target, bits, runs: 0, seconds: 0, coverage: 0, features: 0, found: [] };
   mkdirSync(findings, { recursive: true });
@@ -127,7 +127,7 @@ export async function searchFor(target, bits, seconds, corpora, { findingsMost =
   while (result.found.length < findingsMost && !stopped) {
     const left = Math.round(seconds - (Date.now() - start) / 1000);
     if (left < 1) break;
-    const end = await fuzz(target, bits, [...search, `-max_total_time=${left}`, `-seed=${seed}`,
+    const end = await fuzz(target, bits, [...search, `-max_total_time=${left}`, `-runs=${runs}`, `-seed=${seed}`,
       `-artifact_prefix=${findings}/${target}-${bits}-`, ...corpora]);
     const { code, output } = end;
     const lines = [...output.matchAll(/^#(\d+)\s.*cov: (\d+) ft: (\d+)/gm)];
@@ -136,6 +136,7 @@ export async function searchFor(target, bits, seconds, corpora, { findingsMost =
     result.coverage = Math.max(result.coverage, coverage ?? 0);
     result.features = Math.max(result.features, features ?? 0);
     if (code !== 0 && !stopped) result.found.push(findingIn(end, target, bits));
+    else if (runs > 0) break;
   }
   result.seconds = (Date.now() - start) / 1000;
   return result;
@@ -146,26 +147,21 @@ const line = ({ target, bits, runs, seconds, coverage, features, found }) =>
   `${(runs / seconds).toFixed(0).padStart(6)}/s  ${String(coverage).padStart(5)} edges ` +
   `${String(features).padStart(6)} features  ${found.length} findings`;
 
-/** A short search from the kept corpus. It is the same each time. */
-async function searchOnce(target, bits, seconds) {
+/** Replays the old findings, then searches from the kept corpus, the same way each time. */
+async function searchOnce(target, bits, limit) {
+  const found = await replay(target, bits);
+  if (found.length) return { target, bits, runs: 0, seconds: 1, coverage: 0, features: 0, found };
   const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
-  const result = await searchFor(target, bits, seconds, [scratch, kept(target)], { seed: 1 });
+  const result = await searchFor(target, bits, limit, [scratch, kept(target)], { seed: 1 });
   rmSync(scratch, { recursive: true });
   return result;
 }
 
-/** Replays the old findings, then searches for a short time. */
-async function shortlyOne(target, bits, seconds) {
-  const found = await replay(target, bits);
-  if (found.length) return { target, bits, runs: 0, seconds: 1, coverage: 0, features: 0, found };
-  return searchOnce(target, bits, seconds);
-}
-
-/** For npm test: runs every target, with both builds at once. */
-export async function shortly(seconds, bits) {
+/** For the tests: searches by every target, with both builds at once, up to a `limit` of { seconds } or { runs }. */
+export async function shortly(limit, bits) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const target of targets) {
-    const results = await Promise.all(bits.map((each) => shortlyOne(target, each, seconds)));
+    const results = await Promise.all(bits.map((each) => searchOnce(target, each, limit)));
     for (const result of results) {
       say(line(result));
       result.found.forEach(sayFinding);
@@ -198,7 +194,7 @@ async function atLength(minutes, wanted, bits) {
     for (const target of wanted) {
       if (stopped) break;
       const results = await Promise.all(bits.map((each) =>
-        searchFor(target, each, share, [`${grown(target)}-${each}`, grown(target), kept(target)], { findingsMost: 20 })));
+        searchFor(target, each, { seconds: share }, [`${grown(target)}-${each}`, grown(target), kept(target)], { findingsMost: 20 })));
       for (const result of results) {
         say(`  ${line(result)}`);
         result.found.forEach(sayFinding);

@@ -45,7 +45,7 @@ const stages = {
   fuzz: ["hostile files by libFuzzer", 30, async (full) => {
     const bits = await fuzz.buildAll();
     const missing = [64, 32].filter((each) => !bits.includes(each));
-    const counts = bits.length ? await fuzz.shortly(full ? 60 : 2, bits) : none;
+    const counts = bits.length ? await fuzz.shortly(full ? { seconds: 60 } : { runs: 1500 }, bits) : none;
     const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
@@ -58,7 +58,7 @@ const stages = {
     await timed("build of fuzz_mutants", () => build.cmake("native", { targets: ["fuzz_mutants"] }));
     await build.wasm();
     const node = await setup.currentNode();
-    const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "8"], node);
+    const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "10"], node);
     return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
   node: ["API under Node", 100, async (full) => {
