@@ -161,7 +161,7 @@ static uint8_t *file_of(const char *const *names, size_t *size) {
     size_t length = strlen(header);
     *size = 8 + length + 4 * count;
     uint8_t *bytes = calloc(*size, 1);
-    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(length >> 8 * i);
+    for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)((uint64_t)length >> 8 * i);
     memcpy(bytes + 8, header, length);
     return bytes;
 }

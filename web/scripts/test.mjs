@@ -33,7 +33,7 @@ const firefoxTests = (full) => [
  * `full` is what npm run test:full asks for. A stage without a budget runs only there.
  */
 const stages = {
-  lint: ["format and rules, as npm run lint", 40, (full) => lint({ deep: full })],
+  lint: ["format and rules, as npm run lint", 35, (full) => lint({ deep: full })],
   c: ["C, natively under ASan and UBSan", 60, async (full) => {
     await setup.native();
     return cTests("sanitize", full);
@@ -42,14 +42,14 @@ const stages = {
     await setup.native();
     return cTests("native", full);
   }],
-  fuzz: ["hostile files by libFuzzer", 30, async (full) => {
+  fuzz: ["hostile files by libFuzzer", 45, async (full) => {
     const bits = await fuzz.buildAll();
     const missing = [64, 32].filter((each) => !bits.includes(each));
     const counts = bits.length ? await fuzz.shortly(full ? { seconds: 60 } : { runs: 1500 }, bits) : none;
     const why = missing.length && `Clang's libFuzzer does not run here with ${missing.join(" and ")} bits`;
     return { ...counts, skipped: missing.length, why };
   }],
-  wasm: ["C, compiled to wasm, under Node", 90, async (full) => {
+  wasm: ["C, compiled to wasm, under Node", 100, async (full) => {
     const env = await build.wasm();
     return cTests("wasm", full, env);
   }],
@@ -61,7 +61,7 @@ const stages = {
     const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "10"], node);
     return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
-  node: ["API under Node", 100, async (full) => {
+  node: ["API under Node", 80, async (full) => {
     await buildPackage();
     return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench"), ...(full ? testsIn("tests/node/full") : [])]);
   }],
@@ -72,13 +72,13 @@ const stages = {
       await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "--format", "ascii"]),
     ]);
   }],
-  page: ["page in Chromium", 480, async () => {
+  page: ["page in Chromium", 400, async () => {
     const chromium = await setup.chromium();
     if (!chromium) return skipped("no Chromium here: install one, or name it in $CHROMIUM");
     await buildPage();
     return inChromium(chromium, testsIn("tests/browser"));
   }],
-  firefox: ["API and page in Firefox", 80, async (full) => {
+  firefox: ["API and page in Firefox", 60, async (full) => {
     const firefox = await setup.firefox();
     if (!firefox) return skipped("no Firefox here: install one, or name it in $FIREFOX");
     await buildPage();
@@ -90,7 +90,7 @@ const stages = {
     await buildPage();
     return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/engines")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
-  debug: ["debug build: traps by C's lines", 25, async () => {
+  debug: ["debug build: traps by C's lines", 35, async () => {
     await build.packages();
     for (const step of [build.wasm, build.dist, build.page]) await step(build.debug);
     return nodeTests(testsIn("tests/debug"), { CHROMIUM: (await setup.chromium()) ?? "" });
