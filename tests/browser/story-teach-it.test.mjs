@@ -81,6 +81,7 @@ describe("teach it", { skip }, () => {
     for (const grow of GROWN) await keep(heart(grow), "♥");
     assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
     assert.match(await teach(), /^It learnt that in [\d.]+ s, and of your 8 examples it now reads 8\.$/);
+    await Promise.all(page.workers().map((worker) => worker.waitForEvent("close"))); // the trainer is disposed of
     assert.equal((await reads(star(0.9, 2))).label, "★");
     assert.equal((await reads(heart(0.9, -2))).label, "♥");
     for (const digit of [0, 1, 3, 4, 7]) assert.equal((await reads(DIGITS[digit])).label, String(digit));

@@ -109,8 +109,9 @@ export async function native() {
 /** A python3 that has torchvision; undefined if there is none and none can be installed. */
 export async function torchvision() {
   const find = async () => {
-    const python = which("python3");
-    return python && (await run(python, ["-c", "import torchvision"], { allowFailure: true })).code === 0 ? python : undefined;
+    for (const python of [which("python3"), "/usr/bin/python3"].filter((path) => path && existsSync(path))) {
+      if ((await run(python, ["-c", "import torchvision"], { allowFailure: true })).code === 0) return python;
+    }
   };
   return (await find()) ?? ((await wanted("python3-torchvision", "python3-pil")) ? find() : undefined);
 }
