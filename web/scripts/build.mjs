@@ -108,27 +108,30 @@ export async function dist(kind = release) {
   }, async () => {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    if (!kind.debug) await types();
-    const loadedLater = /\/(pickle|translate|impostors)\.js$/;
-    await bundle(kind, "vit", { external: loadedLater });
-    await bundle(kind, "worker", { input: "web/run/worker.ts" });
-    const inVit = /\/vit(-error)?\.js$/; // so that a VitError of train.js is one of vit.js
-    const paths = (id) => (inVit.test(id) ? "./vit.js" : id);
-    if (!kind.debug) {
-      await bundle(kind, "train", { external: [loadedLater, inVit], paths });
-      await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
-    }
-    for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
-    await bundle(kind, "commands", {
-      input: "web/cli/commands.ts",
-      platform: "node",
-      external: ["vitrine", "vitrine/train", "sharp"],
-      paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
-    });
-    await bundle(kind, "cli", { input: "web/cli/main.ts", platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
-    chmodSync(join(folder, "cli.js"), 0o755);
+    await Promise.all([bundles(kind), kind.debug || types()]);
     for (const module of wasmFiles(kind)) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
   });
+}
+
+async function bundles(kind) {
+  const loadedLater = /\/(pickle|translate|impostors)\.js$/;
+  await bundle(kind, "vit", { external: loadedLater });
+  await bundle(kind, "worker", { input: "web/run/worker.ts" });
+  const inVit = /\/vit(-error)?\.js$/; // so that a VitError of train.js is one of vit.js
+  const paths = (id) => (inVit.test(id) ? "./vit.js" : id);
+  if (!kind.debug) {
+    await bundle(kind, "train", { external: [loadedLater, inVit], paths });
+    await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
+  }
+  for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
+  await bundle(kind, "commands", {
+    input: "web/cli/commands.ts",
+    platform: "node",
+    external: ["vitrine", "vitrine/train", "sharp"],
+    paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
+  });
+  await bundle(kind, "cli", { input: "web/cli/main.ts", platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
+  chmodSync(join(root, kind.dist, "cli.js"), 0o755);
 }
 
 /** Checks the package's types and the command's, and puts the package's into dist. */
@@ -199,13 +202,11 @@ export async function page(kind = release) {
     outputs: [`${kind.page}/index.html`],
   }, async () => {
     const { build } = await import("vite");
-    if (!kind.debug) {
-      await run(process.execPath, [tsc, "-p", "web/demo/tsconfig.json"]);
-      await run(process.execPath, [tsc, "-p", "web/demo/offline/tsconfig.json"]);
-    }
+    const checked = kind.debug ? [] : ["web/demo", "web/demo/offline"].map((folder) =>
+      run(process.execPath, [tsc, "-p", `${folder}/tsconfig.json`]));
     const rolldownOptions = { checks: { pluginTimings: false } };
     const config = { ...pageConfig, logLevel: "warn", build: { rolldownOptions } };
-    await build(kind.debug ? pageWithMaps(config, kind) : config);
+    await Promise.all([...checked, build(kind.debug ? pageWithMaps(config, kind) : config)]);
   });
 }
 
