@@ -53,7 +53,7 @@ const stages = {
     const env = await build.wasm();
     return cTests("wasm", full, env);
   }],
-  mutants: ["hostile files in wasm", 15, async (full) => {
+  mutants: ["hostile files in wasm", 20, async (full) => {
     await setup.native();
     await timed("build of fuzz_mutants", () => build.cmake("native", { targets: ["fuzz_mutants"] }));
     await build.wasm();
