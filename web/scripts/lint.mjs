@@ -7,7 +7,7 @@ import * as build from "./build.mjs";
 import { isMain, main, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
-const help = `npm run lint [-- --fix] [-- --deep]
+const help = `npm run lint [-- [--fix] [--deep]]
 
 Installs what is missing, as npm test does, and checks:
 

@@ -61,9 +61,9 @@ const stages = {
     const counts = await script("tests/fuzz/wasm-mutants.mjs", [full ? "60" : "10"], node);
     return node ? counts : { ...counts, ...skipped("no current Node here, so the mutants ran under this one"), passed: counts.passed };
   }],
-  node: ["API under Node", 80, async (full) => {
+  node: ["API under Node", 80, async () => {
     await buildPackage();
-    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench"), ...(full ? testsIn("tests/node/full") : [])]);
+    return nodeTests([...testsIn("tests/node"), ...testsIn("tests/bench")]);
   }],
   package: ["package: publint, arethetypeswrong", 12, async () => {
     await buildPackage();
