@@ -12,11 +12,15 @@ half.bin, bfloat.bin          16 bits a number; the second in the legacy format
 double.pt     64 bits a number
 views.pt      all tensors in one storage: transposed, with strides, at an offset, repeated
 nested.pt     a training run's file: "model" beside an optimizer, arguments, counters
+extras.pt     "state_dict" beside what training code stores: a path, a date, an enum, objects of classes
 pytorch_model.bin.index.json  an index and its two files
 """
 
 import argparse
 import collections
+import datetime
+import enum
+import functools
 import json
 import pathlib
 import struct
@@ -89,6 +93,27 @@ def training(state):
     }
 
 
+class Mode(enum.Enum):
+    FIT = 1
+
+
+class Config(dict):
+    """A dict of attributes, as OmegaConf, Lightning and MMEngine have them."""
+
+
+def extras(state):
+    linear = torch.nn.Linear(2, 2)
+    config = Config(width=64)
+    config.path = pathlib.PurePosixPath("/data")
+    return {
+        "config": config, "path": pathlib.PurePosixPath("/data"), "date": datetime.datetime(2026, 1, 2),
+        "names": {"a"}, "defaults": collections.defaultdict(list, a=[1]), "mode": Mode.FIT,
+        "partial": functools.partial(max, 1), "array": numpy.arange(6).reshape(2, 3), "loss": torch.nn.MSELoss,
+        "module": linear, "layout": linear.weight.detach().to_sparse(), "deque": collections.deque([1], 3),
+        "numbers": torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), "state_dict": state,
+    }
+
+
 def main(folder):
     folder.mkdir(exist_ok=True)
     small = state_of(SMALL)
@@ -102,6 +127,7 @@ def main(folder):
     torch.save({name: one.double() for name, one in small.items()}, folder / "double.pt")
     torch.save(views(small), folder / "views.pt")
     torch.save(training(small), folder / "nested.pt")
+    torch.save(extras(small), folder / "extras.pt")
     names = list(small)
     shards, where = (names[::2], names[1::2]), {}
     for index, part in enumerate(shards):

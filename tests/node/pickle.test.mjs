@@ -30,7 +30,7 @@ const floats = ({ bytes }) => [...new Float32Array(new Uint8Array(Buffer.from(by
 // ---- By torch.save itself --------------------------------------------------------
 
 for (const [name, of = SMALL] of [
-  ["zip.pt"], ["legacy.pt"], ["protocol4.pth"], ["protocol5.pth"], ["double.pt"], ["views.pt"], ["nested.pt"],
+  ["zip.pt"], ["legacy.pt"], ["protocol4.pth"], ["protocol5.pth"], ["double.pt"], ["views.pt"], ["nested.pt"], ["extras.pt"],
   ["half.bin", "half"], ["bfloat.bin", "bfloat"],
 ]) {
   test(`${name} holds the tensors of ${of}.safetensors, bit for bit`, async () => {
@@ -129,7 +129,14 @@ test("the reader of pickles understands numbers, texts and containers of every o
     size: call("torch", "Size", tuple(int(2))), dtype: named("torch", "float32"), device: call("torch", "device", text("cuda"), int(0)),
     namespace: raw(named("argparse", "Namespace"), ")\x81", dict(["lr", none]), "b"),
     scalar: call("numpy.core.multiarray", "scalar", raw(call("numpy", "dtype", text("f8"), no, no), tuple(int(3), text("<")), "b"), call("_codecs", "encode", text("ÿ"), text("latin1"))),
-    counter: call("collections", "Counter", dict(["a", none])), "stack global": raw(text("collections"), text("OrderedDict"), "\x93)R"),
+    counter: call("collections", "Counter", dict(["a", none])), path: call("pathlib", "PosixPath", text("/data")),
+    "set by name": call("__builtin__", "set", list(text("a"))), "dict with a default": raw(call("collections", "defaultdict", named("__builtin__", "list")), text("a"), none, "s"),
+    enum: call("__builtin__", "getattr", named("project", "Mode"), text("FIT")), "what a call gave, called": raw(call("a", "b"), ")R"),
+    function: named("torch.nn.functional", "gelu"), partial: raw(call("functools", "partial", named("builtins", "max")), tuple(none, none), "b"),
+    array: raw(call("numpy.core.multiarray", "_reconstruct", named("numpy", "ndarray"), tuple(int(0)), text("b")), tuple(int(1), tuple(int(1)), none, no, text("x")), "b"),
+    "keyword arguments": raw(named("a", "B"), ")", dict(["k", none]), "\x92"), bytearray: raw("\x96", number(8, 1), "a"),
+    "list of a class": raw(named("a", "MyList"), ")\x81(", int(1), "e"),
+    "stack global": raw(text("collections"), text("OrderedDict"), "\x93)R"),
     "dict with a state": raw(hooks, dict(["_metadata", none]), "b"),
   };
   for (const [what, value] of Object.entries(values)) {
@@ -163,6 +170,13 @@ test("the reader of pickles knows each function of PyTorch that makes a tensor",
     "of a Size": three("_rebuild_tensor_v2", storage(), int(0), call("torch", "Size", tuple(int(2), int(3))), places[2], no, hooks),
   };
   for (const [what, value] of Object.entries(made)) assert.deepEqual(await one(value), plain, what);
+});
+
+test("weights in a dict of the training code's own class are read, beside tensors of unknown types", async () => {
+  const own = (...pairs) => raw(named("lightning.fabric", "AttributeDict"), ")\x81", "(", pairs.map(([key, value]) => [text(key), value]), "u");
+  const untyped = storage({ type: "UntypedStorage", module: "torch.storage", count: 24 });
+  const odd = call("torch._utils", "_rebuild_tensor_v3", untyped, int(0), tuple(int(3)), tuple(int(1)), no, hooks, named("torch", "uint16"), none);
+  assert.deepEqual(await translated(checkpoint(own(["state_dict", own(["t", tensor()])], ["epoch", int(3)], ["rng", odd]))), { t: plain });
 });
 
 test("an OrderedDict of Python 2 is read as a list of pairs", async () => {

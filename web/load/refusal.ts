@@ -7,9 +7,11 @@ export class Refusal extends Error {
   override name = "Refusal";
 }
 
-/** Advice for a file that cannot be read here. */
-export const RESCUE =
-  "save it anew with Python: safetensors.torch.save_file(torch.load(PATH, weights_only=True), OUT)";
+/** Advice for a checkpoint in a form that PyTorch reads and this package does not. */
+export const ANEW = "save it anew with Python: torch.save(torch.load(PATH, map_location='cpu', weights_only=True), OUT)";
+
+/** Advice for a file that holds more than weights. */
+export const ALONE = "save the weights alone with Python: torch.save(model.state_dict(), OUT)";
 
 const MOST_SHOWN = 200;
 

@@ -99,14 +99,14 @@ const stages = {
     await buildPackage();
     return script("web/scripts/ecosystem.mjs", []);
   }],
-  golden: ["a model of full size beside torchvision", undefined, async () => {
+  golden: ["a model of full size beside torchvision, and the Python that errors advise", undefined, async () => {
     const python = await setup.torchvision();
     if (!python) return skipped("no torchvision here: install it (Debian: python3-torchvision)");
     await buildPackage();
     const folder = mkdtempSync(join(tmpdir(), "vitrine-full-"));
     try {
       await timed("a ViT-B/16 by torchvision", () => run(python, ["tests/golden/full.py", folder]));
-      return await script("tests/golden/full.mjs", [folder]);
+      return sum([await script("tests/golden/advice.mjs", [python]), await script("tests/golden/full.mjs", [folder])]);
     } finally {
       rmSync(folder, { recursive: true });
     }

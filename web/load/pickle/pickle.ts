@@ -4,8 +4,8 @@
  * file.
  */
 import type { Piece } from "../../base/bytes.js";
-import { Dict, type Storage, Tensor, type Value } from "./pickled.js";
-import { quoted, Refusal, RESCUE } from "../refusal.js";
+import { Dict, Opaque, type Storage, Tensor, type Value } from "./pickled.js";
+import { ANEW, quoted, Refusal } from "../refusal.js";
 import { unpickle } from "./unpickle.js";
 import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js";
 
@@ -136,7 +136,7 @@ async function openZip(file: Parts): Promise<Saved> {
   const order = entries.get(`${folder}byteorder`);
   if (order) {
     const said = new TextDecoder().decode(await wholeOf(file, order, 16)).trim();
-    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${RESCUE}`);
+    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${ANEW}`);
   }
   const bytes = await wholeOf(file, entries.get(pickles[0]!)!, MOST_PICKLE);
   const { value, end } = unpickle(bytes);
@@ -182,10 +182,10 @@ async function openLegacy(file: Parts): Promise<Saved> {
   };
   const [magic, protocol, system] = [next(), next(), next()];
   if (magic !== MAGIC || protocol !== PROTOCOL || !(system instanceof Dict)) {
-    throw new Refusal(`expected a file of torch.save, got another pickle; ${RESCUE}`);
+    throw new Refusal(`expected a file of torch.save, got another pickle; ${ANEW}`);
   }
   if (system.entries.get("little_endian") !== true) {
-    throw new Refusal(`expected little-endian numbers, got others; ${RESCUE}`);
+    throw new Refusal(`expected little-endian numbers, got others; ${ANEW}`);
   }
   const storages = new Map<string, Storage>();
   const { value: root, end } = unpickle(bytes, at, (one) => void storages.set(one.key, one));
@@ -236,7 +236,17 @@ const MOST_NESTS = 32;
 function stateOf(root: Value): Map<string, Tensor> {
   const tensors = stateIn(root, new Set());
   if (tensors) return tensors;
-  const keys = root instanceof Dict ? [...root.entries.keys()].filter((key) => typeof key === "string") : [];
+  const entries = root instanceof Dict ? root.entries : new Map<Value, Value>();
+  const module = [["", root] as const, ...entries].find(([, one]) => one instanceof Opaque && one.isModule);
+  if (module) {
+    const [key, { name }] = module as readonly [Value, Opaque];
+    const where = key === "" ? "" : `[${typeof key === "string" ? quoted(key) : "KEY"}]`;
+    throw new Refusal(
+      `expected a dict of tensors, got a whole model of the class ${quoted(name)}; save its weights with the ` +
+        `Python that made it: torch.save(torch.load(PATH, map_location='cpu', weights_only=False)${where}.state_dict(), OUT)`,
+    );
+  }
+  const keys = [...entries.keys()].filter((key) => typeof key === "string");
   const got = keys.length > 0 ? `one of ${keys.slice(0, 6).map(quoted).join(", ")}` : "none";
   throw new Refusal(`expected a dict of tensors, or one of those under ${NESTS.join(", ")}; got ${got}`);
 }
@@ -256,6 +266,9 @@ function stateIn(value: Value | undefined, seen: Set<Dict>): Map<string, Tensor>
 function tensorsIn(dict: Dict): Map<string, Tensor> {
   const tensors = new Map<string, Tensor>();
   for (const [name, value] of dict.entries) {
+    if (value instanceof Opaque && value.isTensor) {
+      throw new Refusal(`tensor ${quoted(String(name))}: expected ${KNOWN_TYPES}, got what ${quoted(value.name)} makes`);
+    }
     if (!(value instanceof Tensor)) continue; // counters, None
     if (typeof name !== "string" || name === "__metadata__") {
       throw new Refusal("expected a tensor's name to be a text other than __metadata__");
@@ -264,6 +277,8 @@ function tensorsIn(dict: Dict): Map<string, Tensor> {
   }
   return tensors;
 }
+
+const KNOWN_TYPES = "float32, float16, bfloat16, float64 or whole numbers";
 
 /** The output for one tensor, and its place in the file. */
 interface Planned {
@@ -307,7 +322,7 @@ function plan(name: string, tensor: Tensor, place: Place): Planned {
   const { storage, type, offset, shape } = tensor;
   const of = `tensor ${quoted(name)}:`;
   if (!type.dtype) {
-    throw new Refusal(`${of} expected float32, float16, bfloat16, float64 or whole numbers, got another type`);
+    throw new Refusal(`${of} expected ${KNOWN_TYPES}, got another type`);
   }
   const bytes = storage.total * (storage.type?.bytes ?? 1);
   if (bytes !== place.size) {

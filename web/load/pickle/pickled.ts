@@ -1,6 +1,6 @@
-/** The values that a pickle may hold, and the table of all names that it may use. */
+/** The values that a pickle may hold, and the table of the names that make tensors. */
 import type { Piece } from "../../base/bytes.js";
-import { quoted, Refusal, RESCUE } from "../refusal.js";
+import { quoted, Refusal } from "../refusal.js";
 
 export type Value =
   | null | boolean | number | bigint | string | Piece | Value[]
@@ -10,8 +10,22 @@ export class Dict {
   readonly entries = new Map<Value, Value>();
 }
 
-/** A harmless value that is not read: options of a training run, numpy's numbers. */
-export class Opaque {}
+/**
+ * An object of an unknown class or function, which is not made: a path, a date, a run's options.
+ * Classes may be dicts, as Lightning's AttributeDict is, so the items that the pickle sets are kept.
+ */
+export class Opaque extends Dict {
+  /** Whether its state is that of a torch.nn.Module. */
+  isModule = false;
+  /** Whether it stands for a tensor: quantized, sparse, distributed, or of an unknown type. */
+  get isTensor(): boolean {
+    return /^torch\.(_utils\._rebuild|_tensor\.|.*\bDTensor$)/.test(this.name);
+  }
+
+  constructor(readonly name: string) {
+    super();
+  }
+}
 
 /** The type of a tensor's numbers. */
 export interface Type {
@@ -24,7 +38,7 @@ export interface Type {
 export class Storage {
   constructor(
     readonly key: string,
-    /** Undefined for an untyped storage, whose counts are bytes. */
+    /** Undefined for an untyped storage, whose counts are bytes, and for an unknown type. */
     readonly type: Type | undefined,
     /** The count of all numbers saved under the key. */
     readonly total: number,
@@ -51,11 +65,11 @@ export class Tensor {
   }
 }
 
-/** A name that a pickle may use, and the value that a call of it makes. */
+/** A name in a pickle, and the value that stands for a call of it. Nothing is called. */
 export class Global {
   constructor(
     readonly name: string,
-    readonly make?: (args: readonly Value[]) => Value,
+    readonly make: (args: readonly Value[]) => Value = () => new Opaque(name),
     readonly type?: Type,
   ) {}
 }
@@ -77,17 +91,6 @@ const TYPES: readonly [storage: string, dtype: string, bytes: number, safetensor
   ["ComplexDoubleStorage", "complex128", 16],
 ];
 
-/** Names that popular checkpoints contain. Their values are skipped. */
-const OPAQUE = [
-  "argparse.Namespace",
-  "collections.Counter",
-  "numpy.core.multiarray.scalar",
-  "numpy._core.multiarray.scalar",
-  "numpy.dtype",
-  "_codecs.encode",
-  "torch.device",
-];
-
 const GLOBALS = new Map<string, Global>(
   [
     ...TYPES.flatMap(([storage, dtype, bytes, safetensors]) => {
@@ -97,34 +100,31 @@ const GLOBALS = new Map<string, Global>(
         new Global(`torch.${dtype}`, undefined, type),
       ];
     }),
-    new Global("torch.storage.UntypedStorage"),
-    new Global("torch.storage._UntypedStorage"),
-    new Global("torch.UntypedStorage"),
-    new Global("torch.Tensor"),
-    new Global("torch.nn.parameter.Parameter"),
     new Global("torch._utils._rebuild_tensor", tensor),
     new Global("torch._utils._rebuild_tensor_v2", tensor),
     new Global("torch._utils._rebuild_tensor_v3", tensor),
     new Global("torch._utils._rebuild_parameter", ([data]) => tensorIn(data)),
     new Global("torch._utils._rebuild_parameter_with_state", ([data]) => tensorIn(data)),
     new Global("torch._tensor._rebuild_from_type_v2", ([make, , args]) => {
-      const known = make instanceof Global && make.name.startsWith("torch._utils.") ? make.make : undefined;
-      if (known && Array.isArray(args)) return tensorIn(known(args));
-      throw odd("a tensor of another kind");
+      if (!(make instanceof Global) || !Array.isArray(args)) throw odd("a tensor without arguments");
+      return make.name.startsWith("torch._utils.") ? make.make(args) : new Opaque(make.name);
     }),
     new Global("torch.Size", ([sizes]) => (Array.isArray(sizes) ? sizes : [])),
     new Global("collections.OrderedDict", ordered),
-    ...OPAQUE.map((name) => new Global(name, () => new Opaque())),
   ].map((one) => [one.name, one]),
 );
 
+/** Functions with which a pickle attacks whoever opens it in Python. No training code saves them. */
+const ATTACKS =
+  /^((os|posix|nt)\.(system|popen|fork|exec|spawn|posix_spawn|remove|unlink|rmdir|rename)|(subprocess|pty|runpy|socket|shutil)\.|(builtins|__builtin__)\.(eval|exec|compile|__import__|open)$)/;
+
 export function named(module: Value, name: Value): Global {
   if (typeof module !== "string" || typeof name !== "string") throw odd("a global without a name");
-  const known = GLOBALS.get(`${module}.${name}`);
-  if (known) return known;
   const full = `${module}.${name}`;
-  const said = /^[\w.]{1,200}$/.test(full) ? full : quoted(full);
-  throw new Refusal(`pickle: ${said} is not known here, and nothing in a file is called; ${RESCUE}`);
+  if (ATTACKS.test(full)) {
+    throw new Refusal(`pickle: it would call ${full} where Python opens it, which is an attack; do not open it there`);
+  }
+  return GLOBALS.get(full) ?? new Global(full);
 }
 
 export const odd = (what: string) => new Refusal(`pickle: expected what torch.save writes, got ${what}`);
@@ -140,8 +140,8 @@ function ordered([pairs = []]: readonly Value[]): Dict {
   return dict;
 }
 
-function tensorIn(value: Value | undefined): Tensor {
-  if (value instanceof Tensor) return value;
+function tensorIn(value: Value | undefined): Tensor | Opaque {
+  if (value instanceof Tensor || value instanceof Opaque) return value;
   throw odd("a parameter that is no tensor");
 }
 
@@ -152,10 +152,10 @@ const areCounts = (value: unknown): value is number[] =>
 const MOST_AXES = 64;
 
 /** (storage, offset, shape, strides, requires_grad, hooks, dtype in v3, …) */
-function tensor([storage, offset, shape, strides, , , dtype]: readonly Value[]): Tensor {
+function tensor([storage, offset, shape, strides, , , dtype]: readonly Value[]): Tensor | Opaque {
   if (!(storage instanceof Storage)) throw odd("a tensor without a storage");
   const type = storage.type ?? (dtype instanceof Global ? dtype.type : undefined);
-  if (!type) throw odd("a tensor without a type");
+  if (!type) return new Opaque("torch._utils._rebuild_tensor_v3");
   if (!isCount(offset) || !areCounts(shape) || !areCounts(strides) || shape.length !== strides.length) {
     throw new Refusal(
       "pickle: expected a tensor's offset, sizes and strides to be whole numbers from 0, a stride for " +
@@ -181,8 +181,7 @@ const plain = (value: Value | undefined): string => {
 /** ("storage", its type, key, device, count of numbers, and in the old form a view or None) */
 export function storageOf(id: Value): Storage {
   const [kind, type, key, , count, view = null] = Array.isArray(id) ? id : [];
-  const known = type instanceof Global && (type.type !== undefined || type.name.endsWith("UntypedStorage"));
-  if (kind !== "storage" || !known || typeof key !== "string" || !isCount(count)) {
+  if (kind !== "storage" || !(type instanceof Global) || typeof key !== "string" || !isCount(count)) {
     throw odd("a reference to something else than a storage");
   }
   if (view === null) return new Storage(key, type.type, count, 0, count);

@@ -1,10 +1,11 @@
 /**
  * Reads Python's pickles as data: dicts, lists, tuples, numbers, texts and PyTorch's tensors. If a
- * pickle asks for a call, its name must be in the table of pickled.ts. No code of the file runs.
+ * pickle asks for a call, the table of pickled.ts has what the call makes; any other call gives an Opaque.
+ * No code of the file runs.
  */
 import type { Piece } from "../../base/bytes.js";
-import { Dict, Global, named, odd, Opaque, type Storage, storageOf, type Value } from "./pickled.js";
-import { Refusal, RESCUE } from "../refusal.js";
+import { Dict, Global, named, odd, Opaque, type Storage, storageOf, Tensor, type Value } from "./pickled.js";
+import { ALONE, Refusal } from "../refusal.js";
 
 /** The most bytes that a pickle may cost, by the prices below. */
 const MOST_SPENT = 2 ** 25;
@@ -139,7 +140,7 @@ class Machine {
   #spend(cost: number): void {
     this.#spent += cost;
     if (this.#spent > MOST_SPENT) {
-      throw new Refusal(`pickle: expected at most ${MOST_SPENT / 2 ** 20} MB of names and numbers; ${RESCUE}`);
+      throw new Refusal(`pickle: expected at most ${MOST_SPENT / 2 ** 20} MB of names and numbers; ${ALONE}`);
     }
   }
 
@@ -201,7 +202,6 @@ class Machine {
     const dict = this.top();
     if (pairs.length % 2 !== 0) throw odd("a key without a value");
     this.#spend(COST.entry * pairs.length);
-    if (dict instanceof Opaque) return;
     if (!(dict instanceof Dict)) throw odd("keys of what is no dict");
     for (let at = 0; at < pairs.length; at += 2) dict.entries.set(pairs[at]!, pairs[at + 1]!);
   }
@@ -225,23 +225,32 @@ class Machine {
     const args = this.pop();
     const callee = this.pop();
     if (!Array.isArray(args)) throw odd("a call without arguments");
-    if (!(callee instanceof Global) || !callee.make) {
-      const what = callee instanceof Global ? callee.name : "what is no function";
-      throw odd(`a call of ${what}`);
-    }
     const items = Array.isArray(args[0]) ? args[0].length : 0;
-    this.push(callee.make(args), COST.dict + COST.entry * items);
+    this.#spend(COST.dict + COST.entry * items);
+    if (callee instanceof Global) this.push(callee.make(args));
+    else if (callee instanceof Opaque) this.push(new Opaque(callee.name));
+    else throw odd("a call of what is no function");
   }
 
-  /** Drops the state of a value. Only the entries of a value are used here. */
+  /** Drops the state of a value, because only the items of a value are used here. */
   build(): void {
-    this.pop();
+    const state = this.pop();
     const made = this.top();
-    if (!(made instanceof Dict || made instanceof Opaque)) throw odd("a state of what has none");
+    if (!(made instanceof Dict || made instanceof Tensor)) throw odd("a state of what has none");
+    if (made instanceof Opaque && state instanceof Dict) made.isModule = state.entries.has("_modules");
   }
 
+  name(module: Value, name: Value): void {
+    const known = named(module, name);
+    this.push(known, COST.object + 2 * known.name.length);
+  }
+
+  /** Before PyTorch 1.6, a module's class is referred to, too: ("module", class, file, source). */
   refer(): void {
-    const made = storageOf(this.pop());
+    const id = this.pop();
+    const [kind, of] = Array.isArray(id) ? id : [];
+    if (kind === "module" && of instanceof Global) return this.push(of);
+    const made = storageOf(id);
     this.push(made, COST.object);
     this.#onStorage(made);
   }
@@ -274,7 +283,7 @@ const STEPS: Readonly<Record<number, (machine: Machine) => void>> = {
   0x5d: (m) => m.push([], COST.list), // ]
   0x61: (m) => m.append([m.pop()]), // a
   0x62: (m) => m.build(), // b
-  0x63: (m) => m.push(named(m.line(), m.line())), // c
+  0x63: (m) => m.name(m.line(), m.line()), // c
   0x64: (m) => makeDict(m), // d
   0x65: (m) => m.append(m.marked()), // e
   0x68: (m) => m.recall(m.unsigned(1)), // h
@@ -300,11 +309,16 @@ const STEPS: Readonly<Record<number, (machine: Machine) => void>> = {
   0x8f: (m) => m.push([], COST.list), // a set
   0x90: (m) => m.append(m.marked()),
   0x91: (m) => m.push(m.marked(), COST.list), // a frozen set
+  0x92: (m) => {
+    m.pop(); // the arguments by name
+    m.call(); // NEWOBJ_EX
+  },
   0x93: (m) => {
     const [module, name] = m.several(2);
-    m.push(named(module!, name!));
+    m.name(module!, name!);
   },
   0x94: (m) => m.keepNext(),
+  0x96: (m) => m.push(m.copy(m.unsigned(8))), // a bytearray
   0x95: (m) => {
     const size = m.unsigned(8);
     const { at } = m;

@@ -1,6 +1,6 @@
 /** Reads zip archives as PyTorch writes them, without compression. */
 import type { Piece } from "../../base/bytes.js";
-import { quoted, Refusal, RESCUE } from "../refusal.js";
+import { quoted, Refusal, ANEW } from "../refusal.js";
 
 /** A file of which any part can be read. */
 export interface Parts {
@@ -162,7 +162,7 @@ function listedAt(bytes: Piece): [Omit<Entry, "limit">, number] {
   if (method !== 0 || packed !== size) {
     throw bad(
       `the entry ${quoted(name)} is compressed (${method === 8 ? "deflate" : `method ${method}`}); ` +
-        `expected it to be stored, as torch.save does; ${RESCUE}`,
+        `expected it to be stored, as torch.save does; ${ANEW}`,
     );
   }
   if (view.getUint16(34, true) !== 0) throw bad("it is one of several parts");
