@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
 import { recipes } from "../ecosystem/recipes.mjs";
 import { lay, tried } from "../ecosystem/try.mjs";
 import { launch, skip } from "./browsers.mjs";
@@ -38,4 +39,31 @@ describe("recipes", { skip }, () => {
       assert.ok(p > 0.9 && p <= 1);
     });
   }
+
+  /** Shows a component in StrictMode, hides it at once, and shows it again. */
+  const MOUNT = `
+    import { createElement, StrictMode } from "react";
+    import { createRoot } from "react-dom/client";
+    import { flushSync } from "react-dom";
+    import Page from "./app/page.jsx";
+    const root = createRoot(document.querySelector("main"));
+    const page = () => createElement(StrictMode, null, createElement(Page));
+    addEventListener("unhandledrejection", ({ reason }) => console.error("unhandled", reason.message));
+    flushSync(() => root.render(page()));
+    flushSync(() => root.render(null));
+    root.render(page());`;
+
+  test("Next's page runs in React's StrictMode, and may be left while it classifies", async (t) => {
+    const folder = app(t, "next");
+    writeFileSync(join(folder, "mount.jsx"), MOUNT);
+    writeFileSync(join(folder, "index.html"), '<!doctype html><main></main><script type="module" src="mount.js"></script>');
+    cpSync(join(root, "weights/digits.safetensors"), join(folder, "digits.safetensors"));
+    const bundle = await rolldown({
+      input: join(folder, "mount.jsx"), logLevel: "silent", external: ["vitrine"], resolve: { modules: [join(root, "node_modules")] },
+      transform: { define: { "process.env.NODE_ENV": '"development"' } },
+    });
+    await bundle.write({ file: join(folder, "mount.js"), format: "es", paths: { vitrine: "./node_modules/vitrine/dist/vit.js" } });
+    const [{ label }] = await tried({ page: "." }, folder, browser);
+    assert.equal(label, "1");
+  });
 });
