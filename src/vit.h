@@ -489,6 +489,16 @@ size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, s
 vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
                              const vit_config *config, vit_error *why);
 
+/* Where an image lies in its source: a rectangle in the source's pixels, from its upper left
+ * corner. It reaches beyond the source where the image has a border that the source does not. */
+typedef struct vit_placement {
+    double left, top, width, height;
+} vit_placement;
+
+/* As vit_prepare_image. → placement: where the image lies in the pixels. */
+vit_status vit_prepare_placed(float *image, vit_placement *placement, void *scratch,
+                              const vit_pixels *pixels, const vit_config *config, vit_error *why);
+
 /* Pixels of a drawing → image (rows,columns), ink from 0 to 1, as MNIST's images were made. Ink
  * is what differs from the paper, darker or lighter. It is cropped to its box, scaled by area so
  * that the longer side is 20/28 of the image, and centred by its mass (LeCun et al. 1998).

@@ -3,7 +3,7 @@ import { type Attention, within } from "./attention.js";
 import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
-import { type ImageInput, noImage } from "./images.js";
+import { type ImageInput, noImage, type Placement } from "./images.js";
 import type { WasmFiles, WasmSource } from "./load/build.js";
 import type { Variant } from "./run/module.js";
 import type { Shape } from "./run/wasm.js";
@@ -95,6 +95,8 @@ export interface Classification {
   logits: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. */
   input: Float32Array;
+  /** Where `input` lies in the source, in the source's pixels. */
+  placement: Placement;
   /** Only with the option `attention` or `relevance`, and only if the model has blocks. */
   attention?: Attention;
   /** Only with the option `trace`. */
@@ -119,6 +121,8 @@ export interface Embedding {
   projected?: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. */
   input: Float32Array;
+  /** Where `input` lies in the source, in the source's pixels. */
+  placement: Placement;
   /** Only with the option `attention`, and only if the model has blocks. */
   attention?: Attention;
 }

@@ -34,6 +34,18 @@ export interface Drawing {
 }
 
 /**
+ * Where the model's image lies in its source: a rectangle in the source's own pixels, or a drawing's
+ * in those of its pad. It reaches beyond the source where the image has a border that the source does
+ * not. Of prepared values, the source is the image itself.
+ */
+export interface Placement {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
  * Anything that shows an image. A Float32Array, alone or as `data`, holds (C,H,W) values
  * prepared for this model and is used as it is. All other images are prepared as the config's
  * `prepare` says. The image is copied when the call is made: later changes do not matter.

@@ -29,7 +29,7 @@ export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
 export type { Source } from "./load/source.js";
-export type { Drawing, ImageInput, PenPoint, Pixels } from "./images.js";
+export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { Trace } from "./trace.js";
 export type { WasmFiles, WasmSource } from "./load/build.js";
 export type { Variant } from "./run/module.js";
@@ -208,10 +208,11 @@ export class Vit {
       ...(without && { without }),
     };
     const outputs = await this.#run(images, wants, options.signal);
-    return outputs.map(({ input, logits, attention, trace, relevance, milliseconds }) => ({
+    return outputs.map(({ input, placement, logits, attention, trace, relevance, milliseconds }) => ({
       ...judge(logits, this.config, topK),
       logits,
       input,
+      placement,
       ...((attention ?? relevance) && { attention: this.#attention(attention, kept, relevance) }),
       ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
@@ -234,7 +235,7 @@ export class Vit {
     const { depth, prefix, grid, width } = this.#model.shape;
     const kept = keptLayers(options.attention ?? false, depth);
     const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
-    const { tokens, pooled, logits, input, attention } = output!;
+    const { tokens, pooled, logits, input, placement, attention } = output!;
     const patches = tokens!.slice(prefix * width);
     const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
     return {
@@ -245,6 +246,7 @@ export class Vit {
       pooled: pooled!,
       ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
       input,
+      placement,
       ...(attention && { attention: this.#attention(attention, kept) }),
     };
   }

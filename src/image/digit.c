@@ -147,8 +147,10 @@ static size_t begin(uint64_t moment, uint64_t mass, size_t size, size_t room) {
     return at < room - size ? (size_t)at : room - size;
 }
 
-static void place(float *image, size_t rows, size_t columns, const uint64_t *cells, size_t box_rows,
-                  size_t box_columns) {
+/* Draws the cells so that their mass is centred. They show `box` of the drawing. Returns where the
+ * image lies in the drawing. */
+static vit_placement place(float *image, size_t rows, size_t columns, const uint64_t *cells,
+                           size_t box_rows, size_t box_columns, struct box box) {
     uint64_t mass = 0, down = 0, across = 0;
     for (size_t y = 0; y < box_rows; y++)
         for (size_t x = 0; x < box_columns; x++) {
@@ -161,10 +163,18 @@ static void place(float *image, size_t rows, size_t columns, const uint64_t *cel
     for (size_t y = 0; y < box_rows; y++)
         for (size_t x = 0; x < box_columns; x++)
             image[(top + y) * columns + left + x] = (float)cells[y * box_columns + x] / 255.0f;
+    double cell_height = (double)box.rows / (double)box_rows;
+    double cell_width = (double)box.columns / (double)box_columns;
+    return (vit_placement){
+        .left = (double)box.left - (double)left * cell_width,
+        .top = (double)box.top - (double)top * cell_height,
+        .width = (double)columns * cell_width,
+        .height = (double)rows * cell_height,
+    };
 }
 
-bool digit_draw(float *image, size_t rows, size_t columns, uint8_t *grey, size_t grey_rows,
-                size_t grey_columns, void *scratch) {
+bool digit_draw(float *image, vit_placement *placement, size_t rows, size_t columns, uint8_t *grey,
+                size_t grey_rows, size_t grey_columns, void *scratch) {
     unsigned most = find_ink(grey, grey_rows, grey_columns);
     if (most == 0) return false;
     struct box box = find_box(grey, grey_rows, grey_columns, most / 16);
@@ -180,6 +190,6 @@ bool digit_draw(float *image, size_t rows, size_t columns, uint8_t *grey, size_t
     w += w == 0;
     const uint8_t *ink = grey + box.top * grey_columns + box.left;
     shrink(cells, line, h, w, ink, box.rows, box.columns, grey_columns);
-    place(image, rows, columns, cells, h, w);
+    *placement = place(image, rows, columns, cells, h, w, box);
     return true;
 }

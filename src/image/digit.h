@@ -10,9 +10,10 @@ enum { DIGIT_FAINTEST = 16 }; /* of 255 levels: the least by which ink stands ou
 
 /* Bytes of scratch memory for an image (rows,columns). */
 uint64_t digit_size(size_t rows, size_t columns);
-/* Grey levels (grey_rows,grey_columns) → ink (rows,columns) in 0..1. Overwrites the grey levels.
- * False, and no image, if nothing stands out. `scratch`: 8-byte aligned. */
-bool digit_draw(float *image, size_t rows, size_t columns, uint8_t *grey, size_t grey_rows,
-                size_t grey_columns, void *scratch);
+/* Grey levels (grey_rows,grey_columns) → ink (rows,columns) in 0..1, and where it lies in them.
+ * Overwrites the grey levels. False, and no image, if nothing stands out. `scratch`: 8-byte
+ * aligned. */
+bool digit_draw(float *image, vit_placement *placement, size_t rows, size_t columns, uint8_t *grey,
+                size_t grey_rows, size_t grey_columns, void *scratch);
 
 #endif

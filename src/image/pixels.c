@@ -62,9 +62,11 @@ static void *take(struct scratch *scratch, uint64_t count, size_t size) {
 
 /* ---- none: the image as it is ------------------------------------------- */
 
-static vit_status prepare_as_is(float *image, void *scratch, const vit_pixels *pixels,
-                                const vit_config *config, vit_error *why) {
+static vit_status prepare_as_is(float *image, vit_placement *placement, void *scratch,
+                                const vit_pixels *pixels, const vit_config *config,
+                                vit_error *why) {
     (void)scratch, (void)why;
+    *placement = (vit_placement){.width = (double)pixels->columns, .height = (double)pixels->rows};
     size_t n = pixels->rows * pixels->columns, channels = config->channels;
     for (size_t i = 0; i < n; i++) {
         uint8_t pixel[4];
@@ -211,13 +213,23 @@ static void fill_image(float *image, const vit_config *config) {
     }
 }
 
-static vit_status prepare_photo(float *image, void *scratch, const vit_pixels *pixels,
-                                const vit_config *config, vit_error *why) {
+/* Where the crop begins and how long it is, in pixels of the photo. */
+static void place_axis(double *from, double *length, const struct axis *axis) {
+    double step = (double)axis->in / (double)axis->out;
+    *from = ((double)axis->first - (double)axis->before) * step;
+    *length = (double)axis->crop * step;
+}
+
+static vit_status prepare_photo(float *image, vit_placement *placement, void *scratch,
+                                const vit_pixels *pixels, const vit_config *config,
+                                vit_error *why) {
     (void)why;
     struct photo photo;
     photo_layout(&photo, scratch, pixels, config);
     vit_filter filter = config->photo.filter;
     const struct axis *down = &photo.rows, *across = &photo.columns;
+    place_axis(&placement->top, &placement->height, down);
+    place_axis(&placement->left, &placement->width, across);
     if (down->count < down->crop || across->count < across->crop) fill_image(image, config);
     narrow_rows(&photo, pixels, filter);
     if (filter == VIT_NEAREST)
@@ -255,17 +267,20 @@ static uint64_t drawing_layout(struct drawing *drawing, void *memory, const vit_
     return scratch.used;
 }
 
-static vit_status draw_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
-                             size_t columns, vit_error *why) {
+static vit_status draw_digit(float *image, vit_placement *placement, void *scratch,
+                             const vit_pixels *pixels, size_t rows, size_t columns,
+                             vit_error *why) {
     struct drawing drawing;
     drawing_layout(&drawing, scratch, pixels, rows, columns);
     size_t h = pixels->rows, w = pixels->columns, channels = pixels->channels;
     convert(drawing.grey, 1, pixels->data, channels, h * w);
-    if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
+    if (digit_draw(image, placement, rows, columns, drawing.grey, h, w, drawing.cells))
+        return VIT_OK;
     if (channels % 2 == 0) { /* white ink on nothing: the alpha channel holds the drawing */
         for (size_t i = 0; i < h * w; i++)
             drawing.grey[i] = pixels->data[i * channels + channels - 1];
-        if (digit_draw(image, rows, columns, drawing.grey, h, w, drawing.cells)) return VIT_OK;
+        if (digit_draw(image, placement, rows, columns, drawing.grey, h, w, drawing.cells))
+            return VIT_OK;
     }
     return vit_fail(why, VIT_BLANK_IMAGE,
                     "the drawing is blank: expected ink that stands out from the paper by %z of "
@@ -354,10 +369,11 @@ static uint64_t drawing_size(const vit_pixels *pixels, const vit_config *config)
     return drawing_layout(&drawing, NULL, pixels, config->image_size[0], config->image_size[1]);
 }
 
-static vit_status prepare_digit(float *image, void *scratch, const vit_pixels *pixels,
-                                const vit_config *config, vit_error *why) {
+static vit_status prepare_digit(float *image, vit_placement *placement, void *scratch,
+                                const vit_pixels *pixels, const vit_config *config,
+                                vit_error *why) {
     size_t rows = config->image_size[0], columns = config->image_size[1], n = rows * columns;
-    vit_status status = draw_digit(image, scratch, pixels, rows, columns, why);
+    vit_status status = draw_digit(image, placement, scratch, pixels, rows, columns, why);
     for (size_t c = 1; status == VIT_OK && c < config->channels; c++)
         memcpy(image + c * n, image, n * sizeof *image);
     return status;
@@ -366,8 +382,8 @@ static vit_status prepare_digit(float *image, void *scratch, const vit_pixels *p
 static const struct {
     vit_status (*check)(const vit_pixels *pixels, const vit_config *config, vit_error *why);
     uint64_t (*size)(const vit_pixels *pixels, const vit_config *config);
-    vit_status (*prepare)(float *image, void *scratch, const vit_pixels *pixels,
-                          const vit_config *config, vit_error *why);
+    vit_status (*prepare)(float *image, vit_placement *placement, void *scratch,
+                          const vit_pixels *pixels, const vit_config *config, vit_error *why);
 } KINDS[] = {
     [VIT_PREPARE_NONE] = {check_as_is, as_is_size, prepare_as_is},
     [VIT_PREPARE_DIGIT] = {check_digit, drawing_size, prepare_digit},
@@ -392,12 +408,18 @@ size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, s
     return scratch_size(&size, &pixels, config, NULL) == VIT_OK ? (size_t)size : 0;
 }
 
-vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
-                             const vit_config *config, vit_error *why) {
+vit_status vit_prepare_placed(float *image, vit_placement *placement, void *scratch,
+                              const vit_pixels *pixels, const vit_config *config, vit_error *why) {
     uint64_t size;
     vit_status status = scratch_size(&size, pixels, config, why);
     if (status != VIT_OK) return status;
-    return KINDS[config->prepare].prepare(image, scratch, pixels, config, why);
+    return KINDS[config->prepare].prepare(image, placement, scratch, pixels, config, why);
+}
+
+vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
+                             const vit_config *config, vit_error *why) {
+    vit_placement placement;
+    return vit_prepare_placed(image, &placement, scratch, pixels, config, why);
 }
 
 void vit_prepare_unfinished(float *image, const vit_config *config) {
@@ -409,5 +431,6 @@ vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixe
                              size_t columns, vit_error *why) {
     vit_status status = check_size(pixels->rows, pixels->columns, pixels->channels, why);
     if (status != VIT_OK) return status;
-    return draw_digit(image, scratch, pixels, rows, columns, why);
+    vit_placement placement;
+    return draw_digit(image, &placement, scratch, pixels, rows, columns, why);
 }

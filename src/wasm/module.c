@@ -154,8 +154,8 @@ vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
     return VIT_OK;
 }
 
-vit_status prepare_pixels(float *image, const vit_config *config, size_t rows, size_t columns,
-                          size_t channels) {
+vit_status prepare_pixels(float *image, vit_placement *placement, const vit_config *config,
+                          size_t rows, size_t columns, size_t channels) {
     if (!has_pixels(rows, columns, channels))
         return misused("expected an image that vitw_pixels made room for");
     const vit_pixels source = {pixels.data, rows, columns, channels};
@@ -164,5 +164,5 @@ vit_status prepare_pixels(float *image, const vit_config *config, size_t rows, s
             &module_error, VIT_NO_MEMORY,
             "preparing %zx%z pixels takes more memory than there is: give a smaller image", rows,
             columns);
-    return vit_prepare_image(image, scratch.data, &source, config, &module_error);
+    return vit_prepare_placed(image, placement, scratch.data, &source, config, &module_error);
 }

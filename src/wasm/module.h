@@ -33,8 +33,9 @@ struct buffer {
 /* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 bool hold(struct buffer *buffer, size_t size);
 
-/* The bytes that vitw_pixels or vitw_ink made room for → image (C,H,W). */
-vit_status prepare_pixels(float *image, const vit_config *config, size_t rows, size_t columns,
-                          size_t channels);
+/* The bytes that vitw_pixels or vitw_ink made room for → image (C,H,W), and where it lies in them.
+ */
+vit_status prepare_pixels(float *image, vit_placement *placement, const vit_config *config,
+                          size_t rows, size_t columns, size_t channels);
 
 #endif

@@ -28,13 +28,15 @@ static struct session {
     const char *origin; /* vit_model_origin */
     size_t origin_size;
     size_t head_width;
-    float *trace;     /* what vitw_trace writes, one array after the other */
-    uint8_t *without; /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
-    size_t *asked;    /* (K): the classes that vitw_relevance takes */
-    float *relevance; /* (count,N) */
+    float *trace;              /* what vitw_trace writes, one array after the other */
+    uint8_t *without;          /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
+    size_t *asked;             /* (K): the classes that vitw_relevance takes */
+    float *relevance;          /* (count,N) */
+    vit_placement *placements; /* (B): of the images that vitw_prepare made */
 } session;
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
+_Static_assert(sizeof(vit_placement) == 4 * sizeof(double), "wasm.ts reads four doubles");
 
 static vit_model *model;
 static vit_state *state;
@@ -50,7 +52,8 @@ static struct {
 
 /* ---- Memory -------------------------------------------------------------- */
 
-static struct buffer arena, images, logits, attention, tokens, pooled, trace, relevance, replaced;
+static struct buffer arena, images, placements, logits, attention, tokens, pooled, trace, relevance,
+    replaced;
 
 static size_t floats(const size_t shape[5]) {
     size_t count = 1;
@@ -133,9 +136,11 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
     const size_t token_shape[] = {want_tokens ? batch : 0, T, session.width, 1, 1};
     const size_t pooled_shape[] = {want_tokens ? batch : 0, session.width, 1, 1, 1};
     bool held = hold_state(batch) && hold_floats(&images, image_shape) &&
+                hold(&placements, size_times(batch, sizeof(vit_placement))) &&
                 hold_floats(&logits, logit_shape) && hold_floats(&attention, attention_shape) &&
                 hold_floats(&tokens, token_shape) && hold_floats(&pooled, pooled_shape);
     session.images = images.data;
+    session.placements = placements.data;
     session.logits = logits.data;
     session.attention = attention.data;
     session.tokens = tokens.data;
@@ -152,14 +157,15 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
                     batch, layers);
 }
 
-/* The bytes in vitw_pixels → images[index]. */
+/* The bytes in vitw_pixels → images[index] and placements[index]. */
 vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels,
                         bool unfinished) {
     if (index >= reserved.batch)
         return misused("expected an image that vitw_reserve made room for");
     float *image = session.images + index * session.channels * session.rows * session.columns;
     const vit_config *config = vit_model_config(model);
-    vit_status status = prepare_pixels(image, config, rows, columns, channels);
+    vit_placement *placement = session.placements + index;
+    vit_status status = prepare_pixels(image, placement, config, rows, columns, channels);
     if (!status && unfinished) vit_prepare_unfinished(image, config);
     return status;
 }

@@ -115,7 +115,8 @@ static size_t image_size(void) {
 
 /* The bytes in vitw_pixels → training.image. */
 vit_status vitt_prepare(size_t rows, size_t columns, size_t channels) {
-    return prepare_pixels(training.image, &recipe.config, rows, columns, channels);
+    vit_placement placement;
+    return prepare_pixels(training.image, &placement, &recipe.config, rows, columns, channels);
 }
 
 static bool make_room(size_t part, size_t count) {

@@ -336,6 +336,41 @@ TEST("a drawing of random bytes gives values in 0..1, all within the image") {
     }
 }
 
+TEST("the placement of a digit lies so on the drawing that both have one box and one centre") {
+    uint64_t seed = 17;
+    for (size_t trial = 0; trial < 100; trial++) {
+        size_t rows = 40 + random_below(&seed, 300), columns = 40 + random_below(&seed, 300);
+        struct canvas drawing = canvas(rows, columns, 255);
+        double ends[4], width = 1 + (double)random_below(&seed, 4);
+        for (size_t i = 0; i < 4; i++)
+            ends[i] = 8 + (double)random_below(&seed, (i % 2 ? columns : rows) - 16);
+        stroke(drawing, ends[0], ends[1], ends[2], ends[3], width, 0);
+        float *ink = malloc(rows * columns * sizeof *ink), image[AREA];
+        for (size_t i = 0; i < rows * columns; i++)
+            ink[i] = drawing.data[i] < 255 - 255 / 16 ? (float)(255 - drawing.data[i]) : 0;
+        struct shape drawn = shape_of(ink, rows, columns);
+        void *scratch = malloc(vit_prepare_size(&DIGIT, rows, columns, 1));
+        vit_pixels pixels = {drawing.data, rows, columns, 1};
+        vit_placement place;
+        REQUIRE(!vit_prepare_placed(image, &place, scratch, &pixels, &DIGIT, NULL), "refused");
+        struct shape digit = shape_of(image, SIDE, SIDE);
+        double down = place.height / SIDE, across = place.width / SIDE;
+        /* Faint ink at the edges moves the centre, and bytes round it: less than a tenth of a
+         * pixel. */
+        CHECK(within(place.top + (digit.row + 0.5) * down, drawn.row + 0.5, 0.1 * down),
+              "trial %zu: row %g, not %g", trial, place.top + (digit.row + 0.5) * down, drawn.row);
+        CHECK(within(place.left + (digit.column + 0.5) * across, drawn.column + 0.5, 0.1 * across),
+              "trial %zu: column %g, not %g", trial, place.left + (digit.column + 0.5) * across,
+              drawn.column);
+        CHECK(within((double)digit.rows * down, (double)drawn.rows, down), "trial %zu", trial);
+        CHECK(within((double)digit.columns * across, (double)drawn.columns, across), "trial %zu",
+              trial);
+        free(scratch);
+        free(ink);
+        free(drawing.data);
+    }
+}
+
 TEST("an unfinished drawing is as pale as the config says") {
     float image[AREA], pale[AREA];
     vit_config config = DIGIT;

@@ -312,6 +312,77 @@ TEST("an image that cannot be prepared is refused with the reason, and needs 0 b
     }
 }
 
+/* A photo that brightens evenly from left to right and, in the second channel, from top to bottom:
+ * each pixel of the prepared image says where in the photo it lies. */
+static uint8_t *ramps(size_t rows, size_t columns) {
+    uint8_t *data = calloc(rows * columns, 3);
+    for (size_t i = 0; i < rows * columns; i++) {
+        data[3 * i] = (uint8_t)lround(255 * ((double)(i % columns) + 0.5) / (double)columns);
+        data[3 * i + 1] = (uint8_t)lround(255 * ((double)(i / columns) + 0.5) / (double)rows);
+    }
+    return data;
+}
+
+/* One axis of a prepared ramp of `in` pixels. Values of all `n` pixels are `stride` apart. */
+static void expect_axis(const float *image, size_t n, size_t stride, double from, double length,
+                        size_t in, float fill, const char *what) {
+    double step = length / (double)n, reach = fmax(step, 1), side = (double)in;
+    for (size_t i = 0; i < n; i++) {
+        double at = from + ((double)i + 0.5) * step, got = 255 * (double)image[i * stride];
+        if (at < 0 || at > side)
+            CHECK(within(got, fill, 0.01), "%s %zu: %g, no fill", what, i, got);
+        if (at < reach || at > side - reach) continue; /* the filter is cut off at the ends */
+        /* half a level by the ramp's own rounding, one by each pass of resizing */
+        CHECK(within(got, 255 * at / side, 2.5), "%s %zu: %g, not %g", what, i, got,
+              255 * at / side);
+    }
+}
+
+TEST("the placement of an image says which part of the photo each pixel shows") {
+    uint64_t seed = 11;
+    size_t reached = 0;
+    for (size_t trial = 0; trial < 400; trial++) {
+        size_t rows = 20 + random_below(&seed, 60), columns = 20 + random_below(&seed, 60);
+        size_t sides[2] = {12 + random_below(&seed, 60), 12 + random_below(&seed, 60)};
+        vit_config config = photo(0, 1, 3, VIT_BILINEAR);
+        config.photo.fit = (vit_fit)(trial % 3);
+        config.photo.crop_floor = trial % 2;
+        config.photo.fills = true, config.photo.fill[2] = 0;
+        if (trial % 4 == 3)
+            config.photo.resize = sides[0];
+        else
+            memcpy(config.photo.stretch, sides, sizeof sides);
+        for (size_t i = 0; i < 2; i++)
+            config.image_size[i] = config.photo.crop[i] = 8 + random_below(&seed, 70);
+        uint8_t *data = ramps(rows, columns);
+        vit_pixels pixels = {data, rows, columns, 3};
+        size_t H = config.image_size[0], W = config.image_size[1];
+        void *scratch = malloc(vit_prepare_size(&config, rows, columns, 3));
+        float *image = malloc(3 * H * W * sizeof *image);
+        vit_placement place;
+        REQUIRE(vit_prepare_placed(image, &place, scratch, &pixels, &config, NULL) == VIT_OK,
+                "trial %zu", trial);
+        size_t row = H / 2, column = W / 2;
+        expect_axis(image + row * W, W, 1, place.left, place.width, columns, 0, "column");
+        expect_axis(image + H * W + column, H, W, place.top, place.height, rows, 0, "row");
+        reached += place.left < 0 || place.top < 0;
+        free(image);
+        free(scratch);
+        free(data);
+    }
+    CHECK(reached > 20, "only %zu have a border", reached);
+}
+
+TEST("an image that is taken as it is lies over all of its pixels") {
+    vit_config config = as_is(5, 7, 1);
+    uint8_t data[35] = {1};
+    float image[35], scratch[4];
+    vit_placement place;
+    vit_pixels pixels = {data, 5, 7, 1};
+    REQUIRE(!vit_prepare_placed(image, &place, scratch, &pixels, &config, NULL), "refused");
+    CHECK(place.left == 0 && place.top == 0 && place.width == 7 && place.height == 5, "moved");
+}
+
 /* A photo of one grey becomes an image of that grey, in every way of resizing. The fill is the same
  * grey. */
 static void expect_grey(const vit_config *config, size_t rows, size_t columns) {

@@ -195,7 +195,7 @@ test("the package's types are only the public ones", () => {
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
     "Drawing", "EmbedOptions", "Embedding", "Epoch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "Part", "PenPoint", "Pixels",
-    "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
+    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
   ]);

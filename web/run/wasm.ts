@@ -1,6 +1,6 @@
 /** Calls the functions of src/wasm/session.c. It gives values and copies. */
 import { VitError } from "../errors.js";
-import type { Picture } from "../images.js";
+import type { Picture, Placement } from "../images.js";
 import { assured, FLOAT_BYTES, Heap } from "./heap.js";
 import { Leader } from "./helper.js";
 import { type Exports, instantiate, noMemory } from "./instance.js";
@@ -42,6 +42,7 @@ export const WORDS = [
   "without",
   "asked",
   "relevance",
+  "placements",
 ] as const;
 
 /** The words that are addresses of floats. */
@@ -49,6 +50,9 @@ type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" 
 
 /** The words of src/vit.h's `vit_replacement`: layer, head, part, rows. */
 const REPLACEMENT_WORDS = 4;
+
+/** The doubles of src/vit.h's `vit_placement`: left, top, width, height. */
+const PLACEMENT_DOUBLES = 4;
 
 /** The start of a model, before its file. It can be sent to a worker. */
 export interface ModelSource {
@@ -109,6 +113,7 @@ export interface Wants {
 export interface Result {
   /** (C, H, W): the prepared image */
   readonly input: Float32Array<ArrayBuffer>;
+  readonly placement: Placement;
   readonly logits: Float32Array<ArrayBuffer>;
   /** (layers wanted, heads, T, T) */
   readonly attention?: Float32Array<ArrayBuffer> | Maps;
@@ -268,18 +273,28 @@ export class Session {
     const image = () => copy("images", channels * rows * columns);
     const size = this.#mapSize(wants);
     const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
-    const input = "values" in picture ? picture.values : image();
-    if (isTraced(wants)) return { input, ...this.#traced(wants) };
+    const prepared = "values" in picture;
+    const input = prepared ? picture.values : image();
+    const placement = prepared ? { left: 0, top: 0, width: columns, height: rows } : this.#placement(index);
+    if (isTraced(wants)) return { input, placement, ...this.#traced(wants) };
     return {
       input,
+      placement,
       logits: copy("logits", classes),
       ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
     };
   }
 
+  #placement(index: number): Placement {
+    const size = PLACEMENT_DOUBLES * Float64Array.BYTES_PER_ELEMENT;
+    const bytes = this.#heap.bytes(this.#heap.word("placements") + index * size, size).slice();
+    const [left, top, width, height] = new Float64Array(bytes.buffer) as unknown as [number, number, number, number];
+    return { left, top, width, height };
+  }
+
   /** A traced run's results. Logits and maps are parts of the trace. */
-  #traced(wants: Wants): Omit<Result, "input"> {
+  #traced(wants: Wants): Omit<Result, "input" | "placement"> {
     const { depth, classes, heads, tokens: T } = this.#shape;
     const start = (name: "lens" | "attention") => traceStart(name, this.#shape);
     const size = heads * T * T;
