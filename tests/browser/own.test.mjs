@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import sharp from "sharp";
 import { Vit } from "../../dist/vit.js";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
@@ -106,6 +107,24 @@ describe("the tab for one's own ViT", { skip }, () => {
     await page.waitForFunction((before) => document.querySelector("#own-similarity").toDataURL() !== before, before);
     assert.ok((await painted(page, "#own-overlay")) > 0);
     await page.locator("#own-maps button").first().waitFor();
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
+  test("of a photo the part that the model saw is shown, stretched as it saw it", async () => {
+    const { page, trouble, close } = await opened();
+    const [width, height] = [80, 40];
+    const ramp = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i % 3 === 0 ? 3 * ((i / 3) % width) : 0));
+    const buffer = await sharp(ramp, { raw: { width, height, channels: 3 } }).png().toBuffer();
+    await page.setInputFiles("#own-photo-input", { name: "wide.png", mimeType: "image/png", buffer });
+    await page.setInputFiles("#own-files-input", CHECKPOINT);
+    await ready(page);
+    const [left, right] = await page.locator("#own-photo").evaluate((canvas) => {
+      const { width, height } = canvas;
+      const { data } = canvas.getContext("2d").getImageData(0, height >> 1, width, 1);
+      return [data[0], data[4 * (width - 1)]];
+    });
+    assert.ok(left < 3 && right > 3 * (width - 2), `columns ${left / 3} to ${right / 3} of ${width}`);
     assert.deepEqual(trouble, []);
     await close();
   });

@@ -12,16 +12,6 @@ export interface Point {
 }
 export type Stroke = Point[];
 
-/** Box and mass of the ink, in pad units. */
-export interface Ink {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-  x: number; // centre of mass
-  y: number;
-}
-
 /** Draws one stroke, smoothed by quadratic curves through the midpoints of its points. */
 export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): void {
   context.lineCap = "round";
@@ -75,53 +65,3 @@ export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D 
 /** What the library takes as an image. */
 export const drawingOf = <Strokes>(strokes: Strokes, unfinished = false) =>
   ({ strokes, width: SIDE, height: SIDE, unfinished });
-
-/** The paper to measure on. It is made when it is first needed, so that scripts without a page load this module. */
-let paper: CanvasRenderingContext2D | undefined;
-
-function blankPaper(): CanvasRenderingContext2D {
-  if (!paper) {
-    const canvas = document.createElement("canvas");
-    canvas.width = canvas.height = SIDE;
-    paper = canvas.getContext("2d", { willReadFrequently: true })!;
-  }
-  paper.fillStyle = "#fff";
-  paper.fillRect(0, 0, SIDE, SIDE);
-  return paper;
-}
-
-/** Draws about as the model's own brush does, to find out where the ink is. */
-export function rasterise(strokes: Stroke[]): ImageData {
-  const pen = blankPaper();
-  pen.strokeStyle = "#000";
-  for (const stroke of strokes) drawStroke(pen, stroke);
-  return pen.getImageData(0, 0, SIDE, SIDE);
-}
-
-const FAINT = 255 / 16; // src/image/digit.c leaves fainter ink out of the box
-
-/** Measures the ink's box and mass. Returns undefined for blank paper. */
-export function measure({ data, width, height }: ImageData): Ink | undefined {
-  let left = width,
-    top = height,
-    right = -1,
-    bottom = -1;
-  let mass = 0,
-    x = 0,
-    y = 0;
-  for (let row = 0, i = 0; row < height; row++) {
-    for (let col = 0; col < width; col++, i += 4) {
-      const ink = 255 - data[i];
-      if (ink <= FAINT) continue;
-      if (col < left) left = col;
-      if (col > right) right = col;
-      if (row < top) top = row;
-      bottom = row;
-      mass += ink;
-      x += ink * (col + 0.5);
-      y += ink * (row + 0.5);
-    }
-  }
-  if (mass === 0) return undefined;
-  return { left, top, width: right + 1 - left, height: bottom + 1 - top, x: x / mass, y: y / mass };
-}

@@ -8,7 +8,7 @@ import type { Reading, State, View } from "./state.ts";
 import { words } from "./texts/words.ts";
 
 /** The place of the model's image on the pad: pad = left/top + pixel * pixelWidth/pixelHeight. */
-export interface Frame {
+interface Frame {
   left: number;
   top: number;
   pixelWidth: number;
@@ -43,32 +43,12 @@ export function scaleOfAll(attention: Attention, view: View): Scale {
   return scaleOf([...maps, heatMap(attention, view)], 1 / (rows * columns));
 }
 
-/** The drawing's longer side fills this share of the image. */
-const FILL = 20 / 28;
-
-/**
- * Undoes src/image/digit.c. There the ink's box got 20/28 of the image on its longer side and a
- * whole number of pixels on the other. The centre of mass is the same point in both pictures.
- */
-export function frameOf({ ink, result }: Reading, { rows, cols }: Shape): Frame {
-  let [mass, x, y] = [0, 0, 0];
-  for (let row = 0, i = 0; row < rows; row++) {
-    for (let col = 0; col < cols; col++, i++) {
-      mass += result.input[i];
-      x += result.input[i] * (col + 0.5);
-      y += result.input[i] * (row + 0.5);
-    }
-  }
-  const fit = Math.min((rows * FILL) / ink.height, (cols * FILL) / ink.width);
-  const pixelWidth = ink.width / Math.max(1, Math.round(ink.width * fit));
-  const pixelHeight = ink.height / Math.max(1, Math.round(ink.height * fit));
-  return {
-    left: ink.x - (x / mass) * pixelWidth,
-    top: ink.y - (y / mass) * pixelHeight,
-    pixelWidth,
-    pixelHeight,
-  };
-}
+const frameOf = ({ result: { placement } }: Reading, { rows, cols }: Shape): Frame => ({
+  left: placement.left,
+  top: placement.top,
+  pixelWidth: placement.width / cols,
+  pixelHeight: placement.height / rows,
+});
 
 /** The patch under a point of the pad, if there is one. */
 export function patchAt(state: State, x: number, y: number): [number, number] | undefined {

@@ -1,5 +1,5 @@
 import { Vit, VitError } from "vitrine";
-import { drawingOf, measure, rasterise } from "./ink.ts";
+import { drawingOf } from "./ink.ts";
 import type { Choice } from "./models.ts";
 import type { Reading, State } from "./state.ts";
 
@@ -17,10 +17,9 @@ export function loadModel(
 
 /** Reads the drawing as it is now; undefined where there is no ink. */
 export async function read({ model, strokes, unfinished, version }: State): Promise<Reading | undefined> {
-  const ink = measure(rasterise(strokes));
-  if (!model || !ink) return undefined;
+  if (!model) return undefined;
   try {
-    return { result: await model.classify(drawingOf(strokes, unfinished), { attention: true }), ink, version };
+    return { result: await model.classify(drawingOf(strokes, unfinished), { attention: true }), version };
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;
     throw error;

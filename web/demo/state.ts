@@ -1,12 +1,11 @@
 import type { Classification, Vit } from "vitrine";
 import { History } from "./history.ts";
-import type { Ink, Stroke } from "./ink.ts";
+import type { Stroke } from "./ink.ts";
 import type { Choice } from "./models.ts";
 
-/** The model's answer to one drawing, and the drawing's ink. */
+/** The model's answer to one drawing. */
 export interface Reading {
   result: Classification;
-  ink: Ink;
   version: number;
 }
 

@@ -1,8 +1,5 @@
-/** Photos from files, from the camera or our own, and the part of a photo that the model sees. */
-import type { Prepare, VitConfig } from "vitrine";
+/** Photos from files, from the camera or our own. */
 import { words } from "../texts/words.ts";
-
-type Photographed = Extract<Prepare, { kind: "photo" }>;
 
 export interface Photo {
   source: ImageBitmap | HTMLCanvasElement | HTMLVideoElement;
@@ -42,34 +39,6 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
     throw error;
   }
   return { photo: { source: video, name: () => words.own.theCamera }, stop };
-}
-
-/** A rectangle of a photo, in its pixels. */
-export interface Crop {
-  left: number;
-  top: number;
-  width: number;
-  height: number;
-}
-
-/** The part of a photo that is left after the resize and crop of src/image/pixels.c. */
-export function cropOf(photo: Photo, { prepare, image_size }: Readonly<VitConfig>): Crop {
-  const [width, height] = sizeOf(photo);
-  if (prepare?.kind !== "photo") return { left: 0, top: 0, width, height };
-  const [rows, columns] = scalesOf(prepare, height, width).map((scale, axis) => image_size[axis] / scale);
-  return { left: (width - columns) / 2, top: (height - rows) / 2, width: columns, height: rows };
-}
-
-/** The factors by which a photo is resized, down and across. */
-function scalesOf({ resize, fit }: Photographed, height: number, width: number): [number, number] {
-  if (resize === null) return [1, 1];
-  const [down, across] =
-    typeof resize === "number"
-      ? [resize / Math.min(width, height), resize / Math.min(width, height)]
-      : [resize[0] / height, resize[1] / width];
-  if (fit !== "cover" && fit !== "contain") return [down, across];
-  const both = fit === "cover" ? Math.max(down, across) : Math.min(down, across);
-  return [both, both];
 }
 
 /** An example photo that is drawn here: a boat in front of hills. */

@@ -22,14 +22,14 @@ export async function read(state: OwnState, photo: Photo): Promise<[Reading, num
   if (model.config.classes === 0) {
     const start = performance.now();
     const embedding = await model.embed(photo.source, { attention });
-    const { input, patches } = embedding;
+    const { input, placement, patches } = embedding;
     const result = { attention: embedding.attention! };
-    return [{ version, input, result, patches }, performance.now() - start];
+    return [{ version, input, placement, result, patches }, performance.now() - start];
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
-  const { input, milliseconds } = answer;
+  const { input, placement, milliseconds } = answer;
   const classes = answer.classes.map((one) => ({ ...one, label: state.names?.[one.index] ?? one.label }));
-  return [{ version, classes, input, result: { attention: answer.attention! } }, milliseconds];
+  return [{ version, classes, input, placement, result: { attention: answer.attention! } }, milliseconds];
 }
 
 /** The cosine between one patch's vector and each patch's vector: -1 to 1. */

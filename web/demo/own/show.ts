@@ -1,4 +1,5 @@
 /** The second tab's pictures and words, drawn from its state. */
+import type { Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
 import { place, type Scale, tint } from "../heat.ts";
 import { percent } from "../logits.ts";
@@ -6,7 +7,7 @@ import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
 import { size } from "../status.ts";
 import { decimal, words } from "../texts/words.ts";
-import { cropOf, sizeOf } from "./photo.ts";
+import { type Photo, sizeOf } from "./photo.ts";
 import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
 
@@ -18,7 +19,7 @@ function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   return canvas.getContext("2d")!;
 }
 
-/** Draws the part of the photo that the model sees, at the photo's own resolution. */
+/** Draws the part of the photo that the model saw, at the photo's own resolution. */
 export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   const { photo, model, reading } = state;
   const shape = shapeOf(model?.config);
@@ -27,14 +28,16 @@ export function drawPhoto(canvas: HTMLCanvasElement, state: OwnState): void {
   if (!cropped && reading?.input) return drawInput(canvas, reading.input, shape, state.dark);
   const context = fit(canvas);
   if (!photo) return;
-  const [width, height] = sizeOf(photo);
-  const side = Math.min(width, height);
-  const crop = model
-    ? cropOf(photo, model.config)
-    : { left: (width - side) / 2, top: (height - side) / 2, width: side, height: side };
-  context.drawImage(
-    photo.source, crop.left, crop.top, crop.width, crop.height, 0, 0, canvas.width, canvas.height,
-  );
+  const { left, top, width, height } = reading?.placement ?? middleOf(photo, model ? shape.cols / shape.rows : 1);
+  context.drawImage(photo.source, left, top, width, height, 0, 0, canvas.width, canvas.height);
+}
+
+/** What is shown until the model has looked: the largest middle part of these proportions. */
+function middleOf(photo: Photo, proportions: number): Placement {
+  const [columns, rows] = sizeOf(photo);
+  const width = Math.min(columns, rows * proportions);
+  const height = width / proportions;
+  return { left: (columns - width) / 2, top: (rows - height) / 2, width, height };
 }
 
 /** Draws a digit model's prepared image: ink, found and centred. */

@@ -1,4 +1,4 @@
-import type { Attention, Class, Vit } from "vitrine";
+import type { Attention, Class, Placement, Vit } from "vitrine";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
 
@@ -9,6 +9,7 @@ export interface Reading {
   result: { attention: Attention };
   /** The prepared image, (C,H,W). */
   input: Float32Array;
+  placement: Placement;
   /** The most probable classes; undefined without a head. */
   classes?: Class[];
   /** (patches, width) after the last norm; undefined until something needs it. */
