@@ -364,7 +364,12 @@ function fromDrawable(
   );
 }
 
-let scratch: OffscreenCanvas | HTMLCanvasElement | undefined;
+/**
+ * A photo is read part by part, because iOS draws nothing on a canvas of more than 2^24 pixels. A frame
+ * of a 4K video is one part, because the next frame may come between two.
+ */
+const MAX_PART = 2 ** 23;
+const MAX_PART_SIDE = 2 ** 12;
 
 function draw(
   source: CanvasImageSource,
@@ -380,15 +385,26 @@ function draw(
     );
   }
   checkSize(width, height, name);
-  const context = contextOf(width, height);
-  if (!context)
-    throw new VitError("no_memory", `${name}: expected a canvas of ${width}×${height}, got none`);
+  const across = Math.min(width, MAX_PART_SIDE);
+  const down = Math.min(height, Math.floor(MAX_PART / across));
+  const context = contextOf(across, down);
+  if (!context) throw new VitError("no_memory", `${name}: expected a canvas of ${across}×${down}, got none`);
+  checkReading(context, name);
+  const pixels = new Uint8Array(width * height * 4);
+  context.globalCompositeOperation = "copy"; // each part replaces the one before it
   try {
-    context.drawImage(source, 0, 0, width, height);
-    const { data } = context.getImageData(0, 0, width, height);
-    const pixels = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    if (pixels.length !== width * height * 4) throw new Error(`${show(data.length)} bytes of ${width}×${height} pixels`);
-    return { name, pixels, rows: height, columns: width, channels: 4 };
+    for (let top = 0; top < height; top += down) {
+      for (let left = 0; left < width; left += across) {
+        context.drawImage(source, -left, -top, width, height);
+        const [columns, rows] = [Math.min(across, width - left), Math.min(down, height - top)];
+        const { data } = context.getImageData(0, 0, columns, rows);
+        if (data.length !== columns * rows * 4) throw new Error(`${show(data.length)} bytes of ${columns}×${rows} pixels`);
+        for (let row = 0; row < rows; row++) {
+          const line = data.subarray(row * columns * 4, (row + 1) * columns * 4);
+          pixels.set(line, ((top + row) * width + left) * 4);
+        }
+      }
+    }
   } catch (cause) {
     throw new VitError(
       "bad_image",
@@ -397,21 +413,62 @@ function draw(
       { cause },
     );
   }
+  if (pixels.every((value, at) => at % 4 < 3 || value === 0)) {
+    throw new VitError(
+      "blank_image",
+      `${name}: expected a ${kind} that shows something, got ${width}×${height} pixels that are all transparent; ` +
+        "if it is not, it is too large for this browser: make it smaller",
+    );
+  }
+  return { name, pixels, rows: height, columns: width, channels: 4 };
 }
 
-/** The context of an empty canvas, or null where the engine gives none. */
-function contextOf(
-  width: number,
-  height: number,
-): OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D | null {
+/** Opaque pixels that are drawn and read back before a photo: red, green and blue of each. */
+const PATTERN = [[200, 40, 90], [30, 160, 220], [110, 230, 20], [60, 80, 140]] as const;
+
+/** A browser that only changes low bits, as Brave does, changes no answer. */
+const MOST_NOISE = 16;
+
+/** Checks that a canvas gives back what was drawn on it. */
+function checkReading(context: Context, name: string): void {
+  let data: Uint8ClampedArray;
+  try {
+    PATTERN.forEach(([red, green, blue], x) => {
+      context.fillStyle = `rgb(${red}, ${green}, ${blue})`;
+      context.fillRect(x, 0, 1, 1);
+    });
+    ({ data } = context.getImageData(0, 0, PATTERN.length, 1));
+    context.clearRect(0, 0, PATTERN.length, 1); // because a photo may not be drawn, without a word
+  } catch {
+    return; // reading the photo will fail too, and says why
+  }
+  const drawn = PATTERN.flatMap((colour) => [...colour, 255]);
+  if (drawn.every((value, at) => Math.abs(value - data[at]!) <= MOST_NOISE)) return;
+  if (data.every((value) => value === 0)) {
+    throw new VitError("no_memory", `${name}: expected a canvas that can be drawn on, got one that stays empty; close other pages`);
+  }
+  throw new VitError(
+    "unsupported",
+    `${name}: expected a canvas's pixels, got noise, because this browser hides them (Tor, or Firefox with ` +
+      "privacy.resistFingerprinting): allow this page to extract canvas data, by the icon in the address bar, " +
+      "or pass strokes or pixels as {data, width, height}",
+  );
+}
+
+type Context = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+
+let scratch: OffscreenCanvas | HTMLCanvasElement | undefined;
+
+/** The context of an empty canvas of at least this size, or null where the engine gives none. */
+function contextOf(width: number, height: number): Context | null {
   try {
     scratch ??=
       typeof OffscreenCanvas === "function"
         ? new OffscreenCanvas(width, height)
         : document.createElement("canvas");
-    scratch.width = width; // this clears it as well
+    scratch.width = Math.max(width, PATTERN.length); // this clears it as well
     scratch.height = height;
-    return scratch.getContext("2d", { willReadFrequently: true }) as ReturnType<typeof contextOf>;
+    return scratch.getContext("2d", { willReadFrequently: true }) as Context | null;
   } catch {
     return null;
   }

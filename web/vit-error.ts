@@ -5,7 +5,7 @@
  * |---|---|
  * | `network` | a download failed, or ended too early |
  * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or misfit their config |
- * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or is an empty drawing |
+ * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or shows nothing |
  * | `bad_option` `bad_argument` | a call with an unknown option or a value out of range |
  * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | the engine or the given module cannot do it |
  * | `no_memory` | the model or the image does not fit |

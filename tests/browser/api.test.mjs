@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { picture, raw, skip as noSharp } from "../node/command.mjs";
+import { Vit } from "../../dist/vit.js";
 import { launch, name, skip } from "./browsers.mjs";
 
 const root = new URL("../../", import.meta.url);
@@ -54,8 +55,8 @@ after(async () => {
 });
 
 /** Runs `work` in a new page. Its arguments are the model's address and `given`. */
-async function inPage(work, { path = "/", prepare, given } = {}) {
-  const page = await browser.newPage();
+async function inPage(work, { path = "/", prepare, given, inBrowser = browser } = {}) {
+  const page = await inBrowser.newPage();
   try {
     await page.goto(`http://127.0.0.1:${server.address().port}${path}`);
     await prepare?.(page);
@@ -168,6 +169,78 @@ test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels t
   assert.ok(mean(cmyk, result.upright) < mean(cmyk, result.inverse) / 3);
   const plane = 144;
   for (let i = 0; i < plane; i++) assert.ok(grey[i] === grey[i + plane] && grey[i] === grey[i + 2 * plane]);
+});
+
+/** A photo model of 12 × 12 pixels, whose input is the photo's bytes / 255. */
+const PHOTOS = {
+  weights: "/tests/golden/families/vit.safetensors",
+  config: { heads: 2 },
+  prepare: { kind: "photo", resize: [12, 12], crop: [12, 12], mean: [0, 0, 0], std: [1, 1, 1] },
+};
+
+test("a photo larger than iOS draws on a canvas is read whole, and one that cannot be read is an error", { skip: skip || noSharp }, async () => {
+  const [width, height] = [5000, 4000];
+  const large = raw(picture(50, 40, 3)).resize(width, height, { kernel: "nearest" });
+  const photo = (await large.clone().png().toBuffer()).toString("base64");
+  const vit = await Vit.load({ ...PHOTOS, weights: new URL(`.${PHOTOS.weights}`, root) });
+  const { input } = await vit.classify({ data: await large.raw().toBuffer(), width, height, channels: 3 });
+  vit.dispose();
+  const seen = await inPage(async ({ given: { photo, source } }) => {
+    const contexts = [OffscreenCanvasRenderingContext2D, CanvasRenderingContext2D].map(({ prototype }) => prototype);
+    const originals = contexts.map(({ drawImage, getImageData }) => ({ drawImage, getImageData }));
+    const without = (broken) => contexts.forEach((context, i) => Object.assign(context, originals[i], broken(originals[i])));
+    without(({ drawImage }) => ({ // as on iOS
+      drawImage(...given) {
+        if (this.canvas.width * this.canvas.height <= 2 ** 24) drawImage.apply(this, given);
+      },
+    }));
+    const { Vit } = await import("/dist/vit.js");
+    const vit = await Vit.load(source);
+    const blob = await (await fetch(`data:image/png;base64,${photo}`)).blob();
+    const image = await createImageBitmap(blob);
+    const look = async (source) => [...(await vit.classify(source)).input];
+    const results = { blob: await look(blob), image: await look(image) };
+    const errors = [];
+    for (const broken of [
+      () => ({ drawImage() {} }),
+      () => ({ getImageData: (x, y, width, height) => new ImageData(width, height) }),
+    ]) {
+      without(broken);
+      errors.push(await vit.classify(image).catch(({ code, message }) => `${code}: ${message}`));
+    }
+    return { results, errors };
+  }, { path: "/data", given: { photo, source: PHOTOS } });
+  for (const [name, got] of Object.entries(seen.results)) assert.deepEqual(got, [...input], name);
+  assert.match(seen.errors[0], /^blank_image: .*5000×4000 pixels that are all transparent/);
+  assert.match(seen.errors[1], /^no_memory: .*stays empty/);
+});
+
+test("a browser that hides a canvas's pixels gives an error that says what to allow; strokes and pixels work", {
+  skip: name !== "firefox" && "only Firefox can be told to hide them",
+}, async () => {
+  const resisting = await launch({ "privacy.resistFingerprinting": true });
+  try {
+    const result = await inPage(async ({ model }) => {
+      const { Vit } = await import("/dist/vit.js");
+      const vit = await Vit.load({ weights: model, prepare: { kind: "digit" } });
+      const canvas = Object.assign(document.createElement("canvas"), { width: 96, height: 80 });
+      const context = canvas.getContext("2d");
+      context.lineWidth = 8;
+      context.stroke(new Path2D("M30 10 H70 L45 70"));
+      const blob = await new Promise((done) => canvas.toBlob(done));
+      const points = [[30, 10], [70, 10], [45, 70]].map(([x, y]) => ({ x, y, width: 8 }));
+      const data = new Uint8Array(96 * 80).fill(255);
+      data.fill(0, 96 * 40, 96 * 40 + 60);
+      const errors = [];
+      for (const source of [canvas, blob]) errors.push(await vit.classify(source).catch(({ code, message }) => `${code}: ${message}`));
+      const others = [{ strokes: [points], width: 96, height: 80 }, { data, width: 96, height: 80 }];
+      return { errors, answers: (await vit.classifyAll(others)).length };
+    }, { inBrowser: resisting });
+    for (const error of result.errors) assert.match(error, /^unsupported: .*privacy\.resistFingerprinting.*address bar/);
+    assert.equal(result.answers, 2);
+  } finally {
+    await resisting.close();
+  }
 });
 
 test(

@@ -27,10 +27,11 @@ const launchChromium = (executablePath) => {
 };
 
 /** Starts an unpatched Firefox. Playwright drives it over WebDriver BiDi. */
-async function launchFirefox(executablePath) {
+async function launchFirefox(executablePath, prefs) {
   const firefoxUserPrefs = {
     "media.navigator.streams.fake": true, // a camera of moving shapes
     "media.navigator.permission.disabled": true,
+    ...prefs,
   };
   const browser = await firefox.launch({ executablePath, channel: "moz-firefox", firefoxUserPrefs });
   const session = Object.getPrototypeOf(browser._connection.toImpl(browser)._browserSession);
@@ -67,7 +68,8 @@ export const skip = path ? false : missing;
 /** For node:test: false, or the reason why tests cannot ask this browser for less motion, paper or touch. */
 export const unasked = name === "firefox" && "in Firefox ESR a test cannot set media features, nor touch";
 
-export const launch = () => start(path);
+/** @param prefs Firefox's preferences; other browsers have none. */
+export const launch = (prefs) => start(path, prefs);
 
 /** Starts a Chromium for many test files: its `wsEndpoint()` is their $VITRINE_BROWSER_SERVER. */
 export const launchServer = (executablePath = browsers.chromium.path) => chromium.launchServer(ofChromium(executablePath));
