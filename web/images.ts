@@ -2,7 +2,7 @@ import { type Arrays, countOf, isArray } from "./base/bytes.js";
 import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
 
 /** A DOM class, or `never` where the program has no DOM types, as in Node. */
-type Dom<Name extends string> =
+export type Dom<Name extends string> =
   typeof globalThis extends Record<Name, { prototype: infer Type }> ? Type : never;
 
 /** Bytes of pixels, row by row, channels interleaved: grey, grey+alpha, RGB or RGBA. */
@@ -455,12 +455,13 @@ function checkReading(context: Context, name: string): void {
   );
 }
 
-type Context = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+/** @internal */
+export type Context = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
 
 let scratch: OffscreenCanvas | HTMLCanvasElement | undefined;
 
-/** The context of an empty canvas of at least this size, or null where the engine gives none. */
-function contextOf(width: number, height: number): Context | null {
+/** @internal The context of an empty canvas of at least this size, or null where the engine gives none. */
+export function contextOf(width: number, height: number): Context | null {
   try {
     scratch ??=
       typeof OffscreenCanvas === "function"

@@ -30,6 +30,7 @@ export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
 export type { Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
+export { drawOverlay, type OverlayOptions } from "./overlay.js";
 export { Trace } from "./trace.js";
 export type { WasmFiles, WasmSource } from "./load/build.js";
 export type { Variant } from "./run/module.js";

@@ -243,6 +243,53 @@ test("a browser that hides a canvas's pixels gives an error that says what to al
   }
 });
 
+test("drawOverlay draws a map where the placement says, on a canvas of any size", { skip }, async () => {
+  const boxes = await inPage(async () => {
+    const { drawOverlay } = await import("/dist/vit.js");
+    const map = Float32Array.of(0, 1, 2, 4); // 2 × 2 patches; the first is not painted
+    const drawn = (canvas, more) => {
+      drawOverlay(canvas, map, { grid: [2, 2], colour: [9, 99, 199], opacity: 1, ...more });
+      const { width, height } = canvas;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+      const at = (x, y) => [...data.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)];
+      const painted = [...Array(width * height).keys()].filter((i) => data[4 * i + 3] > 127);
+      const xs = painted.map((i) => i % width), ys = painted.map((i) => Math.floor(i / width));
+      return [[xs, ys].map((all) => [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b)) + 1]), at];
+    };
+    const stretched = { left: 0, top: 0, width: 600, height: 300 };
+    const cropped = { left: 150, top: 30, width: 300, height: 240 };
+    const bordered = { left: 0, top: -150, width: 600, height: 600 };
+    const canvas = Object.assign(document.createElement("canvas"), { width: 60, height: 30 });
+    const source = { width: 600, height: 300 };
+    const [whole, at] = drawn(canvas, { placement: stretched, ...source });
+    return {
+      whole, colours: [at(5, 5), at(45, 25)],
+      cropped: drawn(canvas, { placement: cropped, ...source })[0],
+      bordered: drawn(canvas, { placement: bordered, ...source })[0],
+      unscaled: drawn(new OffscreenCanvas(600, 300), { placement: cropped })[0],
+      smooth: drawn(canvas, { placement: stretched, ...source, smooth: true })[1](30, 29)[3],
+      errors: [{ grid: [3, 2] }, { placement: {} }, { width: 0 }, { size: 1 }].map((wrong) => {
+        try {
+          drawn(canvas, { placement: stretched, ...wrong });
+        } catch ({ code, message }) {
+          return `${code}: ${message}`;
+        }
+      }),
+    };
+  });
+  assert.deepEqual(boxes.colours, [[0, 0, 0, 0], [9, 99, 199, 255]]);
+  assert.deepEqual(boxes.whole, [[0, 60], [15, 30]]); // half of the largest value and more
+  assert.deepEqual(boxes.cropped, [[15, 45], [15, 27]]);
+  assert.deepEqual(boxes.bordered, [[0, 60], [15, 30]]);
+  assert.deepEqual(boxes.unscaled, [[150, 450], [150, 270]]);
+  assert.ok(boxes.smooth > 128 && boxes.smooth < 255, `${boxes.smooth}`); // between 2 and 4
+  const [grid, placement, size, option] = boxes.errors;
+  assert.match(grid, /^bad_argument: .*4 for 3×2/);
+  assert.match(placement, /^bad_argument: .*placement/);
+  assert.match(size, /^bad_argument: .*0×30.*loaded/);
+  assert.match(option, /^bad_option: /);
+});
+
 test(
   "a worker gives the same logits as the page, and a lost worker is replaced",
   { skip },

@@ -6,23 +6,47 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
-import { CHECKPOINT, PHOTO } from "./checkpoint.mjs";
-import { openBrowser, painted, skip } from "./harness.mjs";
+import sharp from "sharp";
+import { CHECKPOINT, json } from "./checkpoint.mjs";
+import { openBrowser, skip } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "web/README.md"), "utf8");
 const code = (language) => readme.match(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m"))[1];
 const VITRINE = "/node_modules/vitrine/dist/";
 
-/** The README's component, and a page that gives it the photo of an input. */
+/** Twice as wide as high. */
+const WIDE = {
+  name: "wide.png", mimeType: "image/png",
+  buffer: await sharp({ create: { width: 80, height: 40, channels: 3, background: "#886" } }).png().toBuffer(),
+};
+
+const PREPROCESSOR = "preprocessor_config.json";
+const scaled = { do_normalize: true, image_mean: [0.5, 0.5, 0.5], image_std: [0.5, 0.5, 0.5], resample: 3 };
+
+/** How a preprocessor resizes, and which part of the wide photo the model then sees: left, top, right, bottom. */
+const WAYS = {
+  stretched: [{ size: { height: 12, width: 12 } }, [0, 0, 1, 1]],
+  // The shorter side is 16 pixels, of which the middle 12 are kept; the longer one is 32.
+  cropped: [
+    { size: { shortest_edge: 16 }, do_center_crop: true, crop_size: { height: 12, width: 12 } },
+    [10 / 32, 2 / 16, 22 / 32, 14 / 16],
+  ],
+};
+
+/** The README's component, and a page that gives it the photo of an input. Effects run at once, twice. */
 const MOUNT = `
 import { createRoot } from "react-dom/client";
-import { createElement } from "react";
+import { flushSync } from "react-dom";
+import { createElement, StrictMode } from "react";
 import { Overlay } from "./overlay.jsx";
-const view = createRoot(document.querySelector("main"));
-const input = document.querySelector("input");
-input.onchange = () => view.render(createElement(Overlay, { photo: input.files[0], layer: 1, head: 0 }));
+window.view = createRoot(document.querySelector("main"));
+window.show = (photo) =>
+  flushSync(() => view.render(createElement(StrictMode, null, createElement(Overlay, { photo, layer: 1, head: 0 }))));
+document.querySelector("input").onchange = ({ target }) => show(target.files[0]);
 `;
+
+let bundled;
 
 async function bundle() {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-react-"));
@@ -33,7 +57,7 @@ async function bundle() {
       input: join(folder, "main.js"),
       external: ["vitrine"],
       resolve: { modules: [join(root, "node_modules")] },
-      transform: { define: { "process.env.NODE_ENV": '"production"' } },
+      transform: { define: { "process.env.NODE_ENV": '"development"' } },
     });
     const { output } = await bundled.generate({ format: "es", paths: { vitrine: `${VITRINE}vit.js` } });
     return output[0].code;
@@ -48,7 +72,7 @@ describe("README", { skip }, () => {
   after(() => browser?.close());
 
   /** Opens a page of `html` with the package and a checkpoint beside it. */
-  const open = (html, script = "") =>
+  const open = (preprocessor, html, script = "") =>
     browser.visit({
       ready: false,
       address: `${browser.address}readme/index.html`,
@@ -56,7 +80,10 @@ describe("README", { skip }, () => {
         const answer = (path, contentType, body) =>
           page.route(`**${path}`, (route) => route.fulfill({ contentType, body }));
         await page.route("**/vit-tiny/*", (route) => route.fulfill({ status: 404 }));
-        for (const { name, buffer } of CHECKPOINT) await answer(`/readme/vit-tiny/${name}`, "", buffer);
+        for (const { name, buffer } of CHECKPOINT) {
+          const body = name === PREPROCESSOR ? json({ ...scaled, ...preprocessor }) : buffer;
+          await answer(`/readme/vit-tiny/${name}`, "", body);
+        }
         await answer("/readme/index.html", "text/html", html);
         await answer("/react.js", "text/javascript", script);
         await page.route("**/node_modules/vitrine/dist/*", (route) =>
@@ -71,19 +98,49 @@ describe("README", { skip }, () => {
       "the overlay in React",
       async () => [
         '<!doctype html><input type="file" /><main></main><script type="module" src="/react.js"></script>',
-        await bundle(),
+        await (bundled ??= bundle()),
       ],
       "figcaption",
     ],
   ]) {
-    test(name, async () => {
-      const { page: tab, trouble, close } = await open(...(await page()));
-      await tab.setInputFiles("input", PHOTO);
-      await tab.locator(answer).filter({ hasText: /^class [a-g]$/ }).waitFor();
-      await tab.waitForFunction(() => document.querySelector("canvas").width === 3);
-      assert.ok((await painted(tab, "canvas")) > 0);
-      assert.deepEqual(trouble.filter((line) => !line.includes("404")), []);
-      await close();
-    });
+    for (const [how, [preprocessor, [left, top, right, bottom]]] of Object.entries(WAYS)) {
+      test(`${name} lies on the part of the photo that the model saw: ${how}`, async () => {
+        const { page: tab, trouble, close } = await open(preprocessor, ...(await page()));
+        await tab.setInputFiles("input", WIDE);
+        await tab.locator(answer).filter({ hasText: /^class [a-g]$/ }).waitFor();
+        const seen = await tab.waitForFunction(paintedBox).then((box) => box.jsonValue());
+        assert.equal(Math.round(seen.photo[0] / seen.photo[1]), 2, "the whole photo is shown");
+        assert.deepEqual(seen.canvas, seen.photo, "the canvas lies over it");
+        [left, top, right, bottom].forEach((share, i) =>
+          assert.ok(Math.abs(seen.box[i] - share) < 0.02, `${seen.box} in place of ${[left, top, right, bottom]}`));
+        if (answer === "figcaption") await tab.evaluate(leaveEarly);
+        assert.deepEqual(trouble.filter((line) => !line.includes("404")), []);
+        await close();
+      });
+    }
   }
 });
+
+/** The painted part of the canvas in shares of it; undefined while nothing is painted. */
+function paintedBox() {
+  const canvas = document.querySelector("canvas"), { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const painted = [...Array(width * height).keys()].filter((i) => data[4 * i + 3] > 0);
+  if (painted.length === 0) return undefined;
+  const xs = painted.map((i) => i % width), ys = painted.map((i) => Math.floor(i / width));
+  const [least, most] = [Math.min, Math.max].map((of) => (all) => all.reduce((a, b) => of(a, b)));
+  const box = [least(xs) / width, least(ys) / height, (most(xs) + 1) / width, (most(ys) + 1) / height];
+  const place = (element) => {
+    const { width, height, left, top } = element.getBoundingClientRect();
+    return [width, height, left, top].map(Math.round);
+  };
+  return { box, photo: place(document.querySelector("img")), canvas: place(canvas) };
+}
+
+/** Shows another photo and leaves while the model looks at it. A rejection that nobody handles is trouble. */
+async function leaveEarly() {
+  const [photo] = document.querySelector("input").files;
+  window.show(new File([photo], "other.png"));
+  window.view.unmount();
+  await new Promise(requestAnimationFrame);
+}

@@ -1,6 +1,6 @@
 // A user's program. TypeScript 5.1 and later compile it with the package's types. It is never run.
 import {
-  Attention, type Classification, type Drawing, type ImageInput, type PenPoint, Vit, VitError,
+  Attention, type Classification, type Drawing, type ImageInput, type OverlayOptions, type PenPoint, Vit, VitError,
 } from "vitrine";
 import { type Epoch, type Recipe, Trainer } from "vitrine/train";
 
@@ -27,6 +27,9 @@ export async function classify(image: ImageInput, signal: AbortSignal): Promise<
     ];
     console.log(maps.length, vit.config.labels, vit.config["accuracy"]);
   }
+  const { placement } = result;
+  const options: OverlayOptions = { grid: [7, 7], placement, colour: [255, 60, 0], smooth: true };
+  console.log(options, placement.left + placement.width satisfies number);
   return result.classes[0]?.label ?? "";
 }
 

@@ -120,13 +120,13 @@ for (const [name, most, what] of [
   });
 }
 
-test("all JavaScript of a page, minified, and one wasm module are at most 80 KB, gzipped", async (t) => {
+test("all JavaScript of a page, minified, and one wasm module are at most 84 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^commands|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 80_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 84_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
@@ -194,10 +194,10 @@ test("the package's types are only the public ones", () => {
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
-    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "Part", "PenPoint", "Pixels",
+    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
     "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
-    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource",
+    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay",
   ]);
 });
 

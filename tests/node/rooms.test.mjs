@@ -74,7 +74,7 @@ const TYPESCRIPT_FLOORS = [
   ["base"],
   ["config.ts", "images.ts"],
   ["run"],
-  ["attention.ts", "classes.ts", "trace.ts", "load/pickle", "load/translate", "load/refusal.ts"],
+  ["attention.ts", "classes.ts", "overlay.ts", "trace.ts", "load/pickle", "load/translate", "load/refusal.ts"],
   ["load"],
   ["calls.ts"],
   ["vit.ts"],
