@@ -1,4 +1,5 @@
 import { type Arrays, countOf, isArray } from "./base/bytes.js";
+import { HEAD_BYTES, isHeic } from "./base/heic.js";
 import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
 
 /** A DOM class, or `never` where the program has no DOM types, as in Node. */
@@ -336,15 +337,23 @@ async function fromBlob(blob: Blob, name: string): Promise<Picture> {
       `${name}: this engine decodes no image files; pass pixels as {data, width, height}`,
     );
   }
-  const bitmap = await createImageBitmap(blob).catch((cause: unknown) => {
+  const bitmap = await createImageBitmap(blob).catch(async (cause: unknown) => {
     const what = `${show(blob.size)} bytes of ${show(blob.type) || "unknown type"}`;
-    throw new VitError("bad_image", `${name}: expected an image file, got ${what}`, { cause });
+    throw new VitError("bad_image", `${name}: expected an image file, got ${what}${await adviceOn(blob)}`, { cause });
   });
   try {
     return draw(bitmap, bitmap, "Blob", name);
   } finally {
     bitmap.close();
   }
+}
+
+/** What to do with files that browsers do not decode here. */
+async function adviceOn(blob: Blob): Promise<string> {
+  const head = new Uint8Array(await blob.slice(0, HEAD_BYTES).arrayBuffer().catch(() => new ArrayBuffer(0)));
+  if (isHeic(head)) return ", a HEIC photo; convert it to JPEG";
+  if (!/<svg[\s>]/.test(new TextDecoder().decode(head))) return "";
+  return ", an SVG; load it in an <img> that has a width and a height, and give that";
 }
 
 function fromDrawable(
@@ -381,7 +390,7 @@ function draw(
     throw new VitError(
       "bad_image",
       `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
-        "wait until it has loaded; close it after the call",
+        "wait until it has loaded; close it after the call; an SVG needs a width and a height",
     );
   }
   checkSize(width, height, name);

@@ -142,6 +142,7 @@ test("a photo is turned as EXIF says, and grey and CMYK photos give the pixels t
   }
   files.grey = await base64(jpeg(raw(upright).greyscale()));
   files.cmyk = await base64(jpeg(raw(upright).toColourspace("cmyk")));
+  files.webp = await base64(raw(upright).webp({ lossless: true }).withMetadata({ orientation: 6 })); // is not turned
   const pixels = (image) => ({ ...image, data: [...image.data] });
   const result = await inPage(
     async ({ given: { files, upright, inverse } }) => {
@@ -241,6 +242,19 @@ test("a browser that hides a canvas's pixels gives an error that says what to al
   } finally {
     await resisting.close();
   }
+});
+
+test("files of kinds that browsers do not decode get advice", { skip }, async () => {
+  const messages = await inPage(async ({ model }) => {
+    const { Vit } = await import("/dist/vit.js");
+    const vit = await Vit.load({ weights: model, prepare: { kind: "digit" } });
+    const heic = ["\0\0\0\u0018ftypheic\0\0\0\0mif1heic"];
+    const svg = ['<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0H9"/></svg>'];
+    const told = (blob) => vit.classify(blob).catch(({ code, message }) => `${code}: ${message}`);
+    return [await told(new Blob(heic)), await told(new Blob(svg, { type: "image/svg+xml" }))];
+  });
+  assert.match(messages[0], /^bad_image: .*HEIC.*JPEG/);
+  assert.match(messages[1], /^bad_image: .*an SVG.*width and a height/);
 });
 
 test("drawOverlay draws a map where the placement says, on a canvas of any size", { skip }, async () => {

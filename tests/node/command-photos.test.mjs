@@ -43,7 +43,7 @@ function upright({ data, width, height, channels }, orientation) {
   return turned;
 }
 
-test("the command turns photos of all eight EXIF orientations upright, as JPEG and PNG", { skip }, async (t) => {
+test("the command turns photos of all eight EXIF orientations upright, as JPEG and PNG, but WebP not, as browsers", { skip }, async (t) => {
   const here = folder(t);
   const model = checkpoint(here);
   const photo = picture(26, 18, 3);
@@ -57,6 +57,8 @@ test("the command turns photos of all eight EXIF orientations upright, as JPEG a
       want[name] = (await vit.embed(upright({ ...photo, data }, orientation))).patches;
     }
   }
+  files["6.webp"] = await raw(photo).withMetadata({ orientation: 6 }).webp({ lossless: true }).toBuffer();
+  want["6.webp"] = (await vit.embed(photo)).patches;
   assert.deepEqual(await embedded(here, model, files), want);
   for (const orientation of [2, 3, 4, 5, 6, 7, 8]) assert.notDeepEqual(want[`${orientation}.png`], want["1.png"]);
 });
@@ -195,6 +197,13 @@ test("the command attention fills a folder for several photos, and a bad photo d
       near(drawn.at(x, y), ENDS.day[end].map((v) => paper * v));
     }
   }
+});
+
+test("a HEIC photo is refused with advice", { skip }, async (t) => {
+  const path = folder(t).write("photo.heic", Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1"));
+  const { code, stderr } = await run(["classify", "--variant", variant, path]);
+  assert.equal(code, 1);
+  assert.match(stderr, /photo\.heic: .*, a HEIC photo; convert it to JPEG/);
 });
 
 test("a layer, head or patch that the model does not have is a wrong command line", { skip }, async (t) => {

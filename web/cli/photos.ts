@@ -2,6 +2,7 @@
 import { open, stat } from "node:fs/promises";
 import type { Metadata, Sharp, SharpOptions } from "sharp";
 import type { Pixels } from "vitrine";
+import { HEAD_BYTES, isHeic } from "../base/heic.ts";
 import { reason } from "../errors.ts";
 import { STDIN } from "./files.ts";
 import type { Host } from "./terminal.ts";
@@ -82,7 +83,7 @@ export class Photos {
   }
 
   /**
-   * A photo, turned as EXIF says, in 8-bit sRGB by its embedded profile, as a browser shows it.
+   * A photo, turned as EXIF says, but for WebP, in 8-bit sRGB by its embedded profile, as a browser shows it.
    * Alpha is kept. No pixel is resampled here, because src/image/pixels.c does it.
    */
   async #decode(file: string): Promise<Photo> {
@@ -91,9 +92,10 @@ export class Photos {
     });
     try {
       const image = this.#sharp(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" });
-      checkSize(await image.metadata(), bytes.length);
-      const { data, info } = await image
-        .rotate()
+      const metadata = await image.metadata();
+      checkSize(metadata, bytes.length);
+      const upright = metadata.format === "webp" ? image : image.rotate(); // as Chromium and Firefox do
+      const { data, info } = await upright
         .toColourspace("srgb")
         .raw({ depth: "uchar" })
         .toBuffer({ resolveWithObject: true });
@@ -101,7 +103,8 @@ export class Photos {
       return { data, width, height, channels };
     } catch (cause) {
       const got = `${bytes.length} bytes that cannot be decoded (${firstLine(cause)})`;
-      throw new Error(`expected a whole PNG or JPEG, got ${got}`, { cause });
+      const advice = isHeic(bytes.subarray(0, HEAD_BYTES)) ? ", a HEIC photo; convert it to JPEG" : "";
+      throw new Error(`expected a whole PNG or JPEG, got ${got}${advice}`, { cause });
     }
   }
 }
