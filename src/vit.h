@@ -338,7 +338,18 @@ typedef enum vit_patch_order {
     VIT_CHANNELS_LAST   /* (P,Q,C) */
 } vit_patch_order;
 typedef enum vit_attention { VIT_STANDARD, VIT_PER_HEAD } vit_attention;
-typedef enum vit_prepare { VIT_PREPARE_NONE, VIT_PREPARE_DIGIT, VIT_PREPARE_PHOTO } vit_prepare;
+/* What the logits are. The words are transformers'. */
+typedef enum vit_problem {
+    VIT_SINGLE_LABEL_CLASSIFICATION, /* one class is right: softmax */
+    VIT_MULTI_LABEL_CLASSIFICATION,  /* any number of classes is right: each has a sigmoid */
+    VIT_REGRESSION                   /* the logits are the values themselves */
+} vit_problem;
+typedef enum vit_prepare {
+    VIT_PREPARE_NONE, /* without the key, in a file of ours: bytes of the image's size, as 0 to 1 */
+    VIT_PREPARE_DIGIT,
+    VIT_PREPARE_PHOTO,
+    VIT_PREPARE_UNKNOWN /* null, as in a file of another family: pixels are refused */
+} vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC, VIT_LANCZOS, VIT_NEAREST } vit_filter;
 /* How a photo is resized to two lengths. */
 typedef enum vit_fit {
@@ -485,7 +496,8 @@ size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, s
  * white.
  * scratch: as many bytes as vit_prepare_size says, 16-byte aligned.
  * Errors: VIT_BAD_IMAGE if the pixels have a size or a number of channels that the model cannot
- * take; VIT_BLANK_IMAGE; VIT_BAD_CONFIG if `prepare` contradicts image_size. */
+ * take, or if nothing tells how they are prepared; VIT_BLANK_IMAGE; VIT_BAD_CONFIG if `prepare`
+ * contradicts image_size. */
 vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
                              const vit_config *config, vit_error *why);
 

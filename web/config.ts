@@ -70,6 +70,10 @@ export interface VitConfig {
   readonly attention: "standard" | "per_head";
   /** One name a class; the class's number where the file has no name. */
   readonly labels: readonly string[];
+  /**
+   * `null` where nothing says it, as in most files of other families: pixels are then refused.
+   * Without it, in a file of the package's own, pixels of the image's size become 0 to 1.
+   */
   readonly prepare?: Prepare | null;
   /** Divides the logits before the softmax; above 0. `vit calibrate` finds it. */
   readonly temperature: number;

@@ -412,7 +412,8 @@ vit_status infer_config(char **out, size_t *out_size, struct assumed *assumed,
     for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++)
         if (!sized || ENTRIES[i].habit) write_entry(&text, &shapes, &ENTRIES[i], &c);
     if (!sized) write_prefix(&text, &shapes, &c);
-    if (json_length(given) == 0) text.at--; /* no comma before the end */
+    if (begin(&text, &shapes, "prepare")) put_words(&text, "null,"); /* no tensor tells it */
+    if (json_length(given) == 0) text.at--;                          /* no comma before the end */
     const char *body = (const char *)memchr(given->text, '{', given->size) + 1;
     put(&text, body, (size_t)(given->text + given->size - body));
     *out_size = (size_t)(text.at - *out);

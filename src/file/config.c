@@ -307,7 +307,10 @@ static vit_status read_photo(vit_config *config, const struct json *value, vit_e
 
 static vit_status read_prepare(vit_config *config, const struct json *value, vit_error *why) {
     struct json kind;
-    if (value->type == JSON_NULL) return VIT_OK;
+    if (value->type == JSON_NULL) {
+        config->prepare = VIT_PREPARE_UNKNOWN;
+        return VIT_OK;
+    }
     if (json_get(value, "kind", &kind) && json_is(&kind, "digit")) {
         if (config->channels != 1)
             return vit_fail(why, VIT_BAD_CONFIG,
@@ -383,7 +386,7 @@ static const struct nested {
     {"prefix", read_prefix, "[\"class\"]"},
     {"stem", read_stem, "[]"},
     {"labels", read_labels, NONE},
-    {"prepare", read_prepare, "null"},
+    {"prepare", read_prepare, NONE},
 };
 
 enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS, NESTED_COUNT = sizeof NESTED / sizeof *NESTED };

@@ -288,7 +288,7 @@ static vit_status draw_digit(float *image, vit_placement *placement, void *scrat
                     (size_t)DIGIT_FAINTEST);
 }
 
-/* ---- The three kinds of `prepare` --------------------------------------- */
+/* ---- The kinds of `prepare` --------------------------------------------- */
 
 static vit_status check_size(size_t rows, size_t columns, size_t channels, vit_error *why) {
     if (rows - 1 < MAX_SIDE && columns - 1 < MAX_SIDE && (uint64_t)rows * columns <= MAX_PIXELS &&
@@ -315,6 +315,15 @@ static vit_status check_as_is(const vit_pixels *pixels, const vit_config *config
                         "that says how to resize",
                         size[0], size[1], pixels->rows, pixels->columns);
     return check_channels(pixels, config, why);
+}
+
+static vit_status check_unknown(const vit_pixels *pixels, const vit_config *config,
+                                vit_error *why) {
+    (void)config;
+    return vit_fail(why, VIT_BAD_IMAGE,
+                    "expected prepared numbers, got %zx%z pixels: this model's config has no "
+                    "`prepare` that says how pixels become its image (size, mean, std); give one",
+                    pixels->rows, pixels->columns);
 }
 
 static vit_status check_digit(const vit_pixels *pixels, const vit_config *config, vit_error *why) {
@@ -388,6 +397,7 @@ static const struct {
     [VIT_PREPARE_NONE] = {check_as_is, as_is_size, prepare_as_is},
     [VIT_PREPARE_DIGIT] = {check_digit, drawing_size, prepare_digit},
     [VIT_PREPARE_PHOTO] = {check_photo, photo_size, prepare_photo},
+    [VIT_PREPARE_UNKNOWN] = {check_unknown, NULL, NULL},
 };
 
 static vit_status scratch_size(uint64_t *size, const vit_pixels *pixels, const vit_config *config,

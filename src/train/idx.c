@@ -142,6 +142,11 @@ static vit_status check_against_model(const struct idx *images, const struct idx
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "%s holds grey images; the model wants %z channels, not 1", images->path,
                         config->channels);
+    if (config->prepare == VIT_PREPARE_UNKNOWN)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "%s holds bytes; the model's config has no `prepare` that says how they "
+                        "become its image",
+                        images->path);
     if (size[0] != config->image_size[0] || size[1] != config->image_size[1])
         return vit_fail(why, VIT_BAD_ARGUMENT, "%s holds images of %d; the model wants %d",
                         images->path, size, (size_t)2, config->image_size, (size_t)2);

@@ -273,12 +273,17 @@ TEST("an image that cannot be prepared is refused with the reason, and needs 0 b
     thin.photo.fit = VIT_CONTAIN, thin.photo.fills = true;
     vit_config huge = as_is(28, 28, 1);
     huge.prepare = VIT_PREPARE_DIGIT, huge.image_size[0] = SIZE_MAX / 2;
+    vit_config unknown = as_is(28, 28, 1);
+    unknown.prepare = VIT_PREPARE_UNKNOWN;
     const struct {
         vit_config config;
         size_t rows, columns, channels;
         vit_status status;
         const char *says;
     } cases[] = {
+        {unknown, 28, 28, 1, VIT_BAD_IMAGE,
+         "got 28x28 pixels: this model's config has no `prepare`"},
+        {unknown, 99, 9, 3, VIT_BAD_IMAGE, "got 99x9 pixels: this model's config has no `prepare`"},
         {as_is(28, 28, 1), 28, 27, 1, VIT_BAD_IMAGE, "expected 28x28 pixels, got 28x27"},
         {as_is(28, 28, 1), 0, 28, 1, VIT_BAD_IMAGE, "got 0x28"},
         {as_is(28, 28, 1), 28, 28, 0, VIT_BAD_IMAGE, "0 channels"},

@@ -45,7 +45,30 @@ test("a processor's size of one number is asked for if no file tells the process
   await refused({ size: 12 }, /^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether size 12 .*; nothing here does$/, ours);
   const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
   assert.deepEqual(told.resize, SIZE);
-  assert.deepEqual((await prepared({ size: { height: 12, width: 12 } }, ours)).resize, SIZE);
+  assert.deepEqual((await prepared({ ...whole, size: { height: 12, width: 12 } }, ours)).resize, SIZE);
+});
+
+test("a photo becomes grey for a model of one channel, if the processor has one number for it", async () => {
+  const grey = rewritten(weights, (tensors) => {
+    const patches = tensors["vit.embeddings.patch_embeddings.projection.weight"];
+    Object.assign(patches, { shape: [20, 1, 4, 4], data: patches.data.subarray(0, 4 * 20 * 4 * 4) });
+  });
+  const of = (changes, apart) => load({ weights: [
+    file("config.json", { ...CONFIG, num_channels: 1 }), new File([grey], "model.safetensors"),
+    file("preprocessor_config.json", processor({ size: 12, ...changes })),
+  ], ...apart });
+  const same = { image_mean: [0.5, 0.5, 0.5], image_std: [0.25, 0.25, 0.25] };
+  const { mean, std } = (await of(same)).config.prepare;
+  assert.deepEqual([mean, std], [[0.5], [0.25]]);
+  const data = Uint8Array.from({ length: 3 * 14 * 20 }, (_, index) => (index * 31) % 256);
+  const luma = data.filter((_, index) => index % 3 === 0).map((red, pixel) => // Pillow's convert("L")
+    (19595 * red + 38470 * data[3 * pixel + 1] + 7471 * data[3 * pixel + 2] + 32768) >> 16);
+  const vit = await of(same);
+  const [colour, plain] = await vit.classifyAll([{ data, width: 20, height: 14 }, { data: luma, width: 20, height: 14 }]);
+  assert.deepEqual(colour.logits, plain.logits);
+  await rejects(() => of({ ...same, image_mean: [0.1, 0.2, 0.3] }), "bad_config", /image_mean: expected one number for the model's one channel, got 3: tell a `prepare`/);
+  const told = { kind: "photo", resize: 12, crop: 12, mean: [0.3], std: [0.2] };
+  assert.deepEqual((await of({ image_mean: [0.1, 0.2, 0.3] }, { prepare: told })).config.prepare, told);
 });
 
 test("missing keys of a processor's file get the defaults of its class", async () => {
@@ -121,7 +144,7 @@ test("the image processor in transformers 5's processor_config.json is found", a
   const all = { processor_class: "CLIPProcessor", image_processor: processor({}) };
   const own = await prepared(processor({}));
   assert.deepEqual(await prepared(all, CONFIG, "processor_config.json"), own);
-  assert.equal(await prepared({ processor_class: "CLIPProcessor" }, CONFIG, "processor_config.json"), undefined);
+  assert.equal(await prepared({ processor_class: "CLIPProcessor" }, CONFIG, "processor_config.json"), null);
   const both = [...folder(processor({})), file("processor_config.json", { image_processor: processor({ size: 99 }) })];
   assert.deepEqual((await load(both)).config.prepare, own);
 });

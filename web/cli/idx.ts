@@ -67,12 +67,15 @@ export async function openIdx(path: string, files: Files, share: number): Promis
   };
 }
 
-/** Grey images, prepared as a photo where the model's config says how; else they are prepared already. */
+/**
+ * Grey images, prepared as a photo where the model's config says how. Where it says that nothing
+ * tells, the model refuses them. Else they are prepared already.
+ */
 function imageOf({ path, shape, bytes }: Idx, { prepare, channels, image_size }: Readonly<VitConfig>): (at: number) => ImageInput {
   const [, height, width] = shape as [number, number, number];
   const size = height * width;
   const pixels = (at: number) => bytes.subarray(at * size, (at + 1) * size);
-  if (prepare?.kind === "photo") return (at) => ({ data: pixels(at), width, height, channels: 1 });
+  if (prepare === null || prepare?.kind === "photo") return (at) => ({ data: pixels(at), width, height, channels: 1 });
   if (channels !== 1 || height !== image_size[0] || width !== image_size[1]) {
     const wanted = `${image_size.join("x")} with ${channels} channel${channels > 1 ? "s" : ""}`;
     throw new Error(`${path}: expected images for the model, ${wanted}, got ${height}x${width} with 1`);
