@@ -80,7 +80,7 @@
  *         if (!status) status = vit_state_init(&state, memory, size, model, 1, NULL);
  *         if (!status) status = vit_run(model, state, image, 1, p, NULL);
  *         if (!status && c->classes) {
- *             vit_probabilities(p, p, c->classes, c->temperature);
+ *             vit_answers(p, p, c);
  *             for (size_t i = 1; i < c->classes; i++)
  *                 if (p[i] > p[best]) best = i;
  *             const char *label = vit_model_label(model, best);
@@ -232,6 +232,11 @@ vit_status vit_run(const vit_model *model, vit_state *state, const float *images
 /* logits (K) → p (K): softmax(logits / temperature), which sums to 1. p may be logits.
  * temperature: above 0, usually the config's. Guo et al., arXiv:1706.04599, section 4.2. */
 void vit_probabilities(float *p, const float *logits, size_t classes, float temperature);
+
+/* logits (K) → p (K): what the config's problem_type makes of them. The probabilities of classes
+ * that exclude each other, as vit_probabilities has them; or each class's own probability,
+ * 1/(1+e^-z) with z = logit / temperature; or the values. p may be logits. */
+void vit_answers(float *p, const float *logits, const vit_config *config);
 
 /* ======================================================================== *
  * 2  Batches, attention maps, threads
@@ -394,9 +399,10 @@ struct vit_config {
     bool patch_bias, head_bias;
     size_t class_tokens, distillation_tokens, register_tokens; /* `prefix`, in this order */
     vit_attention attention;
-    float temperature;     /* the logits are divided by it to make probabilities */
-    float uncertain_below; /* an answer whose probability is lower is uncertain; 0..1 */
-    float unfinished_ink;  /* an unfinished drawing is multiplied by it; above 0, up to 1 */
+    vit_problem problem_type; /* a model of one class that does not say: multi-label */
+    float temperature;        /* the logits are divided by it to make probabilities */
+    float uncertain_below;    /* an answer whose probability is lower is uncertain; 0..1 */
+    float unfinished_ink;     /* an unfinished drawing is multiplied by it; above 0, up to 1 */
     vit_prepare prepare;
     struct {               /* the rest of `prepare`, if its kind is photo */
         size_t resize;     /* the length that the shorter side becomes; 0: see `stretch` */

@@ -82,13 +82,15 @@ export interface Ablation {
 }
 
 export interface Classification {
-  /** The most probable class comes first. */
+  /** The most probable class comes first; of a regression, the largest value. */
   classes: Class[];
+  /** What `p` is: the model's `config.problem_type`. */
+  problemType: VitConfig["problem_type"];
   /**
    * Whether the first class's `p` is below the model's `config.uncertain_below`. Do not rely on
    * such an answer. `vit calibrate` sets the threshold so that 99.2 % (or another given share) of
    * the validation images with a right answer are not uncertain. Without a threshold no answer is
-   * uncertain.
+   * uncertain, and no value of a regression ever is.
    */
   uncertain: boolean;
   /** (K), in the model's order, before the temperature. */
@@ -248,7 +250,9 @@ export function judge(
   logits: Float32Array,
   config: VitConfig,
   topK: number,
-): Pick<Classification, "classes" | "uncertain"> {
+): Pick<Classification, "classes" | "problemType" | "uncertain"> {
+  const { problem_type: problemType, uncertain_below } = config;
   const classes = rank(logits, config);
-  return { classes: classes.slice(0, topK), uncertain: classes[0]!.p < config.uncertain_below };
+  const uncertain = problemType !== "regression" && classes[0]!.p < uncertain_below;
+  return { classes: classes.slice(0, topK), problemType, uncertain };
 }

@@ -4,21 +4,28 @@ import type { VitConfig } from "./config.js";
 export interface Class {
   label: string;
   index: number;
-  /** The probability, softmax(logits / temperature). All classes' probabilities sum to 1. */
+  /**
+   * The probability: of a model whose classes exclude each other softmax(logits / temperature),
+   * which sums to 1; of a multi-label model 1 / (1 + exp(-logit / temperature)), each for itself.
+   * Of a regression no probability, but the value. See {@link Classification.problemType}.
+   */
   p: number;
 }
 
-/** @internal softmax(logits / temperature) in double precision, as in src/stages/logits.c; then sorted. */
-export function rank(logits: Float32Array, { labels, temperature }: Readonly<VitConfig>): Class[] {
-  const classes: Class[] = [];
-  let max = -Infinity;
-  let sum = 0;
-  for (const logit of logits) if (logit > max) max = logit;
-  for (let index = 0; index < logits.length; index++) {
-    const p = Math.exp((logits[index]! - max) / temperature);
-    sum += p;
-    classes.push({ label: labels[index]!, index, p });
+/** @internal What `vit_answers` of src/stages/logits.c computes, in double precision; then sorted. */
+export function rank(logits: Float32Array, config: Readonly<VitConfig>): Class[] {
+  const all = answers(logits, config);
+  return all.map((p, index) => ({ label: config.labels[index]!, index, p })).sort((a, b) => b.p - a.p);
+}
+
+/** One number a class, in the model's order. */
+function answers(logits: Float32Array, { problem_type, temperature }: Readonly<VitConfig>): number[] {
+  if (problem_type === "regression") return [...logits];
+  if (problem_type === "multi_label_classification") {
+    return Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit / temperature)));
   }
-  for (const one of classes) one.p /= sum;
-  return classes.sort((a, b) => b.p - a.p);
+  const max = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
+  const powers = Array.from(logits, (logit) => Math.exp((logit - max) / temperature));
+  const sum = powers.reduce((whole, power) => whole + power, 0);
+  return powers.map((power) => power / sum);
 }

@@ -75,7 +75,12 @@ export interface VitConfig {
    * Without it, in a file of the package's own, pixels of the image's size become 0 to 1.
    */
   readonly prepare?: Prepare | null;
-  /** Divides the logits before the softmax; above 0. `vit calibrate` finds it. */
+  /**
+   * What the logits are, in transformers' words. Single label: a softmax gives probabilities that
+   * sum to 1. Multi-label: each class has a probability of its own. Regression: they are the values.
+   */
+  readonly problem_type: "single_label_classification" | "multi_label_classification" | "regression";
+  /** Divides the logits before the softmax or the sigmoid; above 0. `vit calibrate` finds it. */
   readonly temperature: number;
   /** An answer whose probability is below this is `uncertain`: 0 (never) to 1. */
   readonly uncertain_below: number;
@@ -98,6 +103,7 @@ export const DEFAULTS = {
   stem: [],
   prefix: ["class"],
   attention: "standard",
+  problem_type: "single_label_classification",
   temperature: 1,
   uncertain_below: 0,
 } as const;
@@ -107,14 +113,15 @@ export const CONFIG_KEYS = [
   "image_size", "patch_size", "channels", "stem", "width", "depth", "heads", "head_width", "mlp_width", "classes",
   "norm", "norm_eps", "final_norm", "activation", "position", "position_size", "position_resize", "pool",
   "pool_prefix", "patch_order", "qkv_bias", "patch_bias", "head_bias", "qk_norm", "layer_scale", "residual", "prefix",
-  "attention", "labels", "prepare", "temperature", "uncertain_below", "unfinished_ink",
+  "attention", "labels", "prepare", "problem_type", "temperature", "uncertain_below", "unfinished_ink",
 ] as const;
 
 /** @internal The full config of JSON text that the module has already checked. */
 export function fullConfig(json: string): VitConfig {
   const given = parseJson(json, "config") as Pick<VitConfig, "classes">;
   const labels = Array.from({ length: given.classes }, (_, index) => String(index));
-  return freeze({ ...DEFAULTS, labels, ...given } as unknown as VitConfig);
+  const one = given.classes === 1 && { problem_type: "multi_label_classification" }; // as in config.c
+  return freeze({ ...DEFAULTS, ...one, labels, ...given } as unknown as VitConfig);
 }
 
 /** @internal The JSON of vit_model_origin in src/vit.h: where a model comes from. */

@@ -254,7 +254,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     struct answers answers = {0};
     FILE *say = leads_to_stdout(a->out) ? stderr : stdout;
     vit_status status = model_read_with_bytes(&model, &bytes, &size, a->model, &vit_native, why);
-    if (!status) status = model_needs_head(model, a->model, why);
+    if (!status) status = model_needs_classes(model, a->model, why);
     if (!status) status = calibrate(&c, &answers, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},

@@ -20,17 +20,17 @@ static vit_status prepare(float *image, const vit_pixels *pixels, const vit_conf
     return status ? vit_fail(why, status, "%s: %s", path, inner.text) : VIT_OK;
 }
 
-/* Turns the logits into probabilities, in place. */
+/* Turns the logits into answers, in place. */
 static void print_best(FILE *out, const char *path, const vit_model *model, float *logits) {
     const vit_config *config = vit_model_config(model);
     size_t best = largest_logit(logits, config->classes);
     char number[24];
-    vit_probabilities(logits, logits, config->classes, config->temperature);
+    vit_answers(logits, logits, config);
     show(out, path);
     fprintf(out, "\t");
     show(out, class_label(number, model, best));
-    fprintf(out, "\t%.4f%s\n", (double)logits[best],
-            logits[best] < config->uncertain_below ? "\tuncertain" : "");
+    bool unsure = config->problem_type != VIT_REGRESSION && logits[best] < config->uncertain_below;
+    fprintf(out, "\t%.4f%s\n", (double)logits[best], unsure ? "\tuncertain" : "");
 }
 
 /* A model with room to run one image. */
@@ -111,10 +111,11 @@ int command_classify(int argc, char **argv) {
         {"--map", OPTION_TEXT, &map, false, "MAP",
          "class, the default: what the last layer attends to; rollout: through all layers"},
     };
-    const struct usage usage = {"classify",
-                                "print file, label and probability of PNG images, and `uncertain` "
-                                "if the probability is too low to rely on",
-                                "IMAGE.png …", options, sizeof options / sizeof *options};
+    const struct usage usage = {
+        "classify",
+        "print file, label and probability (a regression's value) of PNG images, and `uncertain` "
+        "if the probability is too low to rely on",
+        "IMAGE.png …", options, sizeof options / sizeof *options};
     int count, code;
     if (!options_read(&usage, argc, argv, &count, &code)) return code;
     vit_error why = {""};

@@ -63,6 +63,8 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
                                  const struct vit_kernels *kernels, vit_error *why);
 /* Refuses a model without classes, which has no answers. */
 vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why);
+/* Also refuses a model whose classes do not exclude each other, or whose numbers are values. */
+vit_status model_needs_classes(const vit_model *model, const char *path, vit_error *why);
 /* → the class's label. If the model has no labels: the class's number, written into `number`. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
 

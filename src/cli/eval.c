@@ -134,7 +134,7 @@ int command_eval(int argc, char **argv) {
     struct data_set data = {0};
     vit_error why = {""};
     vit_status status = model_read(&model, a.model, &why);
-    if (!status) status = model_needs_head(model, a.model, &why);
+    if (!status) status = model_needs_classes(model, a.model, &why);
     if (!status) status = open_data(&data, &a, vit_model_config(model), &why);
     if (!status) status = measure(&a, model, &data, &why);
     data_close(&data);

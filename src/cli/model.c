@@ -126,6 +126,16 @@ vit_status model_needs_head(const vit_model *model, const char *path, vit_error 
                     path);
 }
 
+vit_status model_needs_classes(const vit_model *model, const char *path, vit_error *why) {
+    vit_status status = model_needs_head(model, path, why);
+    if (status || vit_model_config(model)->problem_type == VIT_SINGLE_LABEL_CLASSIFICATION)
+        return status;
+    return vit_fail(why, VIT_BAD_ARGUMENT,
+                    "%s: expected a model whose problem_type is single_label_classification, "
+                    "because each image has one label here",
+                    path);
+}
+
 const char *class_label(char number[24], const vit_model *model, size_t index) {
     const char *label = vit_model_label(model, index);
     if (!label) snprintf(number, 24, "%zu", index);

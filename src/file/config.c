@@ -25,6 +25,8 @@ static const char *const POOLS[] = {"class",    "mean",       "attention", "max"
 static const char *const RESIZES[] = {"by_family", "antialias",     "plain",
                                       "offset",    "align_corners", NULL};
 static const char *const ORDERS[] = {"channels_first", "channels_last", NULL};
+static const char *const PROBLEMS[] = {"single_label_classification", "multi_label_classification",
+                                       "regression", NULL};
 static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
 static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
 static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
@@ -72,6 +74,7 @@ static const struct key KEYS[] = {
     {"layer_scale", BOOL, AT(layer_scale), 0, NULL, "false"},
     {"residual", BOOL, AT(residual), 0, NULL, "true"},
     {"attention", WORD, AT(attention), 0, ATTENTIONS, "\"standard\""},
+    {"problem_type", WORD, AT(problem_type), 0, PROBLEMS, "\"single_label_classification\""},
     {"temperature", POSITIVE, AT(temperature), 100, NULL, "1"},
     {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, "0"},
     {"unfinished_ink", POSITIVE, AT(unfinished_ink), 1, NULL, "1"},
@@ -439,6 +442,8 @@ vit_status config_read(vit_config *config, const struct json *root, vit_error *w
         if (value_of(&value, root, NESTED[i].name, NESTED[i].otherwise))
             status = NESTED[i].read(config, &value, why);
     if (status) return status;
+    if (config->classes == 1 && !json_get(root, "problem_type", &value))
+        config->problem_type = VIT_MULTI_LABEL_CLASSIFICATION; /* a softmax of one class is 1 */
     config->position_rows = vit_tokens(config);
     for (int i = 0; i < 2; i++)
         config->position_grid[i] = config->image_size[i] / config->patch_size[i];

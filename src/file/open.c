@@ -376,6 +376,7 @@ static vit_status find_config(vit_loader *l, struct names *names, struct assumed
 /* Makes the model last, so that it lies above all temporary memory on the heap. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
+    struct json value;
     struct names names;
     vit_error *why = &l->why;
     struct assumed assumed = {.count = 0};

@@ -188,3 +188,13 @@ void vit_probabilities(float *p, const float *logits, size_t classes, float temp
     for (size_t i = 0; i < classes; i++) sum += exp((logits[i] - max) / temperature);
     for (size_t i = 0; i < classes; i++) p[i] = (float)(exp((logits[i] - max) / temperature) / sum);
 }
+
+void vit_answers(float *p, const float *logits, const vit_config *c) {
+    if (c->problem_type == VIT_SINGLE_LABEL_CLASSIFICATION) {
+        vit_probabilities(p, logits, c->classes, c->temperature);
+        return;
+    }
+    bool values = c->problem_type == VIT_REGRESSION;
+    for (size_t i = 0; i < c->classes; i++)
+        p[i] = values ? logits[i] : (float)(1 / (1 + exp(-(double)logits[i] / c->temperature)));
+}

@@ -42,6 +42,25 @@ describe("the tab for one's own ViT", { skip }, () => {
     await close();
   });
 
+  test("a regression's values stand on the page as they are, and several labels have a share each", async () => {
+    const { page, trouble, close } = await opened();
+    for (const problem_type of ["regression", "multi_label_classification"]) {
+      const files = CHECKPOINT.map((file) => file.name !== "config.json" ? file
+        : { ...file, buffer: json({ ...JSON.parse(file.buffer), problem_type }) });
+      const vit = await Vit.load(files.map(({ name, buffer }) => new File([buffer], name)), { variant: "scalar" });
+      const want = await vit.classify({ data: pixels, width: SIDE, height: SIDE }, { topK: 5 });
+      vit.dispose();
+      await page.setInputFiles("#own-files-input", files);
+      if (problem_type === "regression") await page.setInputFiles("#own-photo-input", PHOTO);
+      await page.waitForFunction((p) => Math.abs(document.querySelector("#own-classes li")?.dataset.p - p) < 1e-5, want.classes[0].p);
+      const shown = await page.locator("#own-classes li span").allTextContents();
+      const text = problem_type === "regression" ? (p) => p.toFixed(4) : (p) => `${(100 * p).toFixed(1)}%`;
+      assert.deepEqual(shown.map((share) => share.replaceAll(/\s/g, "")), want.classes.map(({ p }) => text(p)));
+    }
+    assert.deepEqual(trouble, []);
+    await close();
+  });
+
   test("a button that is pressed before the tab's code is there acts when it is", async () => {
     const { open, opened: released } = gate(), asked = gate();
     const before = (page) => page.route(/assets\/main-/, async (route) => (asked.open(), await released, route.continue()));

@@ -126,6 +126,26 @@ TEST("vit takes a model without labels or preparation, and refuses labels that a
             images, labels);
 }
 
+TEST("vit refuses pixels where nothing tells how they are prepared, and to count answers that are "
+     "no "
+     "one class") {
+    put_data(4, 1);
+    const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
+    const char *prepare = "\"prepare\":{\"kind\":\"digit\"}", *photo = file_at("four.png");
+    put_photo("four.png", 4, PNG_FORMAT_GRAY);
+    const char *model = put_config("unknown.safetensors", prepare, "\"prepare\":null");
+    refused("no `prepare` that says how", "classify --model %s %s", model, photo);
+    refused("no `prepare` that says how", "eval --model %s --images %s --labels %s", model, images,
+            labels);
+    model = put_config("values.safetensors", prepare, "\"problem_type\":\"regression\"");
+    CHECK(vit("classify --model %s %s", model, photo) == 0 && strstr(said, "\tno\t1.5000\n"), "%s",
+          said);
+    const char *why = "expected a model whose problem_type is single_label_classification";
+    refused(why, "eval --model %s --images %s --labels %s", model, images, labels);
+    refused(why, "calibrate --model %s --out %s --images %s --labels %s", model,
+            file_at("out.safetensors"), images, labels);
+}
+
 TEST("a device, a folder or an empty pipe is refused as a model at once") {
     const char *commands[] = {"info --model", "bench --only model --model", "eval --model",
                               "quantize --out x --model"};

@@ -67,6 +67,30 @@ TEST("a temperature changes an answer's probability, but not the answer") {
     }
 }
 
+TEST("answers are probabilities together, probabilities each, or the logits") {
+    enum { K = 9 };
+    uint64_t seed = 5;
+    for (int round = 0; round < 50; round++) {
+        float logits[K], p[K], want[K];
+        random_fill(logits, K, round % 2 ? 3 : 300, &seed);
+        vit_config c = {.classes = K, .temperature = 0.7f};
+        vit_answers(p, logits, &c);
+        vit_probabilities(want, logits, K, c.temperature);
+        CHECK_SAME_BITS(p, want, K, "one label");
+        c.problem_type = VIT_MULTI_LABEL_CLASSIFICATION;
+        vit_answers(p, logits, &c);
+        for (size_t i = 0; i < K; i++) {
+            double each = 1 / (1 + exp(-logits[i] / (double)c.temperature));
+            CHECK(within(p[i], each, FLT_EPSILON * each + (double)FLT_MIN), "%g: %.9g, not %.9g",
+                  (double)logits[i], (double)p[i], each);
+        }
+        c.problem_type = VIT_REGRESSION;
+        memcpy(p, logits, sizeof p);
+        vit_answers(p, p, &c);
+        CHECK_SAME_BITS(p, logits, K, "values");
+    }
+}
+
 /* ---- The config --------------------------------------------------------- */
 
 #define START                                                                                      \
@@ -87,6 +111,27 @@ TEST("a config without a temperature and a threshold gets 1, and no answer is un
     CHECK(!vit_config_read(&config, START "}", strlen(START "}"), &why), "%s", why.text);
     CHECK(config.temperature == 1 && config.uncertain_below == 0, "%g, %g",
           (double)config.temperature, (double)config.uncertain_below);
+}
+
+TEST("a model of one class that does not say has a probability of its own") {
+    static const char one[] =
+        "{\"image_size\":[4,4],\"patch_size\":[2,2],\"channels\":1,\"width\":4,"
+        "\"depth\":1,\"heads\":2,\"mlp_width\":3,\"classes\":1";
+    static const struct {
+        const char *key;
+        vit_problem want;
+    } cases[] = {
+        {"", VIT_MULTI_LABEL_CLASSIFICATION},
+        {",\"problem_type\":\"single_label_classification\"", VIT_SINGLE_LABEL_CLASSIFICATION},
+        {",\"problem_type\":\"regression\"", VIT_REGRESSION}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        vit_config config;
+        vit_error why = {""};
+        char json[512];
+        snprintf(json, sizeof json, "%s%s}", one, cases[i].key);
+        CHECK(!vit_config_read(&config, json, strlen(json), &why), "%s", why.text);
+        CHECK(config.problem_type == cases[i].want, "%s", json);
+    }
 }
 
 TEST("a temperature above 0 up to 100 and a threshold from 0 to 1 are accepted") {

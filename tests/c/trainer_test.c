@@ -358,6 +358,19 @@ TEST("a model without a backward pass is refused, and the message tells why") {
     data_close(&bars);
 }
 
+TEST("a model whose classes do not exclude each other is refused, because no loss is for it") {
+    struct data_set bars = make_bars(60);
+    for (vit_problem problem = VIT_MULTI_LABEL_CLASSIFICATION; problem <= VIT_REGRESSION;
+         problem++) {
+        struct recipe recipe = recipe_of(RECIPE);
+        recipe.config.problem_type = problem;
+        expect_refusal(&(struct train_job){.recipe = &recipe, .data = &bars}, VIT_BAD_CONFIG,
+                       "problem_type: expected single_label_classification");
+        recipe_close(&recipe);
+    }
+    data_close(&bars);
+}
+
 TEST("a start with tensors that the recipe's model lacks is refused by their name") {
     struct recipe recipe = recipe_of(RECIPE);
     struct data_set bars = make_bars(60);

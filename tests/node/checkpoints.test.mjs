@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { farthest, golden, modelBytes, PREPROCESSOR } from "./golden.mjs";
+import { farthest, golden, modelBytes, PREPROCESSOR, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -73,6 +73,57 @@ test("a timm config gives the keys that the tensors' shapes do not tell", async 
 
 test("a checkpoint without a config gets heads of the usual width", async () => {
   await isGolden(await load(modelBytes("families/torchvision")), "families/torchvision");
+});
+
+test("pixels are refused, whatever their size, if nothing tells how they are prepared", async () => {
+  const pixels = (side) => ({ data: new Uint8Array(side * side * 3).fill(100), width: side, height: side });
+  const pen = { strokes: [[{ x: 2, y: 2, width: 2 }, { x: 9, y: 9, width: 2 }]], width: 12, height: 12 };
+  const untold = await load({ weights, config: CONFIG });
+  assert.equal(untold.config.prepare, null);
+  for (const image of [pixels(12), pixels(30), pen]) {
+    await rejects(() => untold.classify(image), "bad_image", /no `prepare` that says how pixels become its image/);
+  }
+  const values = new Float32Array(3 * 12 * 12).fill(0.5);
+  assert.deepEqual((await untold.classify(values)).input, values);
+  const prepare = { kind: "photo", resize: null, mean: [0, 0, 0], std: [1, 1, 1] };
+  const { input } = await (await load({ weights, config: CONFIG, prepare })).classify(pixels(12));
+  assert.ok(input.every((value) => value === Math.fround(100 / 255)));
+});
+
+test("problem_type tells whether the logits are of one label, of several, or values", async () => {
+  const image = Float32Array.from({ length: 3 * 12 * 12 }, (_, index) => Math.sin(index));
+  const sigmoid = (logit) => 1 / (1 + Math.exp(-logit / 2));
+  const ask = async (config, of = weights) => {
+    const files = [new File([json({ ...CONFIG, ...config })], "config.json"), new File([of], "model.safetensors")];
+    const model = await load({ weights: files, config: { temperature: 2, uncertain_below: 1 } });
+    const { trace, ...answer } = await model.classify(image, { trace: true });
+    const byClass = answer.classes.toSorted((a, b) => a.index - b.index).map(({ p }) => p);
+    assert.deepEqual(trace.lens(2).map(({ index }) => index), answer.classes.map(({ index }) => index));
+    assert.ok(answer.classes.every(({ p }, at) => at === 0 || p <= answer.classes[at - 1].p));
+    return { ...answer, p: byClass, assumed: model.assumed };
+  };
+  const near = (got, want) => assert.ok(farthest(got, want) < 1e-12, `${got} not ${want}`);
+  for (const problem_type of [undefined, null, "single_label_classification"]) {
+    const { p, problemType, uncertain, assumed } = await ask({ problem_type });
+    near([p.reduce((a, b) => a + b)], [1]);
+    assert.deepEqual([problemType, uncertain, assumed], ["single_label_classification", true, []]);
+  }
+  const multi = await ask({ problem_type: "multi_label_classification" });
+  near(multi.p, Array.from(multi.logits, sigmoid));
+  assert.deepEqual([multi.problemType, multi.uncertain], ["multi_label_classification", true]);
+  const values = await ask({ problem_type: "regression" });
+  assert.deepEqual([values.p, values.problemType, values.uncertain], [[...values.logits], "regression", false]);
+  await rejects(() => ask({ problem_type: "ordinal" }), "bad_config", /problem_type: expected one of single_label_classification, .* or regression/);
+  const one = rewritten(weights, (tensors) => {
+    for (const part of ["weight", "bias"]) {
+      const { shape, data } = tensors[`classifier.${part}`];
+      tensors[`classifier.${part}`] = { dtype: "F32", shape: [1, ...shape.slice(1)], data: data.subarray(0, data.length / 7) };
+    }
+  });
+  const single = await ask({ id2label: { 0: "cat" } }, one);
+  near(single.p, [sigmoid(single.logits[0])]);
+  assert.deepEqual([single.problemType, single.assumed], ["multi_label_classification", ["problem_type"]]);
+  assert.deepEqual((await ask({ id2label: { 0: "cat" }, problem_type: "regression" }, one)).assumed, []);
 });
 
 test("a checkpoint's folder is read by its address, its path or its files", async (t) => {

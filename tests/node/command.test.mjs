@@ -165,8 +165,8 @@ test("the command classify --json gives the API's answers for a checkpoint's fol
   const result = await run(["classify", "--json", "--variant", variant, "--model", model, file]);
   assert.equal(result.code, 0, result.stderr);
   const [{ milliseconds, ...answer }, ...more] = json(result);
-  const { classes, uncertain } = await (await load(model, { variant })).classify(photo, { topK: 5 });
-  assert.deepEqual(answer, { file, classes, uncertain });
+  const { classes, problemType, uncertain } = await (await load(model, { variant })).classify(photo, { topK: 5 });
+  assert.deepEqual(answer, { file, classes, problemType, uncertain });
   assert.match(classes[0].label, /^[a-g]$/);
   assert.ok(milliseconds > 0);
   assert.deepEqual(more, []);

@@ -54,6 +54,23 @@ export function readTensors(bytes) {
   );
 }
 
+/** A safetensors file whose tensors `change` changed: { name: { dtype, shape, data } }. */
+export function rewritten(bytes, change) {
+  const size = Number(bytes.readBigUInt64LE(0));
+  const { __metadata__, ...header } = JSON.parse(bytes.toString("utf8", 8, 8 + size));
+  const entries = Object.entries(header).map(([name, { dtype, shape, data_offsets: [begin, end] }]) =>
+    [name, { dtype, shape, data: bytes.subarray(8 + size + begin, 8 + size + end) }]);
+  const tensors = Object.fromEntries(entries);
+  change(tensors);
+  let at = 0;
+  const placed = Object.entries(tensors).map(([name, { dtype, shape, data }]) =>
+    [name, { dtype, shape, data_offsets: [at, (at += data.length)] }]);
+  const text = Buffer.from(JSON.stringify({ ...(__metadata__ && { __metadata__ }), ...Object.fromEntries(placed) }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, ...Object.values(tensors).map(({ data }) => data)]);
+}
+
 /** The slice `index` along a tensor's first dimension. */
 export function slice({ shape, values }, index) {
   const size = values.length / shape[0];

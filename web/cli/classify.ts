@@ -7,13 +7,13 @@ import type { Terminal } from "./terminal.ts";
 const DEFAULT_LINES = 1;
 const DEFAULT_JSON = 5;
 
-interface Judged extends Pick<Classification, "classes" | "uncertain" | "milliseconds"> {
+interface Judged extends Pick<Classification, "classes" | "problemType" | "uncertain" | "milliseconds"> {
   readonly file: string;
 }
 type Answer = Judged | { readonly file: string; readonly error: string };
 
 export const classify: PhotoCommand = {
-  about: "classify photos: one line each with file, label, probability and, if unsure, `uncertain`",
+  about: "classify photos: one line each with file, label, probability (a regression's value) and, if unsure, `uncertain`",
   operand: "PHOTO …",
   options: {
     top: {
@@ -65,8 +65,8 @@ async function judge(vit: Vit, group: readonly Read[], topK: number): Promise<An
 
 function answerOf(file: string, judged: Classification | VitError): Answer {
   if (judged instanceof VitError) return { file, error: withoutName(judged) };
-  const { classes, uncertain, milliseconds } = judged;
-  return { file, classes, uncertain, milliseconds };
+  const { classes, problemType, uncertain, milliseconds } = judged;
+  return { file, classes, problemType, uncertain, milliseconds };
 }
 
 /** Prints an answer in the format of `vit classify`. */

@@ -40,8 +40,9 @@ export function fineTuning(
   const own = parseObject(config, "config");
   const model: Record<string, unknown> = {};
   for (const key of CONFIG_KEYS) if (own[key] !== undefined) model[key] = own[key];
-  delete model.temperature; // both were measured for the old head
+  delete model.temperature; // these three are the old head's
   delete model.uncertain_below;
+  delete model.problem_type;
   const depth = own.depth as number;
   const frozen = freeze === "none" ? 0 : freeze === "all but head" ? depth + 1 : freeze;
   if (!Number.isInteger(frozen) || frozen < 0 || frozen > depth + 1) {

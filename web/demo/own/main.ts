@@ -1,7 +1,6 @@
 import { buildMaps, drawMaps } from "../blocks.ts";
 import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
-import { percent } from "../logits.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { inWords, isOfLine } from "../remedy.ts";
 import { showError, showProgress } from "../status.ts";
@@ -127,7 +126,7 @@ const samePatches = (version: number) =>
 function announce(): void {
   const best = state.reading?.classes?.[0];
   document.getElementById("announce")!.textContent = best
-    ? `${best.label}, ${percent(best.p)}`
+    ? `${best.label}, ${show.answer(best.p, state)}`
     : words.own.shown;
 }
 

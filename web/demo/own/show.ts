@@ -139,7 +139,7 @@ export function drawClasses(
   const { model, reading } = state;
   const headless = model?.config.classes === 0;
   const classes = reading?.classes ?? [];
-  list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, index === 0)));
+  list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
   const { own } = words;
@@ -152,14 +152,19 @@ export function drawClasses(
         : own.waiting;
 }
 
-function classRow(label: string, p: number, best: boolean): HTMLElement {
+/** A probability as a share of a hundred; a regression's value as it is. */
+export const answer = (p: number, { model }: OwnState): string => (hasValues(model) ? decimal(p, 4) : percent(p));
+
+const hasValues = (model: OwnState["model"]) => model?.config.problem_type === "regression";
+
+function classRow(label: string, p: number, text: string, best: boolean): HTMLElement {
   const row = document.createElement("li");
   const [name, bar, share] = ["b", "i", "span"].map((tag) => document.createElement(tag));
   name.textContent = label;
-  share.textContent = percent(p);
+  share.textContent = text;
   row.dataset.label = label;
   row.dataset.p = String(p);
-  row.style.setProperty("--p", p.toFixed(4));
+  row.style.setProperty("--p", Math.min(1, Math.max(0, p)).toFixed(4));
   row.classList.toggle("best", best);
   row.append(name, bar, share);
   return row;

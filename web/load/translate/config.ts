@@ -87,6 +87,7 @@ function ofTransformers(config: Json): Config {
     norm_eps: c.layer_norm_eps ?? eps,
     activation: meaning("hidden_act", c.hidden_act ?? act, ACTIVATIONS),
     labels: labelsOf(config),
+    problem_type: config.problem_type ?? undefined,
   });
 }
 
