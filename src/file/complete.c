@@ -7,6 +7,7 @@
 #include "config.h"
 #include "json.h"
 #include "kernels/kernels.h"
+#include "match.h"
 #include "naming.h"
 #include "safetensors.h"
 #include "shapes.h"

@@ -301,7 +301,9 @@ static vit_status read_photo(vit_config *config, const struct json *value, vit_e
         !read_channel_values(value, "std", config->channels, config->photo.std))
         return vit_fail(
             why, VIT_BAD_CONFIG,
-            "config: prepare: expected mean and std, a number for each of 1 to 4 channels");
+            "config: prepare: expected mean and std, a number for each of 1 to 4 channels, for "
+            "this model %z",
+            config->channels);
     for (size_t i = 0; i < config->channels; i++)
         if (!(config->photo.std[i] > 0))
             return vit_fail(why, VIT_BAD_CONFIG, "config: prepare.std: expected numbers above 0");

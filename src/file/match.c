@@ -145,7 +145,7 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
     bool int8 = t->type == ST_I8;
     if (t->type >= ST_OTHER)
         return vit_fail(why, VIT_BAD_TENSOR,
-                        "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
+                        "tensor \"%t\": expected dtype F64, F32, F16, BF16 or I8, got %t", t->name,
                         t->name_size, st_type_name(t->type), strlen(st_type_name(t->type)));
     if (param->int8 && int8 && param->K > VIT_INT8_K)
         return vit_fail(why, VIT_BAD_TENSOR,
@@ -186,6 +186,19 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
     }
 }
 
+bool is_channels_last(const struct st_tensor *t) {
+    const size_t *shape = t->shape;
+    return t->rank == 4 && shape[3] <= 4 && shape[1] == shape[2] && shape[1] != shape[3];
+}
+
+vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why) {
+    return vit_fail(
+        why, VIT_BAD_TENSOR,
+        "tensor \"%t\": expected (D,C,P,Q), got %d, which is MLX's order (D,P,Q,C): save "
+        "its transpose(0, 3, 1, 2)",
+        t->name, t->name_size, t->shape, t->rank);
+}
+
 /* Whether the patches' projection is a Linear's matrix, not a convolution. */
 static bool is_linear(const struct param *param, const struct st_tensor *t) {
     return param->kind == VIT_KIND_PATCHES && t->rank == 2 && t->shape[0] == param->shape[0] &&
@@ -216,6 +229,8 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
                         "tensor \"%s\": expected %z rows for this image size and prefix, got %z; "
                         "relative positions are not resized",
                         param->name, param->shape[0], t->shape[0]);
+    if (param->kind == VIT_KIND_PATCHES && is_channels_last(t) && !same_shape(param, t, true))
+        return refuse_channels_last(t, why);
     if (!same_shape(param, t, timm) && !(param->kind == VIT_KIND_POSITION && are_positions(c, t)) &&
         !(is_linear(param, t) && (habits->bare || habits->unfolds)))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,

@@ -28,6 +28,9 @@ vit_status weights_read_config(vit_config *config, const struct safetensors *st,
 vit_status weights_check(struct placement *places, const vit_config *config,
                          const struct vit_kernels *kernels, const struct safetensors *st,
                          const struct names *names, vit_error *why);
+/* Whether a convolution's weight is (D,P,Q,C), as MLX has it, for a square patch. */
+bool is_channels_last(const struct st_tensor *t);
+vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why);
 /* Whether the learned positions have another grid than the image. */
 bool weights_resize_positions(const vit_config *config);
 

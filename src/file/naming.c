@@ -163,8 +163,10 @@ static bool is_ignored(const struct names *names, const struct st_tensor *tensor
 }
 
 bool names_ignore(const struct names *names, const struct st_tensor *tensor) {
-    static const char counters[] = "^n_averaged\n"; /* of torch.optim.swa_utils */
-    return is_ignored(names, tensor, names->family->ignored) || is_ignored(names, tensor, counters);
+    static const char counters[] = "^n_averaged\n";              /* of torch.optim.swa_utils */
+    bool counts = tensor->rank == 0 && tensor->type >= ST_OTHER; /* num_updates and the like */
+    return counts || is_ignored(names, tensor, names->family->ignored) ||
+           is_ignored(names, tensor, counters);
 }
 
 /* ---- Families ----------------------------------------------------------- */

@@ -33,7 +33,7 @@ size_t names_sources(const struct st_tensor *sources[NAMES_SOURCES], const struc
 /* Writes the family's name of `ours`, with the prefix; the first of several names. For messages. */
 void names_write(char *out, size_t capacity, const struct names *names, const char *ours);
 /* Whether the tensor is one that the family's files hold and that a model here does not need, such
- * as another tower or a decoder. */
+ * as another tower or a decoder, or a counter. */
 bool names_ignore(const struct names *names, const struct st_tensor *tensor);
 
 const struct habits *names_habits(const struct names *names);

@@ -16,9 +16,9 @@ static const struct {
 } TYPES[] = {[ST_F32] = {"F32", 4},
              [ST_F16] = {"F16", 2},
              [ST_BF16] = {"BF16", 2},
+             [ST_F64] = {"F64", 8},
              [ST_I8] = {"I8", 1},
              [ST_OTHER] = {"I64", 8},
-             {"F64", 8},
              {"I32", 4},
              {"U8", 1},
              {"BOOL", 1}};
@@ -34,7 +34,7 @@ static vit_status read_type(struct st_tensor *t, const struct json *value, vit_e
             return VIT_OK;
         }
     return vit_fail(why, VIT_BAD_TENSOR,
-                    "tensor \"%t\": expected dtype F32, F16, BF16 or I8, got %t", t->name,
+                    "tensor \"%t\": expected dtype F64, F32, F16, BF16 or I8, got %t", t->name,
                     t->name_size, value->text, value->size);
 }
 
@@ -282,6 +282,13 @@ static float from_half(uint32_t bits) {
     return from_bits(out | (bits & 0x8000) << 16);
 }
 
+static float from_double(const uint8_t *p) {
+    uint64_t bits = little_32(p) | (uint64_t)little_32(p + 4) << 32;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return (float)value;
+}
+
 void st_floats(float *out, st_type type, const uint8_t *p, size_t n) {
     switch (type) {
     case ST_F32:
@@ -292,6 +299,9 @@ void st_floats(float *out, st_type type, const uint8_t *p, size_t n) {
         break;
     case ST_BF16:
         for (size_t i = 0; i < n; i++) out[i] = from_bits(little_16(p + 2 * i) << 16);
+        break;
+    case ST_F64:
+        for (size_t i = 0; i < n; i++) out[i] = from_double(p + 8 * i);
         break;
     case ST_I8:
         for (size_t i = 0; i < n; i++) out[i] = (float)(int8_t)p[i];

@@ -6,12 +6,12 @@
 
 #include "vit.h"
 
-/* Tensors of type ST_OTHER, or of a type after it, can only be skipped. */
-typedef enum st_type { ST_F32, ST_F16, ST_BF16, ST_I8, ST_OTHER } st_type;
+/* Tensors of type ST_OTHER, or of a type after it, hold whole numbers and can only be skipped. */
+typedef enum st_type { ST_F32, ST_F16, ST_BF16, ST_F64, ST_I8, ST_OTHER } st_type;
 enum { ST_TYPE_BYTES = 8 }; /* of the widest */
 
 struct st_tensor {
-    const char *name; /* unescaped, not terminated */
+    const char *name; /* unescaped, ended by 0 */
     size_t name_size;
     st_type type;
     size_t shape[4], rank, count; /* count: the product of shape */

@@ -114,7 +114,7 @@ static const struct spoiled HEADERS[] = {
     {"type BOOL of the wanted shape", "F32\",\"shape\":[1,1,4],\"data_offsets\":[0,16]",
      "BOOL\",\"shape\":[1,1,4],\"data_offsets\":[0,4]},\"x\":{\"dtype\":\"U8\",\"shape\":[12],"
      "\"data_offsets\":[4,16]",
-     VIT_BAD_TENSOR, "cls_token\": expected dtype F32, F16, BF16 or I8, got BOOL"},
+     VIT_BAD_TENSOR, "cls_token\": expected dtype F64, F32, F16, BF16 or I8, got BOOL"},
     {"bytes that wrap in the widest type", "F32\",\"shape\":[1,1,4]",
      "F64\",\"shape\":[2305843009213693954]", VIT_BAD_TENSOR, "fit in memory"},
     {"type F16 of F32's size", "F32", "F16", VIT_BAD_TENSOR, "cls_token"},

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { farthest, modelBytes, PREPROCESSOR, readTensors, shared } from "./golden.mjs";
+import { farthest, modelBytes, PREPROCESSOR, readTensors, rewritten, shared } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
 const families = shared("families");

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { modelBytes } from "./golden.mjs";
+import { modelBytes, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -227,7 +227,40 @@ test("integer tensors are ignored if their family has them, and refused as weigh
   const image = Float32Array.from({ length: 3 * 12 * 12 }, (_, index) => Math.sin(index));
   assert.deepEqual((await ours.classify(image)).logits, (await theirs.classify(image)).logits);
   const counted = vitOf(BASE).map(([name, ...rest]) => (name === "norm.bias" ? [name, "I64", [768]] : [name, ...rest]));
-  await early(headerOf(counted), "bad_tensor", /"norm\.bias": expected dtype F32, F16, BF16 or I8, got I64/);
+  await early(headerOf(counted), "bad_tensor", /"norm\.bias": expected dtype F64, F32, F16, BF16 or I8, got I64/);
+});
+
+test("numbers of 64 bits are read, and counters that training code stores are skipped", async () => {
+  const image = Float32Array.from({ length: 3 * 12 * 12 }, (_, index) => Math.sin(index));
+  const plain = await load({ weights: modelBytes("families/vit"), config: { heads: 2 } });
+  const counters = { num_updates: "I64", "vit.ema.initted": "BOOL", step: "I32", _steps: "U8" };
+  const weights = rewritten(modelBytes("families/vit"), (tensors) => {
+    for (const tensor of Object.values(tensors)) {
+      const { buffer, byteOffset, length } = new Uint8Array(tensor.data);
+      tensor.dtype = "F64";
+      tensor.data = Buffer.from(Float64Array.from(new Float32Array(buffer, byteOffset, length / 4)).buffer);
+    }
+    for (const [name, dtype] of Object.entries(counters)) {
+      tensors[name] = { dtype, shape: [], data: Buffer.alloc({ I64: 8, I32: 4, U8: 1, BOOL: 1 }[dtype]) };
+    }
+  });
+  const { skipped, ...wide } = await load({ weights, config: { heads: 2 } }).then(async (model) =>
+    ({ skipped: model.skipped, logits: (await model.classify(image)).logits }));
+  assert.deepEqual(wide.logits, (await plain.classify(image)).logits);
+  assert.deepEqual([...skipped].sort(), [...plain.skipped, ...Object.keys(counters)].sort());
+  const one = { dtype: "I64", shape: [1], data: Buffer.alloc(8) };
+  await rejects(() => load({ weights: rewritten(weights, (tensors) => (tensors.counts = one)), config: { heads: 2 } }), "bad_tensor", /"counts": is not part/);
+});
+
+test("MLX's order of a convolution's numbers is named, with and without a config", async () => {
+  const name = "vit.embeddings.patch_embeddings.projection.weight";
+  const turned = rewritten(modelBytes("families/vit"), (tensors) => {
+    const [D, C, P, Q] = tensors[name].shape;
+    tensors[name].shape = [D, P, Q, C];
+  });
+  for (const config of [{}, { heads: 2 }, { heads: 2, channels: 3, patch_size: [4, 4] }]) {
+    await rejects(() => load({ weights: turned, config }), "bad_tensor", /got \(20,4,4,3\), which is MLX's order \(D,P,Q,C\): save its transpose\(0, 3, 1, 2\)/);
+  }
 });
 
 // ---- Against the config -------------------------------------------------------

@@ -107,6 +107,12 @@ test("a flat config of timm 0.6 is translated", () => {
   assert.deepEqual(prepare.crop, [64, 96]);
 });
 
+test("timm's colours are averaged for a model of one channel, as its loader does", () => {
+  const cfg = { ...CFG, mean: [0.1, 0.2, 0.6], std: [0.25, 0.5, 0.75] };
+  const { prepare } = ours({ ...TIMM, model_args: { in_chans: 1 }, pretrained_cfg: cfg });
+  assert.deepEqual([prepare.mean.map((mean) => mean.toFixed(6)), prepare.std], [["0.300000"], [0.5]]);
+});
+
 test("timm's labels may be numbered with gaps", () => {
   has(ours({ ...TIMM, label_names: { 0: "cat", 2: "dog" }, num_classes: 4 }), { labels: ["cat", "1", "dog", "3"] });
   has(ours({ ...TIMM, label_names: ["cat", "dog"] }), { labels: ["cat", "dog"] });

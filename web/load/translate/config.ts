@@ -169,7 +169,7 @@ function ofTimm(config: Json, asks: boolean): Config {
     pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels)),
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
-    prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number]) : undefined,
+    prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
     norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : 1e-6,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });

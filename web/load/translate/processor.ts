@@ -163,8 +163,13 @@ function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean
   const numbers = (key: string, value: unknown, none: number) => {
     const given = normal ? value : none;
     const all: unknown[] = Array.isArray(given) ? given : Array(channels).fill(given);
-    if (all.every((each) => typeof each === "number")) return all.map((each) => each / scale);
-    throw refusal(key, `expected numbers, got ${show(JSON.stringify(value))}`);
+    if (!all.every((each) => typeof each === "number")) {
+      throw refusal(key, `expected numbers, got ${show(JSON.stringify(value))}`);
+    }
+    const numbers = all.map((each) => each / scale);
+    if (channels > 1 || numbers.length === 1) return numbers;
+    if (new Set(numbers).size === 1) return numbers.slice(0, 1); // grey is prepared as each colour
+    throw refusal(key, `expected one number for the model's one channel, got ${numbers.length}: tell a \`prepare\``);
   };
   return {
     mean: numbers("image_mean", p.image_mean ?? processor.mean, 0),
@@ -191,11 +196,11 @@ const TIMMS_FILTERS = {
   nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",
 } as const;
 
-/** timm's transform for evaluation, from its `pretrained_cfg`, for images of this size. */
-export function ofTimmsPixels(p: Json, size: Pair): Photo {
+/** timm's transform for evaluation, from its `pretrained_cfg`, for images of this size and channels. */
+export function ofTimmsPixels(p: Json, size: Pair, channels: unknown = 3): Photo {
   const lengths = size.map((length) => Math.floor(length / share("config", p.crop_pct || 0.875)));
   const resize = [lengths[0]!, lengths[1]!] as const;
-  const mean = (p.mean ?? IMAGENET.mean) as number[];
+  const mean = forChannels(p.mean ?? IMAGENET.mean, channels);
   const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit" | "fill">>> = {
     center: size[0] === size[1] ? { resize: resize[0] } : { resize, fit: "cover" },
     squash: { resize },
@@ -206,9 +211,17 @@ export function ofTimmsPixels(p: Json, size: Pair): Photo {
     ...meaning("crop_mode", p.crop_mode || "center", ways),
     crop: side(size),
     mean,
-    std: (p.std ?? IMAGENET.std) as number[],
+    std: forChannels(p.std ?? IMAGENET.std, channels),
     interpolation: meaning("interpolation", p.interpolation || "bicubic", TIMMS_FILTERS),
   };
+}
+
+/** For another number of channels, timm's loader takes the average (adapt_to_chs). */
+function forChannels(numbers: unknown, channels: unknown): number[] {
+  const known = isLength(channels) && channels <= 4; // the limit of src/file/config.c
+  if (!Array.isArray(numbers) || numbers.length === channels || !known) return numbers as number[];
+  const sum = (numbers as number[]).reduce((all, each) => all + each, 0);
+  return Array<number>(channels).fill(sum / numbers.length);
 }
 
 /** open_clip's transform for evaluation, from its `preprocess_cfg`. */
