@@ -471,7 +471,7 @@ const char *vit_model_json(const vit_model *model, size_t *size);
  * model that vit_create made.
  *     {"family": "timm", "assumed": ["heads"], "skipped": ["mask_token"], "projection": "head"}
  * family      whose names the tensors have; "vitrine": the file has a config of its own
- * assumed     config keys that were guessed, because nothing told them
+ * assumed     config keys that were guessed, because nothing told them: all of them
  * skipped     tensors that do not belong to the model
  * projection  what places an image among texts: the logits ("head"), the numbers that feed the
  *             head ("pooled"), or nothing (null) */

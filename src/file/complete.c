@@ -87,8 +87,13 @@ static bool is_given(const struct shapes *s, const char *key) {
     return json_get(s->given, key, &value);
 }
 
-static void assume(struct assumed *assumed, const char *key) {
-    assumed->keys[assumed->count++] = key;
+/* Reports a key whose value is a guess, unless it is given. */
+static void assume(struct assumed *assumed, const struct shapes *s, const char *key) {
+    if (!is_given(s, key)) assumed->keys[assumed->count++] = key;
+}
+
+static bool guesses(const struct shapes *s, unsigned key) {
+    return names_habits(s->names)->guesses & key;
 }
 
 static vit_status missing(const struct shapes *s, const char *ours, vit_error *why) {
@@ -117,22 +122,72 @@ static bool given_pair(const struct shapes *s, const char *key, size_t out[2]) {
     return true;
 }
 
-/* The shape (D,C,P,Q) tells all sizes. A matrix (D,P·P·C) is taken for one of three channels if P
- * is then a whole number, else for one of a single channel. */
-static vit_status infer_patches(struct inferred *c, const struct shapes *s, vit_error *why) {
+#define ROTARY "rotary (DINOv3, PE) is not known yet"
+
+/* Whether a part of the name begins as code names tables of rotary positions. */
+static bool names_rotary(const struct st_tensor *t) {
+    static const char words[][9] = {"rope", "rotary", "freqs", "inv_freq", "periods"};
+    for (size_t at = 0; at < t->name_size; at++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if ((at == 0 || t->name[at - 1] == '.') &&
+                !strncmp(t->name + at, words[i], strlen(words[i])))
+                return true;
+    return false;
+}
+
+/* Refuses models with rotary positions, whose other tensors are named and shaped like those of
+ * models that are known here. timm's DINOv3 has scales named gamma_1 and no positions. A Perception
+ * Encoder has CLIP's norm before the blocks. In timm's code it also has what no CLIP has, or no
+ * last norm. In facebook's code it has a probe, or lacks the projection that every CLIP has. */
+static vit_status refuse_rotary(const struct shapes *s, vit_error *why) {
+    bool timm = names_are_timms(s->names), clip = names_habits(s->names)->projects;
+    const struct st_tensor *pre = timm || clip ? tensor(s, "norm_pre.weight") : NULL;
+    const struct st_tensor *scales = timm ? tensor(s, "blocks.0.gamma_1") : NULL;
+    bool whole = clip ? has(s, "head.weight") && !has(s, "attn_pool.probe")
+                      : !scales && !has(s, "attn_pool.latent") &&
+                            (has(s, "norm.weight") || has(s, "fc_norm.weight"));
+    bool placed = has(s, "pos_embed") || has(s, "blocks.0.attn.relative_position_bias_table");
+    const struct st_tensor *found = pre && !whole ? pre : placed ? NULL : scales;
+    for (size_t i = 0; i < s->st->count && !found; i++)
+        if (names_rotary(&s->st->tensors[i]) && !names_ignore(s->names, &s->st->tensors[i]))
+            found = &s->st->tensors[i];
+    if (!found) return VIT_OK;
+    return vit_fail(why, VIT_BAD_TENSOR,
+                    "tensor \"%t\": is of a model with rotary positions; " ROTARY, found->name,
+                    found->name_size);
+}
+
+/* A matrix (D,C·P·Q) tells neither C nor (P,Q). It is taken for one of three channels if P = Q is
+ * then a whole number, else for one of a single channel. */
+static void infer_linear_patches(struct inferred *c, struct assumed *assumed,
+                                 const struct shapes *s, size_t pixels) {
+    bool known = given_size(s, "channels", &c->channels);
+    if (given_pair(s, "patch_size", c->patch)) {
+        size_t area = c->patch[0] * c->patch[1];
+        if (!known && pixels % area == 0) c->channels = pixels / area;
+        return;
+    }
+    for (size_t C = 3; !known && C <= 3; C -= 2) /* 3, then 1 */
+        if (pixels % C == 0 && root_of(pixels / C)) c->channels = C, known = true;
+    if (known) c->patch[0] = c->patch[1] = root_of(pixels / c->channels);
+    assume(assumed, s, "channels");
+    assume(assumed, s, "patch_size");
+}
+
+/* The shape (D,C,P,Q) tells all sizes. */
+static vit_status infer_patches(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                                vit_error *why) {
     const struct st_tensor *t = tensor(s, "patch_embed.proj.weight");
     if (!t) return missing(s, "patch_embed.proj.weight", why);
     c->width = t->rank ? t->shape[0] : 0;
     if (t->rank == 4) {
+        bool told = given_size(s, "channels", &c->channels) && c->channels == t->shape[1];
+        if (!told && is_channels_last(t)) return refuse_channels_last(t, why);
         c->channels = t->shape[1], c->patch[0] = t->shape[2], c->patch[1] = t->shape[3];
         given_pair(s, "patch_size", c->patch); /* after a stem it is not the tensor's */
         return VIT_OK;
     }
-    bool known = given_size(s, "channels", &c->channels);
-    for (size_t C = 3; t->rank == 2 && !known && C <= 3; C -= 2) /* 3, then 1 */
-        if (t->shape[1] % C == 0 && root_of(t->shape[1] / C)) c->channels = C, known = true;
-    if (t->rank == 2 && known && c->channels)
-        c->patch[0] = c->patch[1] = root_of(t->shape[1] / c->channels);
+    if (t->rank == 2) infer_linear_patches(c, assumed, s, t->shape[1]);
     if (given_pair(s, "patch_size", c->patch) || c->patch[0]) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
                     "config: patch_size: tell [rows, columns]; tensor \"%t\" of shape %d does not",
@@ -154,7 +209,8 @@ static void infer_prefix(struct inferred *c, const struct shapes *s) {
 }
 
 /* Takes the positions for those of a square of patches, with or without rows for the prefix. */
-static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_error *why) {
+static vit_status infer_image(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                              vit_error *why) {
     if (given_pair(s, "image_size", c->image)) return VIT_OK;
     size_t rows = vectors_of(s, "pos_embed", c->width);
     size_t extra = c->class_tokens + c->distillation_tokens;
@@ -162,12 +218,13 @@ static vit_status infer_image(struct inferred *c, const struct shapes *s, vit_er
     for (size_t i = 0, side; i < sizeof extras / sizeof *extras; i++) {
         if (rows <= extras[i] || !(side = root_of(rows - extras[i]))) continue;
         c->image[0] = side * c->patch[0], c->image[1] = side * c->patch[1];
+        if (guesses(s, GUESS_IMAGE_SIZE)) assume(assumed, s, "image_size");
         return VIT_OK;
     }
     return vit_fail(why, VIT_BAD_CONFIG,
                     "config: image_size: tell [rows, columns]; %z positions for patches of %d "
-                    "pixels do not",
-                    rows, c->patch, (size_t)2);
+                    "pixels do not%s",
+                    rows, c->patch, (size_t)2, rows ? "" : "; " ROTARY);
 }
 
 static bool is_bare(const struct shapes *s) {
@@ -176,6 +233,7 @@ static bool is_bare(const struct shapes *s) {
 
 /* → how many heads published models of this width have; 0: the config must tell it. */
 static size_t usual_heads(const struct published *models, size_t width) {
+    if (!models) return 0;
     for (; models->width; models++)
         if (models->width == width) return models->heads;
     return width % 64 ? 0 : width / 64;
@@ -211,7 +269,7 @@ static vit_status infer_heads(struct inferred *c, struct assumed *assumed, const
     if (!c->heads) {
         c->heads = usual_heads(names_habits(s->names)->heads, width);
         if (!c->heads) return ask_heads(width, why);
-        assume(assumed, "heads");
+        assume(assumed, s, "heads");
     }
     if (width % c->heads)
         return vit_fail(why, VIT_BAD_CONFIG, "config: heads: expected a divisor of %z, got %z",
@@ -220,9 +278,15 @@ static vit_status infer_heads(struct inferred *c, struct assumed *assumed, const
     return VIT_OK;
 }
 
+static bool pools_patches(const struct shapes *s, const struct inferred *c) {
+    struct json pool;
+    return json_get(s->given, "pool", &pool) ? !json_is(&pool, "class") : strcmp(c->pool, "class");
+}
+
 /* In vit-pytorch a class token of rank 2 means that the head reads it. An older version has a class
  * token, of rank 3, also in models that pool by a mean, and it is part of that mean. */
-static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_error *why) {
+static vit_status infer_pool(struct inferred *c, struct assumed *assumed, const struct shapes *s,
+                             vit_error *why) {
     const struct habits *habits = names_habits(s->names);
     const struct st_tensor *head = tensor(s, "head.weight"), *token = tensor(s, "cls_token");
     bool mean = habits->mean || has(s, "fc_norm.weight");
@@ -241,6 +305,9 @@ static vit_status infer_pool(struct inferred *c, const struct shapes *s, vit_err
         return ask("pool_prefix", "true or false, whether the prefix is pooled too", why);
     if (both && c->registers && !is_given(s, "pool_prefix"))
         return ask("pool_prefix", "true or false, whether registers are in the mean", why);
+    if (!guesses(s, GUESS_POOL) || both || has(s, "attn_pool.latent")) return VIT_OK;
+    assume(assumed, s, "pool");
+    if (prefix && pools_patches(s, c)) assume(assumed, s, "pool_prefix");
     return VIT_OK;
 }
 
@@ -259,12 +326,13 @@ static vit_status infer_words(struct inferred *c, struct assumed *assumed, const
         *words[i].word = words[i].habit;
     }
     c->norm_eps = habits->norm_eps;
-    if (habits->gelu_assumed && !is_given(s, "activation")) assume(assumed, "activation");
+    if (guesses(s, GUESS_NORM)) assume(assumed, s, "norm");
+    if (guesses(s, GUESS_NORM_EPS)) assume(assumed, s, "norm_eps");
+    if (guesses(s, GUESS_ACTIVATION)) assume(assumed, s, "activation");
     const struct st_tensor *patches = tensor(s, "patch_embed.proj.weight");
     if (!patches || patches->rank != 2) return VIT_OK;
     c->patch_order = habits->unfolds ? "channels_first" : "channels_last";
-    if (habits->unfolds && c->channels > 1 && !is_given(s, "patch_order"))
-        assume(assumed, "patch_order");
+    if (habits->unfolds && c->channels > 1) assume(assumed, s, "patch_order");
     return VIT_OK;
 }
 
@@ -276,9 +344,22 @@ static void infer_biases(struct inferred *c, const struct shapes *s) {
     c->no_head_bias = (norm_pre || habits->projection != PROJECTION_NONE) && !has(s, "head.bias");
 }
 
+/* timm's rotary models with learned positions have DeiT III's tensors, named as facebook does. */
+static vit_status infer_position(struct inferred *c, struct assumed *assumed,
+                                 const struct shapes *s, vit_error *why) {
+    c->position = "learned";
+    if (has(s, "pos_embed")) {
+        if (has(s, "blocks.0.gamma_1")) assume(assumed, s, "position");
+        return VIT_OK;
+    }
+    if (is_given(s, "position")) return VIT_OK;
+    return vit_fail(why, VIT_BAD_CONFIG,
+                    "config: position: tell none, sincos1d, sincos2d or relative; nothing in this "
+                    "file does; " ROTARY);
+}
+
 static void infer_kinds(struct inferred *c, const struct shapes *s) {
     c->final_norm = has(s, "fc_norm.weight") || has(s, "norm.weight");
-    c->position = has(s, "pos_embed") ? "learned" : "none";
     c->qkv_bias = has(s, "blocks.0.attn.qkv.bias");
     c->qk_norm = has(s, "blocks.0.attn.q_norm.weight");
     c->layer_scale = has(s, "blocks.0.ls1.gamma");
@@ -288,9 +369,11 @@ static void infer_kinds(struct inferred *c, const struct shapes *s) {
 
 static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const struct shapes *s,
                               vit_error *why) {
-    vit_status status = infer_patches(c, s, why);
+    vit_status status = refuse_rotary(s, why);
+    if (!status) status = infer_patches(c, assumed, s, why);
     if (!status) infer_prefix(c, s);
-    if (!status) status = infer_image(c, s, why);
+    if (!status) status = infer_image(c, assumed, s, why);
+    if (!status) status = infer_position(c, assumed, s, why);
     if (!status) status = infer_heads(c, assumed, s, why);
     c->depth = depth_of(s);
     c->mlp_width = rows_of(s, "blocks.0.mlp.fc1.weight");
@@ -299,7 +382,7 @@ static vit_status infer_sizes(struct inferred *c, struct assumed *assumed, const
     if (head && head->rank > transposed) c->classes = head->shape[transposed];
     if (!status && c->mlp_width == 0) status = missing(s, "blocks.0.mlp.fc1.weight", why);
     if (!status && c->depth == 0) status = missing(s, "blocks.0.norm1.weight", why);
-    if (!status) status = infer_pool(c, s, why);
+    if (!status) status = infer_pool(c, assumed, s, why);
     if (!status) infer_kinds(c, s);
     return status;
 }

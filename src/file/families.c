@@ -199,15 +199,22 @@ static const struct published HEADS_64[] = {{0, 0}}, USUAL_HEADS[] = {HEADS, {0,
     "vision_model.encoder.layers.0.self_attn.q_proj.weight\n"                                      \
     "encoder.layers.0.self_attn.q_proj.weight\n"
 
+#define GUESSES_OF_TRANSFORMERS (GUESS_IMAGE_SIZE | GUESS_NORM_EPS | GUESS_ACTIVATION)
+#define GUESSES_OF_OPEN_CLIP (GUESSES_OF_TRANSFORMERS | GUESS_POOL)
+#define GUESSES_OF_TIMM (GUESSES_OF_OPEN_CLIP | GUESS_NORM) /* its ResPostBlock has norm1, too */
+
 #define HABITS_OF_TIMM .norm = "pre", .norm_eps = "1e-6", .activation = "gelu"
 #define HABITS_OF_TIMMS_CLIP                                                                       \
-    .norm = "pre", .norm_eps = "1e-5", .activation = "gelu or quick_gelu", .heads = USUAL_HEADS
+    .norm = "pre", .norm_eps = "1e-5", .activation = "gelu or quick_gelu", .heads = USUAL_HEADS,   \
+    .guesses = GUESSES_OF_TIMM
 #define HABITS_OF_TIMMS_SIGLIP                                                                     \
-    .norm = "pre", .norm_eps = "1e-6", .activation = "gelu or gelu_tanh", .heads = SIGLIPS_HEADS
+    .norm = "pre", .norm_eps = "1e-6", .activation = "gelu or gelu_tanh", .heads = SIGLIPS_HEADS,  \
+    .guesses = GUESSES_OF_TIMM
 #define HABITS_OF_CLIP                                                                             \
     .norm = "pre", .norm_eps = "1e-5", .activation = "quick_gelu", .heads = USUAL_HEADS
 #define HABITS_OF_SIGLIP                                                                           \
-    .norm = "pre", .norm_eps = "1e-6", .activation = "gelu_tanh", .heads = SIGLIPS_HEADS
+    .norm = "pre", .norm_eps = "1e-6", .activation = "gelu_tanh", .heads = SIGLIPS_HEADS,          \
+    .guesses = GUESSES_OF_TRANSFORMERS
 
 const struct family vit_families[] = {
     {"open_clip with timm's CLIP",
@@ -244,14 +251,15 @@ const struct family vit_families[] = {
      false,
      TIMM,
      TIMM_IGNORED,
-     {HABITS_OF_TIMM, .prefixless = "gelu or gelu_tanh", .shared = true, .heads = TIMMS_HEADS}},
+     {HABITS_OF_TIMM, .guesses = GUESSES_OF_TIMM, .prefixless = "gelu or gelu_tanh", .shared = true,
+      .heads = TIMMS_HEADS}},
     {"DINOv2 in chunks",
      "blocks.0.0.attn.qkv.weight\n",
      "",
      false,
      CHUNKS,
      TIMM_IGNORED,
-     {HABITS_OF_TIMM, .heads = USUAL_HEADS}},
+     {HABITS_OF_TIMM, .heads = USUAL_HEADS, .guesses = GUESS_IMAGE_SIZE}},
     {"transformers' DINOv2",
      ANCHOR_OF_VIT,
      "encoder.layer.0.norm1.weight\n",
@@ -261,6 +269,7 @@ const struct family vit_families[] = {
      {.norm = "pre",
       .norm_eps = "1e-6",
       .activation = "gelu",
+      .guesses = GUESSES_OF_TRANSFORMERS,
       .heads = USUAL_HEADS,
       .squares = true,
       .resize = VIT_RESIZE_PLAIN}},
@@ -273,6 +282,7 @@ const struct family vit_families[] = {
      {.norm = "pre",
       .norm_eps = "1e-12",
       .activation = "gelu",
+      .guesses = GUESSES_OF_TRANSFORMERS,
       .heads = USUAL_HEADS,
       .resize = VIT_RESIZE_PLAIN}},
     {"transformers' CLIPForImageClassification",
@@ -281,7 +291,8 @@ const struct family vit_families[] = {
      true,
      CLIP_CLASSIFIER,
      TOWERS_IGNORED "post_layernorm.\n",
-     {HABITS_OF_CLIP, .mean = true, .resize = VIT_RESIZE_PLAIN}},
+     {HABITS_OF_CLIP, .guesses = GUESSES_OF_TRANSFORMERS, .mean = true,
+      .resize = VIT_RESIZE_PLAIN}},
     {"transformers' SiglipForImageClassification",
      ANCHOR_OF_TOWER,
      "classifier.weight\n",
@@ -295,7 +306,8 @@ const struct family vit_families[] = {
      true,
      CLIP,
      TOWERS_IGNORED,
-     {HABITS_OF_CLIP, .resize = VIT_RESIZE_PLAIN, .projection = PROJECTION_HEAD}},
+     {HABITS_OF_CLIP, .guesses = GUESSES_OF_TRANSFORMERS, .resize = VIT_RESIZE_PLAIN,
+      .projection = PROJECTION_HEAD}},
     {"transformers' SigLIP",
      ANCHOR_OF_TOWER,
      "embeddings.patch_embedding.weight\n",
@@ -309,7 +321,7 @@ const struct family vit_families[] = {
      true,
      OPEN_CLIP,
      OPEN_CLIP_IGNORED,
-     {HABITS_OF_CLIP, .gelu_assumed = true, .head_transposed = true,
+     {HABITS_OF_CLIP, .guesses = GUESSES_OF_OPEN_CLIP, .projects = true, .head_transposed = true,
       .projection = PROJECTION_HEAD}},
     {"OpenAI's CLIP and open_clip, the vision tower alone",
      "transformer.resblocks.0.attn.in_proj_weight\n",
@@ -317,7 +329,7 @@ const struct family vit_families[] = {
      true,
      OPEN_CLIP,
      "",
-     {HABITS_OF_CLIP, .gelu_assumed = true, .head_transposed = true,
+     {HABITS_OF_CLIP, .guesses = GUESSES_OF_OPEN_CLIP, .projects = true, .head_transposed = true,
       .projection = PROJECTION_HEAD}},
     {"torchvision",
      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight\n",
@@ -336,7 +348,12 @@ const struct family vit_families[] = {
      false,
      VIT_PYTORCH,
      "",
-     {.norm = "pre", .norm_eps = "1e-5", .activation = "gelu", .heads = HEADS_64, .bare = true}},
+     {.norm = "pre",
+      .norm_eps = "1e-5",
+      .activation = "gelu",
+      .guesses = GUESS_IMAGE_SIZE | GUESS_ACTIVATION,
+      .heads = HEADS_64,
+      .bare = true}},
     {"torch.nn.TransformerEncoder",
      "layers.0.self_attn.in_proj_weight\n",
      "",
@@ -346,7 +363,7 @@ const struct family vit_families[] = {
      {.norm = "pre or post",
       .norm_eps = "1e-5",
       .activation = "relu or gelu",
-      .heads = USUAL_HEADS,
+      .guesses = GUESS_IMAGE_SIZE | GUESS_NORM_EPS | GUESS_POOL,
       .unfolds = true}},
 };
 

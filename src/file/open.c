@@ -373,6 +373,14 @@ static vit_status find_config(vit_loader *l, struct names *names, struct assumed
     return config_parse(&l->config, l->json, l->json_size, &l->why);
 }
 
+/* Reports what was guessed of learned positions whose grid is not the image's. */
+static void assume_resizing(struct assumed *assumed, const vit_config *c,
+                            const struct habits *habits) {
+    if (!c->resize) assumed->keys[assumed->count++] = "position_resize"; /* timm's way */
+    if (habits->guesses & GUESS_IMAGE_SIZE && !habits->squares && !c->position_size[0])
+        assumed->keys[assumed->count++] = "position_size"; /* a square */
+}
+
 /* Makes the model last, so that it lies above all temporary memory on the heap. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
@@ -382,8 +390,10 @@ static vit_status open_model(vit_loader *l) {
     struct assumed assumed = {.count = 0};
     vit_status status = find_config(l, &names, &assumed);
     if (!status) status = weights_read_config(&config, &l->st, &names, &l->config, why);
-    if (!status && !l->ours && !config.resize && weights_resize_positions(&config))
-        assumed.keys[assumed.count++] = "position_resize"; /* timm's way */
+    if (!status && !l->ours && weights_resize_positions(&config))
+        assume_resizing(&assumed, &config, names_habits(&names));
+    if (!status && config.classes == 1 && !json_get(&l->config, "problem_type", &value))
+        assumed.keys[assumed.count++] = "problem_type";
     if (!status) status = check_made(l, &config, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);

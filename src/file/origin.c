@@ -14,7 +14,7 @@
 #include "safetensors.h"
 #include "vit.h"
 
-enum { ROOM = 256 }; /* bytes, without the names of skipped tensors */
+enum { ROOM = 512 }; /* bytes, without the names of skipped tensors */
 
 static size_t escaped_size(const char *text, size_t size) {
     char escaped[JSON_ESCAPED];

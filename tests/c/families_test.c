@@ -273,17 +273,22 @@ TEST("a tensor that is missing, left over or misshapen is named as its own code 
     }
 }
 
-/* Infers a config from the tensors of a timm model of width D. */
-static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
+enum { TIMMS, ENCODERS, FAMILIES };
+
+/* Infers a config from the tensors of a model of width D. */
+static vit_status config_of_width(vit_config *c, int family, size_t D, const char *config,
+                                  vit_error *why) {
+    static const char *const names_of[FAMILIES][6] = {
+        {"cls_token", "patch_embed.proj.weight", "pos_embed", "blocks.0.norm1.weight",
+         "blocks.0.attn.qkv.weight", "blocks.0.mlp.fc1.weight"},
+        {"cls_token", "patch_embed.weight", "pos_embed", "layers.0.norm1.weight",
+         "layers.0.self_attn.in_proj_weight", "layers.0.linear1.weight"}};
+    const char *const *name = names_of[family];
     const struct {
         const char *name;
         size_t rows, columns;
-    } tensors[] = {{"cls_token", 1, D},
-                   {"patch_embed.proj.weight", D, 196},
-                   {"pos_embed", 257, D},
-                   {"blocks.0.norm1.weight", 1, D},
-                   {"blocks.0.attn.qkv.weight", 3 * D, D},
-                   {"blocks.0.mlp.fc1.weight", 4 * D, D}};
+    } tensors[] = {{name[0], 1, D}, {name[1], D, 196},   {name[2], 257, D},
+                   {name[3], 1, D}, {name[4], 3 * D, D}, {name[5], 4 * D, D}};
     char header[1024] = "{";
     size_t count = sizeof tensors / sizeof *tensors, at = 0, size;
     for (size_t i = 0; i < count; i++) {
@@ -298,10 +303,10 @@ static vit_status config_of_width(vit_config *c, size_t D, vit_error *why) {
     struct names names;
     char *json = NULL;
     struct assumed assumed;
-    const struct json nothing = {"{}", 2, JSON_OBJECT};
+    const struct json given = {config, strlen(config), JSON_OBJECT};
     vit_status status = st_open(&st, header, strlen(header), at, why);
     if (!status && !names_find(&names, &st, why)) status = VIT_BAD_TENSOR;
-    if (!status) status = infer_config(&json, &size, &assumed, &names, &st, &nothing, why);
+    if (!status) status = infer_config(&json, &size, &assumed, &names, &st, &given, why);
     if (!status) status = vit_config_read(c, json, size, why);
     free(json);
     st_close(&st);
@@ -320,9 +325,20 @@ TEST("without a config, the number of heads is the one that models of this width
     for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS; i++) {
         vit_config c = {0};
         vit_error why = {""};
-        vit_status status = config_of_width(&c, MODELS[i].width, &why);
+        vit_status status = config_of_width(&c, TIMMS, MODELS[i].width, "{}", &why);
         CHECK(!status && c.heads == MODELS[i].heads && c.width == MODELS[i].width,
               "%s: %zu heads: %s", MODELS[i].model, c.heads, why.text);
+    }
+}
+
+TEST("the heads of a torch.nn.TransformerEncoder are asked for, whatever its width") {
+    for (size_t width = 64; width <= 1280; width += 64) {
+        vit_config c = {0};
+        vit_error why = {""};
+        const char *config = "{\"norm\":\"pre\",\"activation\":\"gelu\"}";
+        vit_status status = config_of_width(&c, ENCODERS, width, config, &why);
+        CHECK(status == VIT_BAD_CONFIG && strstr(why.text, "config: heads: tell "), "width %zu: %s",
+              width, why.text);
     }
 }
 

@@ -24,25 +24,43 @@ TEST("a model's origin tells its family, what was assumed and what was skipped")
          "{\"family\":\"torchvision\",\"projection\":null,\"assumed\":[],\"skipped\":[]}"},
         {"families/open_clip_alone", "{\"heads\":2}",
          "{\"family\":\"OpenAI's CLIP and open_clip, the vision tower alone\","
-         "\"projection\":\"head\",\"assumed\":[\"activation\"],\"skipped\":[]}"},
+         "\"projection\":\"head\",\"assumed\":[\"image_size\",\"pool\",\"norm_eps\","
+         "\"activation\"],\"skipped\":[]}"},
         {"families/clip_classifier", "{\"heads\":2}",
          "{\"family\":\"transformers' CLIPForImageClassification\",\"projection\":null,"
-         "\"assumed\":[],\"skipped\":[\"vision_model.post_layernorm.weight\"]}"},
+         "\"assumed\":[\"image_size\",\"norm_eps\",\"activation\"],"
+         "\"skipped\":[\"vision_model.post_layernorm.weight\"]}"},
         {"families/siglip", "{\"heads\":2}",
-         "{\"family\":\"transformers' SigLIP\",\"projection\":\"pooled\",\"assumed\":[],"
+         "{\"family\":\"transformers' SigLIP\",\"projection\":\"pooled\","
+         "\"assumed\":[\"image_size\",\"norm_eps\",\"activation\"],"
          "\"skipped\":[\"logit_scale\",\"logit_bias\"]}"},
         {"families/encoder_unfolded", "{\"heads\":2,\"norm\":\"pre\",\"activation\":\"gelu\"}",
          "{\"family\":\"torch.nn.TransformerEncoder\",\"projection\":null,"
-         "\"assumed\":[\"patch_order\"],\"skipped\":[]}"},
+         "\"assumed\":[\"channels\",\"patch_size\",\"image_size\",\"pool\",\"norm_eps\","
+         "\"patch_order\"],\"skipped\":[]}"},
         {"families/vit_of_another_grid",
          "{\"heads\":2,\"image_size\":[8,16],\"position_size\":[8,20]}",
          "{\"family\":\"transformers' ViT, DeiT, ViT-MAE and ViT-MSN\",\"projection\":null,"
+         "\"assumed\":[\"norm_eps\",\"activation\"],\"skipped\":[]}"},
+        {"families/vit_of_another_grid",
+         "{\"heads\":2,\"image_size\":[8,16],\"position_size\":[8,20],\"norm_eps\":1e-12,"
+         "\"activation\":\"gelu\"}",
+         "{\"family\":\"transformers' ViT, DeiT, ViT-MAE and ViT-MSN\",\"projection\":null,"
          "\"assumed\":[],\"skipped\":[]}"},
+        {"families/vit_pytorch_one_head", "{\"pool\":\"class\"}",
+         "{\"family\":\"vit-pytorch\",\"projection\":null,\"assumed\":[\"channels\",\"patch_size\","
+         "\"image_size\",\"activation\"],\"skipped\":[]}"},
+        {"families/timm_mean_of_all", "{\"heads\":2}",
+         "{\"family\":\"timm\",\"projection\":null,\"assumed\":[\"image_size\",\"pool\","
+         "\"pool_prefix\",\"norm\",\"norm_eps\",\"activation\"],\"skipped\":[\"n_averaged\"]}"},
         {"families/deit3", "{\"heads\":2,\"image_size\":[8,8]}",
-         "{\"family\":\"timm\",\"projection\":null,\"assumed\":[],\"skipped\":[]}"},
+         "{\"family\":\"timm\",\"projection\":null,\"assumed\":[\"position\",\"pool\",\"norm\","
+         "\"norm_eps\","
+         "\"activation\",\"position_size\"],\"skipped\":[]}"},
         {"families/timm_max", "{\"heads\":2,\"pool\":\"max\",\"image_size\":[8,8]}",
-         "{\"family\":\"timm\",\"projection\":null,\"assumed\":[\"position_resize\"],"
-         "\"skipped\":[]}"},
+         "{\"family\":\"timm\",\"projection\":null,\"assumed\":[\"pool_prefix\",\"norm\",\"norm_"
+         "eps\","
+         "\"activation\",\"position_resize\",\"position_size\"],\"skipped\":[]}"},
         {"pre_gelu_learned", NULL,
          "{\"family\":\"vitrine\",\"projection\":null,\"assumed\":[],\"skipped\":[]}"},
     };

@@ -76,7 +76,7 @@ test("the command info prints a model's family, config, assumed keys and skipped
   const { code, stdout, stderr } = await run(["info", "--config", '{"heads": 2}', clip]);
   assert.deepEqual([code, stderr], [0, ""]);
   const lines = stdout.split("\n");
-  assert.deepEqual(lines.slice(0, 2), ["family: OpenAI's CLIP and open_clip", "assumed: activation"]);
+  assert.deepEqual(lines.slice(0, 2), ["family: OpenAI's CLIP and open_clip", "assumed: image_size, pool, norm_eps, activation"]);
   assert.match(lines[2], /^skipped: .*, .*, .*, .* and \d+ more$/);
   assert.ok(lines.includes('activation: "quick_gelu"') && lines.includes("heads: 2"));
   const { family, assumed, skipped, config } = json(await run(["info", "--json", "--model", checkpoint(here)]));
@@ -114,9 +114,27 @@ test("the command tells the assumed config keys on stderr", { skip }, async (t) 
   const here = folder(t);
   const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
   const photo = here.write("a.png", await png(picture(8, 8, 3)));
-  const told = await run(["embed", "--json", ...args, photo]);
-  assert.equal(told.stderr, "vitrine: assumed heads: 1; the files do not say, set it with --config\n");
-  assert.equal((await run(["embed", "--json", "--config", '{"heads": 1}', ...args, photo])).stderr, "");
+  const prepare = { kind: "photo", resize: null, mean: [0, 0, 0], std: [1, 1, 1] };
+  const embed = (config) => run(["embed", "--json", "--config", JSON.stringify(config), ...args, photo]);
+  assert.equal((await embed({ prepare })).stderr, "vitrine: assumed heads: 1; the files do not say, set it with --config\n");
+  assert.equal((await embed({ prepare, heads: 1 })).stderr, "");
+  assert.match((await embed({ heads: 1 })).stderr, /a\.png: .*no `prepare` that says how pixels become its image/);
+});
+
+test("the command prints each label's own probability, or a regression's value", { skip }, async (t) => {
+  const here = folder(t);
+  const photo = here.write("a.png", await png(picture(20, 16, 3)));
+  for (const problem_type of ["single_label_classification", "multi_label_classification", "regression"]) {
+    const model = checkpoint(here, { config: { problem_type } });
+    const args = ["classify", "--top", "7", "--variant", variant, "--model", model];
+    const [{ classes, problemType }] = json(await run([...args, "--json", photo]));
+    const all = classes.map(({ p }) => p);
+    assert.equal(problemType, problem_type);
+    assert.equal(Math.abs(all.reduce((a, b) => a + b) - 1) < 1e-9, problem_type.startsWith("single"));
+    assert.equal(all.every((p) => p > 0 && p < 1), problem_type !== "regression", String(all));
+    const { stdout } = await run([...args, photo]);
+    assert.deepEqual(stdout.trim().split("\n").map((line) => line.split("\t")[2]), all.map((p) => p.toFixed(4)));
+  }
 });
 
 test("without sharp the command's error says how to install it", async (t) => {

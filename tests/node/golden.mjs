@@ -24,6 +24,14 @@ export function ownConfig(name) {
   return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
 }
 
+/** The case of a folder of the data's `families` or `wanted`; `source` is what to load. */
+export function caseOf(folder, name) {
+  const { load, config, ...rest } = JSON.parse(readFileSync(join(folder, name, "case.json"), "utf8"));
+  const told = { ...config, ...(name.startsWith("torch_encoder") && { heads: 2 }) }; // its file does not tell
+  const weights = join(folder, name, load);
+  return { ...rest, source: Object.keys(told).length > 0 ? { weights, config: told } : weights };
+}
+
 /** The names of all golden models. */
 export const names = readdirSync(folder)
   .filter((name) => name.endsWith(".golden.safetensors"))

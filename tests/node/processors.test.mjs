@@ -40,9 +40,13 @@ test("a processor's size of one number is the shorter side or a square, by the p
   assert.deepEqual(await of(undefined, {}), [[16, 16], 12]); // the config's model_type tells ViT
 });
 
-test("a processor's size of one number is asked for if no file tells the processor's class", async () => {
+test("a processor's class is asked for if no file tells it and something depends on it", async () => {
   const ours = { heads: 2 };
-  await refused({ size: 12 }, /^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether size 12 .*; nothing here does$/, ours);
+  const { image_mean, image_std } = PREPROCESSOR;
+  const whole = { image_mean, image_std, resample: 3, do_center_crop: false };
+  const asks = (what) => new RegExp(`^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether ${what}.*; nothing here does$`);
+  await refused({ ...whole, size: 12 }, asks("size 12"), ours);
+  await refused({ size: { height: 12, width: 12 } }, asks("image_mean is the default"), ours);
   const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
   assert.deepEqual(told.resize, SIZE);
   assert.deepEqual((await prepared({ ...whole, size: { height: 12, width: 12 } }, ours)).resize, SIZE);

@@ -7,7 +7,7 @@ import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
 import { BARS, bars, KINDS, SIDE, values } from "./bars.mjs";
-import { modelBytes, shared } from "./golden.mjs";
+import { caseOf, modelBytes, shared } from "./golden.mjs";
 import { during, rejects, variants, ways } from "./support.mjs";
 
 /** Enough to learn the task of bars. */
@@ -220,10 +220,8 @@ describe("checkpoints of other code, which learn nothing", () => {
   test("stay the models that they are, or are refused by the reason", { skip }, async (t) => {
     let same = 0;
     for (const name of cases) {
-      const { load: file, config, expect } = JSON.parse(readFileSync(join(folder, name, "case.json"), "utf8"));
+      const { source: from, expect } = caseOf(folder, name);
       if (expect === "refused") continue;
-      const weights = join(folder, name, file);
-      const from = config ? { weights, config } : weights;
       const before = await Vit.load(from);
       made.push(before);
       const { channels, image_size: [height, width], classes, prepare } = before.config;

@@ -78,7 +78,8 @@ test("timm's architecture tells heads, if the width is the published one, activa
     ["test_vit", 64, 2], ["test_vit2", 64, 2], ["test_vit3", 96, 3], ["vit_so150m2_patch16_reg1_gap_256", 832, 13],
     ["vit_huge_patch14_clip_quickgelu_224", 1280, 16, "quick_gelu", 1e-5], ["vit_gigantic_patch14_clip_224", 1664, 16, "gelu", 1e-5],
     ["vit_giantopt_patch16_siglip_256", 1536, 16, "gelu_tanh"], ["vit_so400m_patch14_siglip_224", 1152, 16],
-    ["vit_so400m_patch16_siglip_gap_256", 1152, 16, "gelu_tanh"], ["vit_base_patch16_plus_240", 896, undefined],
+    ["vit_so400m_patch16_siglip_gap_256", 1152, 16, "gelu_tanh"], ["vit_base_patch16_plus_240", 896, 14],
+    ["vit_base_patch16_gap_224", 768, 16], ["vit_base_patch16_gap_224", 384, undefined],
   ]) has(ours({ ...TIMM, architecture, num_features }), { heads, activation, norm_eps, position_resize: "antialias" });
 });
 
@@ -96,7 +97,9 @@ test("timm's model_args override the architecture's values", () => {
 
 test("whether timm pools the prefix is told by model_args, the architecture or a licence", () => {
   has(ours({ ...TIMM, pretrained_cfg: CFG }), { pool_prefix: false });
-  has(ours({ ...TIMM, pretrained_cfg: { ...CFG, license: undefined } }), { pool_prefix: undefined });
+  const old = { ...TIMM, pretrained_cfg: { ...CFG, license: undefined } };
+  has(ours({ ...old, global_pool: "map" }), { pool_prefix: undefined });
+  has(ours({ ...old, global_pool: "avg" }), { pool_prefix: false });
   has(ours({ ...TIMM, model_args: { pool_include_prefix: true } }), { pool_prefix: true });
   has(ours({ ...TIMM, architecture: "test_vit3" }), { pool_prefix: true });
 });

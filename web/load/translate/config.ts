@@ -165,8 +165,10 @@ function ofTimm(config: Json, asks: boolean): Config {
     channels: args.in_chans ?? channels,
     image_size: size,
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
+    norm: "pre", // LAYERS and families.ts refuse other blocks
+    position: args.pos_embed === "none" ? "none" : undefined,
     position_resize: "antialias",
-    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels)),
+    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels, pool)),
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
     prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
@@ -179,7 +181,8 @@ function ofTimm(config: Json, asks: boolean): Config {
  * Before timm 1.0.16, the query of `map` attended to the prefix, too. A config with a licence is of
  * 1.0.21 or newer. Without one the version is unknown, and src/file/complete.c asks if it matters.
  */
-const poolsPatches = ({ license }: Json) => (license ? false : undefined);
+const poolsPatches = ({ license }: Json, pool: unknown) =>
+  license || (pool != null && pool !== "map") ? false : undefined;
 
 /** Labels as a list. They may be given by their numbers, of which some may be missing. */
 function listOf(labels: unknown, count: unknown): unknown {
@@ -226,6 +229,7 @@ function ofOpenClip({ model_cfg, preprocess_cfg }: Json, asks: boolean): Config 
     image_size: size,
     heads: Number(c.width ?? 768) / Number(c.head_width ?? 64),
     pool: meaning("vision_cfg.pool_type", c.pool_type ?? "tok", OPEN_CLIP_POOLS),
+    pool_prefix: false,
     norm_eps: objectOr(c.norm_kwargs, {}).eps ?? 1e-5,
     activation: model.quick_gelu ? "quick_gelu" : tanh ? "gelu_tanh" : "gelu",
     prepare,

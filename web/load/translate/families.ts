@@ -36,20 +36,19 @@ export function expectFamily({ model_type, architecture }: Json, types: readonly
   if (why !== undefined) throw unknown("architecture", name, TIMMS_NAMES, why);
 }
 
-/** The published width and heads, by a part of timm's name, or by the whole name. */
+/** The published width and heads, by the whole of timm's name, or by a part of it. */
 const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
-  test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
+  vit_base_patch16_gap_224: [768, 16], test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
   tiny: [192, 3], wee: [256, 4], xsmall: [256, 4], little: [320, 5], small: [384, 6], medium: [512, 8],
-  mediumd: [512, 8], betwixt: [640, 10], base: [768, 12], so150m2: [832, 13], so150m: [896, 14],
+  mediumd: [512, 8], betwixt: [640, 10], base: [768, 12], plus: [896, 14], so150m2: [832, 13], so150m: [896, 14],
   large: [1024, 16], intern300m: [1024, 16], so400m: [1152, 16], huge: [1280, 16], giant: [1408, 16],
   giantopt: [1536, 16], gigantic: [1664, 16],
 };
 
 /** The heads of timm's architecture; undefined if its width is not the published one. */
 export function headsOf(architecture: string, width: unknown): number | undefined {
-  const word = [architecture, ...architecture.split("_")].find((part) => hasOwn(PUBLISHED, part));
-  const [published, heads] = PUBLISHED[word ?? ""] ?? [];
-  return published === width ? heads : undefined;
+  const words = [architecture, ...architecture.split("_")].filter((word) => hasOwn(PUBLISHED, word));
+  return words.map((word) => PUBLISHED[word]!).find(([published]) => published === width)?.[1];
 }
 
 function unknown(key: string, name: string, known: string, why = ""): Refusal {

@@ -87,14 +87,23 @@ export function prepareOf(p: Json, config: Json = {}): Photo {
   }
   const name = className(p, config);
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
-  if (!name && isLength(p.size)) {
-    const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
-    const what = `tell ${known.replace(/, (?=[^,]*$)/, " or ")}, whether size ${p.size} is of a square`;
-    throw new Refusal(`config: image_processor_type: ${what} or of the shorter side; nothing here does`);
-  }
   const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
-  return { kind: "photo", ...sizes, ...lightOf(p, processor, config), interpolation };
+  const photo: Photo = { kind: "photo", ...sizes, ...lightOf(p, processor, config), interpolation };
+  if (!name) askForClass(p);
+  return photo;
+}
+
+/** Asks for the class of a processor if its file leaves something to it. */
+function askForClass(p: Json): void {
+  const missing = ["size", "image_mean", "image_std", "resample"].find((key) => p[key] == null);
+  if (!missing && !isLength(p.size)) return;
+  const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
+  const what = missing
+    ? `whether ${missing} is the default of one or of another`
+    : `whether size ${p.size as number} is of a square or of the shorter side`;
+  const all = known.replace(/, (?=[^,]*$)/, " or ");
+  throw new Refusal(`config: image_processor_type: tell ${all}, ${what}; nothing here does`);
 }
 
 /** The class, found as by AutoImageProcessor; undefined if neither file names it. */
