@@ -129,9 +129,9 @@
  *
  *   Config    `__metadata__.vitrine` is the config as JSON text, quoted once more. The table in
  *             src/README.md lists its keys. It may hold other keys too, such as the recipe.
- *   Tensors   have timm's names and shapes; src/params.h lists them. dtype F32, F16 and BF16
- *             are read, F32 is written. data_offsets are [begin,end] in the data. Tensors leave
- *             no gaps and do not overlap.
+ *   Tensors   have timm's names and shapes; src/params.h lists them. dtype F64, F32, F16
+ *             and BF16 are read, F32 is written. data_offsets are [begin,end] in the data.
+ *             Tensors leave no gaps and do not overlap.
  *   int8      The matrix NAME (rows,columns) is I8 if NAME.scale (rows), which is F32, stands
  *             beside it. Number [i][j] is then NAME[i][j] · NAME.scale[i]. Either all matrices
  *             of the blocks are I8 or none. Any other I8 matrix becomes floats when it is opened.
