@@ -1,9 +1,11 @@
 /** The options that the calls of vit.ts take, and the results that they give. */
+import { isArray } from "./base/bytes.js";
 import { type Attention, within } from "./attention.js";
 import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
+import type { Fetch } from "./load/source.js";
 import type { WasmFiles, WasmSource } from "./load/build.js";
 import type { Variant } from "./run/module.js";
 import type { Shape } from "./run/wasm.js";
@@ -27,6 +29,12 @@ export interface LoadOptions {
    * warning on the console says why.
    */
   threads?: number;
+  /**
+   * Gets what lies at an address: the weights and their config. It is called like the platform's own
+   * `fetch`, and can send headers, as for a private folder:
+   * `(address, init) => fetch(address, { ...init, headers: { authorization } })`.
+   */
+  fetch?: Fetch;
   /** Aborts the loading. `load` then rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Is called while the weights arrive. The numbers are bytes. `total` is 0 while it is unknown. */
@@ -130,7 +138,7 @@ export interface Embedding {
 }
 
 /** @internal */
-export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress"] as const;
+export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress"] as const;
 /** @internal */
 export const EMBED_OPTIONS = ["attention", "signal"] as const;
 /** @internal */
@@ -214,10 +222,10 @@ function replacements(replace: readonly Replacement[], shape: Shape): Replaced[]
     return PARTS.flatMap((name, part) => {
       const rows = own[name];
       if (rows === undefined) return [];
-      if (rows instanceof Float32Array && rows.length === size && rows.every(Number.isFinite)) {
+      if (isArray(rows, "Float32Array") && rows.length === size && rows.every(Number.isFinite)) {
         return [{ layer, head, part, rows: rows.slice() }];
       }
-      const found = rows instanceof Float32Array && (rows.length === size ? "NaN or infinity" : `${rows.length}`);
+      const found = isArray(rows, "Float32Array") && (rows.length === size ? "NaN or infinity" : `${rows.length}`);
       const what = `a Float32Array of ${size} finite numbers, (T,d)`, got = found || show(rows);
       throw new VitError("bad_argument", `replace.${name}: expected ${what}, got ${got}`);
     });

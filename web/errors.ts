@@ -1,4 +1,5 @@
 export { VitError, type VitErrorCode } from "./vit-error.js";
+import { isA } from "./base/kind.js";
 import { VitError } from "./vit-error.js";
 
 /** A message shows at most this many characters of a value, because one may be a whole file. */
@@ -31,17 +32,20 @@ export function show(value: unknown): string {
 /** @internal The message of anything that can be thrown. */
 export function reason(thrown: unknown): string {
   try {
-    return show(thrown instanceof Error ? thrown.message : thrown);
+    const message = typeof thrown === "object" && thrown !== null && (thrown as { message?: unknown }).message;
+    return show(typeof message === "string" ? message : thrown);
   } catch {
     return kindOf(thrown);
   }
 }
 
-/** Whether a value is a true AbortSignal: an object may only look like one. */
+/** @internal Advice where a value has the right kind and yet cannot be used. */
+export const RAW = "of an object behind a framework's Proxy give the object itself, as Vue's toRaw does";
+
+/** Whether a value is an AbortSignal that can be read: not a Proxy of one. */
 function isSignal(value: unknown): boolean {
   try {
-    Object.getOwnPropertyDescriptor(AbortSignal.prototype, "aborted")!.get!.call(value);
-    return true;
+    return isA(value, "AbortSignal") && typeof value.aborted === "boolean";
   } catch {
     return false;
   }
@@ -72,12 +76,13 @@ export function takeOptions<Options extends object>(
   } catch (cause) {
     throw new VitError("bad_option", `${what}, got one that cannot be read (${reason(cause)})`, { cause });
   }
-  const { signal, onProgress } = own as { signal?: unknown; onProgress?: unknown };
+  const { signal, ...functions } = own as { signal?: unknown; onProgress?: unknown; fetch?: unknown };
   if (signal != null && !isSignal(signal)) {
-    throw new VitError("bad_option", `signal: expected an AbortSignal, got ${kindOf(signal)}`);
+    throw new VitError("bad_option", `signal: expected an AbortSignal, got ${kindOf(signal)}; ${RAW}`);
   }
-  if (onProgress != null && typeof onProgress !== "function") {
-    throw new VitError("bad_option", `onProgress: expected a function, got ${kindOf(onProgress)}`);
+  for (const name of ["onProgress", "fetch"] as const) {
+    if (functions[name] == null || typeof functions[name] === "function") continue;
+    throw new VitError("bad_option", `${name}: expected a function, got ${kindOf(functions[name])}`);
   }
   if (unknown !== undefined) throw new VitError("bad_option", `${what}, got "${cut(unknown)}"`);
   return own as Options;
@@ -101,7 +106,7 @@ export async function guarded<Value>(
     if (isTheirs(cause)) throw cause;
     throw new VitError(
       "bad_argument",
-      `${call}: expected arguments that can be read and copied, got one that cannot (${reason(cause)})`,
+      `${call}: expected arguments that can be read and copied, got one that cannot (${reason(cause)}); ${RAW}`,
       { cause },
     );
   }

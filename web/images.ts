@@ -1,6 +1,7 @@
 import { type Arrays, countOf, isArray } from "./base/bytes.js";
 import { HEAD_BYTES, isHeic } from "./base/heic.js";
-import { hasOwn, kindOf, reason, show, VitError } from "./errors.js";
+import { isA } from "./base/kind.js";
+import { hasOwn, kindOf, RAW, reason, show, VitError } from "./errors.js";
 
 /** A DOM class, or `never` where the program has no DOM types, as in Node. */
 export type Dom<Name extends string> =
@@ -137,14 +138,14 @@ export async function toPicture(
     return await pictureOf(image, shape, name);
   } catch (cause) {
     if (cause instanceof VitError) throw cause;
-    const what = `${name}: expected one that can be read, got one that cannot (${reason(cause)})`;
+    const what = `${name}: expected one that can be read, got one that cannot (${reason(cause)}); ${RAW}`;
     throw new VitError("bad_image", what, { cause });
   }
 }
 
 function pictureOf(image: ImageInput, shape: ImageShape, name: string): Promise<Picture> | Picture {
   if (isArray(image, "Float32Array")) return fromValues(image, shape, name);
-  if (image instanceof Blob) return fromBlob(image, name);
+  if (isA(image, "Blob")) return fromBlob(image, name);
   const kind = kindOf(image);
   if (hasOwn(DRAWABLES, kind)) return fromDrawable(image as CanvasImageSource, kind, name);
   if (typeof image === "object" && image !== null && "strokes" in image) {
@@ -390,14 +391,14 @@ function draw(
     throw new VitError(
       "bad_image",
       `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
-        "wait until it has loaded; close it after the call; an SVG needs a width and a height",
+        "wait until it has loaded, which in jsdom it does not; close it after the call; an SVG needs a width and a height",
     );
   }
   checkSize(width, height, name);
   const across = Math.min(width, MAX_PART_SIDE);
   const down = Math.min(height, Math.floor(MAX_PART / across));
   const context = contextOf(across, down);
-  if (!context) throw new VitError("no_memory", `${name}: expected a canvas of ${across}×${down}, got none`);
+  if (!context) throw new VitError("no_memory", `${name}: expected a canvas of ${across}×${down}, got none; give pixels as {data, width, height}`);
   checkReading(context, name);
   const pixels = new Uint8Array(width * height * 4);
   context.globalCompositeOperation = "copy"; // each part replaces the one before it

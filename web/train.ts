@@ -8,6 +8,7 @@ import type { WeightsSource } from "./load/given.js";
 import type { Source } from "./load/source.js";
 import { takeThreads } from "./load/start.js";
 import { type Piece, viewOf } from "./base/bytes.js";
+import { isA } from "./base/kind.js";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
 import { type Backend, closed } from "./train/engine.js";
@@ -38,7 +39,7 @@ export type TrainerSource =
       readonly training?: Readonly<Record<string, unknown>>;
     };
 
-export interface TrainerOptions extends Pick<LoadOptions, "wasm" | "variant" | "worker" | "threads" | "signal" | "onProgress"> {
+export interface TrainerOptions extends Pick<LoadOptions, "wasm" | "variant" | "worker" | "threads" | "fetch" | "signal" | "onProgress"> {
   /** Decides all random numbers; the recipe's by default. */
   seed?: number;
 }
@@ -75,7 +76,7 @@ export interface RunOptions {
   onStep?: (step: Step) => void;
 }
 
-const OPTIONS = ["wasm", "variant", "worker", "threads", "signal", "onProgress", "seed"] as const;
+const OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "seed"] as const;
 
 /**
  * Trains a Vision Transformer where the library runs: in a tab or in Node, by the same C code as
@@ -324,7 +325,7 @@ export class Trainer {
   /** A Vit that runs the weights as they stand. Training goes on without changing it. */
   async vit(options: LoadOptions = {}): Promise<Vit> {
     const { worker, wasm } = this.#options;
-    const inFolder = (typeof wasm === "string" || wasm instanceof URL) && String(wasm).endsWith("/");
+    const inFolder = (typeof wasm === "string" || isA(wasm, "URL")) && String(wasm).endsWith("/");
     return Vit.load(await this.save(), { ...(worker && { worker }), ...(inFolder && { wasm }), ...options });
   }
 

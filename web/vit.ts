@@ -28,7 +28,7 @@ export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
-export type { Source } from "./load/source.js";
+export type { Fetch, Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
 export { Trace } from "./trace.js";
@@ -95,13 +95,13 @@ export class Vit {
 
   static async #load(
     source: Source | Folder | WeightsSource,
-    { wasm, variant = "auto", worker = false, threads = 1, signal, onProgress }: LoadOptions,
+    { wasm, variant = "auto", worker = false, threads = 1, fetch, signal, onProgress }: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
     takeThreads(threads);
     signal?.throwIfAborted();
     const given = takeWasm(wasm);
-    const taken = await takeSource("load", source, signal);
+    const taken = await takeSource("load", source, signal, fetch);
     let failed = false; // a download may go on after a failure, and its progress is not told
     const progress = (now: number, all: number) => {
       try {

@@ -84,14 +84,14 @@ after(async () => {
  * @param code the address of vit.js, by default on the page's own server.
  * @param lacks names that are removed from the page's global object.
  */
-async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, lacks = [], prepare } = {}) {
+async function attempt(options, { path = "/", code = `${home.address}/dist/vit.js`, model = MODEL, lacks = [], prepare } = {}) {
   const before = async (page) => {
     await prepare?.(page);
     await page.addInitScript((names) => names.forEach((name) => delete globalThis[name]), lacks);
   };
   const { page, close } = await visit(browser, { address: home.address + path, ready: false, before });
   try {
-    return await page.evaluate(run, { code, options, model: MODEL, image: [...image] });
+    return await page.evaluate(run, { code, options, model, image: [...image] });
   } finally {
     await close();
   }
@@ -285,4 +285,107 @@ test("a bundle as a classic script says that it needs the option wasm, and runs 
     assert.match((await classic(way)).error, /^bad_option: wasm: .*without import\.meta\.url.*wasm: "\/vitrine\/"/);
   }
   for (const way of [{}, ...WAYS]) right(await classic({ ...way, wasm: "/dist/" }), way.threads);
+});
+
+/** The code as Next builds it: what lies beside it is an object that is only a path. */
+function pathOnly(code) {
+  const own = function (path) {
+    const url = new URL(path, "x:/");
+    const only = { href: path, pathname: path, origin: "", protocol: "", toString: () => path, toJSON: () => path };
+    for (const [key, value] of Object.entries(only)) Object.defineProperty(url, key, { value });
+    return url;
+  };
+  return `const pathOnly = ${own};\n${code.replace(/new URL\("\.(\/[\w.-]+)", import\.meta\.url\)/g, 'pathOnly("/dist$1")')}`;
+}
+
+test("code whose files have addresses without an origin runs and trains, in workers and by several threads", { skip }, async () => {
+  for (const name of ["vit", "train"]) {
+    const code = pathOnly(String(await readFile(new URL(`dist/${name}.js`, root))));
+    assert.ok(code.split('pathOnly("/dist').length > 5);
+    made.set(`/paths/${name}.js`, code);
+  }
+  const code = `${home.address}/paths/vit.js`;
+  for (const way of [{}, ...WAYS]) right(await attempt(way, { code }), way.threads);
+  const page = await browser.newPage();
+  try {
+    await page.goto(home.address);
+    const trained = await page.evaluate(async () => {
+      const { Trainer } = await import("/paths/train.js");
+      const model = { image_size: [4, 4], patch_size: [4, 4], channels: 1, width: 8, depth: 1, heads: 1, mlp_width: 8, classes: 2, labels: ["a", "b"] };
+      const trainer = await Trainer.create({ recipe: { model, training: { batch: 2 } } }, { worker: true, threads: 2 });
+      await trainer.add([new Float32Array(16), new Float32Array(16).fill(1)], ["a", "b"]);
+      for await (const _ of trainer.run({ epochs: 1 }));
+      const { threads } = trainer;
+      const [{ label }] = (await (await trainer.vit()).classify(new Float32Array(16))).classes;
+      return { threads: threads === Math.min(2, navigator.hardwareConcurrency), label };
+    });
+    assert.ok(trained.threads && ["a", "b"].includes(trained.label), JSON.stringify(trained));
+  } finally {
+    await page.close();
+  }
+});
+
+test("a page that has Node's process but not Node's modules loads as a page", { skip }, async () => {
+  for (const type of ["renderer", undefined]) {
+    const prepare = (page) => page.addInitScript((type) => {
+      globalThis.process = { type, versions: { node: "22.0.0", electron: "39.0.0" } };
+    }, type);
+    for (const way of [{}, ...WAYS]) right(await attempt(way, { prepare }), way.threads);
+  }
+});
+
+test("a sandboxed frame, which has no origin, runs a worker", { skip }, async () => {
+  const page = await browser.newPage();
+  try {
+    await page.goto(home.address);
+    const said = await page.evaluate(({ address, model }) => new Promise((resolve) => {
+      addEventListener("message", ({ data }) => resolve(data));
+      const frame = Object.assign(document.createElement("iframe"), { sandbox: "allow-scripts" });
+      frame.srcdoc = `<script type="module">
+        import { Vit } from "${address}/dist/vit.js";
+        const load = async (code) => {
+          const vit = await Vit.load("${address}${model}", { worker: true, ...code });
+          return (await vit.classify(new Float32Array(784))).classes.length;
+        };
+        const none = load({ wasm: { worker: "${address}/none.js" } }).catch(({ code }) => code);
+        parent.postMessage([origin, await load({}).catch(String), await none], "*");
+      </script>`;
+      document.body.append(frame);
+    }), { address: home.address, model: MODEL });
+    assert.deepEqual(said, ["null", 10, "worker_lost"]);
+  } finally {
+    await page.close();
+  }
+});
+
+test("objects of a frame's realm are taken as the page's own", { skip }, async () => {
+  const page = await browser.newPage();
+  try {
+    await page.goto(home.address);
+    const said = await page.evaluate(async (model) => {
+      const { Vit } = await import("/dist/vit.js");
+      const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
+      const bytes = await (await fetch(model)).arrayBuffer();
+      const image = new frame.Float32Array(784);
+      const { signal } = new frame.AbortController();
+      const module = await frame.WebAssembly.compile(await (await fetch("/dist/vit.simd128.wasm")).arrayBuffer());
+      const file = new frame.File([bytes], "model.safetensors");
+      const transfer = new frame.DataTransfer();
+      transfer.items.add(file);
+      const sources = {
+        Response: await frame.fetch(model), Blob: new frame.Blob([bytes]), buffer: frame.Uint8Array.from(new Uint8Array(bytes)).buffer,
+        URL: new frame.URL(model, location), Request: new frame.Request(model), list: frame.Array.of(file),
+        FileList: transfer.files,
+      };
+      const said = {};
+      for (const [name, source] of Object.entries(sources)) {
+        said[name] = await Vit.load(source, { wasm: module, signal })
+          .then((vit) => vit.classify(image, { signal })).then(({ classes }) => classes.length, String);
+      }
+      return said;
+    }, MODEL);
+    for (const [name, classes] of Object.entries(said)) assert.equal(classes, 10, name);
+  } finally {
+    await page.close();
+  }
 });

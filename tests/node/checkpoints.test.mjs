@@ -1,6 +1,6 @@
 // Checkpoints that other code writes: its configs, its folders, files in several parts.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -248,4 +248,129 @@ test("a contradictory or unknown config key is refused by its name", async (t) =
   await rejects(() => load([new File(["["], "config.json"), new File([weights], "m.safetensors")]), "bad_config", /config\.json/);
   const url = await serve(t, { "/m/config.json": file(json(CONFIG)) });
   await rejects(() => load(url("/m/")), "network", /model\.safetensors/);
+});
+
+// ---- Where a checkpoint's files are ---------------------------------------------
+
+/** The files of a folder by their paths: a config and weights, with as many labels as `labels`. */
+const inFolder = (path, labels = {}) => [
+  [`${path}config.json`, json({ ...CONFIG, id2label: { ...CONFIG.id2label, ...labels } })],
+  [`${path}model.safetensors`, weights],
+];
+
+test("a slash in a query, a fragment or a file's name makes no folder, and one at the path's end does", async (t) => {
+  const served = { "/f/0a1b/?dl=1": file(weights), "/model?sig=ab/": file(weights), "/model": file(weights) };
+  for (const [path, bytes] of inFolder("/m/")) served[path] = served[`${path}?token=1/`] = file(bytes);
+  served["/m/?token=1/"] = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<h1>m/");
+  const url = await serve(t, served);
+  const apart = { heads: 2 };
+  for (const path of ["/f/0a1b/?dl=1", "/model?sig=ab/", "/model#/"]) {
+    await isGolden(await load({ weights: url(path), config: apart }), vit);
+  }
+  for (const path of ["/m/", "/m/#top", "/m/?token=1/"]) {
+    assert.deepEqual((await load(url(path))).config.labels, Object.values(CONFIG.id2label), path);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ["#recycle", "?new", "a?b#c", "50%"]) {
+    const inside = join(folder, name);
+    mkdirSync(inside);
+    for (const [path, bytes] of inFolder("")) writeFileSync(join(inside, path), bytes);
+    const alone = join(inside, "model.safetensors");
+    for (const source of [inside, `${inside}/`, pathToFileURL(inside), { weights: alone, config: apart }]) {
+      await isGolden(await load(source), vit);
+    }
+  }
+});
+
+test("a file that a folder may lack is missing by 400, 401, 403, 404, 410, a page or no answer, but not by 503", async (t) => {
+  let status = 404;
+  const [, [, bytes]] = inFolder("");
+  const url = await serve(t, {
+    ...Object.fromEntries(["config", "preprocessor_config", "processor_config", "model.safetensors.index"].map((name) => [
+      `/m/${name}.json`, (response) => status === 0 ? response.destroy()
+        : response.writeHead(status, { "content-type": "text/html" }).end("<!doctype html>"),
+    ])),
+    "/m/model.safetensors": (response) => (bytes ? file(bytes)(response) : response.writeHead(403).end()),
+  });
+  for (status of [400, 401, 403, 404, 410, 200, 0]) {
+    await isGolden(await load({ weights: url("/m/"), config: { heads: 2 } }), vit);
+  }
+  status = 503;
+  await rejects(() => load(url("/m/")), "network", /\.json, got 503/);
+});
+
+test("a folder of PyTorch's weights is found where a server gives its page for missing files", async (t) => {
+  const page = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
+  const missing = ["config.json", "preprocessor_config.json", "processor_config.json", "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin.index.json"];
+  const url = await serve(t, {
+    ...Object.fromEntries(missing.map((name) => [`/m/${name}`, page])),
+    "/m/pytorch_model.bin": file(readFileSync(new URL("../golden/pickle/double.pt", import.meta.url)), "text/html"),
+  });
+  assert.ok(await load({ weights: url("/m/"), config: { heads: 1 } }));
+  await rejects(() => load(url("/none/")), "network", /got 404/);
+});
+
+test("the weights' own failure is told, and what is private names the option fetch", async (t) => {
+  const closed = (response) => response.writeHead(401).end();
+  const names = ["model.safetensors", "pytorch_model.bin", "config.json"];
+  const url = await serve(t, Object.fromEntries(names.map((name) => [`/m/${name}`, closed])));
+  await rejects(() => load(url("/m/")), "network", /model\.safetensors, got 401.*private needs load's option fetch/);
+});
+
+test("the option fetch gets a folder's files and a config apart", async (t) => {
+  const seen = [];
+  const own = (bytes) => (response, { headers }) =>
+    headers.authorization === "me" ? file(bytes)(response) : response.writeHead(401).end();
+  const url = await serve(t, Object.fromEntries([...inFolder("/m/"), ["/c.json", json({ norm_eps: 0.5 })]]
+    .map(([path, bytes]) => [path, own(bytes)])));
+  const mine = (address, init) => (seen.push(address), fetch(address, { ...init, headers: { authorization: "me" } }));
+  await rejects(() => load(url("/m/")), "network", /got 401/);
+  const model = await load({ weights: url("/m/"), config: url("/c.json") }, { fetch: mine });
+  assert.equal(model.config.norm_eps, 0.5);
+  assert.ok(seen.includes(url("/m/model.safetensors")) && seen.includes(url("/c.json")));
+  await isGolden(await load({ weights: new URL(url("/m/model.safetensors")), config: CONFIG }, { fetch: mine }), vit);
+  await rejects(() => load(url("/m/"), { fetch: 5 }), "bad_option", /fetch: expected a function/);
+  await rejects(() => load(url("/m/"), { fetch: async () => "bytes" }), "bad_option", /fetch: .*a Response, got String/);
+  await rejects(() => load(url("/m/"), { fetch: async () => { throw new Error("offline"); } }), "network", /offline/);
+});
+
+/** A file as a picker of folders gives it. */
+const picked = ([path, bytes]) => Object.defineProperty(
+  new File([bytes], path.slice(path.lastIndexOf("/") + 1)), "webkitRelativePath", { value: path });
+
+test("of nested checkpoints the topmost counts, in every order and never with another's files", async () => {
+  const files = [
+    ...inFolder("run/", { 0: "top" }), ["run/optimizer.pt", json({})], ...inFolder("run/step-1/", { 0: "one" }),
+    ...inFolder("run/step-2/", { 0: "two" }), ["README.md", json({})],
+  ].map(picked);
+  for (let turn = 0; turn < files.length; turn++) {
+    files.push(files.shift());
+    for (const list of [files, [...files].reverse()]) assert.equal((await load(list)).config.labels[0], "top");
+  }
+  const steps = files.filter(({ webkitRelativePath }) => webkitRelativePath.startsWith("run/step"));
+  const trained = [picked(["run/training_args.bin", json({})]), ...steps.filter(({ webkitRelativePath: path }) => !path.includes("2"))];
+  assert.equal((await load(trained)).config.labels[0], "one");
+  await rejects(() => load(steps), "bad_argument", /one folder with weights, got run\/step-1\/, run\/step-2\/; give/);
+  const flat = steps.map((one) => new File([one], one.name));
+  await rejects(() => load(flat), "bad_argument", /expected one \S+, got several; give the files of one folder/);
+});
+
+test("a FileList is a folder", async () => {
+  class FileList {} // Node has none
+  const list = Object.assign(new FileList(), inFolder("run/").map(picked), { length: 2 });
+  await isGolden(await load(list), vit);
+});
+
+test("a name on Hugging Face, or the address of its page, gets the address of its files as advice", async () => {
+  const at = (path) => new RegExp(`https://huggingface\\.co/google/vit-base-patch16-224/resolve/${path}$`);
+  for (const source of ["google/vit-base-patch16-224", "hf-hub:google/vit-base-patch16-224", "google/vit-base-patch16-224/"]) {
+    await assert.rejects(load(source), at("main/"));
+  }
+  const page = async () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
+  for (const [end, path] of [["", "main/"], ["/", "main/"], ["/tree/dev", "dev/"], ["/blob/main/model.safetensors", "main/model\\.safetensors"]]) {
+    const source = `https://huggingface.co/google/vit-base-patch16-224${end}`;
+    await assert.rejects(load(source, { fetch: page }), at(path), source);
+  }
+  await assert.rejects(load("models/none.safetensors"), (error) => !/Hugging/.test(error.message));
 });

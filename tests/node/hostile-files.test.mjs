@@ -319,7 +319,7 @@ test("a shard's name in an index reaches no file outside the folder, by address,
   const server = createServer((request, response) => {
     asked.add(request.url);
     if (request.url.startsWith(`/m/${INDEX}`)) response.end(index);
-    else if (/\.json/.test(request.url)) response.writeHead(404).end();
+    else if (/\.json|\/\?/.test(request.url)) response.writeHead(404).end();
     else response.end(weights);
   });
   server.listen(0, "127.0.0.1");
@@ -340,7 +340,7 @@ test("a shard's name in an index reaches no file outside the folder, by address,
     }
   }
   assert.deepEqual(elsewhere, []);
-  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|processor_config|model\.safetensors\.index)\.json(\?key=1)?$/);
+  for (const path of asked) assert.match(path, /^\/m\/(config|preprocessor_config|processor_config|model\.safetensors\.index)\.json(\?key=1)?$|^\/m\/\?key=1$/);
   index = json({ weight_map: { "norm.weight": "model.safetensors" } });
   writeFileSync(join(inner, INDEX), index);
   await refused("a directory", () => Vit.load(inner), "bad_file");

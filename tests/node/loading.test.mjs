@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { Vit, VitError } from "../../dist/vit.js";
 import { golden, modelBytes, modelPath } from "./golden.mjs";
@@ -413,4 +414,37 @@ test("load refuses unknown options by name", async () => {
   await rejects(() => Vit.load(weights, { threads: 0 }), "bad_option", /threads: .*got 0/);
   await assert.rejects(Vit.load(weights, { threads: "2" }), VitError);
   await load(weights, { threads: 2 });
+});
+
+test("sources and modules of another realm are read as this realm's", async () => {
+  const { config } = await load(weights);
+  const other = createContext({ weights, config: JSON.stringify(config), wasm: wasmBytes("scalar") });
+  const theirs = (code) => runInContext(code, other);
+  const want = (await (await load(weights)).classify(image)).logits;
+  const sources = [theirs("Uint8Array.from(weights).buffer"), theirs("Uint8Array.from(weights)"), theirs("({ weights, config: JSON.parse(config) })")];
+  const whole = new Blob([weights]);
+  const realm = { Blob: class Blob { stream = () => whole.stream(); size = weights.length; slice() {} },
+    URL: class URL { href = pathToFileURL(modelPath(name)).href; toString() { return this.href; } },
+    Response: class Response { ok = true; headers = new Headers(); body = whole.stream(); } };
+  for (const Class of Object.values(realm)) sources.push(new Class());
+  for (const source of sources) {
+    const vit = await load(source);
+    assert.deepEqual((await vit.classify(image)).logits, want, String(source?.constructor));
+  }
+  const module = theirs("new WebAssembly.Module(Uint8Array.from(wasm))");
+  assert.ok(!(module instanceof WebAssembly.Module));
+  assert.equal((await load(weights, { wasm: module })).variant, "scalar");
+  const vit = await load({ weights: modelPath(name), prepare: { kind: "digit" } });
+  const mine = (await vit.classify({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })).logits;
+  const drawn = theirs("({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })");
+  assert.deepEqual((await vit.classify(drawn)).logits, mine);
+});
+
+test("a signal of another implementation is one, such as happy-dom's", async () => {
+  class AbortSignal extends EventTarget {
+    aborted = false;
+    throwIfAborted() {}
+  }
+  const vit = await load(weights, { signal: new AbortSignal() });
+  assert.equal((await vit.classify(image, { signal: new AbortSignal() })).classes.length, 10);
 });

@@ -39,6 +39,17 @@ export function countOf(array: Arrays[keyof Arrays]): number {
   return lengthOfTyped(array);
 }
 
+const lengthOfBuffer = asked<number>(ArrayBuffer.prototype, "byteLength");
+
+/** Whether a value is truly memory or a view of memory, of any realm. */
+export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
+  try {
+    return ArrayBuffer.isView(value) || lengthOfBuffer(value) >= 0;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A view of bytes as a plain Uint8Array.
  *

@@ -67,9 +67,9 @@ export function parseObject(text: string, what: string): Json {
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a value is an object as a literal makes it, without a class of its own. */
+/** Whether a value is an object as a literal of any realm makes it, without a class of its own. */
 export function isPlain(value: unknown): value is Json {
   if (!isObject(value)) return false;
   const plain = Object.getPrototypeOf(value) as unknown;
-  return plain === Object.prototype || plain === null;
+  return plain === null || Object.getPrototypeOf(plain) === null;
 }

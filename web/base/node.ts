@@ -5,9 +5,17 @@ function builtin<Module>(name: string): Promise<Module> {
   return import(/* @vite-ignore */ /* webpackIgnore: true */ name) as Promise<Module>;
 }
 
-export const isNode =
-  typeof (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node ===
-  "string";
+let node: Promise<boolean> | undefined;
+
+/**
+ * Whether Node's own library can be had. It is tried, because others have `process`, too: a page of
+ * Electron loads as other pages do, while Jest's and Vitest's jsdom looks like a page and runs in Node.
+ */
+export function inNode(): Promise<boolean> {
+  const { process } = globalThis as { process?: { type?: string; versions?: { node?: string } } };
+  const without = !process?.versions?.node || ["renderer", "worker"].includes(process.type ?? ""); // Electron's
+  return (node ??= without ? Promise.resolve(false) : workerThreads().then(() => true, () => false));
+}
 
 /** The number of threads that can run at once. */
 export async function cores(): Promise<number> {
@@ -16,12 +24,18 @@ export async function cores(): Promise<number> {
   return availableParallelism();
 }
 
+/** A path, or that of a `file:` address, whose URL may be jsdom's. */
+async function pathOf(file: string | URL): Promise<string> {
+  if (typeof file === "string") return file;
+  const { fileURLToPath } = await builtin<{ fileURLToPath(address: string): string }>("node:url");
+  return fileURLToPath(file.href);
+}
+
 export async function isDirectory(path: string | URL): Promise<boolean> {
-  const files = await builtin<{ stat(path: string | URL): Promise<{ isDirectory(): boolean }> }>(
+  const files = await builtin<{ stat(path: string): Promise<{ isDirectory(): boolean }> }>(
     "node:fs/promises",
   );
-  if (path instanceof URL && path.protocol !== "file:") return false;
-  const there = await files.stat(path).catch(() => undefined);
+  const there = await files.stat(await pathOf(path)).catch(() => undefined);
   return there?.isDirectory() === true;
 }
 
@@ -34,13 +48,15 @@ interface FileHandle {
 /** `read` gets all its arguments, because `read(piece)` reads nothing in Node before 20.12. */
 const PIECE_BYTES = 2 ** 16;
 
+async function opened(path: string | URL): Promise<FileHandle> {
+  const files = await builtin<{ open(path: string): Promise<FileHandle> }>("node:fs/promises");
+  return files.open(await pathOf(path));
+}
+
 export async function openFile(
   path: string | URL,
 ): Promise<{ size: number; body: ReadableStream<Uint8Array<ArrayBuffer>> }> {
-  const files = await builtin<{ open(path: string | URL): Promise<FileHandle> }>(
-    "node:fs/promises",
-  );
-  const file = await files.open(path);
+  const file = await opened(path);
   const { size } = await file.stat().catch(async (error: unknown) => {
     await file.close();
     throw error;
@@ -67,10 +83,7 @@ export async function readPart(
   begin: number,
   end: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const files = await builtin<{ open(path: string | URL): Promise<FileHandle> }>(
-    "node:fs/promises",
-  );
-  const file = await files.open(path);
+  const file = await opened(path);
   try {
     const bytes = new Uint8Array(end - begin);
     let at = 0;
@@ -95,9 +108,15 @@ export interface NodeWorker extends NodePort {
   terminate(): Promise<number>;
 }
 
-export function workerThreads(): Promise<{
-  Worker: new (address: string | URL, options: { execArgv: string[] }) => NodeWorker;
+interface WorkerThreads {
+  Worker: new (path: string, options: { execArgv: string[] }) => NodeWorker;
   parentPort: NodePort | null;
-}> {
-  return builtin("node:worker_threads");
+}
+
+export const workerThreads = () => builtin<WorkerThreads>("node:worker_threads");
+
+/** A thread that runs a script. */
+export async function newThread(script: string | URL): Promise<NodeWorker> {
+  const { Worker } = await workerThreads();
+  return new Worker(await pathOf(script), { execArgv: [] });
 }

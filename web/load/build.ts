@@ -1,10 +1,12 @@
 /** Finds the WebAssembly module that runs, and compiles it. */
+import { absolute } from "../base/address.js";
 import { beside, BESIDE } from "../base/beside.js";
+import { isA } from "../base/kind.js";
 import { reason, show, takeOptions, VitError } from "../errors.js";
 import { open, type Source, steady } from "./source.js";
 import { bytesOf, Incoming } from "./incoming.js";
 import { isPlain } from "../base/json.js";
-import { isNode } from "../base/node.js";
+import { inNode } from "../base/node.js";
 import type { CompiledModule, Variant } from "../run/module.js";
 import { WORKER } from "../run/script.js";
 import type { Script } from "../run/thread.js";
@@ -59,7 +61,7 @@ export interface Given {
  * @internal
  */
 export function takeWasm(wasm: WasmSource | WasmFiles | undefined, prefix = "vit", script = "worker.js"): Given {
-  const base = typeof wasm === "string" || wasm instanceof URL ? String(wasm) : "";
+  const base = typeof wasm === "string" || isA(wasm, "URL") ? String(wasm) : "";
   if (base.endsWith("/")) {
     const builds = BUILDS.map((build) => [build, `${base}${prefix}.${build}.wasm`] as const);
     return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + script } };
@@ -67,7 +69,7 @@ export function takeWasm(wasm: WasmSource | WasmFiles | undefined, prefix = "vit
   if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
   const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
   const { worker = "" } = own;
-  if (!(typeof worker === "string" || worker instanceof URL)) {
+  if (!(typeof worker === "string" || isA(worker, "URL"))) {
     throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);
   }
   const files = Object.entries(own).map(([name, source]) => [name, steady(source)] as const);
@@ -110,7 +112,7 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
   if (typeof WebAssembly !== "object") {
     throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
   }
-  if (wasm instanceof WebAssembly.Module) return wasm; // it needs no permission to compile
+  if (isModule(wasm)) return wasm; // it needs no permission to compile
   const simd = hasSimd(); // throws if the page may not compile bytes
   if (variant === "simd128" && !simd) {
     throw new VitError("no_simd", 'this engine has no WebAssembly SIMD; use variant "auto"');
@@ -131,7 +133,7 @@ async function ranked(choice: Choice): Promise<readonly Variant[]> {
   if (!probe) return hasSimd() ? ["simd128", "scalar"] : ["scalar"];
   const relaxed: Variant[] = ["relaxed", "simd128", "scalar"];
   const plain: Variant[] = ["simd128", "relaxed", "scalar"];
-  faster ??= probe.fused ? recall() : false;
+  faster ??= probe.fused ? await recall() : false;
   if (faster === false) return (await choice.int8()) ? relaxed : plain;
   // While the weights begin to arrive, load the likely build and let the engine optimise the probe.
   const likely = firstOf(["relaxed"], choice).catch(() => {});
@@ -139,7 +141,7 @@ async function ranked(choice: Choice): Promise<readonly Variant[]> {
   await likely;
   const int8 = await choice.int8();
   if (int8) dotInPairs();
-  else faster ??= keep(probe.faster() && probe.right);
+  else faster ??= await keep(probe.faster() && probe.right);
   if (!probe.right) return ["simd128", "scalar"];
   return int8 || faster ? relaxed : plain;
 }
@@ -194,18 +196,18 @@ export function dotInPairs(): boolean {
 const KEPT_AS = "vitrine.relaxed";
 const note = (isFaster: boolean) => `${isFaster} ${navigator.userAgent}`;
 
-function recall(): boolean | undefined {
+async function recall(): Promise<boolean | undefined> {
   try {
-    const kept = isNode ? undefined : localStorage.getItem(KEPT_AS);
+    const kept = (await inNode()) ? undefined : localStorage.getItem(KEPT_AS);
     return [true, false].find((isFaster) => kept === note(isFaster));
   } catch {
     return undefined; // the page has no storage, or this is a worker
   }
 }
 
-function keep(isFaster: boolean): boolean {
+async function keep(isFaster: boolean): Promise<boolean> {
   try {
-    if (!isNode) localStorage.setItem(KEPT_AS, note(isFaster));
+    if (!(await inNode())) localStorage.setItem(KEPT_AS, note(isFaster));
   } catch {
     // the next page measures again
   }
@@ -224,7 +226,7 @@ const bySource = new WeakMap<WeakKey, Promise<CompiledModule>>();
 
 /** Compiles a module once. A failure is not kept, so that the next call tries again. */
 function compiled(from: WasmSource): Promise<CompiledModule> {
-  const key = from instanceof URL ? from.href : from;
+  const key = isA(from, "URL") ? absolute(from).href : from;
   const modules: Pick<typeof byAddress, "get" | "set" | "delete"> =
     typeof key === "object" && key ? (bySource as never) : byAddress;
   let module = modules.get(key);
@@ -237,7 +239,7 @@ function compiled(from: WasmSource): Promise<CompiledModule> {
 }
 
 async function compile(source: WasmSource): Promise<CompiledModule> {
-  if (source instanceof WebAssembly.Module) return source;
+  if (isModule(source)) return source;
   const opened = await open(source);
   try {
     if (opened.response && isWasm(opened.response)) {
@@ -253,6 +255,15 @@ async function compile(source: WasmSource): Promise<CompiledModule> {
       `wasm: expected a module that this engine compiles, got: ${reason(cause)}`,
       { cause },
     );
+  }
+}
+
+/** Whether it is a compiled module, of any realm. */
+function isModule(source: WasmSource | undefined): source is CompiledModule {
+  try {
+    return WebAssembly.Module.exports(source as CompiledModule).length >= 0;
+  } catch {
+    return false;
   }
 }
 

@@ -2,23 +2,30 @@
  * A checkpoint's folder. It has `config.json`, `preprocessor_config.json`, and the weights in one
  * file of safetensors or PyTorch, or in several files with an index. open_clip's folders work, too.
  */
-import { reason, show, VitError } from "../errors.js";
-import { open, type Opened, Opener, type Source, steady } from "./source.js";
-import { read } from "./incoming.js";
+import { absolute, hasScheme } from "../base/address.js";
+import type { Piece } from "../base/bytes.js";
 import { isObject, type Json, MOST_JSON_BYTES, parseObject } from "../base/json.js";
-import { isDirectory, isNode } from "../base/node.js";
+import { isA } from "../base/kind.js";
+import { inNode, isDirectory } from "../base/node.js";
+import { reason, show, VitError } from "../errors.js";
+import type { Dom } from "../images.js";
+import { Incoming, read } from "./incoming.js";
+import {
+  answer, asked, type Fetch, isMissing, lasting, open, type Opened, Opener, type Source, steady,
+} from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
 
 /**
  * A checkpoint's folder, as an address or a path with a slash at its end, or as the list of files
  * that a file picker gives. It holds `config.json`, `preprocessor_config.json` and
  * `model.safetensors`, or several files and `model.safetensors.index.json`. `pytorch_model.bin`
- * and its index are read if there is no safetensors.
+ * and its index are read if there is no safetensors. Of a list with folders in it, the topmost
+ * that holds weights counts.
  */
-export type Folder = string | URL | readonly File[];
+export type Folder = string | URL | readonly File[] | Dom<"FileList">;
 
 /** Finds a folder's file by its name; undefined if it is certain that there is no such file. */
-type Get = (name: string) => Source | undefined;
+type Get = (name: string) => Source | Opener | undefined;
 
 /** @internal */
 export interface Checkpoint {
@@ -33,11 +40,15 @@ export interface Checkpoint {
 const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
 const PYTORCH = { file: "pytorch_model.bin", ending: ".bin", any: /\.(bin|pth?)$/ };
 type Kind = typeof SAFETENSORS;
+/** What transformers' Trainer and accelerate save beside the weights. */
+const BESIDE = /_args\.bin$|^(optimizer|scheduler|scaler|rng_state|random_states)/;
 
 const indexOf = ({ file }: Kind) => `${file}.index.json`;
 const OPEN_CLIP = ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"];
 
 interface Named {
+  /** Its path's folders, each with a slash at its end. */
+  readonly folder: string;
   readonly name: string;
   readonly file: File;
 }
@@ -47,26 +58,56 @@ export type Place = string | URL | readonly Named[];
 
 /** @internal */
 export function placeOf(source: unknown): Place | undefined {
-  if (Array.isArray(source)) return filesIn(source);
-  return typeof source === "string" || source instanceof URL ? (steady(source) as Place) : undefined;
+  if (Array.isArray(source) || isA(source, "FileList")) return filesIn(source as ArrayLike<unknown>);
+  return typeof source === "string" || isA(source, "URL") ? (steady(source) as Place) : undefined;
 }
 
-/** @internal Whether it is a list of files, an address with a slash at its end, or a directory. */
-export async function isFolder(source: Place): Promise<boolean> {
-  if (typeof source !== "string" && !(source instanceof URL)) return true;
-  return /\/($|\?|#)/.test(String(source)) || (isNode && (await isDirectory(local(source))));
+/**
+ * @internal The file at a place; undefined where that is a folder. An address whose path ends with a
+ * slash may be a file's if it has a query (`/f/TOKEN/?dl=1`), so that one is asked.
+ */
+export async function fileAt(place: Place, signal?: AbortSignal, by?: Fetch): Promise<Source | Opener | undefined> {
+  if (typeof place !== "string" && !isA(place, "URL")) return undefined;
+  const node = await inNode();
+  if (isPath(place, node)) return place.endsWith("/") || (await isDirectory(place)) ? undefined : place;
+  const url = whole(place);
+  if (node && url?.protocol === "file:" && (await isDirectory(url))) return undefined;
+  if (!url?.pathname.endsWith("/") || /^(data|blob):/.test(url.protocol)) return asked(place, by);
+  if (url.search === "") return undefined;
+  const got = await answer(url, signal, by).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    if (!isMissing(error)) throw error;
+  });
+  if (got?.ok && !isPage(got)) return lasting(got, by);
+  void got?.body?.cancel();
+  return undefined;
+}
+
+const isPath = (place: string | URL, node: boolean): place is string =>
+  node && typeof place === "string" && !hasScheme(place);
+
+/** Whether a server tells of a place, or that it lacks a file, in place of giving the file. */
+const isPage = (response: Response | undefined) =>
+  /html|xml|json/i.test(response?.headers.get("content-type") ?? "");
+
+function whole(place: string | URL): URL | undefined {
+  try {
+    return absolute(place);
+  } catch {
+    return undefined;
+  }
 }
 
 /** @internal @throws {VitError} code `network`, `bad_file`, `bad_config` or `bad_argument`. */
-export async function openFolder(source: Place, signal?: AbortSignal): Promise<Checkpoint> {
-  const address = typeof source === "string" || source instanceof URL;
-  const get = address ? fromAddress(local(source)) : fromFiles(source);
+export async function openFolder(source: Place, signal?: AbortSignal, by?: Fetch): Promise<Checkpoint> {
+  const address = typeof source === "string" || isA(source, "URL");
+  const get = address ? fromAddress(source, await inNode(), by) : fromFiles(topmost(source));
   const [config, processor, index] = await Promise.all([
     readJson(get, "config.json", signal),
     readProcessor(get, signal),
     readJson(get, indexOf(SAFETENSORS), signal),
   ]);
-  if (!index && ![SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP].some(get)) {
+  if (!hasWeights(get)) {
     const names = show((source as readonly Named[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
       "bad_argument",
@@ -99,7 +140,7 @@ async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortS
       const index = name === indexOf(PYTORCH) ? await readJson(get, name, signal) : undefined;
       if (!index && name === indexOf(PYTORCH)) continue;
       const from = index ? shardsOf(index.weight_map ?? {}, get, PYTORCH) : source;
-      const opened = await open(from, signal);
+      const opened = await noPage(await open(from, signal));
       tell(name);
       return opened;
     } catch (error) {
@@ -112,47 +153,90 @@ async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortS
   throw missing;
 }
 
-/** Copies a list of files. The list may hold anything, so each file's name is read only once. */
-function filesIn(list: readonly unknown[]): Named[] {
+/** An opened file. Throws if it is a page that a server gives in place of a missing file. */
+async function noPage(opened: Opened): Promise<Opened> {
+  if (!isPage(opened.response)) return opened;
+  const file = await Incoming.from(opened); // it reads the start, because the server's type may be wrong
+  const body = new ReadableStream<Piece>({
+    async pull(controller) {
+      const piece = await file.take();
+      if (piece) controller.enqueue(piece);
+      else controller.close();
+    },
+    cancel: () => file.cancel(),
+  });
+  return { ...opened, body };
+}
+
+/** Copies a list of files. The list may hold anything, so each file's names are read only once. */
+function filesIn(list: ArrayLike<unknown>): Named[] {
   const files: Named[] = [];
   for (let index = 0, { length } = list; index < length; index++) {
     const file = list[index];
-    const name: unknown = file instanceof Blob ? (file as File).name : undefined;
+    const { name, webkitRelativePath: path } = isA(file, "Blob") ? (file as File) : ({} as Partial<File>);
     if (typeof name !== "string") {
       throw new VitError("bad_argument", `files: expected an array of Files, got ${show(file)} at ${index}`);
     }
-    files.push({ name, file: file as File });
+    const folder = typeof path === "string" ? path.slice(0, path.lastIndexOf("/") + 1) : "";
+    files.push({ folder, name, file: file as File });
   }
   return files;
 }
 
+/** The files of the topmost folder with weights; all files if none has any. */
+function topmost(files: readonly Named[]): readonly Named[] {
+  const folders = new Map<string, Named[]>();
+  for (const one of files) pushed(folders, one.folder, one);
+  const depth = (folder: string) => folder.split("/").length;
+  const holding = [...folders].filter(([, inside]) => hasWeights(fromFiles(inside)))
+    .sort(([a], [b]) => depth(a) - depth(b));
+  const [first, second] = holding;
+  if (!first) return files;
+  if (!second || depth(first[0]) < depth(second[0])) return first[1];
+  const names = show(holding.map(([folder]) => folder).sort().join(", "));
+  throw new VitError("bad_argument", `files: expected one folder with weights, got ${names}; give the files of one`);
+}
+
+function pushed<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+const hasWeights = (get: Get) =>
+  [SAFETENSORS.file, indexOf(SAFETENSORS), indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP].some(get);
+
 function fromFiles(files: readonly Named[]): Get {
-  // Of equal names the first counts.
-  const all = new Map([...files].reverse().map(({ name, file }) => [name, file]));
+  const all = new Map<string, File[]>();
+  for (const { name, file } of files) pushed(all, name, file);
   const only = (kind: Kind) => {
-    const weights = files.filter(({ name }) => kind.any.test(name));
+    const weights = files.filter(({ name }) => kind.any.test(name) && !BESIDE.test(name));
     return weights.length === 1 ? weights[0]!.file : undefined;
   };
   return (name) => {
-    const kind = [SAFETENSORS, PYTORCH].find(({ file }) => file === name);
-    return all.get(name) ?? (kind && only(kind));
+    const [file, another] = all.get(name) ?? [];
+    if (another) {
+      throw new VitError("bad_argument", `files: expected one ${name}, got several; give the files of one folder`);
+    }
+    const kind = [SAFETENSORS, PYTORCH].find((one) => one.file === name);
+    return file ?? (kind && only(kind));
   };
 }
 
 /** Makes addresses of names. Each name is one segment of a path: ours, or allowed by isName. */
-function fromAddress(folder: string | URL): Get {
-  if (typeof folder === "string" && isNode) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
+function fromAddress(folder: string | URL, node: boolean, by: Fetch | undefined): Get {
+  if (isPath(folder, node)) return (name) => `${folder.replace(/\/?$/, "/")}${name}`;
   const base = baseOf(folder);
   return (name) => {
     const file = new URL(base);
     file.pathname += encodeURIComponent(name);
-    return file;
+    return asked(file, by);
   };
 }
 
 function baseOf(folder: string | URL): URL {
   try {
-    const base = new URL(folder, globalThis.location?.href);
+    const base = absolute(folder);
     void new URL("./", base); // throws for data: and the like, beside which nothing can be
     base.hash = "";
     if (!base.pathname.endsWith("/")) base.pathname += "/";
@@ -160,18 +244,6 @@ function baseOf(folder: string | URL): URL {
   } catch (cause) {
     const what = `folder: expected an address that files can be beside, got ${show(folder)}`;
     throw new VitError("bad_argument", `${what} (${reason(cause)})`, { cause });
-  }
-}
-
-/** Makes a URL of an address with a scheme. A path stays a path. */
-const local = (source: string | URL) =>
-  typeof source === "string" && /^[a-z][a-z0-9+.-]+:/i.test(source) ? urlOr(source) : source;
-
-function urlOr(source: string): string | URL {
-  try {
-    return new URL(source);
-  } catch {
-    return source;
   }
 }
 
@@ -194,12 +266,6 @@ async function readProcessor(get: Get, signal?: AbortSignal): Promise<Json | und
   const all = await readJson(get, "processor_config.json", signal);
   return isObject(all?.image_processor) ? all.image_processor : undefined;
 }
-
-/** Whether a file is missing: a server answers 404 or an HTML page, or a path does not exist. */
-const isMissing = (error: unknown) =>
-  error instanceof VitError &&
-  (/got 40[34]|ENOENT/.test(error.message) ||
-    (error.code === "bad_file" && /an HTML page/.test(error.message)));
 
 /**
  * Whether a name from a stranger's index may be opened. It must be one segment of a path for every

@@ -1,7 +1,7 @@
 /** The `config` and `prepare` that a call of load gives. They are copied first and read later. */
 import { asVitError, translateBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
-import { type Source, steady } from "./source.js";
+import { asked, type Fetch, type Opener, type Source, steady } from "./source.js";
 import type { Checkpoint, Folder } from "./folder.js";
 import { read } from "./incoming.js";
 import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";
@@ -22,14 +22,14 @@ export interface WeightsSource {
 /** @internal JSON text, or its source. */
 export interface Text {
   readonly json?: string;
-  readonly source?: Source;
+  readonly source?: Source | Opener;
 }
 
 /** @internal */
-export function takeConfig(config: NonNullable<WeightsSource["config"]>): Text {
-  if (typeof config === "string") return isInline(config) ? { json: config } : { source: config };
+export function takeConfig(config: NonNullable<WeightsSource["config"]>, by?: Fetch): Text {
+  if (typeof config === "string" && isInline(config)) return { json: config };
   if (isPlain(config)) return { json: toJson("config", config) };
-  return { source: steady(config as Source) };
+  return { source: asked(steady(config as Source), by) };
 }
 
 const isInline = (json: string) => json.trimStart().startsWith("{");

@@ -1,4 +1,5 @@
 /** Files that often arrive instead of weights, recognised by their first bytes. */
+export { hubAdvice } from "./hub.js";
 
 /** Advice for people: how Python writes a file that can be loaded here. */
 const SAVE = `save_file(model.state_dict(), "model.safetensors") of safetensors.torch`;

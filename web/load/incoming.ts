@@ -2,7 +2,7 @@
 import { impostorsBundle } from "./bundles.js";
 import { isArray } from "../base/bytes.js";
 import { kindOf, VitError } from "../errors.js";
-import { abortable, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
+import { abortable, asMissing, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
 import type { Piece } from "../base/bytes.js";
 
 /** Reading goes on until so many bytes wait to be taken. */
@@ -20,7 +20,7 @@ const BRACE = 0x7b;
  *
  * @throws {VitError} code `bad_file` if there are more bytes. The call can be repeated.
  */
-export async function read(source: Source, most: number, signal?: AbortSignal): Promise<Piece> {
+export async function read(source: Source | Opener, most: number, signal?: AbortSignal): Promise<Piece> {
   return bytesOf(await Incoming.open(source, { signal }), most);
 }
 
@@ -71,7 +71,8 @@ export class Incoming {
       const other = isOurs(start) ? undefined : (await impostorsBundle())?.impostor(start);
       if (other) {
         const from = opened.response?.url ? ` from ${opened.response.url}` : "";
-        throw new VitError("bad_file", `expected a binary file${from}, got ${other}`);
+        const error = new VitError("bad_file", `expected a binary file${from}, got ${other}`);
+        throw other.startsWith("an HTML page") ? asMissing(error) : error;
       }
       return incoming;
     } catch (error) {

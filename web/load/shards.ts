@@ -9,7 +9,7 @@ import { openWeights } from "./weights.js";
 
 export interface Shard {
   readonly name: string;
-  readonly source: Source;
+  readonly source: Source | Opener;
 }
 
 /** The names of the files, by the tensors' names. */

@@ -1,11 +1,12 @@
 /** Opens the sources of bytes. */
-import { type Piece, viewOf } from "../base/bytes.js";
-import { reason, show, VitError } from "../errors.js";
-import { isNode, openFile, readPart } from "../base/node.js";
+import { absolute, hasScheme } from "../base/address.js";
+import { isBytes, type Piece, viewOf } from "../base/bytes.js";
+import { isA, prototypeOf } from "../base/kind.js";
+import { inNode, openFile, readPart } from "../base/node.js";
+import { kindOf, reason, show, VitError } from "../errors.js";
 
 /** A source of bytes. In Node, a string may also be a path, and a URL may be `file:`. */
-export type Source =
-  string | URL | Request | Response | Blob | ArrayBuffer | (ArrayBufferView & { readonly buffer: ArrayBuffer });
+export type Source = string | URL | Request | Response | Blob | ArrayBuffer | ArrayBufferView;
 
 /** @internal */
 export interface ReadOptions {
@@ -13,6 +14,9 @@ export interface ReadOptions {
   /** `total` is 0 while it is unknown. */
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
+
+/** Asks for a file at an address, as the platform's own fetch does. */
+export type Fetch = (address: string | Request, init: { signal?: AbortSignal }) => Promise<Response>;
 
 /** @internal An opened source. It can be read once. */
 export interface Opened {
@@ -54,55 +58,83 @@ export class Opener {
   }
 }
 
+const missing = new WeakSet<VitError>();
+
+/** @internal Marks an error that a file that is not there may give, too. */
+export function asMissing(error: VitError): VitError {
+  missing.add(error);
+  return error;
+}
+
+/**
+ * @internal Whether an error may be that of a missing file: a path that does not exist, no answer (as
+ * in an extension), a page of HTML, or a status in {@link MISSING}.
+ */
+export const isMissing = (error: unknown): error is VitError => missing.has(error as VitError);
+
+/** The statuses that servers and stores give for what is not there, or for all that is private. */
+const MISSING = [400, 401, 403, 404, 410];
+
 /** @internal @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
-export async function open(source: Source | Opener, signal?: AbortSignal): Promise<Opened> {
+export async function open(source: Source | Opener, signal?: AbortSignal, by?: Fetch): Promise<Opened> {
   if (source instanceof Opener) return source.open(signal);
-  if (source instanceof Response) return fromResponse(source);
-  if (source instanceof Blob) return fromBlob(source);
+  if (isA(source, "Response")) return fromResponse(source);
+  if (isA(source, "Blob")) return fromBlob(source);
   if (isBytes(source)) return fromBytes(source);
-  if (!(typeof source === "string" || source instanceof URL || source instanceof Request)) {
+  if (!isAddress(source)) {
     throw new VitError(
       "bad_argument",
       `source: expected a string, URL, Request, Response, Blob or bytes, got ${show(source)}`,
     );
   }
+  const file = isA(source, "Request") || !(await inNode()) ? undefined : localFile(source);
+  return file === undefined ? fromResponse(await answer(source, signal, by)) : fromFile(file);
+}
+
+const isAddress = (source: unknown): source is string | URL | Request =>
+  typeof source === "string" || isA(source, "URL") || isA(source, "Request");
+
+/** @internal The answer from an address, whatever its status. */
+export async function answer(source: string | URL | Request, signal?: AbortSignal, by?: Fetch): Promise<Response> {
   try {
-    if (isNode && !(source instanceof Request)) {
-      const file = localFile(source);
-      if (file !== undefined) return await fromFile(file);
-    }
-    return fromResponse(await fetch(source, signal ? { signal } : {}));
+    const got = await (by ?? fetch)(isA(source, "Request") ? source : absolute(source).href, signal ? { signal } : {});
+    if (isA(got, "Response")) return got;
+    throw new VitError("bad_option", `fetch: expected it to give a Response, got ${kindOf(got)}`);
   } catch (cause) {
-    if (signal?.aborted) throw signal.reason;
     if (cause instanceof VitError) throw cause;
-    const where = source instanceof Request ? source.url : show(source);
-    throw new VitError(
+    if (signal?.aborted) throw signal.reason;
+    const where = isA(source, "Request") ? source.url : show(source);
+    throw asMissing(new VitError(
       "network",
       `expected an answer from ${where}, got none (${reason(cause)}); check the address`,
       { cause },
-    );
+    ));
   }
+}
+
+/** @internal The source, opened by the caller's own `fetch`, if there is one and it is an address. */
+export function asked<Given extends Source>(source: Given, by: Fetch | undefined): Given | Opener {
+  return by && isAddress(source) ? new Opener((signal) => open(source, signal, by)) : source;
 }
 
 /** @internal Copies a source if the caller can change it: bytes and URLs. */
 export function steady<Other>(source: Source | Other): Source | Other {
   if (isBytes(source)) return readable(() => new Uint8Array(viewOf(source)));
-  // Some bundlers make URLs that are only a path, such as /_next/static/a.wasm.
-  return source instanceof URL ? new URL(source, globalThis.location?.href) : source;
+  return isA(source, "URL") ? absolute(source) : source;
 }
 
 /** @internal A copy that can be opened again later. A Response alone can be read only once. */
-export function lasting(source: Source | Opener): Source | Opener {
-  return source instanceof Response ? kept(source) : steady(source);
+export function lasting(source: Source, by?: Fetch): Source | Opener {
+  return isA(source, "Response") ? kept(source, by) : asked(steady(source) as Source, by);
 }
 
 /** Opens a Response again from its address. Without an address, its bytes are kept. */
-function kept(response: Response): Opener {
+function kept(response: Response, by?: Fetch): Opener {
   const { url } = response;
   const parts: Blob[] = [];
   let opened = false;
   return new Opener(async (signal) => {
-    if (opened) return url ? open(url, signal) : fromBlob(new Blob(parts));
+    if (opened) return url ? open(url, signal, by) : fromBlob(new Blob(parts));
     opened = true;
     const first = fromResponse(response);
     if (url) return first;
@@ -120,10 +152,12 @@ function fromResponse(response: Response): Opened {
   const where = response.url || "the response";
   if (!response.ok) {
     const status = `${response.status} ${response.statusText}`.trim();
-    throw new VitError(
+    const hidden = [401, 403].includes(response.status) ? "; what is private needs load's option fetch" : "";
+    const error = new VitError(
       "network",
-      `expected 200 OK from ${where}, got ${status}; check the address`,
+      `expected 200 OK from ${where}, got ${status}; check the address${hidden}`,
     );
+    throw MISSING.includes(response.status) ? asMissing(error) : error;
   }
   const { body, headers } = response;
   if (response.bodyUsed || !body || body.locked) {
@@ -154,19 +188,31 @@ const sizeIn = (header: string | null) => (/^\d{1,15}$/.test(header ?? "") ? Num
 function fromBlob(blob: Blob): Opened {
   const size = Number.isSafeInteger(blob.size) && blob.size > 0 ? blob.size : 0;
   const lost = unreadable(size);
+  const own = prototypeOf(blob, "Blob")!;
   const slice = async (begin: number, end: number) => {
     try {
-      const part = Blob.prototype.slice.call(blob, begin, end);
-      return new Uint8Array(await Blob.prototype.arrayBuffer.call(part));
+      const part = own.slice.call(blob, begin, end);
+      return new Uint8Array(await (own.arrayBuffer ? own.arrayBuffer.call(part) : readByEvents(part)));
     } catch (cause) {
       throw lost(cause);
     }
   };
   try {
-    return { size, body: blob.stream(), ours: blob.stream === Blob.prototype.stream, slice, lost };
+    if (!blob.stream) return { size, body: inPieces(size, slice), ours: true, slice, lost };
+    return { size, body: blob.stream(), ours: blob.stream === own.stream, slice, lost };
   } catch (cause) {
     throw lost(cause);
   }
+}
+
+/** Reads a Blob that has no methods for it, such as jsdom's. */
+function readByEvents(blob: Blob): Promise<ArrayBuffer> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as ArrayBuffer);
+    reader.onerror = () => reject(reader.error ?? new Error("the Blob cannot be read"));
+    reader.readAsArrayBuffer(blob);
+  });
 }
 
 const unreadable = (size: number) => (cause: unknown) =>
@@ -186,25 +232,28 @@ async function fromFile(path: string | URL): Promise<Opened> {
       });
     return size > 0 ? { size, body, ours: true, slice, lost } : { size, body, ours: true, lost };
   } catch (cause) {
-    throw new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
+    const error = new VitError("bad_file", `expected a readable file: ${reason(cause)}`, { cause });
+    const { code } = cause as { code?: unknown };
+    throw code === "ENOENT" || code === "ENOTDIR" ? asMissing(error) : error;
   }
 }
 
-const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView<ArrayBuffer> =>
-  source instanceof ArrayBuffer || ArrayBuffer.isView(source);
-
 /** Reads bytes without a Blob, because a browser may lack room for a large Blob. */
-function fromBytes(source: ArrayBuffer | ArrayBufferView<ArrayBuffer>): Opened {
+function fromBytes(source: ArrayBuffer | ArrayBufferView): Opened {
   const view = readable(() => viewOf(source));
+  const slice = async (begin: number, end: number) => view.slice(begin, end);
+  const { length } = view;
+  return { size: length, body: inPieces(length, slice), ours: true, slice, lost: unreadable(length) };
+}
+
+function inPieces(size: number, slice: NonNullable<Opened["slice"]>): ReadableStream<Piece> {
   let at = 0;
-  const body = new ReadableStream<Piece>({
-    pull(controller) {
-      if (at < view.length) controller.enqueue(view.slice(at, (at += PIECE_BYTES)));
+  return new ReadableStream({
+    async pull(controller) {
+      if (at < size) controller.enqueue(await slice(at, (at += PIECE_BYTES)));
       else controller.close();
     },
   });
-  const slice = async (begin: number, end: number) => view.slice(begin, end);
-  return { size: view.length, body, ours: true, slice, lost: unreadable(view.length) };
 }
 
 /** Copies memory. It may have moved to another thread, or be too large to copy. */
@@ -219,7 +268,6 @@ function readable(bytes: () => Piece): Piece {
 
 /** A `file:` URL or a path; undefined if fetch can get the source. */
 function localFile(source: string | URL): string | URL | undefined {
-  if (typeof source === "string" && !/^[a-z][a-z0-9+.-]+:/i.test(source)) return source;
-  const url = new URL(source);
-  return url.protocol === "file:" ? url : undefined;
+  if (typeof source === "string" && !hasScheme(source)) return source;
+  return /^file:/i.test(String(source)) ? new URL(source) : undefined;
 }

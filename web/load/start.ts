@@ -9,7 +9,7 @@ import type { Incoming } from "./incoming.js";
 import { isObject, parseJson, parseObject } from "../base/json.js";
 import { dotInPairs, type Given, hasSimd, type Kind, loadModule } from "./build.js";
 import type { CompiledModule, Variant } from "../run/module.js";
-import { cores, isNode } from "../base/node.js";
+import { cores, inNode } from "../base/node.js";
 import { Remote } from "../run/remote.js";
 import { Team } from "../run/team.js";
 import { NO_WORKER } from "../run/thread.js";
@@ -83,7 +83,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
     void opening.then((file) => file.cancel(), ignore);
     void remote?.then((worker) => worker.close(), ignore);
     void helpers?.then((team) => team?.close());
-    throw error;
+    throw await plan.advised(error);
   }
 }
 
@@ -118,7 +118,7 @@ interface Needs {
 export async function chooseBuild(plan: BuildPlan, { int8, memory: memoryOf }: Needs): Promise<Build> {
   const choose = (threads: boolean) => loadModule({ ...plan, threads, int8 });
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
-  const why = wanted > 1 ? whyAlone(plan.variant) : undefined;
+  const why = wanted > 1 ? whyAlone(plan.variant, await inNode()) : undefined;
   const module = await choose(wanted > 1 && !why);
   const inPairs = (await int8()) && dotInPairs();
   const alone = { module, memory: undefined, threads: 1, inPairs };
@@ -144,9 +144,9 @@ export function gather(plan: BuildPlan, { module, memory, threads }: Build): Pro
   });
 }
 
-function whyAlone(variant: Variant | "auto"): string | undefined {
+function whyAlone(variant: Variant | "auto", node: boolean): string | undefined {
   if (variant === "scalar") return "the scalar build runs one";
-  if (!isNode && typeof Worker !== "function") return NO_WORKER;
+  if (!node && typeof Worker !== "function") return NO_WORKER;
   const { crossOriginIsolated } = globalThis;
   if (typeof SharedArrayBuffer === "function" && crossOriginIsolated !== false) return;
   if (crossOriginIsolated) return "the page is isolated, yet this engine has no SharedArrayBuffer";

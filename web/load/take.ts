@@ -1,8 +1,9 @@
 /** Copies and opens the source of weights that a call gives. */
-import { takeOptions } from "../errors.js";
-import { type Folder, isFolder, openFolder, placeOf } from "./folder.js";
+import { takeOptions, VitError } from "../errors.js";
+import { impostorsBundle } from "./bundles.js";
+import { fileAt, type Folder, openFolder, placeOf } from "./folder.js";
 import { readConfig, takeConfig, toJson, type WeightsSource } from "./given.js";
-import { lasting, type Opener, type Source } from "./source.js";
+import { type Fetch, isMissing, lasting, type Opener, type Source } from "./source.js";
 
 /** @internal Weights, and what is given apart from them. */
 export interface Taken {
@@ -12,6 +13,8 @@ export interface Taken {
   readonly config: Promise<string | undefined>;
   /** JSON that replaces the config's own `prepare`. */
   readonly prepare: string | undefined;
+  /** The error of an opening, with advice where the files may be elsewhere. */
+  advised(error: unknown): Promise<unknown>;
 }
 
 /** @internal Everything that the caller may change later is copied before the first wait. */
@@ -19,19 +22,24 @@ export async function takeSource(
   call: string,
   source: Source | Folder | WeightsSource,
   signal: AbortSignal | undefined,
+  by: Fetch | undefined,
 ): Promise<Taken> {
   const parts: WeightsSource = isWeightsSource(source)
     ? takeOptions(call, source, ["weights", "config", "prepare"])
     : { weights: source };
   const place = placeOf(parts.weights);
-  const apart = parts.config == null ? undefined : takeConfig(parts.config);
+  const apart = parts.config == null ? undefined : takeConfig(parts.config, by);
   const prepare = parts.prepare == null ? undefined : toJson("prepare", parts.prepare);
-  const direct = place === undefined ? lasting(parts.weights as Source) : undefined;
-  const inFolder = place !== undefined && (await isFolder(place));
-  const folder = inFolder ? await openFolder(place, signal) : undefined;
+  const file = place === undefined ? lasting(parts.weights as Source, by) : await fileAt(place, signal, by);
+  const folder = file === undefined ? await openFolder(place!, signal, by) : undefined;
   const config = readConfig(apart, signal, folder, prepare !== undefined);
   config.catch(() => {}); // who awaits it has the error
-  return { weights: folder?.weights ?? direct ?? (place as string | URL), config, prepare };
+  const advised = async (error: unknown) => {
+    if (!isMissing(error) || place === undefined || Array.isArray(place)) return error;
+    const advice = (await impostorsBundle())?.hubAdvice(String(place)) ?? "";
+    return advice ? new VitError(error.code, error.message + advice, { cause: error.cause }) : error;
+  };
+  return { weights: folder?.weights ?? file!, config, prepare, advised };
 }
 
 function isWeightsSource(source: Source | Folder | WeightsSource): source is WeightsSource {

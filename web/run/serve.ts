@@ -1,6 +1,6 @@
 /** Answers the messages to a thread of thread.ts, one after the other. */
 import { VitError } from "../errors.js";
-import { isNode, type NodePort, workerThreads } from "../base/node.js";
+import { inNode, type NodePort, workerThreads } from "../base/node.js";
 import type { Reply, Request } from "./thread.js";
 
 /** @param memory what of a value is transferred, not copied */
@@ -25,10 +25,10 @@ export function serve<Question extends object>(
     port?.on("message", (request) => {
       take(request as Request<Question>, (reply, transfer) => port.postMessage(reply, transfer));
     });
-  if (isNode) void workerThreads().then(({ parentPort }) => listen(parentPort));
-  else {
+  void inNode().then(async (node) => {
+    if (node) return listen((await workerThreads()).parentPort);
     addEventListener("message", ({ data }: MessageEvent<Request<Question>>) => {
       take(data, (reply, transfer) => postMessage(reply, { transfer }));
     });
-  }
+  });
 }

@@ -1,8 +1,9 @@
 /** A thread that runs a script of ours, as a browser's or Node's Worker, and answers messages. */
+import { absolute, hasScheme } from "../base/address.js";
 import { beside, BESIDE } from "../base/beside.js";
 import { reason, VitError, type VitErrorCode } from "../errors.js";
 import type { CompiledModule } from "./module.js";
-import { isNode, workerThreads } from "../base/node.js";
+import { inNode, newThread } from "../base/node.js";
 
 /** The messages to a helper. */
 export type HelperQuestion =
@@ -46,8 +47,9 @@ export class Thread<Question extends object> {
     address: string | URL | undefined,
   ): Promise<Thread<Question>> {
     const thread = new Thread<Question>();
+    const node = await inNode();
     try {
-      thread.#channel = await (isNode ? nodeChannel : browserChannel)(
+      thread.#channel = await (node ? nodeChannel : browserChannel)(
         script,
         address,
         (reply) => thread.#answer(reply),
@@ -56,7 +58,7 @@ export class Thread<Question extends object> {
       return thread;
     } catch (cause) {
       if (cause instanceof VitError) throw cause;
-      const trust = isNode ? "" : "under Trusted Types the page's trusted-types must allow vitrine; ";
+      const trust = node ? "" : "under Trusted Types the page's trusted-types must allow vitrine; ";
       const what = `expected a worker, got none (${reason(cause)}); ${trust}or load without worker: true`;
       throw new VitError("worker_lost", what, { cause });
     }
@@ -121,8 +123,9 @@ const browserChannel: Start = (script, given, onReply, onLost) => {
   if (typeof Worker !== "function") {
     throw new VitError("worker_lost", `${NO_WORKER}; load without worker: true`);
   }
-  const address = given === undefined ? beside(script.browser) : new URL(given, baseAddress());
-  const worker = new Worker(trusted(runnable(address)), { type: "module" });
+  const address = absolute(given ?? beside(script.browser));
+  const { start, type } = runnable(address);
+  const worker = new Worker(trusted(start), { type });
   worker.addEventListener("message", ({ data }) => onReply(data as Reply));
   worker.addEventListener("messageerror", () => onLost("a message from the worker was lost"));
   const unknown = `does worker-src allow ${address.href}, as blob: where it is of another origin, and is it a script? ${BESIDE}`;
@@ -144,19 +147,30 @@ export class WorkerAddress {
   }
 }
 
-const baseAddress = () => globalThis.document?.baseURI ?? location.href;
-
 /** The blob: addresses of scripts that import a script, by that script's address. Never revoked. */
 const importers = new Map<string, string>();
 
 /** A script of another origin may not be a worker, but a script of this page may import it. */
-function runnable({ origin, href }: URL): string {
-  if (origin === globalThis.origin) return href;
-  const code = new Blob([`import ${JSON.stringify(href)};`], { type: "text/javascript" });
-  const address = importers.get(href) ?? URL.createObjectURL(code);
-  importers.set(href, address);
-  return address;
+function runnable({ origin, href }: URL): { readonly start: string; readonly type: WorkerType } {
+  if (origin === globalThis.origin) return { start: href, type: "module" };
+  const type = globalThis.origin === "null" ? "classic" : "module";
+  const script = JSON.stringify(href);
+  const code = new Blob([type === "module" ? `import ${script};` : later(script)], { type: "text/javascript" });
+  const start = importers.get(href) ?? URL.createObjectURL(code);
+  importers.set(href, start);
+  return { start, type };
 }
+
+/**
+ * Imports a script in a classic worker, because Chromium starts no module from a blob: where the
+ * page has no origin, as in a sandboxed frame. The messages that come too early are kept.
+ */
+const later = (script: string) => `const early = [], keep = ({ data }) => early.push(data);
+addEventListener("message", keep);
+import(${script}).then(() => {
+  removeEventListener("message", keep);
+  for (const data of early) dispatchEvent(new MessageEvent("message", { data }));
+}).catch((error) => setTimeout(() => { throw error; }));`;
 
 interface Policy {
   createScriptURL(address: string): string;
@@ -181,10 +195,7 @@ function trusted(address: string): string {
 }
 
 const nodeChannel: Start = async (script, given, onReply, onLost) => {
-  const { Worker: NodeThread } = await workerThreads();
-  const isUrl = /^file:/.test(String(given));
-  const address = isUrl ? new URL(given!) : given ?? beside(script.node);
-  const worker = new NodeThread(address, { execArgv: [] });
+  const worker = await newThread(typeof given === "string" && hasScheme(given) ? new URL(given) : (given ?? beside(script.node)));
   worker.on("message", (reply) => onReply(reply as Reply));
   worker.on("messageerror", () => onLost("a message from the worker was lost"));
   worker.on("error", (error) => onLost(`the worker died (${String(error)})`));

@@ -3,7 +3,7 @@ import { type BuildPlan, chooseBuild, gather, withPrepare } from "../load/start.
 import type { Folder } from "../load/folder.js";
 import type { WeightsSource } from "../load/given.js";
 import { readHeader } from "../load/header.js";
-import type { ReadOptions, Source } from "../load/source.js";
+import type { Fetch, ReadOptions, Source } from "../load/source.js";
 import { takeSource } from "../load/take.js";
 import { openWeights } from "../load/weights.js";
 import { sharedMemory } from "../run/instance.js";
@@ -62,10 +62,12 @@ export async function startTrainer(plan: BuildPlan & { readonly worker: boolean 
 export async function openModel(
   backend: Backend,
   from: Source | Folder | WeightsSource,
-  { signal, onProgress }: ReadOptions,
+  { signal, onProgress, fetch }: ReadOptions & { readonly fetch?: Fetch | undefined },
 ): Promise<string> {
-  const { weights, config: apart, prepare } = await takeSource("create", from, signal);
-  const file = await openWeights(weights, { ...(signal && { signal }), ...(onProgress && { onProgress }) });
+  const { weights, config: apart, prepare, advised } = await takeSource("create", from, signal, fetch);
+  const file = await openWeights(weights, { signal, onProgress }).catch(async (error: unknown) => {
+    throw await advised(error);
+  });
   try {
     const given = await apart;
     const config = prepare ? await withPrepare(prepare, given, file) : given;

@@ -1,0 +1,31 @@
+/** What a value is, whatever realm its class is of: a frame's, a vm context's, or jsdom's in place of the engine's. */
+
+interface Platform {
+  AbortSignal: AbortSignal;
+  Blob: Blob;
+  FileList: ArrayLike<File>;
+  Request: Request;
+  Response: Response;
+  URL: URL;
+}
+
+/**
+ * The prototype of the class of this name that a value is of. The class itself is not asked for: in
+ * Node naming Response loads code that compiles WebAssembly, for which there may be no memory.
+ */
+export function prototypeOf<Name extends keyof Platform>(value: unknown, name: Name): Platform[Name] | undefined {
+  try {
+    for (let at: unknown = value; at !== null && typeof at === "object"; ) {
+      at = Object.getPrototypeOf(at) as unknown;
+      const own: unknown = at && Object.getOwnPropertyDescriptor(at, "constructor")?.value;
+      if (typeof own === "function" && own.name === name) return at as Platform[Name];
+    }
+  } catch {
+    // a Proxy that refuses
+  }
+  return undefined;
+}
+
+/** Whether a value is of the platform's class of this name, or of one that extends it. */
+export const isA = <Name extends keyof Platform>(value: unknown, name: Name): value is Platform[Name] =>
+  prototypeOf(value, name) !== undefined;
