@@ -1,5 +1,6 @@
 // Loading from all kinds of sources, with progress, abort and a second try.
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -438,6 +439,20 @@ test("sources and modules of another realm are read as this realm's", async () =
   const mine = (await vit.classify({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })).logits;
   const drawn = theirs("({ strokes: [[{ x: 9, y: 9, width: 4 }, { x: 20, y: 20, width: 4 }]], width: 28, height: 28 })");
   assert.deepEqual((await vit.classify(drawn)).logits, mine);
+});
+
+test("a signal that many calls share has one listener, so that Node does not warn", async () => {
+  const warned = [];
+  const warn = (warning) => warned.push(warning.message);
+  process.on("warning", warn);
+  const { signal } = new AbortController();
+  const vit = await load(weights, { signal });
+  await Promise.all(Array.from({ length: 30 }, () => vit.classify(image, { signal })));
+  await Promise.all(Array.from({ length: 12 }, () => load(weights, { signal })));
+  await new Promise(setImmediate);
+  process.off("warning", warn);
+  assert.deepEqual(warned, []);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("a signal of another implementation is one, such as happy-dom's", async () => {

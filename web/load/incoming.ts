@@ -1,5 +1,6 @@
 /** A file while it arrives. */
 import { impostorsBundle } from "./bundles.js";
+import { onAbort } from "../base/abort.js";
 import { isArray } from "../base/bytes.js";
 import { kindOf, VitError } from "../errors.js";
 import { abortable, asMissing, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
@@ -52,6 +53,7 @@ export class Incoming {
   /** The cost of the pieces that nobody has taken. */
   #waiting = 0;
   #loaded = 0;
+  #forget = () => {};
 
   static async open(source: Source | Opener, options: IncomingOptions = {}): Promise<Incoming> {
     const { signal } = options;
@@ -90,7 +92,7 @@ export class Incoming {
     } catch (cause) {
       throw opened.lost(cause, 0);
     }
-    options.signal?.addEventListener("abort", this.cancel);
+    if (options.signal) this.#forget = onAbort(options.signal, this.cancel);
     this.#ask(1);
   }
 
@@ -116,7 +118,7 @@ export class Incoming {
 
   /** Ends the download. */
   readonly cancel = (): void => {
-    this.#options.signal?.removeEventListener("abort", this.cancel);
+    this.#forget();
     void Promise.resolve()
       .then(() => this.#reader.cancel())
       .catch(() => {});
@@ -152,7 +154,7 @@ export class Incoming {
       throw cause instanceof VitError ? cause : lost(cause, this.#loaded);
     });
     if (!piece) {
-      signal?.removeEventListener("abort", this.cancel);
+      this.#forget();
       if (this.#loaded < size) throw lost("the download ended early", this.#loaded);
       return undefined;
     }

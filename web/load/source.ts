@@ -1,4 +1,5 @@
 /** Opens the sources of bytes. */
+import { onAbort } from "../base/abort.js";
 import { absolute, hasScheme } from "../base/address.js";
 import { isBytes, type Piece, viewOf } from "../base/bytes.js";
 import { isA, prototypeOf } from "../base/kind.js";
@@ -44,8 +45,8 @@ export function abortable<Value>(
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     if (signal.aborted) abort();
-    signal.addEventListener("abort", abort);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    const forget = onAbort(signal, abort);
+    promise.then(resolve, reject).finally(forget);
   });
 }
 
