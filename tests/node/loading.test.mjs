@@ -417,6 +417,22 @@ test("load refuses unknown options by name", async () => {
   await load(weights, { threads: 2 });
 });
 
+test("a size that a header claims of a packed body is not believed, whether smaller or larger", async () => {
+  const { config } = await load(weights);
+  const want = (await (await load(weights)).classify(image)).logits;
+  const claiming = (length, bytes = weights) => new Response(bytes, { headers: { "content-length": length } });
+  for (const length of [1, weights.length - 1, weights.length, weights.length + 9, 2 * weights.length]) {
+    const totals = new Set();
+    const vit = await load(claiming(length), { onProgress: (_, total) => totals.add(total) });
+    assert.deepEqual((await vit.classify(image)).logits, want);
+    assert.ok([...totals].every((total) => [0, weights.length].includes(total)), `${[...totals]}`);
+    await load({ weights, config: claiming(length, JSON.stringify(config)) });
+  }
+  const cut = weights.subarray(0, -999);
+  await rejects(() => Vit.load(claiming(weights.length, cut)), "network", /the download ended early/);
+  await rejects(() => Vit.load(claiming(999, cut)), "bad_file", /truncated/);
+});
+
 test("sources and modules of another realm are read as this realm's", async () => {
   const { config } = await load(weights);
   const other = createContext({ weights, config: JSON.stringify(config), wasm: wasmBytes("scalar") });

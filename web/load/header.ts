@@ -14,7 +14,7 @@ export interface Header {
   readonly why: string;
   /** The bytes of the length and the JSON. */
   readonly bytes: number;
-  /** The bytes of the whole file. If no server says how many, the tensors' offsets do. */
+  /** The bytes of the whole file. If that is not known, the tensors' offsets tell. */
   readonly size: number;
   readonly hasInt8: boolean;
   /** Whether the file has tensors of 16 bits a number. */
@@ -45,6 +45,7 @@ async function newHeader(file: Incoming): Promise<Header> {
     const offsets = entry.data_offsets;
     if (Array.isArray(offsets) && Number.isInteger(offsets[1])) end = Math.max(end, offsets[1] as number);
   }
+  file.confirm(start.length + end);
   return {
     ...parsed,
     bytes,

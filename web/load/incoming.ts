@@ -15,6 +15,8 @@ const MOST_EMPTY = 1000;
 /** The bytes at the start that tell what a file is. */
 const TELLING_BYTES = 512;
 const BRACE = 0x7b;
+/** Packing makes no file longer than by this factor. */
+const PACKED_BY = 1.01;
 
 /**
  * Reads a source of at most `most` bytes.
@@ -42,8 +44,10 @@ export interface IncomingOptions extends ReadOptions {
 
 /** A file that goes on arriving, up to a limit, while nobody takes its bytes. */
 export class Incoming {
-  /** The file's size in bytes; 0 if it is unknown. */
-  readonly size: number;
+  /** The size in bytes that is certain; 0 if there is none. */
+  #size: number;
+  /** Set at the end of a download of fewer bytes than a header claims. */
+  #cutOff: VitError | undefined;
   readonly #opened: Opened;
   readonly #reader: ReadableStreamDefaultReader<Piece>;
   readonly #options: IncomingOptions;
@@ -84,7 +88,7 @@ export class Incoming {
   }
 
   private constructor(opened: Opened, options: IncomingOptions) {
-    this.size = opened.size;
+    this.#size = opened.size;
     this.#opened = opened;
     this.#options = options;
     try {
@@ -94,6 +98,27 @@ export class Incoming {
     }
     if (options.signal) this.#forget = onAbort(options.signal, this.cancel);
     this.#ask(1);
+  }
+
+  /** The file's size in bytes; 0 if it is unknown. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The size, or where that is unknown what a header says. It bounds the file, but for packing. */
+  get claimed(): number {
+    return this.#size || (this.#opened.claimed ?? 0);
+  }
+
+  /** Gives the size that the file itself tells. It is certain where a header says the same. */
+  confirm(size: number): void {
+    if (size === this.#opened.claimed) this.#size = size;
+  }
+
+  /** The error of who reads the file, or of the download where that ended early and the file is not whole. */
+  explained(error: unknown): unknown {
+    const wanting = error instanceof VitError && ["bad_file", "bad_tensor"].includes(error.code);
+    return wanting ? (this.#cutOff ?? error) : error;
   }
 
   /** See {@link Opened}. */
@@ -147,7 +172,7 @@ export class Incoming {
   }
 
   async #next(): Promise<Piece | undefined> {
-    const { size, lost } = this.#opened;
+    const { lost } = this.#opened;
     const { signal, onProgress } = this.#options;
     const piece = await this.#read().catch((cause: unknown) => {
       if (signal?.aborted) throw signal.reason;
@@ -155,11 +180,13 @@ export class Incoming {
     });
     if (!piece) {
       this.#forget();
-      if (this.#loaded < size) throw lost("the download ended early", this.#loaded);
+      const early = () => lost("the download ended early", this.#loaded);
+      if (this.#loaded < this.#size) throw early();
+      if (this.#loaded * PACKED_BY < this.claimed) this.#cutOff = early();
       return undefined;
     }
     this.#loaded += piece.length;
-    onProgress?.(this.#loaded, this.#loaded > size ? 0 : size);
+    onProgress?.(this.#loaded, this.#loaded > this.#size ? 0 : this.#size);
     return piece;
   }
 

@@ -23,6 +23,8 @@ export type Fetch = (address: string | Request, init: { signal?: AbortSignal }) 
 export interface Opened {
   /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
+  /** The size that a header gives, in place of `size`: that of the body, or of a packed one. */
+  readonly claimed?: number;
   readonly body: ReadableStream<Piece>;
   readonly response?: Response;
   /** Reads some of the bytes. Only sources that need not be read in order have it. */
@@ -167,9 +169,12 @@ function fromResponse(response: Response): Opened {
       `expected a body to read in ${where}, got none or one locked or used up`,
     );
   }
-  const size = headers.has("content-encoding") ? 0 : sizeIn(headers.get("content-length"));
+  const claimed = headers.has("content-encoding") ? 0 : sizeIn(headers.get("content-length"));
+  // Of an answer from another origin a page sees the packed body's size, but not that it is packed.
+  const size = response.type === "basic" ? claimed : 0;
   return {
     size,
+    claimed,
     body,
     response,
     ours: response.type !== "default", // the type of a Response that a program made

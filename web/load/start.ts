@@ -53,6 +53,7 @@ export class Running {
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Running> {
   const opening = openWeights(plan.weights, options);
+  let opened: Incoming | undefined;
   const remote = plan.worker ? Remote.start(plan.files.worker) : undefined;
   let helpers: Promise<Team | undefined> | undefined;
   try {
@@ -61,7 +62,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
         int8: async () => (await readHeader(await opening)).hasInt8,
         memory: async () => memoryFor(await opening),
       }),
-      opening,
+      opening.then((incoming) => (opened = incoming)),
       plan.config,
       remote,
     ]);
@@ -83,7 +84,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Runn
     void opening.then((file) => file.cancel(), ignore);
     void remote?.then((worker) => worker.close(), ignore);
     void helpers?.then((team) => team?.close());
-    throw await plan.advised(error);
+    throw await plan.advised(opened ? opened.explained(error) : error);
   }
 }
 

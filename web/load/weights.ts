@@ -40,6 +40,6 @@ export async function openWeights(
   } catch (cause) {
     file.cancel();
     if (signal?.aborted) throw signal.reason;
-    throw isRefusal(cause) ? asVitError(cause, "bad_file") : cause;
+    throw file.explained(isRefusal(cause) ? asVitError(cause, "bad_file") : cause);
   }
 }

@@ -76,6 +76,6 @@ export async function openModel(
     return await backend.call("end");
   } catch (error) {
     file.cancel();
-    throw error;
+    throw file.explained(error);
   }
 }

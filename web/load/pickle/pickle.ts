@@ -13,6 +13,8 @@ import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js"
 export interface Arriving {
   /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
+  /** The size, or what a header says, which may be that of a packed file; 0 if nothing says it. */
+  readonly claimed: number;
   /** Reads any part; undefined if the file can only be read in order. */
   readonly slice: ((begin: number, end: number) => Promise<Piece>) | undefined;
   take(): Promise<Piece | undefined>;
@@ -54,10 +56,10 @@ export async function translate(file: Arriving): Promise<Translated> {
 // ---- The file -----------------------------------------------------------------
 
 async function partsOf(file: Arriving): Promise<Parts> {
-  const most = file.slice ? MOST_BYTES : file.size ? MOST_KEPT : MOST_KEPT_UNTOLD;
+  const most = file.slice ? MOST_BYTES : file.claimed ? MOST_KEPT : MOST_KEPT_UNTOLD;
   const tooLarge = () =>
     new Refusal(`expected a PyTorch file of at most ${most / 2 ** 30} GB here; save only the model's weights`);
-  if (file.size > most) throw tooLarge();
+  if (file.claimed > most) throw tooLarge();
   const { slice } = file;
   if (slice) {
     file.cancel();
