@@ -1,3 +1,4 @@
+import { keepSelf, throughProxies } from "./base/proxy.js";
 import { hasOwn, show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./run/maps.js";
 import type { Relevance } from "./run/wasm.js";
@@ -85,6 +86,7 @@ export class Attention {
     this.#maps = "read" in maps ? maps : inMemory(maps);
     this.#residual = shape.residual ?? true;
     this.#relevance = relevance;
+    keepSelf(this);
     // These decide where the maps are read in the heap.
     for (const fixed of [this, this.grid, this.kept]) Object.freeze(fixed);
   }
@@ -257,6 +259,8 @@ export class Attention {
     );
   }
 }
+
+throughProxies(Attention);
 
 /** @internal The index, checked. */
 export function within(name: string, index: number, count: number): number {

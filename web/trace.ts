@@ -1,4 +1,5 @@
 import { within } from "./attention.js";
+import { keepSelf, throughProxies } from "./base/proxy.js";
 import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { show, VitError } from "./errors.js";
@@ -25,6 +26,7 @@ export class Trace {
     this.#arrays = traceArrays(values, shape);
     this.#shape = shape;
     this.#config = config;
+    keepSelf(this);
   }
 
   /**
@@ -97,5 +99,7 @@ export class Trace {
   #layer = (layer: number) => within("layer", layer, this.#shape.depth);
   #head = (head: number) => within("head", head, this.#shape.heads);
 }
+
+throughProxies(Trace);
 
 const part = (array: Float32Array, index: number, size: number) => array.slice(index * size, (index + 1) * size);

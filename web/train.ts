@@ -9,6 +9,7 @@ import type { Source } from "./load/source.js";
 import { takeThreads } from "./load/start.js";
 import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
+import { keepSelf, throughProxies } from "./base/proxy.js";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
 import { type Backend, closed } from "./train/engine.js";
@@ -194,6 +195,7 @@ export class Trainer {
     this.#shape = shape;
     this.#seed = seed;
     this.#counts = Array.from(this.labels, () => 0);
+    keepSelf(this);
   }
 
   async #restore(state: State, examples: Readonly<Record<Part, Examples>>, run: Piece): Promise<void> {
@@ -409,5 +411,6 @@ const imagesDone = ({ epoch, step, steps, images }: Place): number => images * (
 
 export interface Trainer extends Disposable {}
 if (Symbol.dispose) {
-  Object.defineProperty(Trainer.prototype, Symbol.dispose, { value: Trainer.prototype.dispose });
+  Object.defineProperty(Trainer.prototype, Symbol.dispose, { value: Trainer.prototype.dispose, configurable: true });
 }
+throughProxies(Trainer);

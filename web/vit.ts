@@ -3,6 +3,7 @@ import {
   askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
+import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./run/batch.js";
@@ -149,6 +150,7 @@ export class Vit {
     this.#running = running;
     this.#model = model;
     this.#memory = model.memory;
+    keepSelf(this);
   }
 
   /**
@@ -351,8 +353,9 @@ declare global {
 }
 export interface Vit extends Disposable {}
 if (Symbol.dispose) {
-  Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose });
+  Object.defineProperty(Vit.prototype, Symbol.dispose, { value: Vit.prototype.dispose, configurable: true });
 }
+throughProxies(Vit);
 
 function meanRow(matrix: Float32Array, width: number): Float32Array {
   const rows = matrix.length / width;

@@ -338,3 +338,38 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
     await rejects(() => vit.classify(shown[0]), "bad_image", /tainted.*CORS/);
   });
 });
+
+/** Proxies round an object and all that it gives, as frameworks put them. */
+const deep = (value) =>
+  typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof Promise
+    ? value
+    : new Proxy(value, { get: (target, key, self) => deep(Reflect.get(target, key, self)) });
+
+test("a Vit, its attention and its trace work behind a Proxy, also in a worker", async () => {
+  for (const worker of [false, true]) {
+    const vit = await load(modelPath(name), { worker });
+    const held = deep(vit);
+    const given = { attention: true, trace: true, relevance: true };
+    const want = await vit.classify(image, given);
+    const answer = deep(await held.classify(image, deep({ ...given, attention: [0, 1] })));
+    assert.deepEqual(answer.logits, want.logits);
+    const { attention, trace } = answer;
+    assert.deepEqual(attention.rollout(), want.attention.rollout());
+    assert.deepEqual(attention.fromPatch(1, 1), want.attention.fromPatch(1, 1));
+    assert.deepEqual(attention.relevance(3), want.attention.relevance(3));
+    assert.deepEqual(trace.scores(1, 0), want.trace.scores(1, 0));
+    assert.deepEqual(trace.lens(1), want.trace.lens(1));
+    assert.deepEqual((await held.embed(image)).cls, (await vit.embed(image)).cls);
+    assert.equal((await held.classifyAll(deep([image, image]))).length, 2);
+    assert.equal(held.memory, vit.memory);
+    held[Symbol.dispose ?? "dispose"]();
+    await rejects(() => vit.classify(image), "disposed", /./);
+  }
+});
+
+test("an argument behind a Proxy that hides what it is gives an error that names toRaw", async () => {
+  const vit = await load(modelPath(name));
+  const { signal } = new AbortController();
+  await rejects(() => vit.classify(image, { signal: deep(signal) }), "bad_argument", /toRaw/);
+  await rejects(() => Vit.load(deep(new URL("file:///none"))), "bad_argument", /toRaw/);
+});
