@@ -44,6 +44,8 @@ export interface LoadOptions {
 export interface EmbedOptions {
   /** Keeps the attention of every layer, or of these layers, counted from 0. */
   attention?: boolean | readonly number[];
+  /** `false` leaves `input` out of the results, which for 200 photos of 224×224 pixels is 115 MB. */
+  keepInput?: boolean;
   /** Aborts the call. It then rejects with the signal's reason. */
   signal?: AbortSignal;
 }
@@ -103,7 +105,7 @@ export interface Classification {
   uncertain: boolean;
   /** (K), in the model's order, before the temperature. */
   logits: Float32Array;
-  /** (C,H,W): the prepared image, as the model got it. */
+  /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
   input: Float32Array;
   /** Where `input` lies in the source, in the source's pixels. */
   placement: Placement;
@@ -129,7 +131,7 @@ export interface Embedding {
    * or the result of SigLIP's pooling. Its length is not yet 1.
    */
   projected?: Float32Array;
-  /** (C,H,W): the prepared image, as the model got it. */
+  /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
   input: Float32Array;
   /** Where `input` lies in the source, in the source's pixels. */
   placement: Placement;
@@ -140,7 +142,7 @@ export interface Embedding {
 /** @internal */
 export const LOAD_OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress"] as const;
 /** @internal */
-export const EMBED_OPTIONS = ["attention", "signal"] as const;
+export const EMBED_OPTIONS = ["attention", "keepInput", "signal"] as const;
 /** @internal */
 export const CLASSIFY_OPTIONS = ["topK", "trace", "relevance", "ablate", "replace", ...EMBED_OPTIONS] as const;
 

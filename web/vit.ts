@@ -207,6 +207,7 @@ export class Vit {
       attention: kept,
       tokens: false,
       trace: Boolean(options.trace),
+      ...(options.keepInput === false && { bare: true }),
       ...(relevance !== undefined && { relevance }),
       ...(without && { without }),
     };
@@ -214,12 +215,12 @@ export class Vit {
     return outputs.map(({ input, placement, logits, attention, trace, relevance, milliseconds }) => ({
       ...judge(logits, this.config, topK),
       logits,
-      input,
+      ...(input && { input }),
       placement,
       ...((attention ?? relevance) && { attention: this.#attention(attention, kept, relevance) }),
       ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
-    }));
+    }) as Classification);
   }
 
   /**
@@ -237,7 +238,8 @@ export class Vit {
   async #embed(image: ImageInput, options: EmbedOptions): Promise<Embedding> {
     const { depth, prefix, grid, width } = this.#model.shape;
     const kept = keptLayers(options.attention ?? false, depth);
-    const [output] = await this.#run([image], { attention: kept, tokens: true }, options.signal);
+    const wants = { attention: kept, tokens: true, ...(options.keepInput === false && { bare: true }) };
+    const [output] = await this.#run([image], wants, options.signal);
     const { tokens, pooled, logits, input, placement, attention } = output!;
     const patches = tokens!.slice(prefix * width);
     const cls = prefix > 0 ? tokens!.slice(0, width) : meanRow(patches, width);
@@ -248,10 +250,10 @@ export class Vit {
       width,
       pooled: pooled!,
       ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
-      input,
+      ...(input && { input }),
       placement,
       ...(attention && { attention: this.#attention(attention, kept) }),
-    };
+    } as Embedding;
   }
 
   /**

@@ -373,3 +373,19 @@ test("an argument behind a Proxy that hides what it is gives an error that names
   await rejects(() => vit.classify(image, { signal: deep(signal) }), "bad_argument", /toRaw/);
   await rejects(() => Vit.load(deep(new URL("file:///none"))), "bad_argument", /toRaw/);
 });
+
+test("keepInput: false leaves the prepared images out of the results", async () => {
+  for (const worker of [false, true]) {
+    const vit = await load(modelPath(name), { worker });
+    const [whole, bare] = [await vit.classify(image), await vit.classify(image, { keepInput: false })];
+    assert.ok("input" in whole && !("input" in bare));
+    assert.deepEqual(bare.logits, whole.logits);
+    for (const result of await vit.classifyAll(Array(99).fill(image), { keepInput: false, attention: true })) {
+      assert.ok(!("input" in result));
+      assert.equal(result.attention.rollout().length, 49);
+    }
+    const traced = await vit.classify(image, { keepInput: false, trace: true });
+    assert.ok(traced.trace && !("input" in traced));
+    assert.ok(!("input" in (await vit.embed(image, { keepInput: false }))));
+  }
+});

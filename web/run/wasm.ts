@@ -102,6 +102,8 @@ export interface Wants {
   readonly tokens: boolean;
   /** Whether the attention is copied at once, because it will be sent or overwritten. */
   readonly copied?: boolean;
+  /** Leaves the prepared image out of the results. */
+  readonly bare?: boolean;
   /** What the run computes on its way. Only for one image at a time. */
   readonly trace?: boolean;
   /** Classes whose relevance is wanted; a number: so many of the likeliest. One image at a time. */
@@ -112,7 +114,7 @@ export interface Wants {
 /** One image's results. All are copies except attention that is left on the heap. */
 export interface Result {
   /** (C, H, W): the prepared image */
-  readonly input: Float32Array<ArrayBuffer>;
+  readonly input?: Float32Array<ArrayBuffer>;
   readonly placement: Placement;
   readonly logits: Float32Array<ArrayBuffer>;
   /** (layers wanted, heads, T, T) */
@@ -274,12 +276,13 @@ export class Session {
     const size = this.#mapSize(wants);
     const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
     const prepared = "values" in picture;
-    const input = prepared ? picture.values : image();
-    const placement = prepared ? { left: 0, top: 0, width: columns, height: rows } : this.#placement(index);
-    if (isTraced(wants)) return { input, placement, ...this.#traced(wants) };
+    const about = {
+      ...(!wants.bare && { input: prepared ? picture.values : image() }),
+      placement: prepared ? { left: 0, top: 0, width: columns, height: rows } : this.#placement(index),
+    };
+    if (isTraced(wants)) return { ...about, ...this.#traced(wants) };
     return {
-      input,
-      placement,
+      ...about,
       logits: copy("logits", classes),
       ...(size > 0 && { attention: maps() }),
       ...(wants.tokens && { tokens: copy("tokens", T * width), pooled: copy("pooled", width) }),
