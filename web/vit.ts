@@ -29,6 +29,8 @@ export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
+/** @internal */
+export { provided } from "./load/provided.js";
 export type { Fetch, Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";

@@ -371,6 +371,42 @@ test("a sandboxed frame, which has no origin, runs a worker", { skip }, async ()
   }
 });
 
+test("a service worker loads everything with vitrine/all, and without it the error says so", { skip }, async () => {
+  for (const [name, entry] of [["/sw-all.js", "all"], ["/sw-bare.js", "vit"]]) {
+    made.set(name, `import { Vit } from "/dist/${entry}.js";
+      onmessage = async ({ data, ports: [port] }) => port.postMessage(
+        await Vit.load(data).then(({ family }) => family, ({ code, message }) => code + ": " + message));`);
+  }
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  try {
+    await page.goto(home.address);
+    const ask = (script, sources) => page.evaluate(async ({ script, sources }) => {
+      const registration = await navigator.serviceWorker.register(script, { type: "module", scope: script });
+      const worker = registration.installing ?? registration.waiting ?? registration.active;
+      const said = [];
+      for (const source of sources) {
+        const { port1, port2 } = new MessageChannel();
+        worker.postMessage(source, [port2]);
+        said.push(await new Promise((resolve) => (port1.onmessage = ({ data }) => resolve(data))));
+      }
+      return said;
+    }, { script, sources });
+    const config = { model_type: "vit", num_attention_heads: 2, hidden_act: "gelu", layer_norm_eps: 1e-12 };
+    const sources = [
+      MODEL, { weights: "/tests/golden/pickle/double.pt", config: { heads: 1 } },
+      { weights: "/tests/golden/families/vit.safetensors", config },
+    ];
+    for (const family of await ask("/sw-all.js", sources)) assert.doesNotMatch(family, /: /);
+    const bare = await ask("/sw-bare.js", sources);
+    assert.equal(bare[0], "vitrine");
+    assert.match(bare[1], /^network: expected pickle\.js .*import "vitrine\/all"/);
+    assert.match(bare[2], /^network: expected translate\.js .*import "vitrine\/all"/);
+  } finally {
+    await context.close();
+  }
+});
+
 test("objects of a frame's realm are taken as the page's own", { skip }, async () => {
   const page = await browser.newPage();
   try {

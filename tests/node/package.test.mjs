@@ -69,7 +69,8 @@ test("npm pack holds only the files that a user needs", () => {
   const allowed = [
     /^dist\/((load|run|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
     /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES)\.md)$/,
-    /^dist\/(vit|worker|train|train-worker|pickle|translate|impostors|cli|commands)\.js(\.map)?$/,
+    /^(all|train)\/package\.json$/,
+    /^dist\/(vit|all|worker|train|train-worker|pickle|translate|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,
     /^weights\/digits(-int8)?\.safetensors$/,
     /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,

@@ -77,7 +77,7 @@ const TYPESCRIPT_FLOORS = [
   ["attention.ts", "classes.ts", "overlay.ts", "trace.ts", "load/pickle", "load/translate", "load/refusal.ts"],
   ["load"],
   ["calls.ts"],
-  ["vit.ts"],
+  ["vit.ts", "all.ts"],
   ["train"],
   ["train.ts"],
 ];

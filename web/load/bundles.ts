@@ -1,19 +1,28 @@
 /** Bundles beside vit.js, which are loaded only when a model needs them. */
-import { reason, VitError, type VitErrorCode } from "../errors.js";
+import { kindOf, reason, VitError, type VitErrorCode } from "../errors.js";
+import { provided } from "./provided.js";
+
+/** A service worker and a worklet may import only at their start. */
+const advice = () => /^ServiceWorker|Worklet/.test(kindOf(globalThis))
+  ? `here nothing can be imported later: say import "vitrine/all" (dist/all.js) at this script's start`
+  : "try again";
 
 const lost = (name: string) => (cause: unknown) => {
-  const what = `expected ${name} beside this module: ${reason(cause)}; try again`;
+  const what = `expected ${name} beside this module: ${reason(cause)}; ${advice()}`;
   throw new VitError("network", what, { cause });
 };
 
 /** Reads PyTorch's files. */
-export const pickleBundle = () => import("./pickle/pickle.js").catch(lost("pickle.js"));
+export const pickleBundle = async () =>
+  provided.all?.pickle ?? import("./pickle/pickle.js").catch(lost("pickle.js"));
 
 /** Translates other code's configs. */
-export const translateBundle = () => import("./translate/translate.js").catch(lost("translate.js"));
+export const translateBundle = async () =>
+  provided.all?.translate ?? import("./translate/translate.js").catch(lost("translate.js"));
 
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
-export const impostorsBundle = () => import("./impostors.js").catch(() => undefined);
+export const impostorsBundle = async () =>
+  provided.all?.impostors ?? import("./impostors.js").catch(() => undefined);
 
 export const isRefusal = (cause: unknown) => cause instanceof Error && cause.name === "Refusal";
 

@@ -101,8 +101,8 @@ export async function dist(kind = release) {
       "package-lock.json",
     ],
     outputs: [
-      ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/train.d.ts"]),
-      ...["vit", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/all.d.ts", "dist/train.d.ts"]),
+      ...["vit", "all", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -117,8 +117,9 @@ async function bundles(kind) {
   const loadedLater = /\/(pickle|translate|impostors)\.js$/;
   await bundle(kind, "vit", { external: loadedLater });
   await bundle(kind, "worker", { input: "web/run/worker.ts" });
-  const inVit = /\/vit(-error)?\.js$/; // so that a VitError of train.js is one of vit.js
-  const paths = (id) => (inVit.test(id) ? "./vit.js" : id);
+  const inVit = /\/(vit|vit-error|provided)\.js$/; // so that a VitError of train.js is one of vit.js
+  const paths = (id) => (inVit.test(id) ? "./vit.js" : id.replace(/.*\//, "./"));
+  await bundle(kind, "all", { external: [loadedLater, inVit], paths });
   if (!kind.debug) {
     await bundle(kind, "train", { external: [loadedLater, inVit], paths });
     await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
@@ -137,7 +138,7 @@ async function bundles(kind) {
 /** Checks the package's types and the command's, and puts the package's into dist. */
 async function types() {
   await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
-  keepTypesOf(["vit.d.ts", "train.d.ts"]);
+  keepTypesOf(["vit.d.ts", "all.d.ts", "train.d.ts"]);
   await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
 }
 

@@ -69,7 +69,7 @@ const stages = {
     await buildPackage();
     return sum([
       await check("publint", []),
-      await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "--format", "ascii"]),
+      await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "train", "all", "--format", "ascii"]),
     ]);
   }],
   page: ["page in Chromium", 400, async () => {
