@@ -70,6 +70,9 @@ export interface Epoch extends Measured {
   readonly secondsLeft: number;
 }
 
+/** `Uint8Array<ArrayBuffer>`, or in TypeScript before 5.7, which has no such type, `Uint8Array`. */
+export type Bytes = ReturnType<Uint8Array["slice"]>;
+
 export interface RunOptions {
   epochs: number;
   /** Stops the run after a step. The iteration then rejects with the signal's reason. */
@@ -143,7 +146,7 @@ export class Trainer {
    * @throws {VitError} code `bad_file` for what is no checkpoint of this version, or damaged.
    */
   static async resume(
-    checkpoint: ArrayBuffer | (ArrayBufferView & { readonly buffer: ArrayBuffer }),
+    checkpoint: ArrayBuffer | ArrayBufferView,
     options: Omit<TrainerOptions, "seed"> = {},
   ): Promise<Trainer> {
     const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
@@ -332,13 +335,13 @@ export class Trainer {
   }
 
   /** The weights as they stand, as a file of safetensors with timm's names, recipe, labels and log. */
-  save(): Promise<Uint8Array<ArrayBuffer>> {
+  save(): Promise<Bytes> {
     return guarded("save", () => false, async () =>
       withLog(await this.#turn((backend) => backend.call("model")), this.#log));
   }
 
   /** All that the trainer is, with its examples, for {@link Trainer.resume}. */
-  checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
+  checkpoint(): Promise<Bytes> {
     return guarded("checkpoint", () => false, async () =>
       this.#turn(async (backend) => {
         const [train, validation] = [await backend.call("examples", "train"), await backend.call("examples", "validation")];

@@ -7,10 +7,10 @@ const copied = "node_modules/vitrine/dist/*.wasm node_modules/vitrine/dist/worke
   "node_modules/vitrine/weights/digits.safetensors";
 const published = "mkdir -p public && cp node_modules/vitrine/weights/digits.safetensors public";
 
-/** Compiles tests/node/consumer.ts and checks the package's own declarations too. */
-const compiled = (resolution) =>
+/** Compiles tests/node/consumer.ts without Node's types, and consumer-node.ts with them. Checks the package's own declarations too. */
+const compiled = (resolution) => Object.entries({ vitrine: "consumer", node: "consumer-node" }).map(([types, file]) =>
   `tsc --noEmit --strict --target es2022 --lib es2022,dom --module ${resolution === "node16" ? resolution : "esnext"} ` +
-  `--moduleResolution ${resolution} consumer.ts`;
+  `--moduleResolution ${resolution} --types ${types} ${file}.ts`).join(" && ");
 
 /**
  * `packages` are npm packages to install beside vitrine, and `build` is a command. The answer comes
@@ -84,12 +84,12 @@ export const recipes = {
   ...Object.fromEntries(["5.1", "5.4", "5.9"].map((version) => [
     `typescript-${version}`,
     {
-      title: `TypeScript ${version}`, files: "typescript", packages: [`typescript@${version}`],
+      title: `TypeScript ${version}`, files: "typescript", packages: [`typescript@${version}`, "@types/node@22"],
       build: ["node10", "node16", "bundler"].map((resolution) => compiled(resolution)).join(" && "),
     },
   ])),
   "typescript-7": {
-    title: "TypeScript 7", files: "typescript", packages: ["typescript@7"],
+    title: "TypeScript 7", files: "typescript", packages: ["typescript@7", "@types/node@22"],
     build: ["node16", "bundler"].map((resolution) => compiled(resolution)).join(" && "),
   },
   ...Object.fromEntries(["20.0.0", "20.11.1", "22", "24", "26"].map((version) => [

@@ -12,7 +12,8 @@ const MOST_SECONDS = 300;
 /** Copies a recipe's own files into a folder. */
 export function lay(name, { files = name }, folder) {
   if (files === "typescript") {
-    return copyFileSync(new URL("../node/consumer.ts", import.meta.url), join(folder, "consumer.ts"));
+    for (const file of ["consumer.ts", "consumer-node.ts"]) copyFileSync(new URL(`../node/${file}`, import.meta.url), join(folder, file));
+    return;
   }
   cpSync(fileURLToPath(new URL(`${files}/`, import.meta.url)), folder, { recursive: true });
 }

@@ -131,14 +131,14 @@ test("all JavaScript of a page, minified, and one wasm module are at most 84 KB,
   }
 });
 
-test("what training adds to a page, minified, with one wasm module, is at most 110 KB, gzipped", async (t) => {
+test("what training adds to a page, minified, with one wasm module, is at most 112 KB, gzipped", async (t) => {
   const [javascript, worker] = await Promise.all(training.map(weigh));
   t.diagnostic(`train-worker.js, only with the option worker or threads: ${worker} bytes more`);
   assert.ok(worker <= 4000);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.train.${build}.wasm`));
     t.diagnostic(`train ${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 110_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 112_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
@@ -194,8 +194,8 @@ test("the package's types are only the public ones", () => {
     [...read(`dist/${file}`).toString().matchAll(/^\s*(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type|function|const|enum) (\w+)/gm)]
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
-    "Ablation", "Attention", "AttentionShape", "Build", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
-    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
+    "Ablation", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
+    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Fetch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
     "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
     "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay",
@@ -216,7 +216,7 @@ test("every declaration maps to a source in the package", () => {
 /** The newest TypeScript. `npm run ecosystem` tries older versions and node10. */
 const tsc = async (...given) => {
   const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--types", "node", ...given];
-  const files = ["tests/node/consumer.ts", "tests/node/consumer-newest.ts"];
+  const files = ["consumer", "consumer-node", "consumer-newest"].map((name) => `tests/node/${name}.ts`);
   await run(process.execPath, "node_modules/typescript/bin/tsc", ...options, ...files).catch(({ stdout }) => assert.fail(stdout));
 };
 
