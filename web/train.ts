@@ -9,6 +9,7 @@ import type { Source } from "./load/source.js";
 import { takeThreads } from "./load/start.js";
 import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
+import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
@@ -168,6 +169,7 @@ export class Trainer {
 
   static async #start(options: TrainerOptions, recipeOf: (backend: Backend) => Promise<Recipe>): Promise<Trainer> {
     const { wasm, variant = "auto", worker = false, threads = 1, signal, seed } = options;
+    checkEnvironment();
     takeThreads(threads);
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
       throw new VitError("bad_option", `seed: expected a whole number from 0, got ${show(seed)}`);

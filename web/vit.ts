@@ -3,6 +3,7 @@ import {
   askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
   type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
+import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
@@ -101,6 +102,7 @@ export class Vit {
     { wasm, variant = "auto", worker = false, threads = 1, fetch, signal, onProgress }: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
+    checkEnvironment();
     takeThreads(threads);
     signal?.throwIfAborted();
     const given = takeWasm(wasm);

@@ -1,11 +1,13 @@
 // Loading from all kinds of sources, with progress, abort and a second try.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { getEventListeners } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { Vit, VitError } from "../../dist/vit.js";
@@ -361,7 +363,7 @@ test("a missing WebAssembly, a policy against it and an unknown variant have err
     throw new WebAssembly.CompileError("blocked by CSP");
   };
   await during(WebAssembly, "Module", forbidden, () =>
-    rejects(attempt, "no_wasm", /blocked by CSP.*wasm-unsafe-eval/),
+    rejects(attempt, "no_wasm", /blocked by CSP.*wasm-unsafe-eval.*compiled module as the option wasm/),
   );
   await rejects(() => Vit.load(weights, { variant: "fast" }), "bad_option", /variant.*"fast"/);
 });
@@ -471,6 +473,32 @@ test("a signal that many calls share has one listener, so that Node does not war
   assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
+test("what an environment lacks is named, and a Blob without methods to read it is read by events", async () => {
+  for (const lacking of ["TextDecoder", "ReadableStream"]) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, lacking);
+    delete globalThis[lacking];
+    try {
+      await rejects(() => Vit.load(weights), "unsupported", new RegExp(`environment with ${lacking}, .*@jest-environment node`));
+    } finally {
+      Object.defineProperty(globalThis, lacking, before);
+    }
+  }
+  const { stream, arrayBuffer } = Blob.prototype;
+  class FileReader {
+    readAsArrayBuffer(blob) {
+      arrayBuffer.call(blob).then((result) => (Object.assign(this, { result }), this.onload()));
+    }
+  }
+  Object.assign(Blob.prototype, { stream: undefined, arrayBuffer: undefined });
+  try {
+    await during(globalThis, "FileReader", FileReader, async () => {
+      assert.ok(await load([new File([weights], "model.safetensors")]));
+    });
+  } finally {
+    Object.assign(Blob.prototype, { stream, arrayBuffer });
+  }
+});
+
 test("a signal of another implementation is one, such as happy-dom's", async () => {
   class AbortSignal extends EventTarget {
     aborted = false;
@@ -478,4 +506,20 @@ test("a signal of another implementation is one, such as happy-dom's", async () 
   }
   const vit = await load(weights, { signal: new AbortSignal() });
   assert.equal((await vit.classify(image, { signal: new AbortSignal() })).classes.length, 10);
+});
+
+const linux = process.platform !== "linux" && "only Linux limits a process's addresses so";
+
+test("where addresses are limited the error names Node's flag, with which a model loads", { skip: linux }, async () => {
+  const script = `import { Vit } from "./dist/vit.js";
+    console.log(await Vit.load(${JSON.stringify(modelPath(name))}).then(({ family }) => family, ({ code, message }) => code + ": " + message));`;
+  const run = async (flag) => {
+    const limited = `ulimit -v 6000000 && exec "$0" ${flag} --input-type=module -e "$1"`;
+    const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, script], { cwd: new URL("../..", import.meta.url) });
+    return stdout.trim();
+  };
+  assert.match(await run(""), /^no_memory: .*ulimit -v.*--disable-wasm-trap-handler$/);
+  if (process.allowedNodeEnvironmentFlags.has("--disable-wasm-trap-handler")) {
+    assert.equal(await run("--disable-wasm-trap-handler"), "vitrine");
+  }
 });

@@ -129,8 +129,9 @@ export function tinyModule<Exports>(bytes: Uint8Array<ArrayBuffer>): Exports | u
   } catch (cause) {
     throw new VitError(
       "no_wasm",
-      `this page may not compile WebAssembly (${reason(cause)}); ` +
-        "its Content-Security-Policy needs 'wasm-unsafe-eval' in script-src",
+      `WebAssembly may not be compiled here (${reason(cause)}); a page's Content-Security-Policy needs ` +
+        "'wasm-unsafe-eval' in script-src; where no bytes may be compiled, as on Cloudflare Workers, " +
+        "give a compiled module as the option wasm",
       { cause },
     );
   }

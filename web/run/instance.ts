@@ -70,6 +70,9 @@ const INITIAL_BYTES = 2 ** 20;
 /** The unit of WebAssembly.Memory's sizes. */
 const PAGE_BYTES = 2 ** 16;
 
+/** Advice for who has not even the first memory: engines reserve gigabytes of addresses for it. */
+const CROWDED = "close other tabs; where addresses are limited, as by ulimit -v, Node needs --disable-wasm-trap-handler";
+
 /** The functions that the module may import. A build for threads imports its memory, too. */
 const ENV = { emscripten_notify_memory_growth: () => {} };
 
@@ -101,7 +104,7 @@ export async function instantiate<Kind extends HeapExports = Exports>(
   checkModule(module, names);
   const env = memory ? { ...ENV, memory } : ENV;
   const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
-    throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module") : trap(cause);
+    throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module", CROWDED) : trap(cause);
   });
   const own = DEBUG ? traced(instance.exports, module) : instance.exports;
   return { ...own, ...(memory && { memory }) } as unknown as Kind;
@@ -136,10 +139,10 @@ export function trap(cause: unknown): VitError {
   );
 }
 
-export function noMemory(size: number, what: string): VitError {
+export function noMemory(size: number, what: string, advice = "use something smaller"): VitError {
   const wanted = `${(size / 2 ** 20).toFixed(1)} MiB of WebAssembly memory`;
   return new VitError(
     "no_memory",
-    `expected ${wanted} for ${what}, got none; use something smaller`,
+    `expected ${wanted} for ${what}, got none; ${advice}`,
   );
 }
