@@ -4,7 +4,8 @@ import { VitError } from "../errors.js";
 /** Advice for the usual reasons: a build left the files out, or a server answered with a page. */
 export const BESIDE =
   "its files (vit.*.wasm, worker.js) belong beside its code: copy them along, or in Vite say " +
-  'optimizeDeps: { exclude: ["vitrine"] }, or tell their folder as wasm: "/vitrine/"';
+  'optimizeDeps: { exclude: ["vitrine"] }, or tell their folder as wasm: "/vitrine/"; ' +
+  "from a CDN import its dist/vit.js, not a copy made on demand such as jsDelivr's +esm";
 
 /** @throws {VitError} code `bad_option` in a bundle that is no module and lacks import.meta.url. */
 export function beside(find: () => URL): URL {
