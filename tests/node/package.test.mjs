@@ -121,24 +121,24 @@ for (const [name, most, what] of [
   });
 }
 
-test("all JavaScript of a page, minified, and one wasm module are at most 84 KB, gzipped", async (t) => {
+test("all JavaScript of a page, minified, and one wasm module are at most 85 KB, gzipped", async (t) => {
   const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));
     t.diagnostic(`${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 84_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 85_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 
-test("what training adds to a page, minified, with one wasm module, is at most 112 KB, gzipped", async (t) => {
+test("what training adds to a page, minified, with one wasm module, is at most 113 KB, gzipped", async (t) => {
   const [javascript, worker] = await Promise.all(training.map(weigh));
   t.diagnostic(`train-worker.js, only with the option worker or threads: ${worker} bytes more`);
   assert.ok(worker <= 4000);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.train.${build}.wasm`));
     t.diagnostic(`train ${build}: ${total} bytes gzipped, ${javascript} of them JavaScript`);
-    assert.ok(total <= 112_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
+    assert.ok(total <= 113_000, `${build}: ${total} bytes, ${javascript} of them JavaScript`);
   }
 });
 

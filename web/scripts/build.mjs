@@ -101,7 +101,7 @@ export async function dist(kind = release) {
       "package-lock.json",
     ],
     outputs: [
-      ...(kind.debug ? [] : ["dist/vit.d.ts", "dist/all.d.ts", "dist/train.d.ts"]),
+      ...(kind.debug ? [] : ["dist/vit.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
       ...["vit", "all", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
@@ -138,8 +138,21 @@ async function bundles(kind) {
 /** Checks the package's types and the command's, and puts the package's into dist. */
 async function types() {
   await run(process.execPath, [tsc, "-p", "web/tsconfig.json"]);
-  keepTypesOf(["vit.d.ts", "all.d.ts", "train.d.ts"]);
+  keepTypesOf(["vit.d.ts", ...SUBPATHS.map((name) => `${name}.d.ts`)]);
+  subpaths();
   await run(process.execPath, [tsc, "-p", "web/cli/tsconfig.json"]);
+}
+
+/** What `vitrine/NAME` is, beside `vitrine` itself. */
+const SUBPATHS = ["all", "train"];
+
+/** Makes the folders by which tools that read no `exports` find a subpath, such as TypeScript's node10. */
+function subpaths() {
+  for (const name of SUBPATHS) {
+    const [main, types] = ["js", "d.ts"].map((ending) => `../dist/${name}.${ending}`);
+    mkdirSync(join(root, name), { recursive: true });
+    writeFileSync(join(root, name, "package.json"), JSON.stringify({ type: "module", main, types }));
+  }
 }
 
 /** Removes from dist the declarations, and their maps, that none of the `entries` reaches. */
