@@ -98,8 +98,8 @@ export interface Classification {
   problemType: VitConfig["problem_type"];
   /**
    * Whether the first class's `p` is below the model's `config.uncertain_below`. Do not rely on
-   * such an answer. `vit calibrate` sets the threshold so that 99.2 % (or another given share) of
-   * the validation images with a right answer are not uncertain. Without a threshold no answer is
+   * such an answer. A calibration sets the threshold so that 99.2 % (or another given share) of the
+   * validation images with a right answer are not uncertain. Without a threshold no answer is
    * uncertain, and no value of a regression ever is.
    */
   uncertain: boolean;

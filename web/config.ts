@@ -80,7 +80,7 @@ export interface VitConfig {
    * sum to 1. Multi-label: each class has a probability of its own. Regression: they are the values.
    */
   readonly problem_type: "single_label_classification" | "multi_label_classification" | "regression";
-  /** Divides the logits before the softmax or the sigmoid; above 0. `vit calibrate` finds it. */
+  /** Divides the logits before the softmax or the sigmoid; above 0; found by a calibration. */
   readonly temperature: number;
   /** An answer whose probability is below this is `uncertain`: 0 (never) to 1. */
   readonly uncertain_below: number;

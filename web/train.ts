@@ -84,8 +84,8 @@ export interface RunOptions {
 const OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "seed"] as const;
 
 /**
- * Trains a Vision Transformer where the library runs: in a tab or in Node, by the same C code as
- * the command `vit train`.
+ * Trains a Vision Transformer where the library runs: in a tab or in Node, by the C code
+ * that trained the shipped models.
  *
  * Calls may overlap, because they queue. During a run a call waits for one step at most. Call
  * `dispose()` at the end, or declare the variable with `using`.

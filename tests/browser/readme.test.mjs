@@ -1,4 +1,4 @@
-// The pages of web/README.md in a browser.
+// The overlays of web/RECIPES.md in a browser.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { CHECKPOINT, json } from "./checkpoint.mjs";
 import { openBrowser, skip } from "./harness.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(join(root, "web/README.md"), "utf8");
+const readme = readFileSync(join(root, "web/RECIPES.md"), "utf8");
 const code = (language) => readme.match(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "m"))[1];
 const VITRINE = "/node_modules/vitrine/dist/";
 

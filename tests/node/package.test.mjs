@@ -68,7 +68,7 @@ const packed = JSON.parse((await run("npm", "pack", "--dry-run", "--json", "--ig
 test("npm pack holds only the files that a user needs", () => {
   const allowed = [
     /^dist\/((load|run|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
-    /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES)\.md)$/,
+    /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
     /^dist\/(vit|all|worker|train|train-worker|pickle|translate|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,

@@ -1,4 +1,4 @@
-// Runs the programs of README.md and web/README.md in a folder with vitrine and sharp installed.
+// Runs the programs of README.md and of the tutorial, web/README.md, in a folder with vitrine and sharp installed.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -54,7 +54,7 @@ async function runs(place, heading) {
 }
 
 test("every relative link in the documents leads to a file", () => {
-  for (const path of ["README.md", "web/README.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
+  for (const path of ["README.md", "web/README.md", "web/REFERENCE.md", "web/RECIPES.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
     const links = [...read(path).replace(/^```[^]*?^```$|`[^`\n]*`/gm, "").matchAll(/\]\((?![a-z]+:|#)([^)#]+)/g)];
     assert.ok(links.length > 0, path);
     for (const [, link] of links) assert.ok(existsSync(join(root, dirname(path), link)), `${path}: ${link}`);
@@ -78,7 +78,7 @@ test("README: three photos a class are learnt, by a program and by the command",
   const lines = await runs(place, "Three photos a class");
   assert.deepEqual(lines.map((line) => Number(line.split(" ")[0])), Array.from({ length: 20 }, (_, index) => index + 1));
   assert.match(lines[19], / 1$/);
-  const commands = examples.match(/^### Training by the command\n+```sh\n([^]*?)^```/m)[1].split("\n");
+  const commands = read("web/REFERENCE.md").match(/^### Training by the command\n+```sh\n([^]*?)^```/m)[1].split("\n");
   for (const command of commands.slice(0, 2)) {
     const args = command.match(/^npx vitrine (.*)$/)[1].match(/"[^"]*"|\S+/g).map((word) => word.replaceAll('"', ""));
     const { code: exit, stdout, stderr } = await start(args, { cwd: place.path }).done;

@@ -7,7 +7,7 @@ import { show, VitError } from "../errors.js";
 export type Freeze = "none" | "all but head" | number;
 
 /**
- * `{ model, training }`, as in the files weights/*.recipe.json and as `vit train --recipe` takes it.
+ * `{ model, training }`, as in the files weights/*.recipe.json.
  * `model`: the config. `training`: a key that is left out takes its default, as in src/train/recipe.c.
  */
 export interface Recipe {
