@@ -71,8 +71,8 @@ export class Vit {
   #running: Running | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
-  /** Rejects the calls that are under way. */
-  readonly #waiting = new Set<(error: VitError) => void>();
+  /** How many calls are under way. The last one closes a disposed Vit. */
+  #calls = 0;
 
   /**
    * Loads a model: a file of safetensors or of torch.save with tensors named as by timm,
@@ -261,15 +261,19 @@ export class Vit {
   }
 
   /**
-   * Frees the memory and ends the worker. A second call does nothing. Calls under way and later
-   * calls reject. Attention stays readable. Without a worker, the memory is freed together with the
-   * last Attention that reads it.
+   * Frees the memory and ends the worker, after the calls under way, which a `signal` ends sooner.
+   * Later calls reject. A second call does nothing. Attention stays readable. Without a worker, the
+   * memory is freed together with the last Attention that reads it.
    */
   dispose(): void {
     this.#disposed = true;
+    this.#closeIfIdle();
+  }
+
+  #closeIfIdle(): void {
+    if (!this.#disposed || this.#calls > 0) return;
     this.#running?.close();
     this.#running = undefined;
-    for (const reject of this.#waiting) reject(closed());
   }
 
   #attention(maps: Output["attention"], kept: readonly number[], relevance?: Output["relevance"]): Attention {
@@ -285,22 +289,33 @@ export class Vit {
     signal: AbortSignal | undefined,
   ): Promise<Output[]> {
     const all = listOf(images);
+    signal?.throwIfAborted();
+    if (this.#disposed) throw closed();
+    this.#calls++;
+    try {
+      return await this.#runAll(all, wants, signal);
+    } finally {
+      this.#calls--;
+      this.#closeIfIdle();
+    }
+  }
+
+  async #runAll(all: readonly ImageInput[], wants: Wants, signal: AbortSignal | undefined): Promise<Output[]> {
     const { channels, rows, columns } = this.#model.shape;
     const size = batchSize(this.#model.shape, wants);
     const outputs: Output[] = [];
     for (let first = 0; first < all.length; first += size) {
       if (first > 0) await yieldToTasks(); // to other calls, and to aborts
-      this.#checkUsable(signal);
+      signal?.throwIfAborted();
       const pictures = Promise.all(
         all.slice(first, first + size).map((image, index) =>
           toPicture(image, [channels, rows, columns], nameOf(first + index, all.length)),
         ),
       );
       const copied = first + size < all.length; // because the next batch overwrites these maps
-      const turn = abortable(this.#enqueue(pictures, { ...wants, copied }, signal), signal);
-      outputs.push(...(await this.#untilDisposed(turn)));
+      outputs.push(...(await abortable(this.#enqueue(pictures, { ...wants, copied }, signal), signal)));
     }
-    this.#checkUsable(signal);
+    signal?.throwIfAborted();
     this.#memory = outputs[outputs.length - 1]?.memory ?? this.#memory;
     outputs.forEach(({ logits, relevance }, index) => {
       if (logits.every(Number.isFinite) && (relevance?.values ?? []).every(Number.isFinite)) return;
@@ -312,7 +327,7 @@ export class Vit {
 
   /**
    * Queues when the pictures have arrived, so that an image that never arrives blocks no other call.
-   * Does nothing if the call was aborted or the Vit was disposed meanwhile.
+   * Does nothing if the call was aborted meanwhile.
    */
   async #enqueue(
     pictures: Promise<Picture[]>,
@@ -321,30 +336,17 @@ export class Vit {
   ): Promise<Output[]> {
     const ready = await pictures;
     const turn = this.#queue.then(async () => {
-      this.#checkUsable(signal);
+      signal?.throwIfAborted();
       if (!this.#running?.alive) {
         this.#running?.close();
         this.#running = await start(this.#plan);
-        this.#checkUsable(signal);
+        this.#closeIfIdle(); // because the call may have been aborted, and the Vit disposed, meanwhile
+        signal?.throwIfAborted();
       }
       return this.#running.backend.run(ready, wants);
     });
     this.#queue = turn.then(() => {}, () => {}); // without the results, so that they can be freed
     return turn;
-  }
-
-  #untilDisposed<Value>(promise: Promise<Value>): Promise<Value> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      promise.then(resolve, reject).finally(() => this.#waiting.delete(reject));
-    });
-  }
-
-  #checkUsable(signal: AbortSignal | undefined): void {
-    signal?.throwIfAborted();
-    if (!this.#disposed) return;
-    this.#running?.close(); // it was still starting when dispose was called
-    throw closed();
   }
 }
 

@@ -125,12 +125,17 @@ for (const worker of [false, true]) {
     assert.deepEqual(first.value.logits, fourth.value.logits);
   });
 
-  test(`dispose may be called twice, and running and later calls reject${where}`, async () => {
+  test(`dispose may be called twice, and running calls finish, later ones reject${where}`, async () => {
     const vit = await load(modelPath(name), { worker });
-    const under = [vit.classify(image), vit.classify(image)];
+    const { logits } = await vit.classify(image);
+    const under = [vit.classify(image), vit.embed(image), vit.classifyAll([image, image])];
     vit.dispose();
     vit[Symbol.dispose]();
-    for (const call of under) await rejects(() => call, "disposed", /disposed/);
+    const late = vit.classify(image);
+    await rejects(() => late, "disposed", /load another/);
+    const [one, { patches }, both] = await Promise.all(under);
+    assert.deepEqual([one.logits, ...both.map((answer) => answer.logits)], [logits, logits, logits]);
+    assert.ok(patches.length > 0);
     await rejects(() => vit.classify(image), "disposed", /load another/);
     await rejects(() => vit.embed(image), "disposed", /load another/);
     assert.equal(vit.config.classes, 10, "a disposed model keeps its config");
@@ -153,7 +158,7 @@ for (const worker of [false, true]) {
   });
 }
 
-test("an image that never arrives delays no other call, and abort and dispose end the wait", async () => {
+test("an image that never arrives delays no other call, and an abort ends the wait", async () => {
   const vit = await load(modelPath(name));
   const never = new (class extends Blob {
     arrayBuffer = () => new Promise(() => {});
@@ -164,10 +169,12 @@ test("an image that never arrives delays no other call, and abort and dispose en
     const aborted = vit.classify(never, { signal: controller.signal });
     controller.abort(new Error("enough"));
     await assert.rejects(aborted, /enough/);
-    const waiting = vit.classify(never);
+    const second = new AbortController();
+    const waiting = vit.classify(never, { signal: second.signal });
     assert.equal((await vit.classify(image)).classes.length, vit.config.classes);
     vit.dispose();
-    await rejects(() => waiting, "disposed", /load another/);
+    second.abort(new Error("gone"));
+    await assert.rejects(waiting, /gone/);
   });
 });
 
