@@ -188,7 +188,8 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
 
 bool is_channels_last(const struct st_tensor *t) {
     const size_t *shape = t->shape;
-    return t->rank == 4 && shape[3] <= 4 && shape[1] == shape[2] && shape[1] != shape[3];
+    return t->rank == 4 && shape[1] > 1 && shape[1] == shape[2] && shape[3] <= 4 &&
+           shape[1] != shape[3];
 }
 
 vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why) {

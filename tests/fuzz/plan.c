@@ -203,12 +203,18 @@ static void draw_writing(struct plan *p, struct tape *t) {
 
 static bool tells_heads(const struct plan *p) {
     size_t A = p->heads * plan_head_width(p);
-    return p->family != TIMM && A % 64 == 0 && p->heads == A / 64;
+    return p->family != TIMM && p->family != ENCODER && A % 64 == 0 && p->heads == A / 64;
+}
+
+/* Whether the patches' (D,C,P,Q) looks like MLX's (D,P,Q,C). */
+static bool looks_like_mlx(const struct plan *p) {
+    return p->channels > 1 && p->channels == p->patch[0] && p->patch[1] <= 4 &&
+           p->channels != p->patch[1];
 }
 
 static bool tells_patches(const struct plan *p) {
     if (p->stem_layers) return false;
-    if (!is_vit_pytorch(p)) return true;
+    if (!is_vit_pytorch(p)) return !looks_like_mlx(p);
     return p->patch[0] == p->patch[1] && (p->channels == 1 || p->channels == 3);
 }
 
@@ -225,7 +231,7 @@ static bool tells_image(const struct plan *p, bool prefix_given) {
 }
 
 static bool tells_position(const struct plan *p) {
-    return p->position_rows ? p->position == LEARNED : p->position == NO_POSITION;
+    return p->position_rows && p->position == LEARNED;
 }
 
 static bool tells_pool(const struct plan *p) {
@@ -249,6 +255,13 @@ static bool tells_all(const struct plan *p) {
 
 /* ---- Files that Vitrine does not promise to read ------------------------ */
 
+/* Whether the tensors are a Perception Encoder's, whose rotary positions no tensor holds. */
+static bool looks_rotary(const struct plan *p) {
+    if (!p->norm_pre || p->given < PARTS) return false;
+    if (p->family == TIMM) return p->pool == POOL_ATTENTION || !(p->final_norm || p->fc_norm);
+    return p->family == OPEN_CLIP && p->classes == 0;
+}
+
 static const char *may_fail(const struct plan *p) {
     bool timm = p->family == TIMM, pooled = p->pool == POOL_ATTENTION;
     if ((p->int8 || p->int8_outside) && !timm) return "int8 with names that are not timm's";
@@ -257,6 +270,7 @@ static const char *may_fail(const struct plan *p) {
     if (!p->class_tokens && p->registers && p->position == LEARNED &&
         p->position_rows != plan_tokens(p))
         return "a position of a class token that is not there";
+    if (looks_rotary(p)) return "a Perception Encoder's tensors without a whole config";
     if (p->norm_in && p->stem_layers) return "a norm of the patches behind a stem";
     return NULL;
 }
