@@ -1,7 +1,9 @@
 /* The table of all parameters of a model. The structs, the sizes, the loader's names and the order
- * in the file are made from it. X(field, timm's name, kind, present, shape...) kind: a vit_kind
- * without VIT_KIND_. present: 0 if a model does not have the tensor. present and shape are values
- * of enum number, which stand for numbers of a config. */
+ * in the file are made from it.
+ *     X(field, timm's name, kind, present, shape...)
+ * kind: a vit_kind without VIT_KIND_.
+ * present: 0 if a model does not have the tensor.
+ * present and shape are values of enum number, which stand for numbers of a config. */
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
@@ -151,8 +153,8 @@ size_t relative_rows(const vit_config *config);
 size_t matrix_floats(const struct vit_kernels *kernels, bool int8, size_t N, size_t K);
 /* Floats that all parameters take. */
 size_t params_floats(const vit_config *config, const struct vit_kernels *kernels);
-/* Whether the bytes of all parameters, of an image, and of each of the stem's maps fit in size_t.
- */
+/* Whether the bytes of all parameters, of an image, and of each of the stem's maps fit in
+ * size_t. */
 bool params_fit(const vit_config *config, const struct vit_kernels *kernels);
 /* Points every field of params into base, and to NULL if the model does not have the tensor.
  * params->blocks must be set before. */

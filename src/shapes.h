@@ -17,8 +17,8 @@ size_t stem_stride(const vit_config *config);
 
 /* Rows (0) or columns (1) of a patch, in positions of the stem's last maps. */
 size_t patch_side(const vit_config *config, int axis);
-/* d, the width of a head, and A, that of all heads together: D unless the config has a head_width.
- */
+/* d, the width of a head, and A, that of all heads together: D unless the config has a
+ * head_width. */
 size_t head_width(const vit_config *config);
 size_t attention_width(const vit_config *config);
 

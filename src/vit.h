@@ -266,13 +266,16 @@ struct vit_trace {
 };
 
 /* Runs one image as vit_run does, and writes the trace. Sums are formed in another order, so
- * results may differ from vit_run's by rounding. image (C,H,W). → logits (K). Errors: as vit_run.
- */
+ * results may differ from vit_run's by rounding.
+ * image (C,H,W).
+ * → logits (K).
+ * Errors: as vit_run. */
 vit_status vit_run_traced(const vit_model *model, vit_state *state, const float *image,
                           float *logits, const vit_trace *trace);
 
 /* The head alone: final norm, pooling and classes of any tokens (T,D), as those after an earlier
- * block: the logit lens (nostalgebraist 2020). → logits (K).
+ * block: the logit lens (nostalgebraist 2020).
+ * → logits (K).
  * Errors: VIT_BAD_ARGUMENT if the state is another model's, or the model has no head. */
 vit_status vit_run_head(const vit_model *model, vit_state *state, const float *tokens,
                         float *logits);
@@ -559,33 +562,39 @@ typedef enum vit_fuse { VIT_FUSE_MEAN, VIT_FUSE_MAX, VIT_FUSE_MIN } vit_fuse;
 /* Attention rollout: how much of each patch reaches the first token through all layers, or, if
  * there is no prefix, how much of it reaches the patches on average. Each layer's heads become one
  * matrix, the identity is added to it, and its rows are divided by their sums; the map is a row of
- * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3. attention (L,h,T,T):
- * all layers of one image. tokens: T. prefix: T - N. residual: the config's; the identity stands
- * for residual connections, so without them it is not added. discard: the share of each row, 0..1,
- * that becomes 0 before the identity is added. The smallest values are discarded, but never the
- * first column. fuse: how the heads become one. scratch (3,T). → map (N), which sums to 1. It is 0
- * if nothing of the patches reaches the first token. */
+ * the product of these matrices. Abnar & Zuidema, arXiv:2005.00928, section 3.
+ * attention (L,h,T,T): all layers of one image. tokens: T. prefix: T - N.
+ * residual: the config's; the identity stands for residual connections, so without them it is not
+ * added.
+ * discard: the share of each row, 0..1, that becomes 0 before the identity is added. The smallest
+ * values are discarded, but never the first column.
+ * fuse: how the heads become one.
+ * scratch (3,T).
+ * → map (N), which sums to 1. It is 0 if nothing of the patches reaches the first token. */
 void vit_overlay_rollout(float *map, float *scratch, const float *attention, size_t layers,
                          size_t heads, size_t tokens, size_t prefix, bool residual, float discard,
                          vit_fuse fuse);
 
-/* → how many bytes of memory vit_relevance needs for so many classes of one image. 0 if there is no
- * class, if so many bytes cannot be counted, or if it does not know such a model: one without a
+/* → how many bytes of memory vit_relevance needs for that many classes of one image. 0 if there is
+ * no class, if so many bytes cannot be counted, or if it does not know such a model: one without a
  * head or without blocks, or with another pool than class or mean. */
 size_t vit_relevance_size(const vit_model *model, size_t classes);
 
-/* How much each patch speaks for a class, through attention: gradient × attention. In each block A
- * (T,T) is the mean over the heads of the positive part of map ∘ (gradient of the class's logit by
- * the map), and R, which starts as I, becomes R + A·R, or A·R without residual connections. Chefer
- * et al., arXiv:2103.15679, section 3; it is their arXiv:2012.09838 without layer-wise relevance
- * propagation. The row of R is the class token's; with a distillation token, or for the pool mean,
- * it is the mean of the rows that the head reads. What these tokens already are, the row of I, is
- * not counted. memory (size): of the size that vit_relevance_size says, with any alignment. trace:
- * of vit_run_traced; only its stream is read. without: what that run left out, or NULL. classes
- * (count): class numbers, each below K. An int8 model's gradients are those of its weights as
- * floats. → relevance (count,N), 0 or more. Only their proportions mean something. Errors:
- * VIT_BAD_ARGUMENT if memory is NULL or too small, vit_relevance_size is 0, or there is no such
- * class. */
+/* How much each patch speaks for a class, through attention: gradient × attention. In each block
+ *     A (T,T)  is the mean over the heads of the positive part of map ∘ (gradient of the class's
+ *              logit by the map)
+ *     R        starts as I and becomes R + A·R, or A·R without residual connections
+ * Chefer et al., arXiv:2103.15679, section 3; it is their arXiv:2012.09838 without layer-wise
+ * relevance propagation. The row of R is the class token's; with a distillation token, or for the
+ * pool mean, it is the mean of the rows that the head reads. What these tokens already are, the row
+ * of I, is not counted. An int8 model's gradients are those of its weights as floats.
+ * memory (size): of the size that vit_relevance_size says, with any alignment.
+ * trace: of vit_run_traced; only its stream is read.
+ * without: what that run left out, or NULL.
+ * classes (count): class numbers, each below K.
+ * → relevance (count,N), 0 or more. Only their proportions mean something.
+ * Errors: VIT_BAD_ARGUMENT if memory is NULL or too small, vit_relevance_size is 0, or there is no
+ * such class. */
 vit_status vit_relevance(const vit_model *model, void *memory, size_t size, const vit_trace *trace,
                          const vit_ablation *without, const size_t *classes, size_t count,
                          float *relevance);
@@ -639,16 +648,18 @@ float *vit_parameters(vit_model *model, size_t *count);
 
 /* Writes a model as a safetensors file.
  * out (capacity): room for the file. With NULL and capacity 0 the bytes are only counted. If
- * capacity is too small, only the first part of the file is written. model: one whose
- * vit_parameters are not NULL. parameters: these, or others of the same layout. json (json_size):
- * becomes `__metadata__.vitrine`; usually vit_model_json. → how many bytes the file has. */
+ * capacity is too small, only the first part of the file is written.
+ * model: one whose vit_parameters are not NULL. parameters: these, or others of the same layout.
+ * json (json_size): becomes `__metadata__.vitrine`; usually vit_model_json.
+ * → how many bytes the file has. */
 size_t vit_encode(uint8_t *out, size_t capacity, const vit_model *model, const float *parameters,
                   const char *json, size_t json_size);
 
 /* As vit_encode, with the matrices of stem and blocks in int8. Each row has a scale of its own,
  * which makes its largest number ±127. A model that is opened from such a file runs its blocks in
- * int8 and its stem in floats. → how many bytes the file has; 0 if a row is too long for sums of
- * int8 (more than 65536 numbers). */
+ * int8 and its stem in floats.
+ * → how many bytes the file has; 0 if a row is too long for sums of int8 (more than 65536
+ * numbers). */
 size_t vit_encode_int8(uint8_t *out, size_t capacity, const vit_model *model,
                        const float *parameters, const char *json, size_t json_size);
 
@@ -701,9 +712,9 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
                   float *gradient);
 
 /* From now on vit_backward leaves out the gradient of the first `blocks` blocks and of all that
- * lies before them: stem, patches, tokens, positions. It goes back only as far as it must. blocks:
- * 0 leaves out nothing; L + 1 leaves out the final norm too, all but the head's matrices and
- * biases. */
+ * lies before them: stem, patches, tokens, positions. It goes back only as far as it must.
+ * blocks: 0 leaves out nothing; L + 1 leaves out the final norm too, all but the head's matrices
+ * and biases. */
 void vit_tape_freeze(vit_tape *tape, size_t blocks);
 
 /* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
@@ -719,7 +730,6 @@ double vit_cross_entropy(float *dlogits, const float *logits, const uint8_t *lab
  * arXiv:1503.02531, at temperature 1). logits, teacher (B,K).
  * → the sum of the losses of the batch. Adds their gradients times `scale` to dlogits (B,K), which
  * must be neither logits nor teacher. */
-
 double vit_distillation(float *dlogits, const float *logits, const float *teacher, size_t batch,
                         size_t classes, float scale);
 

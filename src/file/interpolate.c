@@ -17,8 +17,8 @@ static double outer(double x) {
     return ((x - 5) * x + 8) * x * a - 4 * a;
 }
 
-/* Four inputs of an axis and their weights. Beyond an end of the axis its last input is repeated.
- */
+/* Four inputs of an axis and their weights. Beyond an end of the axis its last input is
+ * repeated. */
 struct taps {
     size_t at[4];
     float by[4];

@@ -34,8 +34,8 @@ static size_t digits(const char *s) {
 }
 
 /* Whether `name` fits the line's pattern of our name, or the pattern and then a dot and a last
- * part. number: where in `name` the number of * begins. rest: that dot and last part, or nothing.
- */
+ * part. number: where in `name` the number of * begins. rest: that dot and last part, or
+ * nothing. */
 static bool matches(const char *line, const char *name, const char **number, const char **rest) {
     for (; *line != ' '; line++) {
         size_t n = *line == '*' ? digits(name) : 1;

@@ -70,8 +70,8 @@ static void put_int8(struct sink *out, const float *row, size_t K) {
 
 /* ---- Files -------------------------------------------------------------- */
 
-/* Walks through the file's tensors, and at the same time through the model's, which has no scales.
- */
+/* Walks through the file's tensors, and at the same time through the model's, which has no
+ * scales. */
 struct walks {
     struct params_walk file, model;
     struct param from; /* the model's tensor; for scales, their matrix */

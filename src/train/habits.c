@@ -77,8 +77,8 @@ static void add_line(struct sketch *s, float x, float y, float angle, float leng
     add_point(s, x + dx, y - dy);
 }
 
-/* Adds a zero's slash, within its rim or beyond, mostly from lower left to upper right; or a dot.
- */
+/* Adds a zero's slash, within its rim or beyond, mostly from lower left to upper right; or a
+ * dot. */
 static void add_slash(struct sketch *s, struct rng *rng) {
     struct extent box = extent_of(s);
     float x = box.x + box.wide * rng_between(rng, -0.1, 0.1),
@@ -147,8 +147,8 @@ static void take_form(struct sketch *s, uint8_t label, struct rng *rng) {
 
 /* ---- Of any digit --------------------------------------------------------------- */
 
-/* Keeps some of each stroke's points, evenly, and the last one, like a tablet that samples rarely.
- */
+/* Keeps some of each stroke's points, evenly, and the last one, like a tablet that samples
+ * rarely. */
 static void sample_coarsely(struct sketch *s, struct rng *rng) {
     size_t left = 8 + rng_below(rng, 9), from = 0, to = 0;
     for (size_t stroke = 0; stroke < s->strokes; stroke++) {

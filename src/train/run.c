@@ -1,5 +1,5 @@
-/* A run of the trainer with files: its log, its checkpoint, the models that it writes, its speed.
- */
+/* A run of the trainer with files: its log, its checkpoint, the models that it writes, its
+ * speed. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "files.h"

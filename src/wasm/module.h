@@ -17,8 +17,8 @@ extern vit_error module_error;
 /* JavaScript broke a rule of this module: this is a bug of ours. */
 vit_status misused(const char *what);
 
-/* Begins to open a file of weights, for these kernels; NULL: the best. vitw_feed takes its bytes.
- */
+/* Begins to open a file of weights, for these kernels; NULL: the best. vitw_feed takes its
+ * bytes. */
 vit_status begin_file(size_t size, const char *json, size_t json_size,
                       const struct vit_kernels *kernels);
 /* After the last byte. It brings the message of a vitw_feed that failed, too. */
@@ -33,8 +33,8 @@ struct buffer {
 /* Gives the buffer at least `size` bytes, 16-byte aligned. When it grows, its bytes are lost. */
 bool hold(struct buffer *buffer, size_t size);
 
-/* The bytes that vitw_pixels or vitw_ink made room for → image (C,H,W), and where it lies in them.
- */
+/* The bytes that vitw_pixels or vitw_ink made room for → image (C,H,W), and where it lies in
+ * them. */
 vit_status prepare_pixels(float *image, vit_placement *placement, const vit_config *config,
                           size_t rows, size_t columns, size_t channels);
 

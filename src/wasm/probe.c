@@ -47,8 +47,8 @@ static bool dots_right(void) {
     return right;
 }
 
-/* → 0: a result is wrong; 1: all are right, and multiply-add rounds twice; 2: right, rounds once.
- */
+/* → 0: a result is wrong; 1: all are right, and multiply-add rounds twice; 2: right, rounds
+ * once. */
 __attribute__((export_name("check"))) int check(void) {
     const float e = 0x1p-12f; /* (1+e)² - (1+2e) = e², or 0 if the square is rounded first */
     float got[4];

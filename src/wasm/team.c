@@ -33,8 +33,8 @@ static bool leader_may_sleep;
 static char *stacks;
 
 /* A function of its own, called through a pointer so that it is not inlined: after this
- * instruction, the baseline compiler of Node 20 and Chrome 113 has lost the locals of the function.
- */
+ * instruction, the baseline compiler of Node 20 and Chrome 113 has lost the locals of the
+ * function. */
 static void sleep_while(word *at, uint32_t value) {
     __builtin_wasm_memory_atomic_wait32((int *)at, (int)value, -1);
 }

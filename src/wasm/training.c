@@ -74,8 +74,8 @@ static void keep_found(vit_config *config, const vit_config *found) {
     *config = kept;
 }
 
-/* json (json_size): {"model": …, "training": …}. After a failure the module is of no further use.
- */
+/* json (json_size): {"model": …, "training": …}. After a failure the module is of no further
+ * use. */
 vit_status vitt_recipe(const char *json, size_t size) {
     vit_status status = recipe_read(&recipe, json, size, &module_error);
     if (status) return status;
