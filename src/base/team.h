@@ -42,4 +42,13 @@ static inline struct rows rows_within(struct rows rows, size_t first, size_t cou
     return begin < end ? (struct rows){begin - first, end - begin} : (struct rows){0, 0};
 }
 
+/* [begin, end): part `thread` of `threads` of n things. */
+struct range {
+    size_t begin, end;
+};
+static inline struct range range_part(size_t n, size_t thread, size_t threads) {
+    uint64_t end = n; /* in 32 bits a product could be too large */
+    return (struct range){(size_t)(end * thread / threads), (size_t)(end * (thread + 1) / threads)};
+}
+
 #endif

@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include "cli.h"
+#include "train/flops.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,8 +2,12 @@
  * backward, and AdamW. */
 #include "bench.h"
 
+#include "train/data.h"
+#include "train/flops.h"
+#include "train/job.h"
+#include "train/recipe.h"
 #include "train/rng.h"
-#include "train/train.h"
+#include "train/trainer.h"
 
 #include <math.h>
 #include <stdio.h>

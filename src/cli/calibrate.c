@@ -1,8 +1,16 @@
 /* vit calibrate: finds a model's temperature, and below which probability it is not sure, by images
  * and drawings on which it was not trained. Each kind of them counts alike. */
+#include "train/calibrate.h"
 #include "base/error.h"
 #include "cli.h"
 #include "kernels/kernels.h"
+#include "train/data.h"
+#include "train/evaluate.h"
+#include "train/files.h"
+#include "train/idx.h"
+#include "train/jsonl.h"
+#include "train/strokes.h"
+#include "train/team.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef VIT_CLI_H
 #define VIT_CLI_H
 
-#include "train/files.h"
+#include "train/run.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,13 @@
 /* vit eval: a model's loss, calibration, accuracy and confusion on a data set. */
 #include "base/error.h"
 #include "cli.h"
+#include "train/calibrate.h"
+#include "train/data.h"
+#include "train/evaluate.h"
+#include "train/idx.h"
+#include "train/jsonl.h"
+#include "train/strokes.h"
+#include "train/team.h"
 
 #include <stdio.h>
 #include <stdlib.h>

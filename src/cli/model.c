@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "file/json.h"
 #include "file/safetensors.h"
+#include "train/files.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Draws a training log's curves as SVG: errors above, losses below, both on logarithmic scales. */
 #include "base/error.h"
 #include "cli.h"
+#include "train/files.h"
 
 #include <math.h>
 #include <stdio.h>

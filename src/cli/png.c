@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "cli.h"
+#include "train/files.h"
 
 #include <png.h>
 #include <stdio.h>

@@ -2,6 +2,15 @@
 #include "base/error.h"
 #include "cli.h"
 #include "kernels/kernels.h"
+#include "train/checkpoint.h"
+#include "train/data.h"
+#include "train/files.h"
+#include "train/idx.h"
+#include "train/job.h"
+#include "train/jsonl.h"
+#include "train/recipe.h"
+#include "train/strokes.h"
+#include "train/team.h"
 
 #include <stdio.h>
 #include <stdlib.h>

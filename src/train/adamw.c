@@ -1,6 +1,7 @@
 /* Adam with decoupled weight decay: Kingma & Ba, arXiv:1412.6980, algorithm 1; Loshchilov &
  * Hutter, arXiv:1711.05101, algorithm 2. */
-#include "train.h"
+#include "adamw.h"
+#include "recipe.h"
 
 #include <math.h>
 

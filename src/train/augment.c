@@ -1,9 +1,9 @@
 /* Augmentation: stroke thickness, then one inverse warp that is an affine map (shift, rotation,
  * scale, shear about the centre) plus a smooth random displacement, sampled bilinearly.
  * After Simard, Steinkraus & Platt, ICDAR 2003, with a spline for their Gaussian filter. */
+#include "augment.h"
 #include "base/error.h"
 #include "rng.h"
-#include "train.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* How reliable probabilities are, and the temperature that makes them more reliable.
  * Guo et al., On Calibration of Modern Neural Networks, arXiv:1706.04599. */
-#include "train.h"
+#include "calibrate.h"
 
 #include <math.h>
 #include <stdlib.h>

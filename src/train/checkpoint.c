@@ -1,7 +1,11 @@
 /* A checkpoint as bytes: a header of 64-bit numbers in the machine's byte order, then the arrays,
  * then the records of all epochs, then a hash of all that. */
+#include "checkpoint.h"
 #include "base/error.h"
-#include "train.h"
+#include "data.h"
+#include "job.h"
+#include "recipe.h"
+#include "strokes.h"
 
 #include <float.h>
 #include <math.h>

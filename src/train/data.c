@@ -1,5 +1,5 @@
 /* A data set in memory. */
-#include "train.h"
+#include "data.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,9 @@
 /* Loss, accuracy, calibration and confusion on a data set, in parallel over its images. */
+#include "evaluate.h"
 #include "base/error.h"
 #include "base/team.h"
-#include "train.h"
+#include "calibrate.h"
+#include "data.h"
 
 #include <stdlib.h>
 #include <string.h>

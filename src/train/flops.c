@@ -1,6 +1,6 @@
 /* The cost of a forward pass, computed from the config alone. */
+#include "flops.h"
 #include "shapes.h"
-#include "train.h"
 
 double forward_flops(const vit_config *config) {
     double N = (double)vit_patches(config), T = (double)vit_tokens(config);

@@ -3,7 +3,8 @@
 #define VIT_HABITS_H
 
 #include "rng.h"
-#include "train.h"
+#include "strokes.h"
+#include "vit.h"
 
 /* The most points and strokes that habits add to a drawing. */
 enum { HABIT_POINTS = 128, HABIT_STROKES = 16 };

@@ -1,7 +1,9 @@
 /* IDX files, the format in which MNIST is published: a big-endian header (two zero bytes, the type
  * 8 for bytes, the rank, one 32-bit size per dimension), then the bytes. LeCun, Cortes & Burges. */
 #define _POSIX_C_SOURCE 200809L
+#include "idx.h"
 #include "base/error.h"
+#include "data.h"
 #include "files.h"
 
 #include <stdio.h>

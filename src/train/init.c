@@ -1,7 +1,8 @@
 /* The first parameters. A tensor's kind decides how it is filled. */
+#include "init.h"
 #include "base/error.h"
+#include "muon.h"
 #include "rng.h"
-#include "train.h"
 
 #include <string.h>
 

@@ -2,9 +2,11 @@
  * x to the right and y up, in any unit; plain or gzipped. So are the pen digits of Alimoglu &
  * Alpaydin (UCI, CC BY 4.0) given in strokes. */
 #define _POSIX_C_SOURCE 200809L
+#include "jsonl.h"
 #include "base/error.h"
 #include "file/json.h"
 #include "files.h"
+#include "strokes.h"
 
 #include <math.h>
 #include <stdlib.h>

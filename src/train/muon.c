@@ -1,8 +1,9 @@
 /* Muon: a matrix follows its momentum, made orthogonal first. Jordan et al., "Muon: an optimizer
  * for hidden layers in neural networks", 2024. Its steps are as long as AdamW's, so that both use
  * the same learning rate: Liu et al., arXiv:2502.16982, section 2.2. */
+#include "muon.h"
+#include "adamw.h"
 #include "kernels/kernels.h"
-#include "train.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,10 @@
 #ifndef VIT_NEGATIVES_H
 #define VIT_NEGATIVES_H
 
+#include "data.h"
 #include "rng.h"
-#include "train.h"
+#include "strokes.h"
+#include "vit.h"
 
 enum { SCRIBBLE_POINTS = 40 };
 

@@ -1,9 +1,9 @@
 /* A recipe is JSON: {"model": a vit_config, "training": the keys of the table below}. */
+#include "recipe.h"
 #include "base/error.h"
 #include "file/config.h"
 #include "file/json.h"
 #include "kernels/kernels.h"
-#include "train.h"
 
 #include <stdio.h>
 #include <stdlib.h>

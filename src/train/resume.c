@@ -1,6 +1,8 @@
 /* A checkpoint in a file, from which an interrupted run goes on. */
 #define _POSIX_C_SOURCE 200809L
+#include "resume.h"
 #include "base/error.h"
+#include "checkpoint.h"
 #include "files.h"
 
 #include <stdlib.h>

@@ -1,8 +1,16 @@
 /* A run of the trainer with files: its log, its checkpoint, the models that it writes, its
  * speed. */
 #define _POSIX_C_SOURCE 200809L
+#include "run.h"
 #include "base/error.h"
+#include "checkpoint.h"
 #include "files.h"
+#include "flops.h"
+#include "job.h"
+#include "recipe.h"
+#include "resume.h"
+#include "team.h"
+#include "trainer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,14 @@
 /* The samples of an epoch: each image of the data set once, each drawing by a training writer
  * several times, and drawings of no digit. (seed, epoch, index) decides how a sample is changed. */
+#include "samples.h"
+#include "augment.h"
 #include "base/error.h"
+#include "data.h"
 #include "habits.h"
 #include "negatives.h"
+#include "recipe.h"
 #include "rng.h"
-#include "train.h"
+#include "strokes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,17 @@
  * of the threads, and each thread updates its range of the parameters. No result depends on which
  * thread is faster, so the same seed and number of threads give the same bits. */
 #include "step.h"
+#include "adamw.h"
 #include "base/error.h"
 #include "base/team.h"
+#include "data.h"
+#include "evaluate.h"
 #include "kernels/kernels.h"
 #include "model.h"
+#include "muon.h"
+#include "recipe.h"
 #include "rng.h"
+#include "teacher.h"
 
 #include <stdlib.h>
 #include <string.h>

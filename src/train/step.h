@@ -1,7 +1,10 @@
 #ifndef VIT_STEP_H
 #define VIT_STEP_H
 
-#include "train.h"
+#include "checkpoint.h"
+#include "job.h"
+#include "samples.h"
+#include "vit.h"
 
 struct stepper; /* a step's memory, thread by thread */
 

@@ -1,7 +1,9 @@
 /* Pen drawings in memory, and how a pen draws them. */
+#include "strokes.h"
 #include "base/error.h"
+#include "data.h"
 #include "habits.h"
-#include "train.h"
+#include "rng.h"
 
 #include <math.h>
 #include <stdlib.h>

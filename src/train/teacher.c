@@ -1,7 +1,10 @@
 /* Distillation: the targets are in part the answers of another model, the teacher, to the same
  * images. Hinton, Vinyals & Dean, arXiv:1503.02531. */
+#include "teacher.h"
 #include "base/error.h"
-#include "train.h"
+#include "evaluate.h"
+#include "recipe.h"
+#include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A team of the system's threads, which wait for work between two runs. */
 #define _POSIX_C_SOURCE 200809L
+#include "team.h"
 #include "base/error.h"
-#include "files.h"
 
 #include <pthread.h>
 #include <stdlib.h>

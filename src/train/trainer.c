@@ -1,9 +1,20 @@
 /* The training loop in memory: it knows neither files nor the clock. */
+#include "trainer.h"
+#include "adamw.h"
 #include "base/error.h"
 #include "base/team.h"
+#include "checkpoint.h"
+#include "data.h"
+#include "evaluate.h"
+#include "init.h"
+#include "job.h"
 #include "kernels/kernels.h"
+#include "recipe.h"
 #include "rng.h"
+#include "samples.h"
 #include "step.h"
+#include "strokes.h"
+#include "teacher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,13 @@
 #include "base/team.h"
 #include "kernels/kernels.h"
 #include "module.h"
-#include "train/train.h"
+#include "train/checkpoint.h"
+#include "train/data.h"
+#include "train/init.h"
+#include "train/job.h"
+#include "train/recipe.h"
+#include "train/samples.h"
+#include "train/trainer.h"
 
 enum part { TRAINING, VALIDATION, PARTS };
 

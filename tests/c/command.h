@@ -4,6 +4,7 @@
 
 #include "train_support.h"
 
+#include "../../src/train/files.h"
 #include "models.h"
 
 #include <sys/wait.h>

@@ -4,6 +4,8 @@
 
 #include "hostile.h"
 #include "kernels/kernels.h"
+#include "train/calibrate.h"
+#include "train/evaluate.h"
 
 #include <png.h>
 

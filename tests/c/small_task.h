@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-#include "../../src/train/train.h"
+#include "../../src/train/data.h"
+#include "../../src/train/recipe.h"
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE }; /* of the tests' images */
 

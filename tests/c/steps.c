@@ -6,8 +6,13 @@
  * MODEL: safetensors to write. */
 #include "../../src/base/error.h"
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/checkpoint.h"
+#include "../../src/train/data.h"
 #include "../../src/train/files.h"
+#include "../../src/train/job.h"
+#include "../../src/train/recipe.h"
 #include "../../src/train/rng.h"
+#include "../../src/train/trainer.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/team.h"
 #include "models.h"
 #ifndef __wasm__
-#include "train/files.h"
+#include "train/team.h"
 #endif
 
 enum { MOST_IMAGES = 5 };

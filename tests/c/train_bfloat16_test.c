@@ -3,6 +3,8 @@
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/adamw.h"
+#include "../../src/train/muon.h"
 
 /* Half of the distance from 1 to the next bfloat16. */
 static const double ROUNDING = 1.0 / 256;

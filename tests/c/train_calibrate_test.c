@@ -1,5 +1,7 @@
 /* Calibration: temperature, expected calibration error, threshold. */
 #define _GNU_SOURCE
+#include "train/calibrate.h"
+#include "train/evaluate.h"
 #include "train_support.h"
 
 enum { CLASSES = 5 };

@@ -1,5 +1,10 @@
 /* The input of training and its variation: IDX files, recipes, augmentation. */
 #define _GNU_SOURCE
+#include "train/augment.h"
+#include "train/files.h"
+#include "train/idx.h"
+#include "train/jsonl.h"
+#include "train/strokes.h"
 #include "train_support.h"
 
 #include <sys/stat.h>

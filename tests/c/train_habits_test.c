@@ -1,7 +1,12 @@
 /* Habits of other hands: what they change, and that what they write is still the digit. */
 #define _GNU_SOURCE
+#include "train/evaluate.h"
+#include "train/files.h"
 #include "train/habits.h"
+#include "train/jsonl.h"
 #include "train/negatives.h"
+#include "train/rng.h"
+#include "train/strokes.h"
 #include "train_support.h"
 
 enum { PAD = 100, TRIES = 2000 };

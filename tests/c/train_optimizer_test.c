@@ -3,6 +3,8 @@
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/adamw.h"
+#include "../../src/train/muon.h"
 
 /* ---- AdamW and its schedule --------------------------------------------- */
 

@@ -2,6 +2,10 @@
  * most one answer in a hundred. The models are unsure of drawings that are no digit. Sanitizers see
  * only some of the drawings. */
 #define _GNU_SOURCE
+#include "train/evaluate.h"
+#include "train/files.h"
+#include "train/jsonl.h"
+#include "train/strokes.h"
 #include "train_support.h"
 
 enum { PAD = 280, EVERY = 5, ROWS = 28, CLASSES = 10, MODELS = 2, STEP = SANITIZED ? 21 : 1 };

@@ -3,6 +3,11 @@
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/augment.h"
+#include "../../src/train/files.h"
+#include "../../src/train/init.h"
+#include "../../src/train/job.h"
+#include "../../src/train/run.h"
 
 enum { SAMPLES = 24 };
 static const double RATE = 0.01, DISTANCE = 0.5;

@@ -1,5 +1,13 @@
 /* Pen drawings: the file, the parts of the writers, the pens, and the samples of an epoch. */
 #define _GNU_SOURCE
+#include "train/augment.h"
+#include "train/checkpoint.h"
+#include "train/files.h"
+#include "train/job.h"
+#include "train/jsonl.h"
+#include "train/run.h"
+#include "train/samples.h"
+#include "train/strokes.h"
 #include "train_support.h"
 
 #include <zlib.h>

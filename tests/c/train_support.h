@@ -5,8 +5,6 @@
 
 #include "small_task.h"
 
-#include "../../src/train/files.h"
-
 #include <unistd.h>
 
 /* ---- A temporary directory for each file of tests ------------------------ */

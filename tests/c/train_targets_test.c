@@ -1,5 +1,7 @@
 /* What a sample's logits are compared with: its label, all classes alike, a teacher's answer. */
 #define _GNU_SOURCE
+#include "train/samples.h"
+#include "train/teacher.h"
 #include "train_support.h"
 
 TEST("the loss for a label of no class is the mean over all classes, whatever the smoothing") {

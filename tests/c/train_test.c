@@ -2,7 +2,15 @@
 #define _GNU_SOURCE
 #include "train_support.h"
 
+#include "../../src/base/team.h"
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/checkpoint.h"
+#include "../../src/train/evaluate.h"
+#include "../../src/train/files.h"
+#include "../../src/train/init.h"
+#include "../../src/train/job.h"
+#include "../../src/train/run.h"
+#include "../../src/train/team.h"
 
 #include <sys/stat.h>
 #include <zlib.h>

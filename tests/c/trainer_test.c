@@ -2,6 +2,14 @@
 #include "small_task.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/train/checkpoint.h"
+#include "../../src/train/evaluate.h"
+#include "../../src/train/init.h"
+#include "../../src/train/job.h"
+#include "../../src/train/samples.h"
+#include "../../src/train/strokes.h"
+#include "../../src/train/teacher.h"
+#include "../../src/train/trainer.h"
 
 struct training {
     struct recipe recipe;

@@ -1,8 +1,15 @@
 /* The trainer's readers: recipes from memory; IDX files, pen drawings and checkpoints as files in
  * memory, plain or gzipped. Input that is read is used, and a refusal has a message. */
 #define _GNU_SOURCE
-#include "train/files.h"
+#include "train/checkpoint.h"
+#include "train/data.h"
 #include "train/habits.h"
+#include "train/idx.h"
+#include "train/jsonl.h"
+#include "train/recipe.h"
+#include "train/resume.h"
+#include "train/rng.h"
+#include "train/strokes.h"
 
 #include <math.h>
 #include <stdio.h>

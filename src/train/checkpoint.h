@@ -1,0 +1,65 @@
+/* All that a run needs to go on, as bytes. */
+#ifndef VIT_CHECKPOINT_H
+#define VIT_CHECKPOINT_H
+
+#include "job.h"
+#include "vit.h"
+
+struct epoch_record {
+    double learning_rate, train_loss, train_accuracy;
+    /* Negative: not measured. */
+    double validation_loss, validation_accuracy, drawings_accuracy;
+    double images_per_second, gflops;
+};
+
+/* What must be the same for a run to go on: each is a number with a name for the message. */
+enum {
+    RUN_RECIPE,
+    RUN_MODEL,
+    RUN_START,
+    RUN_TEACHER,
+    RUN_DATA,
+    RUN_EPOCHS,
+    RUN_SEED,
+    RUN_THREADS,
+    RUN_IDENTITY
+};
+
+/* Parameters, the optimiser's two moments, the moving average of the parameters. */
+enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
+enum { CHECKPOINT_HEADER = (RUN_IDENTITY + 8) * sizeof(uint64_t) }; /* bytes */
+
+struct step_sums {
+    double loss;
+    size_t correct, digits; /* digits: samples that have a class */
+};
+
+struct checkpoint {
+    uint64_t identity[RUN_IDENTITY];
+    size_t epoch;                 /* finished ones */
+    size_t step;                  /* taken of the next epoch */
+    struct step_sums sums;        /* of those steps */
+    struct epoch_record *records; /* (epochs), the first `epoch` of them filled */
+    size_t epochs, steps;         /* steps: of an epoch */
+    size_t count;                 /* of each of the arrays */
+    float *arrays[CHECKPOINT_ARRAYS];
+};
+
+/* Names the run. */
+vit_status checkpoint_identify(struct checkpoint *checkpoint, const struct train_job *job,
+                               size_t threads, vit_error *why);
+size_t checkpoint_size(const struct checkpoint *checkpoint); /* bytes */
+void checkpoint_encode(uint8_t *bytes, const struct checkpoint *checkpoint);
+/* Fills `checkpoint`, which names the run. `name` names the bytes in messages. After a failure the
+ * run cannot go on. */
+vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
+                             const char *name, vit_error *why);
+/* Whether the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
+vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
+                            const char *name, vit_error *why);
+/* Takes a number that names the run from the bytes, where it cannot be compared. */
+void checkpoint_believe(struct checkpoint *checkpoint, size_t number, const uint8_t *bytes,
+                        size_t size);
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
+
+#endif

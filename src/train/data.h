@@ -1,0 +1,22 @@
+/* Data sets: images and their labels. */
+#ifndef VIT_DATA_H
+#define VIT_DATA_H
+
+#include "vit.h"
+
+struct data_set {
+    uint8_t *images; /* (count, channels, rows, columns); of drawings 0 paper … 255 ink */
+    uint8_t *labels; /* (count) */
+    size_t count, channels, rows, columns;
+};
+
+void data_close(struct data_set *data);
+/* How many numbers an image has. */
+size_t data_values(const struct data_set *data);
+/* Image `index` as floats in 0..1. */
+void data_image(float *image, const struct data_set *data, size_t index);
+/* Standardises images of `n` values in 0..1 together, each channel as a photo model's `prepare`
+ * does. Other models' values stay. */
+void data_standardise(float *images, size_t n, const vit_config *config);
+
+#endif

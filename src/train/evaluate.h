@@ -1,0 +1,24 @@
+/* Loss, accuracy and answers of a model on a data set. */
+#ifndef VIT_EVALUATE_H
+#define VIT_EVALUATE_H
+
+#include "data.h"
+#include "vit.h"
+
+struct score {
+    size_t count, correct;
+    double loss; /* mean cross-entropy of the probabilities, at the model's temperature */
+    double calibration_error; /* of the probabilities of its answers */
+};
+
+/* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: [true][told],
+ * added to. */
+vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
+                    const struct data_set *data, size_t first, size_t count, vit_error *why);
+/* The same images' logits (count,K). */
+vit_status evaluate_logits(float *logits, vit_team *team, const vit_model *model,
+                           const struct data_set *data, size_t first, size_t count, vit_error *why);
+/* The index of the largest of n logits; the first of equals. */
+size_t largest_logit(const float *logits, size_t n);
+
+#endif

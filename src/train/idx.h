@@ -1,0 +1,16 @@
+/* Data sets in MNIST's own format. */
+#ifndef VIT_IDX_H
+#define VIT_IDX_H
+
+#include "data.h"
+#include "vit.h"
+
+/* Reads an image and a label file, each plain or gzipped, and checks them against each other
+ * and against the model: one channel, its image size, labels below its classes. */
+vit_status data_open(struct data_set *data, const char *images, const char *labels,
+                     const vit_config *config, vit_error *why);
+/* The training set of a directory that holds MNIST's file names, each with or without .gz. */
+vit_status data_open_directory(struct data_set *data, const char *directory,
+                               const vit_config *config, vit_error *why);
+
+#endif
