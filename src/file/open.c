@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "complete.h"
 #include "config.h"
+#include "create.h"
 #include "image/resample.h"
 #include "interpolate.h"
 #include "kernels/kernels.h"
@@ -503,4 +504,22 @@ vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
     free(l->scales);
     free(l);
     return status;
+}
+
+/* ---- At once ------------------------------------------------------------ */
+
+vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
+                                size_t json_size, const struct vit_kernels *kernels,
+                                vit_error *why) {
+    vit_loader *loader;
+    *out = NULL;
+    vit_status status = vit_open_begin(&loader, size, json, json_size, kernels, why);
+    if (status) return status;
+    vit_open_feed(loader, bytes, size);
+    return vit_open_end(out, loader, why);
+}
+
+vit_status vit_open(vit_model **out, const void *bytes, size_t size,
+                    const struct vit_kernels *kernels, vit_error *why) {
+    return vit_open_with_config(out, bytes, size, NULL, 0, kernels, why);
 }

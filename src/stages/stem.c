@@ -126,10 +126,24 @@ struct maps stem_input(const vit_config *c, const struct stem *a, const float *i
     return maps;
 }
 
-void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
-                  const float *images, size_t layer, size_t batch, size_t part, size_t parts) {
+/* A batch goes through one convolution. */
+struct convolution {
+    const vit_model *model;
+    const struct stem *stem;
+    const struct scratch *scratch; /* one for each thread */
+    const float *images;
+    size_t layer, batch;
+};
+
+/* One thread's share of the positions. */
+static void convolve(void *context, size_t part, size_t parts) {
+    const struct convolution *of = context;
+    const vit_model *m = of->model;
+    const struct stem *a = of->stem;
+    const struct scratch *s = &of->scratch[part];
     const vit_config *c = &m->config;
     const struct vit_kernels *k = m->kernels;
+    size_t layer = of->layer, batch = of->batch;
     struct maps to = stem_maps(c, layer + 1, NULL);
     size_t positions = to.rows * to.columns, S = to.channels;
     size_t C = stem_maps(c, layer, NULL).channels, K = TAPS * C;
@@ -138,7 +152,7 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
     const float *bias = m->params.stem[layer].bias;
     struct rows share = rows_part(batch, positions, part, parts);
     for (size_t i = 0; i < batch; i++) {
-        struct maps from = stem_input(c, a, images, layer, i);
+        struct maps from = stem_input(c, a, of->images, layer, i);
         struct rows here = rows_within(share, i * positions, positions);
         size_t end = here.first + here.count, n;
         for (size_t at = here.first; at < end; at += n) {
@@ -151,6 +165,12 @@ void stem_forward(const vit_model *m, const struct stem *a, const struct scratch
             if (pre) k->activate(y, pre, act, n * S);
         }
     }
+}
+
+void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
+                  const float *images, size_t batch, vit_team *team) {
+    struct convolution of = {m, a, s, images, 0, batch};
+    for (; of.layer < m->config.stem_layers; of.layer++) team_run(team, convolve, &of);
 }
 
 /* The backward pass of one convolution. */

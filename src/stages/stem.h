@@ -20,9 +20,9 @@ void scratch_stem_backward(struct scratch *s, struct arena *arena, const vit_con
 /* One image's maps that go into convolution `layer`, or past the last into the patches. */
 struct maps stem_input(const vit_config *config, const struct stem *a, const float *images,
                        size_t layer, size_t image);
-/* One convolution over the batch: this part's share of the positions. */
+/* All convolutions over the batch. With a team, s has an item for each thread. */
 void stem_forward(const vit_model *m, const struct stem *a, const struct scratch *s,
-                  const float *images, size_t layer, size_t batch, size_t part, size_t parts);
+                  const float *images, size_t batch, vit_team *team);
 /* s->dmaps: the last holds the gradient of the batch's last maps; the others are overwritten. */
 void stem_backward(const vit_model *m, const struct vit_params *g, const struct stem *a,
                    const struct scratch *s, const float *images, size_t batch);

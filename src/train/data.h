@@ -2,6 +2,7 @@
 #ifndef VIT_DATA_H
 #define VIT_DATA_H
 
+#include "strokes.h"
 #include "vit.h"
 
 struct data_set {
@@ -18,5 +19,18 @@ void data_image(float *image, const struct data_set *data, size_t index);
 /* Standardises images of `n` values in 0..1 together, each channel as a photo model's `prepare`
  * does. Other models' values stay. */
 void data_standardise(float *images, size_t n, const vit_config *config);
+
+/* Which drawings, and how they are drawn. */
+struct drawn {
+    unsigned writers;
+    double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
+    double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
+                      same way each time; 0: none does */
+    float unfinished_ink; /* the model's, for drawings that lack points; above 0 */
+};
+
+/* These drawings, drawn with the page's pen and prepared as the page does. */
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
+                         size_t rows, size_t columns, vit_error *why);
 
 #endif

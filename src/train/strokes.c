@@ -1,9 +1,6 @@
 /* Pen drawings in memory, and how a pen draws them. */
 #include "strokes.h"
 #include "base/error.h"
-#include "data.h"
-#include "habits.h"
-#include "rng.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,49 +115,4 @@ void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *s,
     const vit_point *at = s->point;
     for (size_t i = 0; i < s->strokes; at += s->length[i++])
         vit_draw_stroke(ink, rows, columns, at, s->length[i]);
-}
-
-/* The page's pad and pen. The digit has the size that most people draw. */
-enum { PAD = 280, HABITS_SEED = 1 };
-static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
-
-vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
-                         size_t rows, size_t columns, vit_error *why) {
-    size_t count = 0, pixels = rows * columns;
-    for (size_t i = 0; i < drawings->count; i++)
-        count += (which.writers & writers_part(drawings->list[i].writer)) != 0;
-    vit_config digit = {.prepare = VIT_PREPARE_DIGIT,
-                        .image_size = {rows, columns},
-                        .channels = 1,
-                        .unfinished_ink = which.unfinished_ink};
-    uint8_t *ink = malloc(PAD * PAD), *scratch = malloc(vit_prepare_size(&digit, PAD, PAD, 1));
-    struct sketch sketch;
-    bool sketched = sketch_open(&sketch, drawings, HABIT_POINTS, HABIT_STROKES);
-    float *image = malloc(pixels * sizeof *image);
-    *data =
-        (struct data_set){malloc(count * pixels + 1), malloc(count + 1), count, 1, rows, columns};
-    vit_status status = VIT_OK;
-    if (!ink || !scratch || !sketched || !image || !data->images || !data->labels)
-        status = vit_fail(why, VIT_NO_MEMORY, "no memory for the drawings");
-    for (size_t i = 0, n = 0; i < drawings->count && !status; i++) {
-        if (!(which.writers & writers_part(drawings->list[i].writer))) continue;
-        memset(ink, 0, PAD * PAD);
-        sketch_take(&sketch, drawings, i);
-        struct rng rng = rng_stream(HABITS_SEED, RNG_DRAW, 0, i);
-        if (which.habits > 0) habits_apply(&sketch, drawings->list[i].label, which.habits, &rng);
-        sketch_cut(&sketch, which.points);
-        sketch_draw(ink, PAD, PAD, &sketch, &PAGE_PEN);
-        status =
-            vit_prepare_digit(image, scratch, &(vit_pixels){ink, PAD, PAD, 1}, rows, columns, why);
-        if (!status && which.points < 1) vit_prepare_unfinished(image, &digit);
-        for (size_t j = 0; j < pixels && !status; j++)
-            data->images[n * pixels + j] = (uint8_t)(255 * image[j] + 0.5f);
-        data->labels[n++] = drawings->list[i].label;
-    }
-    free(image);
-    sketch_close(&sketch);
-    free(scratch);
-    free(ink);
-    if (status) data_close(data);
-    return status;
 }

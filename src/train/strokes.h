@@ -2,7 +2,6 @@
 #ifndef VIT_STROKES_H
 #define VIT_STROKES_H
 
-#include "data.h"
 #include "vit.h"
 
 struct drawings {
@@ -67,18 +66,5 @@ void sketch_cut(struct sketch *sketch, double share);
 /* Adds the sketch to `ink` (rows,columns). Its points become places on the ink. */
 void sketch_draw(uint8_t *ink, size_t rows, size_t columns, struct sketch *sketch,
                  const struct pen *pen);
-
-/* Which drawings, and how they are drawn. */
-struct drawn {
-    unsigned writers;
-    double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
-    double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
-                      same way each time; 0: none does */
-    float unfinished_ink; /* the model's, for drawings that lack points; above 0 */
-};
-
-/* These drawings, drawn with the page's pen and prepared as the page does. */
-vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
-                         size_t rows, size_t columns, vit_error *why);
 
 #endif

@@ -135,8 +135,7 @@ void vit_forward(const vit_model *m, vit_tape *tape, const float *images, size_t
     float *x = tape->first;
     tape->keep = keep;
     tape->images = images;
-    for (size_t layer = 0; layer < c->stem_layers; layer++)
-        stem_forward(m, &tape->stem, &tape->scratch, images, layer, batch, 0, 1);
+    stem_forward(m, &tape->stem, &tape->scratch, images, batch, NULL);
     for (size_t i = 0; i < batch; i++) {
         struct maps from = stem_input(c, &tape->stem, images, c->stem_layers, i);
         patches_forward(m, x + (i * T + vit_prefix(c)) * D, tape->patches + i * patch_floats(c),

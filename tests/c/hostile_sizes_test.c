@@ -1,7 +1,7 @@
 /* Sizes from a stranger: sums and products that would wrap, which is near in wasm's 32 bits. */
 #include "base/sizes.h"
+#include "file/create.h"
 #include "hostile.h"
-#include "model.h"
 #include "params.h"
 #include "vit.h"
 

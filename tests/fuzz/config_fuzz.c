@@ -2,6 +2,7 @@
  * reported as too large. The true sizes are added up here in doubles, from tensors.c. */
 #include <stdlib.h>
 
+#include "file/create.h"
 #include "harness.h"
 #include "kernels/kernels.h"
 #include "model.h"

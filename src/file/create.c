@@ -1,0 +1,98 @@
+/* Takes and frees a model's memory: parameters, computed positions, config text and labels. */
+#include "create.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/sizes.h"
+#include "config.h"
+#include "json.h"
+#include "kernels/kernels.h"
+#include "model.h"
+#include "params.h"
+#include "stages/tokens.h"
+#include "vit.h"
+
+size_t fixed_position_bytes(const vit_config *c) {
+    bool fixed = c->position == VIT_SINCOS1D || c->position == VIT_SINCOS2D;
+    return fixed ? size_times(size_times(c->position_rows, c->width), sizeof(float)) : 0;
+}
+
+/* Bytes of the parameters, with room to begin them on a cache line. */
+static size_t params_bytes(const vit_config *c, const struct vit_kernels *kernels) {
+    return size_plus(size_times(params_floats(c, kernels), sizeof(float)), CACHE_LINE);
+}
+
+bool model_fits(const vit_config *c, const struct vit_kernels *kernels) {
+    const vit_model m = {.config = *c, .kernels = kernels};
+    return params_fit(c, kernels) && params_bytes(c, kernels) < SIZE_TOO_LARGE &&
+           fixed_position_bytes(c) < SIZE_TOO_LARGE && vit_state_size(&m, 1, NULL) > 0;
+}
+
+static bool lay_out(vit_model *m, const char *json, size_t json_size) {
+    const vit_config *c = &m->config;
+    size_t blocks = c->depth * sizeof *m->params.blocks;
+    size_t bytes = params_bytes(c, m->kernels), table = fixed_position_bytes(c);
+    if (!model_fits(c, m->kernels)) return false;
+    m->float_count = params_floats(c, m->kernels);
+    m->memory = calloc(bytes, 1);
+    m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never of 0 bytes */
+    m->json = malloc(size_plus(json_size, 1));
+    if (table) m->fixed_position = malloc(table);
+    if (!m->memory || !m->params.blocks || !m->json || (table && !m->fixed_position)) return false;
+    m->floats = (float *)(((uintptr_t)m->memory + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    params_bind(&m->params, m->floats, c, m->kernels);
+    if (table) tokens_sincos(m->fixed_position, c);
+    memcpy(m->json, json, json_size);
+    m->json[json_size] = '\0';
+    m->json_size = json_size;
+    m->bytes = sizeof *m + bytes + blocks + table + json_size + 1;
+    return true;
+}
+
+vit_status model_new(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                     const struct vit_kernels *kernels, vit_error *why) {
+    vit_model *m = calloc(1, sizeof *m);
+    if (m) m->config = *config, m->kernels = kernels;
+    if (m && lay_out(m, json, json_size)) {
+        *out = m;
+        return VIT_OK;
+    }
+    vit_close(m);
+    *out = NULL;
+    return vit_fail(why, VIT_NO_MEMORY, "no memory for a model of %z numbers",
+                    params_floats(config, kernels));
+}
+
+vit_status vit_create(vit_model **out, const vit_config *config, const char *json, size_t json_size,
+                      const struct vit_kernels *kernels, vit_error *why) {
+    *out = NULL;
+    if (!kernels) kernels = vit_kernels_best();
+    if (kernels->packed)
+        return vit_fail(why, VIT_BAD_ARGUMENT,
+                        "kernels: expected a table that takes weights unpacked, got %s",
+                        kernels->name);
+    if (config->int8)
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected a config of floats, got int8");
+    vit_status status = model_new(out, config, json, json_size, kernels, why);
+    struct json root;
+    if (status || !json_read(&root, json, json_size)) return status;
+    status = config_keep_labels(*out, &root, why);
+    if (!status) return VIT_OK;
+    vit_close(*out);
+    *out = NULL;
+    return status;
+}
+
+void vit_close(vit_model *m) {
+    if (!m) return;
+    free(m->memory);
+    free(m->params.blocks);
+    free(m->fixed_position);
+    free(m->json);
+    free(m->origin);
+    free(m->labels);
+    free(m);
+}

@@ -1,0 +1,22 @@
+/* The working memory of a run, which vit.c and trace.c go through. */
+#ifndef VIT_STATE_H
+#define VIT_STATE_H
+
+#include "stages/activations.h"
+#include "stages/logits.h"
+#include "stages/stem.h"
+#include "vit.h"
+
+struct vit_state {
+    const vit_model *model;
+    vit_team *team;
+    size_t batch; /* images that go through the blocks together */
+    struct activations block;
+    struct scratch *scratch; /* one for each thread */
+    struct head_activations head;
+    struct stem stem;
+    float *patches; /* (batch·N,C·P·Q) */
+    vit_ablation without;
+};
+
+#endif
