@@ -5,6 +5,7 @@
 
 #include "kernels/kernels.h"
 #include "params.h"
+#include "save.h"
 #include "vit.h"
 
 const vit_config *vit_model_config(const vit_model *m) {

@@ -5,6 +5,7 @@
 
 #include "base/sizes.h"
 #include "kernels/kernels.h"
+#include "save.h"
 
 enum { ALIGN_FLOATS = 16 }; /* a cache line */
 

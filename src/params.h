@@ -7,6 +7,7 @@
 #ifndef VIT_PARAMS_H
 #define VIT_PARAMS_H
 
+#include "save.h"
 #include "shapes.h"
 
 /* n and a letter of vit.h, such as nD, is that size. Names with `has` and `is` stand for 0 or 1. */

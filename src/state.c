@@ -11,6 +11,7 @@
 #include "stages/linear.h"
 #include "stages/pooling.h"
 #include "stages/stem.h"
+#include "trace.h"
 #include "vit.h"
 
 /* As many images go through the blocks together as fill this many rows for each thread. This is

@@ -5,6 +5,7 @@
 #include "stages/activations.h"
 #include "stages/logits.h"
 #include "stages/stem.h"
+#include "trace.h"
 #include "vit.h"
 
 struct vit_state {

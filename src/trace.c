@@ -11,6 +11,7 @@
 #include "stages/stem.h"
 #include "stages/tokens.h"
 #include "state.h"
+#include "trace.h"
 #include "vit.h"
 
 static void copy_tokens(float *to, size_t index, const float *x, const vit_config *c) {

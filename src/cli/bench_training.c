@@ -2,6 +2,7 @@
  * backward, and AdamW. */
 #include "bench.h"
 
+#include "tape.h"
 #include "train/data.h"
 #include "train/flops.h"
 #include "train/job.h"

@@ -1,5 +1,6 @@
 /* vit info: what is in a model file. */
 #include "cli.h"
+#include "save.h"
 #include "train/flops.h"
 
 #include <stdio.h>

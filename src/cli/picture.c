@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "cli.h"
+#include "overlay.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"
 #include "cli.h"
+#include "save.h"
 #include "train/files.h"
 
 #include <stdio.h>

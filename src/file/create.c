@@ -12,6 +12,7 @@
 #include "kernels/kernels.h"
 #include "model.h"
 #include "params.h"
+#include "save.h"
 #include "stages/tokens.h"
 #include "vit.h"
 

@@ -12,6 +12,7 @@
 #include "naming.h"
 #include "params.h"
 #include "safetensors.h"
+#include "save.h"
 #include "vit.h"
 
 /* The blocks are int8 if this tensor is. */

@@ -19,6 +19,7 @@
 #include "origin.h"
 #include "params.h"
 #include "safetensors.h"
+#include "save.h"
 #include "stages/stem.h"
 #include "vit.h"
 

@@ -6,6 +6,7 @@
 #define VIT_ACTIVATIONS_H
 
 #include "kernels/kernels.h"
+#include "trace.h"
 #include "vit.h"
 
 /* A run's demands on a block. */

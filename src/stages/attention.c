@@ -15,6 +15,7 @@
 #include "norm.h"
 #include "params.h"
 #include "shapes.h"
+#include "trace.h"
 #include "vit.h"
 
 /* The three parts of a row of qkv (3A). */

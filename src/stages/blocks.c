@@ -20,6 +20,7 @@
 #include "norm.h"
 #include "params.h"
 #include "shapes.h"
+#include "trace.h"
 #include "vit.h"
 
 /* sum (rows,D) = x + keep·gain·branch, without x where the model has no residual connections.

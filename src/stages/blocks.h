@@ -5,6 +5,7 @@
 #include "activations.h"
 #include "base/arena.h"
 #include "params.h"
+#include "trace.h"
 #include "vit.h"
 
 /* Sets what the run leaves out of a block or replaces in it. */

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "overlay.h"
 #include "vit.h"
 
 void vit_overlay_row(float *map, const float *attention, size_t heads, size_t tokens, size_t prefix,

@@ -18,8 +18,10 @@
 #include "linear.h"
 #include "logits.h"
 #include "model.h"
+#include "overlay.h"
 #include "params.h"
 #include "shapes.h"
+#include "trace.h"
 #include "vit.h"
 
 struct room {

@@ -5,6 +5,7 @@
 #include "data.h"
 #include "job.h"
 #include "recipe.h"
+#include "save.h"
 #include "strokes.h"
 
 #include <float.h>

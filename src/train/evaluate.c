@@ -4,6 +4,7 @@
 #include "base/team.h"
 #include "calibrate.h"
 #include "data.h"
+#include "tape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "muon.h"
 #include "rng.h"
+#include "save.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * cross-entropy against a teacher's answers (Hinton et al., arXiv:1503.02531). */
 #include <math.h>
 
+#include "tape.h"
 #include "vit.h"
 
 /* log Σ exp(logits) */

@@ -4,6 +4,7 @@
 #include "muon.h"
 #include "adamw.h"
 #include "kernels/kernels.h"
+#include "save.h"
 
 #include <math.h>
 #include <string.h>

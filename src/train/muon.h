@@ -3,6 +3,7 @@
 #define VIT_MUON_H
 
 #include "adamw.h"
+#include "save.h"
 #include "vit.h"
 
 /* The matrices that a tensor stacks, queries', keys' and values' apart; none for what is none. */

@@ -4,6 +4,7 @@
 #include "file/config.h"
 #include "file/json.h"
 #include "kernels/kernels.h"
+#include "save.h"
 
 #include <stdio.h>
 #include <stdlib.h>

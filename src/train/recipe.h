@@ -3,6 +3,7 @@
 #define VIT_RECIPE_H
 
 #include "augment.h"
+#include "save.h"
 #include "vit.h"
 
 enum optimizer { OPTIMIZER_ADAMW, OPTIMIZER_ADAM, OPTIMIZER_MUON };

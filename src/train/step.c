@@ -13,6 +13,8 @@
 #include "muon.h"
 #include "recipe.h"
 #include "rng.h"
+#include "save.h"
+#include "tape.h"
 #include "teacher.h"
 
 #include <stdlib.h>

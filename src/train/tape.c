@@ -17,6 +17,7 @@
 #include "stages/patches.h"
 #include "stages/stem.h"
 #include "stages/tokens.h"
+#include "tape.h"
 #include "vit.h"
 
 struct vit_tape {

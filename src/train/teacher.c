@@ -5,6 +5,7 @@
 #include "evaluate.h"
 #include "recipe.h"
 #include "samples.h"
+#include "tape.h"
 
 #include <stdlib.h>
 #include <string.h>

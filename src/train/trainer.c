@@ -12,8 +12,10 @@
 #include "recipe.h"
 #include "rng.h"
 #include "samples.h"
+#include "save.h"
 #include "step.h"
 #include "strokes.h"
+#include "tape.h"
 #include "teacher.h"
 
 #include <stdlib.h>

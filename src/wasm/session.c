@@ -11,7 +11,9 @@
 #include "base/team.h"
 #include "kernels/kernels.h"
 #include "module.h"
+#include "overlay.h"
 #include "shapes.h"
+#include "trace.h"
 
 /* web/run/wasm.ts reads these words by their positions. */
 static struct session {

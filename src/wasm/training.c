@@ -12,6 +12,7 @@
 #include "base/team.h"
 #include "kernels/kernels.h"
 #include "module.h"
+#include "save.h"
 #include "train/checkpoint.h"
 #include "train/data.h"
 #include "train/init.h"

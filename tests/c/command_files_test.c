@@ -5,6 +5,7 @@
 
 #include "hostile.h"
 #include "kernels/kernels.h"
+#include "save.h"
 
 #include <sys/stat.h>
 

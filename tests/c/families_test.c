@@ -4,6 +4,7 @@
 #include "golden.h"
 
 #include "file/complete.h"
+#include "save.h"
 
 /* config: the keys that no tensor tells. */
 static const struct family_case {

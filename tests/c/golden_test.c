@@ -1,6 +1,8 @@
 /* The model, compared with PyTorch: every file that ../golden/make.py wrote, with every kernel
  * table compiled in. That script describes the files. */
 #include "golden.h"
+#include "save.h"
+#include "tape.h"
 #include "twin.h"
 
 static const char *const NAMES[] = {

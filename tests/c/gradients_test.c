@@ -1,6 +1,8 @@
 /* Every gradient, compared with finite differences. They are taken of the double-precision twin, so
  * that their own error is far below the tolerance. */
 #include "models.h"
+#include "save.h"
+#include "tape.h"
 #include "twin.h"
 
 enum { BATCH = 2 };

@@ -2,6 +2,8 @@
 #include "file/safetensors.h"
 #include "hostile.h"
 #include "model.h"
+#include "save.h"
+#include "tape.h"
 #include "twin.h"
 #include "vit.h"
 

@@ -4,6 +4,7 @@
 #include "kernels/kernels.h"
 #include "model.h"
 #include "params.h"
+#include "save.h"
 #include "vit.h"
 
 /* ---- Good files --------------------------------------------------------- */

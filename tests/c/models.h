@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "kernels/kernels.h"
+#include "save.h"
 #include "vit.h"
 
 /* ---- Configs ------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* Choices that a file of other code does not tell are asked for, or assumed and reported. Skipped
  * tensors are named. */
 #include "golden.h"
+#include "save.h"
 
 static vit_status open_golden(vit_model **out, const char *name, const char *config,
                               vit_error *why) {

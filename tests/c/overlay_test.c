@@ -1,6 +1,7 @@
 /* Heat maps, compared with products of whole matrices in double, and with maps known by heart. */
 #include "check.h"
 
+#include "overlay.h"
 #include "vit.h"
 
 /* (count,T,T) rows like softmax's: no number is negative, and each row sums to 1. */

@@ -1,6 +1,8 @@
 /* Relevance, compared with the double-precision twin: the gradient by each attention weight is a
  * finite difference of the logit, and R is a product of whole matrices. */
+#include "overlay.h"
 #include "scene.h"
+#include "trace.h"
 #include "twin.h"
 
 /* A share of the map's largest value. A gradient goes through as many roundings as in

@@ -3,6 +3,7 @@
 #define SCENE_H
 
 #include "models.h"
+#include "trace.h"
 
 struct scene {
     const char *name;

@@ -1,5 +1,6 @@
 /* The trace of a run, checked by doing its steps by hand in double precision; and runs that leave
  * parts out or replace them, compared with models whose weights do the same. */
+#include "save.h"
 #include "scene.h"
 #include "twin.h"
 

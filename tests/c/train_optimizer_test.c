@@ -3,6 +3,7 @@
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/save.h"
 #include "../../src/train/adamw.h"
 #include "../../src/train/muon.h"
 

@@ -3,6 +3,8 @@
 #include "train_support.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/save.h"
+#include "../../src/tape.h"
 #include "../../src/train/augment.h"
 #include "../../src/train/files.h"
 #include "../../src/train/init.h"

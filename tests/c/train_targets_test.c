@@ -1,5 +1,6 @@
 /* What a sample's logits are compared with: its label, all classes alike, a teacher's answer. */
 #define _GNU_SOURCE
+#include "tape.h"
 #include "train/samples.h"
 #include "train/teacher.h"
 #include "train_support.h"

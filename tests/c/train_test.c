@@ -4,6 +4,7 @@
 
 #include "../../src/base/team.h"
 #include "../../src/kernels/kernels.h"
+#include "../../src/save.h"
 #include "../../src/train/checkpoint.h"
 #include "../../src/train/evaluate.h"
 #include "../../src/train/files.h"

@@ -2,6 +2,8 @@
 #include "small_task.h"
 
 #include "../../src/kernels/kernels.h"
+#include "../../src/save.h"
+#include "../../src/tape.h"
 #include "../../src/train/checkpoint.h"
 #include "../../src/train/evaluate.h"
 #include "../../src/train/init.h"

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 
 #include "check.h"
+#include "save.h"
 #include "vit.h"
 
 static inline double *doubles(size_t n) {

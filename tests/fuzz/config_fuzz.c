@@ -7,6 +7,7 @@
 #include "kernels/kernels.h"
 #include "model.h"
 #include "params.h"
+#include "save.h"
 #include "shapes.h"
 #include "vit.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "save.h"
 
 /* The encoded file on the heap. Also checks that a buffer one byte too small is not overrun. */
 static uint8_t *encode(size_t *size, vit_model *model, bool int8, struct tape *t) {

@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "model.h"
+#include "overlay.h"
 
 enum { IMAGES = 3 };
 

@@ -39,9 +39,9 @@ function circles(pairs) {
   return left.length < pairs.length ? circles(left) : left.map((pair) => pair.join(" → "));
 }
 
-/** The manual is lowest, although many rooms define what it declares. */
+/** The headers of the manual are lowest, although many rooms define what they declare. */
 const C_FLOORS = [
-  ["vit.h"],
+  ["overlay.h", "save.h", "tape.h", "trace.h", "vit.h", "vit_config.h"],
   ["base"],
   ["kernels"],
   ["shapes", "params", "model", "image"],
@@ -177,7 +177,7 @@ describe("src/README.md", () => {
     assert.deepEqual(floors, floors.toSorted((a, b) => b - a));
     const named = rows.flat().map((name) => name.slice(1, -1));
     const lacking = files.filter((file) => !named.some((name) => file.startsWith(name.replace("*", ""))));
-    assert.deepEqual(lacking, ["vit.h"]);
+    assert.deepEqual(lacking, C_FLOORS[0]);
   });
 
   test("the tests that src/README.md names for a room exist", () => {
