@@ -11,11 +11,12 @@ import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
+import { withKeys } from "./base/safetensors.js";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
 import { type Backend, closed } from "./train/engine.js";
 import { TRAINERS } from "./train/kind.js";
-import { type Log, type Measured, type Part, withLog } from "./train/log.js";
+import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
 import { type Examples, PARTS, type Place } from "./train/session.js";
 import { openModel, type Started, startTrainer } from "./train/start.js";
@@ -339,7 +340,7 @@ export class Trainer {
   /** The weights as they stand, as a file of safetensors with timm's names, recipe, labels and log. */
   save(): Promise<Bytes> {
     return guarded("save", () => false, async () =>
-      withLog(await this.#turn((backend) => backend.call("model")), this.#log));
+      withKeys(await this.#turn((backend) => backend.call("model")), { log: this.#log }));
   }
 
   /** All that the trainer is, with its examples, for {@link Trainer.resume}. */

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { type LoadOptions, type Vit, VitError, type WeightsSource } from "vitrine";
+import { type LoadOptions, Vit, VitError, type WeightsSource } from "vitrine";
 import type { Signals } from "./interrupt.ts";
 import { type Options, oneOf, textOf, type Values, whole } from "./options.ts";
 import type { Photos } from "./photos.ts";
@@ -50,6 +50,9 @@ const VARIANTS = ["auto", "relaxed", "simd128", "scalar"] as const;
 /** The path is seen from dist/commands.js. */
 const DIGITS = new URL("../weights/digits.safetensors", import.meta.url);
 
+/** Where the model's weights are. */
+export const weightsOf = (values: Values): string | URL => textOf(values, "model") ?? DIGITS;
+
 /**
  * The model's source and its load options. It runs in a worker, so that Ctrl-C works meanwhile.
  *
@@ -65,15 +68,30 @@ export function modelOptions(
   const several = photos > 1 && variant !== "scalar"; // scalar runs on one thread
   const threads = textOf(values, "threads") ?? String(several ? availableParallelism() : 1);
   const options = { worker: true, threads: whole("--threads", threads, 1), variant };
-  const weights = named ?? textOf(values, "model") ?? DIGITS;
+  const weights = named ?? weightsOf(values);
   const config = textOf(values, "config");
   return { source: config === undefined ? weights : { weights, config }, options };
 }
 
-/** A line that names the guessed config keys, or undefined if none was guessed. */
-export function assumption({ assumed, config }: Vit): string | undefined {
+/** Tells which config keys were guessed, if any. */
+export function tellAssumed({ assumed, config }: Vit, terminal: Terminal): void {
+  if (assumed.length === 0) return;
   const all = assumed.map((key) => `${key}: ${JSON.stringify(config[key])}`);
-  return all.length > 0 ? `assumed ${all.join(", ")}; the files do not say, set it with --config` : undefined;
+  terminal.complain(`assumed ${all.join(", ")}; the files do not say, set it with --config`);
+}
+
+/** Loads a model, runs `work` with it and disposes of it. */
+export async function withModel(
+  { source, options }: ReturnType<typeof modelOptions>,
+  { loading }: Terminal,
+  work: Work<{ readonly vit: Vit }>,
+): Promise<boolean> {
+  const vit = await Vit.load(source, { ...options, onProgress: loading });
+  try {
+    return await work({ vit });
+  } finally {
+    vit.dispose();
+  }
 }
 
 /** Returns the error of a photo that the model refuses. Throws any other; that ends the command. */

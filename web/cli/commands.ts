@@ -1,11 +1,12 @@
 /** The command `vitrine`: the library's functions on image files. */
 import { readFileSync } from "node:fs";
-import { Vit } from "vitrine";
 import { reason } from "../errors.ts";
 import { attention } from "./attention.ts";
+import { calibrate } from "./calibrate.ts";
 import { classify } from "./classify.ts";
-import { assumption, type Base, type Command, modelOptions } from "./command.ts";
+import { type Base, type Command, modelOptions, tellAssumed, withModel } from "./command.ts";
 import { embed } from "./embed.ts";
+import { evaluate } from "./eval.ts";
 import { filesOf } from "./files.ts";
 import { info } from "./info.ts";
 import { Interrupted, Signals } from "./interrupt.ts";
@@ -17,14 +18,14 @@ import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train, eval: evaluate, calibrate };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train [options] --data FOLDER\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train|eval|calibrate [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>
@@ -35,6 +36,8 @@ function version(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
+
+const exitCode = (succeeded: boolean): number => (succeeded ? EXIT.fine : EXIT.failed);
 
 async function run([name, ...args]: readonly string[], base: Base): Promise<number> {
   const { terminal } = base;
@@ -55,11 +58,11 @@ async function run([name, ...args]: readonly string[], base: Base): Promise<numb
   if (values["help"]) return say(help(name, command));
   if (command.operand === "") {
     if (files.length > 0) throw new UsageError(`operands: expected none, got "${files[0]}"; see vitrine ${name} --help`);
-    return (await command.plan(values)(base)) ? EXIT.fine : EXIT.failed;
+    return exitCode(await command.plan(values)(base));
   }
   if (command.operand === "MODEL") {
     const work = command.plan(values, files);
-    return withModel(modelOptions(values, files[0]), terminal, (vit) => work({ ...base, vit }));
+    return exitCode(await withModel(modelOptions(values, files[0]), terminal, ({ vit }) => work({ ...base, vit })));
   }
   if (files.length === 0) {
     throw new UsageError(`photos: expected at least one file, got none; see vitrine ${name} --help`);
@@ -67,25 +70,10 @@ async function run([name, ...args]: readonly string[], base: Base): Promise<numb
   const all = await filesOf(files);
   const work = command.plan(values, all);
   const photos = await Photos.load(terminal.stdin);
-  return withModel(modelOptions(values, undefined, all.length), terminal, (vit) => {
-    const assumed = assumption(vit);
-    if (assumed) terminal.complain(assumed);
+  return exitCode(await withModel(modelOptions(values, undefined, all.length), terminal, ({ vit }) => {
+    tellAssumed(vit, terminal);
     return work({ ...base, vit, photos });
-  });
-}
-
-/** Loads a model, runs `work` with it and disposes of it. Returns the exit code. */
-async function withModel(
-  { source, options }: ReturnType<typeof modelOptions>,
-  { loading }: Terminal,
-  work: (vit: Vit) => Promise<boolean>,
-): Promise<number> {
-  const vit = await Vit.load(source, { ...options, onProgress: loading });
-  try {
-    return (await work(vit)) ? EXIT.fine : EXIT.failed;
-  } finally {
-    vit.dispose();
-  }
+  }));
 }
 
 /**

@@ -2,13 +2,17 @@
 import type { ImageInput, VitConfig } from "vitrine";
 import type { Part } from "vitrine/train";
 
-/** An example, or the error of reading it. */
-export type Example = {
+interface Named {
   readonly name: string;
   /** A class's name, or its number. */
   readonly label: string | number;
   readonly part: Part;
-} & ({ readonly image: ImageInput } | { readonly error: string });
+}
+
+export type Readable = Named & { readonly image: ImageInput };
+
+/** An example, or the error of reading it. */
+export type Example = Readable | (Named & { readonly error: string });
 
 export interface DataSet {
   readonly path: string;

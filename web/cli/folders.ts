@@ -24,7 +24,7 @@ const natural = (a: string, b: string): number => compare(a, b) || (a < b ? -1 :
 
 export async function openFolders(path: string, share: number | undefined, terminal: Terminal): Promise<DataSet> {
   const names = await foldersIn(path, terminal);
-  const apart = names.includes("train") && names.every((name) => PARTS.includes(name));
+  const apart = arePartsOf(names);
   const from = apart ? join(path, "train") : path;
   const labels = apart ? await foldersIn(from, terminal) : names;
   if (labels.length === 0) {
@@ -36,7 +36,37 @@ export async function openFolders(path: string, share: number | undefined, termi
   const parts: Part[] = own !== undefined
     ? [...photos.map(() => "train" as const), ...measured.map(() => "validation" as const)]
     : split(photos.map(({ label }) => labels.indexOf(label)), share ?? SHARE);
-  const all = [...photos, ...measured];
+  return dataSet(path, labels, [...photos, ...measured], parts, terminal);
+}
+
+/** Photos to measure on alone: those of test/ or validation/ where they lie beside train/, else all. */
+export async function openMeasuredFolders(path: string, terminal: Terminal): Promise<DataSet> {
+  const names = await foldersIn(path, terminal);
+  const apart = arePartsOf(names);
+  const part = apart ? ["test", ...VALIDATION].find((name) => names.includes(name)) : undefined;
+  const from = part === undefined ? path : join(path, part);
+  if (apart && part === undefined) {
+    throw new Error(`${path}: expected photos that were not trained on, in test or validation, got only train; name ${join(path, "train")} if these are meant`);
+  }
+  const labels = part === undefined ? names : await foldersIn(from, terminal);
+  if (labels.length === 0) {
+    throw new Error(`${from}: expected a folder of photos for each class, or IDX files under MNIST's names of the test part (t10k-…), got neither`);
+  }
+  const photos = await photosOf(from, labels);
+  return dataSet(from, labels, photos, photos.map(() => "validation"), terminal);
+}
+
+/** Whether these folders are the parts of a data set, and not classes. */
+const arePartsOf = (names: readonly string[]): boolean =>
+  names.includes("train") && names.every((name) => PARTS.includes(name));
+
+async function dataSet(
+  path: string,
+  labels: readonly string[],
+  all: readonly Photo[],
+  parts: readonly Part[],
+  terminal: Terminal,
+): Promise<DataSet> {
   const decoder = await Photos.load(terminal.stdin);
   return {
     path, labels, parts, named: true,

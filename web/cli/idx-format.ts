@@ -29,9 +29,11 @@ export function checkPairs(path: string, images: number, labels: number): void {
   if (images !== labels) throw new Error(`${path}: expected an image for each of ${labels} labels, got ${images} images`);
 }
 
+export const mostIn = (labels: Uint8Array): number => labels.reduce((most, label) => Math.max(most, label), 0);
+
 /** The number of classes. Each from 0 on must have a label. */
 export function classesIn(path: string, labels: Uint8Array): number {
-  const classes = labels.reduce((most, label) => Math.max(most, label), 0) + 1;
+  const classes = mostIn(labels) + 1;
   const known = new Set(labels);
   for (let label = 0; label < classes; label++) {
     if (!known.has(label)) throw new Error(`${path}: expected labels from 0 to ${classes - 1}, got none of ${label}`);

@@ -6,9 +6,9 @@ import { constants, gunzip, gunzipSync } from "node:zlib";
 import type { ImageInput, VitConfig } from "vitrine";
 import { reason } from "../errors.ts";
 import { type DataSet, type Example, split } from "./examples.ts";
-import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, shapeOf } from "./idx-format.ts";
+import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, mostIn, shapeOf } from "./idx-format.ts";
 
-interface Files {
+export interface Files {
   readonly images: string;
   readonly labels: string;
 }
@@ -19,7 +19,8 @@ interface Idx {
   readonly bytes: Uint8Array;
 }
 
-const NAMES = { images: "train-images-idx3-ubyte", labels: "train-labels-idx1-ubyte" };
+/** MNIST's names, after the word for the part. */
+const NAMES = { images: "images-idx3-ubyte", labels: "labels-idx1-ubyte" };
 
 /** The limits of src/train/idx.c: MNIST unpacks to 5 times its size, a bomb to 1000 times. */
 const ALWAYS_BYTES = 2 ** 24;
@@ -31,10 +32,10 @@ const START_BYTES = 4096;
 /** Images that are handed to the trainer at once. */
 const GROUP = 256;
 
-/** The training part of a data set under MNIST's names; undefined where the folder has none of it. */
-export async function findIdx(folder: string): Promise<Files | undefined> {
+/** The part of a data set under MNIST's names, to train or to test; undefined where the folder has none of it. */
+export async function findIdx(folder: string, part: "train" | "t10k"): Promise<Files | undefined> {
   const [images, labels] = await Promise.all([NAMES.images, NAMES.labels].map(async (name) => {
-    for (const path of [join(folder, name), join(folder, `${name}.gz`)]) {
+    for (const path of [join(folder, `${part}-${name}`), join(folder, `${part}-${name}.gz`)]) {
       if ((await stat(path).catch(() => undefined))?.isFile()) return path;
     }
     return undefined;
@@ -42,16 +43,17 @@ export async function findIdx(folder: string): Promise<Files | undefined> {
   if (images !== undefined && labels !== undefined) return { images, labels };
   const missing = images === undefined ? NAMES.images : NAMES.labels;
   if ((images ?? labels) === undefined) return undefined;
-  throw new Error(`${folder}: expected ${missing} in it, with or without .gz, got none`);
+  throw new Error(`${folder}: expected ${part}-${missing} in it, with or without .gz, got none`);
 }
 
-export async function openIdx(path: string, files: Files, share: number): Promise<DataSet> {
+/** @param share of each class to measure on; undefined: all examples are, and a class may lack them. */
+export async function openIdx(path: string, files: Files, share: number | undefined): Promise<DataSet> {
   const labels = await readIdx(files.labels, 1);
   const images = await readIdx(files.images, 3);
   const { length } = labels.bytes;
   checkPairs(files.images, images.shape[0]!, length);
-  const classes = classesIn(files.labels, labels.bytes);
-  const parts = split(labels.bytes, share);
+  const classes = share === undefined ? mostIn(labels.bytes) + 1 : classesIn(files.labels, labels.bytes);
+  const parts = share === undefined ? Array.from(labels.bytes, () => "validation" as const) : split(labels.bytes, share);
   return {
     path, parts, named: false,
     labels: Array.from({ length: classes }, (_, label) => String(label)),

@@ -1,6 +1,7 @@
 import { constants, rmSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, stat } from "node:fs/promises";
 import { reason } from "../errors.ts";
+import { textOf, UsageError, type Values } from "./options.ts";
 
 /** Paths of files that are half written. */
 const unfinished = new Set<string>();
@@ -72,6 +73,21 @@ export class OutputFile {
     rmSync(part, { force: true });
     unfinished.delete(part);
   }
+}
+
+/** The model's file that --out names. */
+export function readOut(values: Values, byDefault?: string): string {
+  const out = textOf(values, "out") ?? byDefault;
+  if (out?.endsWith(".safetensors")) return out;
+  throw new UsageError(`--out: expected a name that ends in .safetensors, got ${out === undefined ? "none" : `"${out}"`}`);
+}
+
+/** Finds out before any work whether the file can be written. */
+export async function checkOut(out: string): Promise<void> {
+  const there = await stat(out).catch(() => undefined);
+  if (there && !there.isFile()) throw new Error(`${out}: expected a file to write, got a folder, a device or a pipe`);
+  const probe = await OutputFile.create(out);
+  await probe.drop();
 }
 
 /** Writes a whole file, or none. */

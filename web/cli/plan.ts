@@ -2,6 +2,7 @@
 import type { Freeze } from "vitrine/train";
 import { modelOptions } from "./command.ts";
 import { decimal, type Options, textOf, UsageError, type Values, whole } from "./options.ts";
+import { readOut } from "./output.ts";
 
 export const DEFAULTS = { epochs: 10, out: "model.safetensors" };
 
@@ -43,10 +44,7 @@ export interface Plan {
 export function readPlan(values: Values): Plan {
   const [data, recipe, model, freeze] = ["data", "recipe", "model", "freeze"].map((name) => textOf(values, name));
   if (data === undefined) throw new UsageError("--data: expected a folder, got none; see vitrine train --help");
-  const out = textOf(values, "out") ?? DEFAULTS.out;
-  if (!out.endsWith(".safetensors")) {
-    throw new UsageError(`--out: expected a name that ends in .safetensors, got "${out}"`);
-  }
+  const out = readOut(values, DEFAULTS.out);
   const nothing = recipe !== undefined && model === undefined;
   for (const name of ["freeze", "config"]) {
     if (nothing && values[name] !== undefined) {

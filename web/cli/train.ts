@@ -1,6 +1,6 @@
 /** The command train: reads a data set, trains on it, and keeps a checkpoint on the way. */
 import { rmSync } from "node:fs";
-import { stat, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VitError } from "vitrine";
 import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
@@ -10,7 +10,7 @@ import { fill, openData } from "./dataset.ts";
 import { count, type DataSet } from "./examples.ts";
 import { Interrupted } from "./interrupt.ts";
 import { UsageError } from "./options.ts";
-import { OutputFile, writeWhole } from "./output.ts";
+import { checkOut, writeWhole } from "./output.ts";
 import { DEFAULTS, type Plan, readPlan, TRAIN_OPTIONS } from "./plan.ts";
 import { epochLine, Progress } from "./progress.ts";
 import { readRecipe, type RecipeFile, withClasses } from "./recipe.ts";
@@ -59,14 +59,6 @@ function sourceOf(plan: Plan, set: DataSet, recipe: RecipeFile | undefined, term
     throw new Error(`${path}: training key freeze: expected 0 without --model, got ${JSON.stringify(training["freeze"])}`);
   }
   return { recipe: withClasses(recipe!, set) };
-}
-
-/** Finds out before any work whether the file can be written. */
-async function checkOut(out: string): Promise<void> {
-  const there = await stat(out).catch(() => undefined);
-  if (there && !there.isFile()) throw new Error(`${out}: expected a file to write, got a folder, a device or a pipe`);
-  const probe = await OutputFile.create(out);
-  await probe.drop();
 }
 
 async function work(task: Task): Promise<void> {
