@@ -169,15 +169,11 @@ export class Trainer {
   }
 
   static async #start(options: TrainerOptions, recipeOf: (backend: Backend) => Promise<Recipe>): Promise<Trainer> {
-    const { wasm, variant = "auto", worker = false, threads = 1, signal, seed } = options;
-    checkEnvironment();
-    takeThreads(threads);
+    const { signal, seed } = options;
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
       throw new VitError("bad_option", `seed: expected a whole number from 0, got ${show(seed)}`);
     }
-    signal?.throwIfAborted();
-    const plan = { ...takeWasm(wasm, "vit.train", "train-worker.js"), kind: TRAINERS, variant, worker: Boolean(worker), threads };
-    const started = await startTrainer(plan);
+    const started = await startModule(options);
     try {
       const recipe = await recipeOf(started.backend);
       const all = seed ?? seedOf(recipe);
@@ -390,6 +386,40 @@ export class Trainer {
     this.#queue = turn.then(() => {}, () => {});
     return turn;
   }
+}
+
+/**
+ * Turns the matrices of a model's stem and blocks into int8, with a scale for each row: a file of
+ * about a quarter of the bytes, for {@link Vit.load}.
+ *
+ * @param source any source that {@link Vit.load} takes.
+ * @returns a file of safetensors.
+ * @throws {VitError} code `bad_argument` for a model that is int8 already, and the codes of
+ *   {@link Vit.load}.
+ * @example
+ * const small = await quantize("/models/digits.safetensors");
+ */
+export async function quantize(
+  source: Source | Folder | WeightsSource,
+  options: Omit<TrainerOptions, "threads" | "seed"> = {},
+): Promise<Bytes> {
+  const own = takeOptions("quantize", options, OPTIONS.filter((name) => name !== "threads" && name !== "seed"));
+  return guarded("quantize", isReasonOf(own.signal), async () => {
+    const started = await startModule(own);
+    try {
+      await openModel(started.backend, source, own, "quantize");
+      return await started.backend.call("int8");
+    } finally {
+      started.close();
+    }
+  });
+}
+
+async function startModule({ wasm, variant = "auto", worker = false, threads = 1, signal }: TrainerOptions): Promise<Started> {
+  checkEnvironment();
+  takeThreads(threads);
+  signal?.throwIfAborted();
+  return startTrainer({ ...takeWasm(wasm, "vit.train", "train-worker.js"), kind: TRAINERS, variant, worker: Boolean(worker), threads });
 }
 
 /** The speed of a run since it began, or went on. */

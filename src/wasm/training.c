@@ -17,6 +17,7 @@
 #include "train/data.h"
 #include "train/init.h"
 #include "train/job.h"
+#include "train/quantize.h"
 #include "train/recipe.h"
 #include "train/samples.h"
 #include "train/trainer.h"
@@ -291,6 +292,15 @@ vit_status vitt_model(void) {
     uint8_t *bytes = malloc(size);
     if (bytes) vit_encode(bytes, size, weights, parameters, json, strlen(json));
     return give(bytes, size, "model");
+}
+
+/* The model that was fed → training.out, a file of safetensors in int8. */
+vit_status vitt_int8(void) {
+    uint8_t *bytes;
+    size_t size;
+    if (!start) return misused("expected a model that was fed, got none");
+    vit_status status = quantize(&bytes, &size, start, &module_error);
+    return status ? status : give(bytes, size, "model");
 }
 
 /* All that the run needs to go on → training.out. Without a run there is nothing. */

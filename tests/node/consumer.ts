@@ -2,7 +2,7 @@
 import {
   Attention, type Classification, type Drawing, type ImageInput, type OverlayOptions, type PenPoint, Vit, VitError,
 } from "vitrine";
-import { type Epoch, type Recipe, Trainer } from "vitrine/train";
+import { type Epoch, quantize, type Recipe, Trainer } from "vitrine/train";
 
 const digits = "vitrine/weights/digits.safetensors";
 
@@ -65,6 +65,7 @@ export async function teach(recipe: Recipe, images: ImageInput[], signal: AbortS
   console.log(epochs[0]?.loss, epochs[0]?.validation?.accuracy, epochs[0]?.secondsLeft, trainer.labels);
   const vit: Vit = await trainer.vit({ variant: "simd128" });
   vit.dispose();
+  console.log((await quantize(await trainer.save(), { variant: "simd128", signal })).length);
   const again = await Trainer.resume(await trainer.checkpoint());
   // @ts-expect-error: there are two parts
   await again.add(images, [], { part: "test" });

@@ -198,7 +198,7 @@ test("the package's types are only the public ones", () => {
     "Drawing", "EmbedOptions", "Embedding", "Epoch", "Fetch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
     "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
-    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay",
+    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize",
   ]);
 });
 

@@ -78,12 +78,15 @@ test("README: three photos a class are learnt, by a program and by the command",
   const lines = await runs(place, "Three photos a class");
   assert.deepEqual(lines.map((line) => Number(line.split(" ")[0])), Array.from({ length: 20 }, (_, index) => index + 1));
   assert.match(lines[19], / 1$/);
-  const commands = read("web/REFERENCE.md").match(/^### Training by the command\n+```sh\n([^]*?)^```/m)[1].split("\n");
-  for (const command of commands.slice(0, 2)) {
+  cpSync(place.at("pets"), place.at("other-pets"), { recursive: true });
+  const commandsOf = (title, count) =>
+    read("web/REFERENCE.md").match(new RegExp(`^### ${title}\n+\`\`\`sh\n([^]*?)^\`\`\``, "m"))[1].split("\n").slice(0, count);
+  for (const command of [...commandsOf("Training by the command", 2), ...commandsOf("Measuring, calibrating and shrinking", 3)]) {
     const args = command.match(/^npx vitrine (.*)$/)[1].match(/"[^"]*"|\S+/g).map((word) => word.replaceAll('"', ""));
     const { code: exit, stdout, stderr } = await start(args, { cwd: place.path }).done;
     assert.equal(exit, 0, stderr);
     if (args[0] === "classify") assert.match(stdout, /^photo\.jpg\tred\t/);
+    if (args[0] === "eval") assert.match(stdout, /\naccuracy: [\d.]+ \(\d+\/\d+\)\n$/);
   }
 });
 

@@ -13,19 +13,20 @@ import { Interrupted, Signals } from "./interrupt.ts";
 import { listOptions, readOptions, UsageError } from "./options.ts";
 import { dropUnfinished } from "./output.ts";
 import { Photos } from "./photos.ts";
+import { quantize } from "./quantize.ts";
 import { type Host, Terminal } from "./terminal.ts";
 import { train } from "./train.ts";
 
 const EXIT = { fine: 0, failed: 1, usage: 2 };
 
-const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train, eval: evaluate, calibrate };
+const COMMANDS: Readonly<Record<string, Command>> = { classify, embed, attention, info, train, eval: evaluate, calibrate, quantize };
 
 const PHOTOS = "PHOTO is a PNG, JPEG, WebP, TIFF, GIF or AVIF, a folder of them, or - for standard input";
 
 const overview = (): string => {
   const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`);
   const each = "vitrine COMMAND --help lists a command's options; vitrine --version prints the version";
-  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train|eval|calibrate [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
+  return `vitrine COMMAND [options] PHOTO …\n        info [options] MODEL\n        train|eval|calibrate|quantize [options]\n\n${rows.join("\n")}\n\n${PHOTOS}\n${each}`;
 };
 
 const help = (name: string, { about, operand, options }: Command): string =>

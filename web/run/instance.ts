@@ -46,6 +46,7 @@ export const TRAINING_EXPORTS = [
   "vitt_step",
   "vitt_end_epoch",
   "vitt_model",
+  "vitt_int8",
   "vitt_checkpoint",
   "vitt_resume",
 ] as const;

@@ -16,7 +16,7 @@ export interface ModuleSource {
 export type Calls = Pick<
   TrainSession,
   | "variant" | "team" | "begin" | "feed" | "end" | "recipe" | "add" | "fill" | "examples" | "run" | "step"
-  | "endEpoch" | "model" | "checkpoint" | "resume"
+  | "endEpoch" | "model" | "int8" | "checkpoint" | "resume"
 >;
 export type Name = keyof Calls;
 

@@ -217,6 +217,11 @@ export class TrainSession {
     return this.#watchedOut(this.#exports.vitt_model);
   }
 
+  /** The model that was fed, as a file of safetensors in int8. */
+  int8(): Piece {
+    return this.#watchedOut(this.#exports.vitt_int8);
+  }
+
   /** What the run needs to go on. */
   checkpoint(): Piece {
     return this.#watchedOut(this.#exports.vitt_checkpoint);

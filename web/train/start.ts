@@ -63,8 +63,9 @@ export async function openModel(
   backend: Backend,
   from: Source | Folder | WeightsSource,
   { signal, onProgress, fetch }: ReadOptions & { readonly fetch?: Fetch | undefined },
+  call = "create",
 ): Promise<string> {
-  const { weights, config: apart, prepare, advised } = await takeSource("create", from, signal, fetch);
+  const { weights, config: apart, prepare, advised } = await takeSource(call, from, signal, fetch);
   const file = await openWeights(weights, { signal, onProgress }).catch(async (error: unknown) => {
     throw await advised(error);
   });
