@@ -33,8 +33,11 @@ async function placeOf(name: string): Promise<Place> {
   const path = old ? await realpath(name) : name;
   const part = `${path}.part`;
   rmSync(part, { force: true });
-  const handle = await open(part, EXCLUSIVE, old ? old.mode & 0o777 : 0o666);
-  unfinished.add(part);
+  unfinished.add(part); // before it is there, because a signal may come in between
+  const handle = await open(part, EXCLUSIVE, old ? old.mode & 0o777 : 0o666).catch((error: unknown) => {
+    unfinished.delete(part);
+    throw error;
+  });
   if (old) await handle.chmod(old.mode & 0o777);
   return { handle, part, path };
 }
