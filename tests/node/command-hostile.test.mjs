@@ -7,7 +7,7 @@ import {
   symlinkSync, writeFileSync,
 } from "node:fs";
 import { test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { crc32, deflateSync, gzipSync } from "node:zlib";
 import { findMnist } from "../../web/scripts/data.mjs";
 import { checkpoint, folder, picture, posix, raw, run, sharp, skip, start, variant } from "./command.mjs";
 import { idx } from "./idx.mjs";
@@ -77,6 +77,30 @@ test("a small image file that announces a huge image costs the command little me
   assert.match(stderr, /huge\.png: expected a whole PNG or JPEG, got \d+ bytes .*6000x6000 pixels, above the pixel limit/);
   assert.ok(most < plain.most + 50_000, `${most} kB, ${plain.most} for a small one`);
 });
+
+test("a PNG's texts and profiles are not inflated into the command's memory", { skip }, async (t) => {
+  const here = folder(t);
+  const small = await raw(picture(16, 16, 3)).png().toBuffer();
+  const bomb = deflateSync(Buffer.alloc(100 * 2 ** 20));
+  const model = checkpoint(here);
+  const classify = (name, bytes) => measured(["classify", "--model", model, here.write(name, bytes)]);
+  const plain = await classify("plain.png", small);
+  for (const type of ["zTXt", "iTXt", "iCCP", "eXIf", "teSt"]) {
+    const head = type === "iTXt" ? "bomb\0\x01\0\0\0" : "bomb\0\0";
+    const { code, stderr, most } = await classify("bomb.png", withChunk(small, type, Buffer.concat([Buffer.from(head, "latin1"), bomb])));
+    assert.ok(code === 0 || /bomb\.png: expected a whole PNG/.test(stderr), `${type}: ${stderr}`);
+    assert.ok(most < plain.most + 50_000, `${type}: ${most} kB, ${plain.most} without it`);
+  }
+});
+
+/** A PNG with a chunk more, after its header. */
+function withChunk(png, type, data) {
+  const end = 8 + 25; // the signature and IHDR
+  const [length, sum, body] = [Buffer.alloc(4), Buffer.alloc(4), Buffer.concat([Buffer.from(type), data])];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([png.subarray(0, end), length, body, sum, png.subarray(end)]);
+}
 
 test("the command refuses a photo without end", { skip: skip || posix, timeout: 60_000 }, async (t) => {
   const here = folder(t);

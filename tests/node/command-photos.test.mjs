@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { checkpoint, folder, picture, raw, readNpy, rgb, run, sharp, skip, variant } from "./command.mjs";
-import { farthest } from "./golden.mjs";
+import { farthest, modelPath } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
 
 const DIGITS = new URL("../../weights/digits.safetensors", import.meta.url);
@@ -174,6 +174,34 @@ test("the command attention draws, writes and prints the API's maps", { skip }, 
   const npy = here.at("map.npy");
   assert.equal((await run([...common, "--out", npy])).code, 0);
   assert.deepEqual(readNpy(readFileSync(npy)), { shape: [3, 3], values: attention.fromClass() });
+});
+
+test("the command attention tints every pixel of a patch alike, also of a rectangular photo", { skip }, async (t) => {
+  const here = folder(t);
+  const path = modelPath("tanh_sincos2d_rectangular");
+  const vit = await load(path, { variant });
+  const [rows, columns] = vit.config.image_size, factor = Math.ceil(448 / rows);
+  const photo = picture(columns, rows, 3); // as large as the model's image, so no pixel is resampled
+  const { attention } = await vit.embed(photo, { attention: true });
+  const { grid } = attention;
+  assert.notEqual(grid[0], grid[1]);
+  const file = here.write("a.png", await raw(photo).png().toBuffer()), out = here.at("out.png");
+  for (const [args, values] of [[[], attention.fromClass()], [["--map", "rollout"], attention.rollout()]]) {
+    const { code, stderr } = await run(["attention", "--variant", variant, "--model", path, "--out", out, ...args, file]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    const drawn = await open(out, grid);
+    assert.deepEqual([drawn.width, drawn.height], [columns * factor, rows * factor]);
+    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
+      const patch = values.indexOf(extreme(...values)), [height, width] = [rows / grid[0], columns / grid[1]];
+      const [top, left] = [Math.floor(patch / grid[1]) * height, (patch % grid[1]) * width];
+      for (let y = top * factor; y < (top + height) * factor; y++) {
+        for (let x = left * factor; x < (left + width) * factor; x++) {
+          const pixel = Math.floor(y / factor) * columns + Math.floor(x / factor);
+          near(drawn.at(x, y), [0, 1, 2].map((c) => photo.data[pixel * 3 + c] * 0.45 + ENDS.night[end][c] * 0.55));
+        }
+      }
+    }
+  }
 });
 
 test("the command attention fills a folder for several photos, and a bad photo does not stop it", { skip }, async (t) => {

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import {
   checkpoint, cli, folder, picture, posix, raw, readNpy, rgb, run, skip, start, variant,
 } from "./command.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
 import { modelBytes } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
 
@@ -159,6 +160,30 @@ test("the command classify reads a drawn digit without a given model", { skip },
   const three = await run(["classify", "--variant", variant, "--top", "3", file]);
   assert.deepEqual(three.stdout.trim().split("\n").map((line) => line.split("\t").slice(1)),
     classes.slice(0, 3).map(({ label, p }) => [label, p.toFixed(4)]));
+});
+
+test("the command classify divides by the temperature, says which answers are uncertain, and numbers classes without labels", { skip }, async (t) => {
+  const here = folder(t);
+  const { config, tensors } = readSafetensors(modelBytes("pre_gelu_learned"));
+  const { labels: _, ...own } = config;
+  tensors.set("head.weight", { shape: [2, config.width], data: new Float32Array(2 * config.width) });
+  tensors.set("head.bias", { shape: [2], data: Float32Array.of(0.5, 0.75) });
+  const photo = here.write("a.png", await png(picture(12, 12, 1)));
+  const classify = async (keys) => {
+    const model = here.write("model.safetensors", writeSafetensors({ config: { ...own, classes: 2, ...keys }, tensors }));
+    const { code, stdout, stderr } = await run(["classify", "--variant", variant, "--model", model, photo]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    return stdout;
+  };
+  const labels = ["no", "yes"];
+  for (const [keys, uncertain = false] of [
+    [{}], [{ temperature: 0.25 }], [{ temperature: 0.25, uncertain_below: 0.73 }], [{ temperature: 0.25, uncertain_below: 0.74 }, true],
+    [{ uncertain_below: 0.74 }, true], [{ uncertain_below: 1 }, true], [{ uncertain_below: 0 }],
+  ]) {
+    const p = 1 / (1 + Math.exp(-0.25 / (keys.temperature ?? 1)));
+    assert.equal(await classify({ labels, ...keys }), `${photo}\tyes\t${p.toFixed(4)}${uncertain ? "\tuncertain" : ""}\n`);
+  }
+  assert.match(await classify({}), /\t1\t0\.5622\n$/);
 });
 
 test("the command classify marks answers that the model is unsure of as uncertain", { skip }, async (t) => {
