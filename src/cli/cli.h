@@ -10,8 +10,6 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 int command_train(int argc, char **argv);
 int command_eval(int argc, char **argv);
-int command_classify(int argc, char **argv);
-int command_info(int argc, char **argv);
 int command_quantize(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_bench(int argc, char **argv);
@@ -52,7 +50,6 @@ bool options_read(const struct usage *usage, int argc, char **argv, int *operand
 /* Prints text from outside, such as a label or a file's name. Characters that could forge a line or
  * steer a terminal are printed as \u001b, bytes that are not UTF-8 as \xff. */
 void show(FILE *out, const char *text);
-void show_part(FILE *out, const char *text, size_t size);
 int fail(const vit_error *why); /* prints the message; returns EXIT_FAILED */
 
 /* Opens a model while its file is read. Reads no more bytes than the header announces. */
@@ -67,27 +64,6 @@ vit_status model_needs_head(const vit_model *model, const char *path, vit_error 
 vit_status model_needs_classes(const vit_model *model, const char *path, vit_error *why);
 /* → the class's label. If the model has no labels: the class's number, written into `number`. */
 const char *class_label(char number[24], const vit_model *model, size_t index);
-
-/* Reads 8-bit pixels with as many channels as the file has. They lie in *bytes, which the caller
- * frees. */
-vit_status read_png(vit_pixels *pixels, uint8_t **bytes, const char *path, vit_error *why);
-/* Writes pixels of three channels, as write_file does: whole or not at all. */
-vit_status write_png(const char *path, const vit_pixels *pixels, vit_error *why);
-
-/* A picture of where the model looks. */
-struct overlay {
-    const char *out;  /* the PNG to write; NULL: none is asked for */
-    bool rollout;     /* through all layers; else the class token's row in the last layer */
-    uint8_t *layers;  /* mask (L): what vit_run must keep */
-    float *attention; /* (l,h,T,T) */
-};
-
-/* Makes room for the attention that vit_run must keep. Call overlay_end also after a failure. */
-vit_status overlay_begin(struct overlay *overlay, const vit_model *model, vit_error *why);
-/* image (C,H,W): the one that was run. */
-vit_status overlay_write(const struct overlay *overlay, const vit_config *config,
-                         const float *image, vit_error *why);
-void overlay_end(struct overlay *overlay);
 
 /* A number to write into a model's config. */
 struct config_number {
@@ -120,8 +96,5 @@ struct progress {
 struct progress progress_open(FILE *out);
 void progress_tell(struct progress *progress, const struct train_progress *now);
 void progress_clear(struct progress *progress);
-
-/* Draws the curves of vit train's log at `path` into `out`, an SVG file. */
-vit_status plot_log(const char *path, const char *out, vit_error *why);
 
 #endif

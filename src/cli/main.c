@@ -1,4 +1,4 @@
-/* vit: trains, measures and runs Vision Transformers on the command line. */
+/* vit: the trainer's tool. It trains and measures Vision Transformers; npx vitrine runs them. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 #include "kernels/kernels.h"
@@ -13,8 +13,6 @@ static const struct command {
 } COMMANDS[] = {
     {"train", "train a model from a recipe", command_train},
     {"eval", "measure a model's accuracy on a data set", command_eval},
-    {"classify", "classify PNG images", command_classify},
-    {"info", "print a model's config, parameters and tensors", command_info},
     {"quantize", "turn a model's stem and blocks into int8", command_quantize},
     {"calibrate", "make a model's probabilities honest", command_calibrate},
     {"bench", "measure the kernels, a whole model and a training step", command_bench},

@@ -29,8 +29,9 @@ static bool is_shown_as_number(uint32_t c) {
     return false;
 }
 
-void show_part(FILE *out, const char *text, size_t size) {
+void show(FILE *out, const char *text) {
     const unsigned char *s = (const unsigned char *)text;
+    size_t size = strlen(text);
     for (size_t i = 0, n; i < size; i += n) {
         uint32_t point = 0;
         n = decode(&point, s + i, size - i);
@@ -41,10 +42,6 @@ void show_part(FILE *out, const char *text, size_t size) {
         else
             fwrite(s + i, 1, n, out);
     }
-}
-
-void show(FILE *out, const char *text) {
-    show_part(out, text, strlen(text));
 }
 
 int fail(const vit_error *why) {

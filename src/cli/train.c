@@ -18,8 +18,6 @@
 struct session {
     struct progress progress;
     struct train_progress last; /* as the last step told */
-    const char *out, *plot;
-    vit_error plot_error; /* printed at the end, because training goes on without a plot */
 };
 
 static bool on_step(void *context, const struct train_progress *now) {
@@ -27,14 +25,6 @@ static bool on_step(void *context, const struct train_progress *now) {
     session->last = *now;
     progress_tell(&session->progress, now);
     return !interrupted();
-}
-
-static void plot(struct session *session) {
-    char log[FILENAME_MAX];
-    if (!session->plot) return;
-    snprintf(log, sizeof log, "%s.log.tsv", session->out);
-    session->plot_error.text[0] = '\0';
-    plot_log(log, session->plot, &session->plot_error);
 }
 
 static void on_epoch(void *context, size_t epoch, size_t epochs, const struct epoch_record *r) {
@@ -50,7 +40,6 @@ static void on_epoch(void *context, size_t epoch, size_t epochs, const struct ep
     printf("  rate %.3g  %.0f images/s  %.1f GFLOP/s\n", r->learning_rate, r->images_per_second,
            r->gflops);
     fflush(stdout);
-    plot(session);
 }
 
 static void on_resumed(void *context, size_t epoch, size_t epochs, size_t done, size_t images) {
@@ -62,7 +51,7 @@ static void on_resumed(void *context, size_t epoch, size_t epochs, size_t done, 
 }
 
 struct arguments {
-    const char *data, *strokes, *recipe, *out, *init, *teacher, *plot;
+    const char *data, *strokes, *recipe, *out, *init, *teacher;
     size_t epochs, threads, snapshots;
     uint64_t seed;
     bool fresh;
@@ -136,7 +125,7 @@ static int train(const struct arguments *a) {
     struct drawings drawings = {0};
     vit_model *start = NULL, *teacher = NULL;
     vit_error why = {""};
-    struct session session = {.progress = progress_open(stderr), .out = a->out, .plot = a->plot};
+    struct session session = {.progress = progress_open(stderr)};
     bool finished = false;
     vit_status status =
         a->snapshots == 1
@@ -170,7 +159,6 @@ static int train(const struct arguments *a) {
         status = train_run(&job, &files, &finished, &why);
         progress_clear(&session.progress);
     }
-    if (session.plot_error.text[0]) fail(&session.plot_error);
     int code = status ? fail(&why) : report(a, &recipe, finished, &session.last);
     vit_close(teacher);
     vit_close(start);
@@ -196,7 +184,6 @@ int command_train(int argc, char **argv) {
         {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
         {"--teacher", OPTION_TEXT, &a.teacher, false, "MODEL",
          "learn from its answers too, by the recipe's distillation"},
-        {"--plot", OPTION_TEXT, &a.plot, false, "SVG", "draw the curves there after each epoch"},
         {"--snapshots", OPTION_COUNT, &a.snapshots, false, "N",
          "write N models on the way, from step 0 to the last: MODEL.step-000000.safetensors"},
         {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},

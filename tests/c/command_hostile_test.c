@@ -4,9 +4,7 @@
 #include "command.h"
 
 #include "hostile.h"
-#include "png_files.h"
 
-#include <png.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -64,21 +62,6 @@ static const char *put_headless(const char *name) {
     return put_model(name, pack_file(header, size - 4 * (8 + 2)));
 }
 
-/* A grey plus sign, large enough to count as ink. */
-static const char *put_photo(const char *name, png_uint_32 side, png_uint_32 format) {
-    static uint8_t pixels[64 * 64 * 4];
-    size_t channels = PNG_IMAGE_PIXEL_CHANNELS(format);
-    const char *path = file_at(name);
-    memset(pixels, 255, sizeof pixels);
-    for (size_t i = side / 4; i < side - side / 4; i++) {
-        memset(pixels + (side / 2 * side + i) * channels, 0, channels < 3 ? 1 : 3);
-        memset(pixels + (i * side + side / 2) * channels, 0, channels < 3 ? 1 : 3);
-    }
-    png_image png = {.version = PNG_IMAGE_VERSION, .width = side, .height = side, .format = format};
-    if (!png_image_write_to_file(&png, path, 0, pixels, 0, NULL)) exit(EXIT_FAILURE);
-    return path;
-}
-
 /* `count` images of 4×4, labelled 0 to classes-1 in turn. */
 static void put_data(size_t count, size_t classes) {
     uint8_t images[16 + 256 * 16] = {0, 0, 8, 3, 0, 0, 0, (uint8_t)count, 0, 0, 0, 4, 0, 0, 0, 4};
@@ -91,55 +74,39 @@ static void put_data(size_t count, size_t classes) {
 
 TEST("a model without a head is refused by the commands that need one, and by no others") {
     const char *model = put_headless("headless.safetensors");
-    const char *photo = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
     put_data(4, 2);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
     const char *head = "expected a model with a head";
-    refused(head, "classify --model %s %s", model, photo);
     refused(head, "eval --model %s --images %s --labels %s --confusion", model, images, labels);
     refused(head, "eval --model %s --strokes %s", model, images);
     refused(head, "calibrate --model %s --out %s --images %s --labels %s", model,
             file_at("out.safetensors"), images, labels);
     refused(head, "bench --model %s --only model", model);
-    CHECK(vit("info --model %s", model) == 0, "info: %s", said);
     const char *out = file_at("headless-int8.safetensors");
     CHECK(vit("quantize --model %s --out %s", model, out) == 0, "quantize: %s", said);
-    CHECK(vit("info --model %s", out) == 0, "info of int8: %s", said);
 }
 
-TEST("vit takes a model without labels or preparation, and refuses labels that a model lacks") {
+TEST("vit takes a model without labels, and refuses labels that a model lacks") {
     put_data(4, 1);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
-    const char *grey = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
     const char *model = put_config("bare.safetensors", "\"labels\":[\"no\",\"yes\"],", "");
-    CHECK(vit("classify --model %s %s", model, grey) == 0 && strstr(said, "\t0\t0.5000\n"), "%s",
-          said);
     CHECK(vit("eval --confusion --model %s --images %s --labels %s", model, images, labels) == 0 &&
               strstr(said, "accuracy: 1.0000 (4/4)"),
           "%s", said);
-    model = put_config("none.safetensors", ",\"prepare\":{\"kind\":\"digit\"}", "");
-    refused("expected 4x4 pixels, got 16x16", "classify --model %s %s", model, grey);
-    put_photo("four.png", 4, PNG_FORMAT_RGBA);
-    CHECK(vit("classify --model %s %s", model, file_at("four.png")) == 0, "%s", said);
     put_data(4, 3);
     refused("label 2; the model has 2 classes", "eval --model %s --images %s --labels %s", model,
             images, labels);
 }
 
 TEST("vit refuses pixels where nothing tells how they are prepared, and to count answers that are "
-     "no "
-     "one class") {
+     "no one class") {
     put_data(4, 1);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
-    const char *prepare = "\"prepare\":{\"kind\":\"digit\"}", *photo = file_at("four.png");
-    put_photo("four.png", 4, PNG_FORMAT_GRAY);
+    const char *prepare = "\"prepare\":{\"kind\":\"digit\"}";
     const char *model = put_config("unknown.safetensors", prepare, "\"prepare\":null");
-    refused("no `prepare` that says how", "classify --model %s %s", model, photo);
     refused("no `prepare` that says how", "eval --model %s --images %s --labels %s", model, images,
             labels);
     model = put_config("values.safetensors", prepare, "\"problem_type\":\"regression\"");
-    CHECK(vit("classify --model %s %s", model, photo) == 0 && strstr(said, "\tno\t1.5000\n"), "%s",
-          said);
     const char *why = "expected a model whose problem_type is single_label_classification";
     refused(why, "eval --model %s --images %s --labels %s", model, images, labels);
     refused(why, "calibrate --model %s --out %s --images %s --labels %s", model,
@@ -147,17 +114,16 @@ TEST("vit refuses pixels where nothing tells how they are prepared, and to count
 }
 
 TEST("a device, a folder or an empty pipe is refused as a model at once") {
-    const char *commands[] = {"info --model", "bench --only model --model", "eval --model",
+    const char *commands[] = {"bench --only model --model", "eval --images x --labels x --model",
+                              "calibrate --out x --images x --labels x --model",
                               "quantize --out x --model"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         refused("expected a file or a pipe, got a device", "%s /dev/zero", commands[i]);
         refused("expected a file or a pipe, got a directory", "%s %s", commands[i],
                 scratch_path(""));
     }
-    const char *photo = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
-    refused("got a device", "classify --model /dev/urandom %s", photo);
-    refused("got a device", "classify --model %s /dev/zero", MODEL);
-    refused("/dev/stdin", "info --model /dev/stdin < /dev/null");
+    refused("got a device", "quantize --out x --model /dev/urandom");
+    refused("/dev/stdin", "quantize --out x --model /dev/stdin < /dev/null");
 }
 
 /* Runs `vit` behind a pipe. */
@@ -170,103 +136,25 @@ static int vit_fed(const char *feeder, const char *arguments) {
 TEST("an endless pipe is read only as far as its header announces") {
     struct file f = file_of(CONFIG);
     const char *good = put_model("good.safetensors", f);
-    char feeder[600];
-    int code = vit_fed("cat /dev/zero", "info --model /dev/stdin");
+    char feeder[600], arguments[300];
+    snprintf(arguments, sizeof arguments, "quantize --model /dev/stdin --out %s",
+             file_at("piped.safetensors"));
+    int code = vit_fed("cat /dev/zero", arguments);
     CHECK(code == 1 && strstr(said, "not a JSON object"), "zeros: %d: %s", code, said);
-    code = vit_fed("cat /dev/urandom", "info --model /dev/stdin");
+    code = vit_fed("cat /dev/urandom", arguments);
     CHECK(code == 1, "chance: %d: %s", code, said);
     snprintf(feeder, sizeof feeder, "cat %s", good);
-    code = vit_fed(feeder, "info --model /dev/stdin");
-    CHECK(code == 0 && strstr(said, "parameters: "), "a model: %d: %s", code, said);
+    code = vit_fed(feeder, arguments);
+    CHECK(code == 0 && strstr(said, "bytes in place of"), "a model: %d: %s", code, said);
     snprintf(feeder, sizeof feeder, "cat %s /dev/zero", good);
-    code = vit_fed(feeder, "info --model /dev/stdin");
+    code = vit_fed(feeder, arguments);
     CHECK(code == 1 && strstr(said, "got more"), "a model and more: %d: %s", code, said);
     snprintf(feeder, sizeof feeder, "head -c 2600 %s", good);
-    code = vit_fed(feeder, "info --model /dev/stdin");
+    code = vit_fed(feeder, arguments);
     CHECK(code == 1 && strstr(said, "truncated"), "half of it: %d: %s", code, said);
     struct rusage use;
     getrusage(RUSAGE_CHILDREN, &use);
     CHECK(use.ru_maxrss < MOST_KILOBYTES, "the runs took up to %ld kB", use.ru_maxrss);
-}
-
-/* ---- PNG ---------------------------------------------------------------- */
-
-TEST("a small PNG that announces a huge image is refused before memory is taken for it") {
-    static struct bytes png;
-    static const struct {
-        uint32_t columns, rows;
-        int depth, colour;
-    } cases[] = {{16000, 16000, 8, 2},  {16000, 16000, 16, 6},
-                 {16000, 16000, 1, 0},  {16000, 16000, 8, 3},
-                 {2000000, 1, 8, 0},    {1, 2000000, 8, 6},
-                 {40000, 40000, 16, 6}, {0x7fffffff, 0x7fffffff, 8, 2}};
-    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
-        begin_png(&png, cases[i / 2].columns, cases[i / 2].rows, cases[i / 2].depth,
-                  cases[i / 2].colour, i % 2);
-        if (cases[i / 2].colour == 3) add_chunk(&png, "PLTE", (uint8_t[6]){0, 1, 2, 3, 4, 5}, 6);
-        end_png(&png, "huge.png", 100000);
-        char size[64];
-        snprintf(size, sizeof size, "huge.png: %ux%u pixels: expected at most",
-                 cases[i / 2].columns, cases[i / 2].rows);
-        refused(size, "classify --model %s %s", MODEL, file_at("huge.png"));
-    }
-    begin_png(&png, 0xffffffff, 1, 8, 2, false);
-    end_png(&png, "huge.png", 100);
-    refused("a damaged one: ", "classify --model %s %s", MODEL, file_at("huge.png"));
-}
-
-TEST("a PNG's other chunks are never inflated into memory") {
-    static struct bytes png;
-    static uint8_t bomb[1 << 17];
-    const char *model =
-        put_config("no.safetensors", "\"image_size\":[4,4]", "\"image_size\":[4,4]");
-    memcpy(bomb, "bomb\0\0", 6);
-    size_t size = 6 + deflated(bomb + 6, sizeof bomb - 6, 100 << 20);
-    const char *types[] = {"zTXt", "iCCP", "iTXt", "eXIf", "sPLT", "teSt"};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        begin_png(&png, 16, 16, 8, 0, false);
-        add_chunk(&png, types[i], bomb, size);
-        end_png(&png, "bomb.png", 16 * 17);
-        refused("the drawing is blank", "classify --model %s %s", model, file_at("bomb.png"));
-    }
-    begin_png(&png, 16, 16, 8, 0, false);
-    memcpy(bomb, "small\0", 7);
-    size = 7 + deflated(bomb + 7, 10000, 6 << 20);
-    for (size_t i = 0; i < 20; i++) add_chunk(&png, "zTXt", bomb, size);
-    end_png(&png, "bomb.png", 16 * 17);
-    refused("the drawing is blank", "classify --model %s %s", model, file_at("bomb.png"));
-}
-
-TEST("a PNG is refused with a message if it is cut, and no changed byte crashes the command") {
-    static uint8_t spoiled[1 << 12];
-    const char *model = put_model("digit.safetensors", file_of(CONFIG)), *path;
-    uint8_t *bytes;
-    size_t size;
-    vit_error why = {""};
-    path = put_photo("plus.png", 16, PNG_FORMAT_RGBA);
-    REQUIRE(!read_file(&bytes, &size, path, sizeof spoiled, &why), "%s", why.text);
-    REQUIRE(vit("classify --model %s %s", model, path) == 0, "%s", said);
-    for (size_t i = 0; i < size - 12; i += 1 + size / 40) { /* all but IEND */
-        put_file(file_at("spoiled.png"), bytes, i);
-        refused("expected a whole PNG, got a damaged one", "classify --model %s %s", model,
-                file_at("spoiled.png"));
-        memcpy(spoiled, bytes, size);
-        spoiled[i] ^= 0x24;
-        put_file(file_at("spoiled.png"), spoiled, size);
-        int code = vit("classify --model %s %s", model, file_at("spoiled.png"));
-        CHECK(code == 0 || code == 1, "byte %zu turned: %d: %s", i, code, said);
-    }
-    static struct bytes png;
-    begin_png(&png, 16, 16, 8, 3, false);
-    end_png(&png, "spoiled.png", 16 * 17);
-    refused("PLTE", "classify --model %s %s", model, file_at("spoiled.png"));
-    begin_png(&png, 16, 16, 8, 0, false);
-    end_png(&png, "spoiled.png", 0);
-    refused("damaged", "classify --model %s %s", model, file_at("spoiled.png"));
-    begin_png(&png, 16, 16, 8, 0, false);
-    end_png(&png, "spoiled.png", 17);
-    refused("damaged", "classify --model %s %s", model, file_at("spoiled.png"));
-    free(bytes);
 }
 
 /* ---- Names and labels --------------------------------------------------- */
@@ -291,41 +179,31 @@ TEST("labels, names and messages are printed without bytes that forge lines or s
         "[\"7\\n3: 100 %\\u001b[2J\\u0007\xc2\x9b\x7f\\t1.0\",\"\\u202e\xe2\x80\xa8"
         "\xe2\x81\xa6\xe2\x80\x8e\xd8\x9c\\r\xff\xc0\xaf\"]";
     const char *model = put_config("labels.safetensors", "[\"no\",\"yes\"]", LABELS);
-    const char *photo = put_photo("plus.png", 16, PNG_FORMAT_GRAY);
     put_data(4, 2);
-    int code = vit("classify --model %s %s", model, photo);
-    CHECK(code == 0 && strstr(said, "7\\u000a3: 100 %\\u001b[2J\\u0007\\u009b\\u007f\\u00091.0"),
-          "%s", said);
-    check_plain("classify", 1);
-    code = vit("eval --confusion --model %s --images %s --labels %s", model, file_at("images.idx"),
-               file_at("labels.idx"));
+    int code = vit("eval --confusion --model %s --images %s --labels %s", model,
+                   file_at("images.idx"), file_at("labels.idx"));
     CHECK(code == 0 && strstr(said, "\\u202e\\u2028\\u2066\\u200e\\u061c\\u000d\\xff\\xc0\\xaf\t"),
           "%s", said);
+    CHECK(strstr(said, "7\\u000a3: 100 %\\u001b[2J\\u0007\\u009b\\u007f\\u00091.0"), "%s", said);
     check_plain("eval", 7);
-    CHECK(vit("info --model %s | grep -a labels", model) == 0, "%s", said);
-    check_plain("info", 1);
-    const char *name = file_at("\x1b[2J\n\xc3\xa9.png");
+    const char *name = file_at("\x1b[2J\n\xc3\xa9.safetensors");
     put_file(name, "", 0);
-    CHECK(vit("classify --model %s '%s'", model, name) == 1 &&
-              strstr(said, "\\u001b[2J\\u000a\xc3\xa9"),
-          "%s", said);
-    check_plain("a file's name", 1);
-    const char *commands[] = {"info --model", "eval --images x --labels x --model",
-                              "quantize --out x --model", "bench --only model --model",
-                              "train --data x --out x --recipe"};
+    const char *commands[] = {"eval --images x --labels x --model", "quantize --out x --model",
+                              "bench --only model --model", "train --data x --out x --recipe"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        CHECK(vit("%s '%s'", commands[i], name) == 1, "%s", said);
+        CHECK(vit("%s '%s'", commands[i], name) == 1 && strstr(said, "\\u001b[2J\\u000a\xc3\xa9"),
+              "%s", said);
         check_plain(commands[i], 1);
     }
-    vit("'\x1b[2J'"), check_plain("no command", 10);
-    vit("info '--\x1b[2J\n'"), check_plain("no option", 2);
-    vit("info '\x1b[2J\n'"), check_plain("no operand", 2);
+    vit("'\x1b[2J'"), check_plain("no command", 8);
+    vit("quantize '--\x1b[2J\n'"), check_plain("no option", 2);
+    vit("quantize '\x1b[2J\n'"), check_plain("no operand", 2);
     char header[TEXT_MAX];
     size_t size = write_header(header, CONFIG, SIZE_MAX);
     char renamed[TEXT_MAX];
     strcpy(renamed, replaced(header, "head.bias", "\\u001b[2J\\nfake: 1\xc2\x85"));
-    CHECK(vit("info --model %s", put_model("name.safetensors", pack_file(renamed, size))) == 1 ||
-              strstr(said, "fake"),
+    CHECK(vit("quantize --out x --model %s",
+              put_model("name.safetensors", pack_file(renamed, size))) == 1,
           "%s", said);
     check_plain("a tensor's name", 1);
 }

@@ -103,21 +103,7 @@ TEST("an interrupted vit quantize writes nothing") {
     free(bytes);
 }
 
-/* ---- int8 models in other commands -------------------------------------- */
-
-TEST("vit info prints how much of a model is int8, and counts parameters without their scales") {
-    const char *int8 = file_at("int8.safetensors");
-    vit("info --model %s", MODEL);
-    const char *count = strstr(said, "parameters: ");
-    size_t parameters = count ? strtoul(count + strlen("parameters: "), NULL, 10) : 0;
-    CHECK(!strstr(said, "int8"), "a model of floats: %s", said);
-    vit("quantize --model %s --out %s", MODEL, int8);
-    int code = vit("info --model %s", int8);
-    char line[64];
-    snprintf(line, sizeof line, "parameters: %zu, ", parameters);
-    CHECK(code == 0 && parameters && strstr(said, line) && strstr(said, "of them int8\n"),
-          "%d: %s in: %s", code, line, said);
-}
+/* ---- vit train ---------------------------------------------------------- */
 
 static void put_idx(const char *name, const uint8_t *header, size_t header_size, size_t size) {
     uint8_t *bytes = calloc(header_size + size, 1);
@@ -174,47 +160,6 @@ TEST("vit train names the option that the recipe wants, or that it has no use fo
     CHECK(code == 1 && strstr(said, "--teacher: expected a recipe with distillation above 0"),
           "%d: %s", code, said);
     CHECK(!exists(file_at("trained.safetensors")), "a model was trained");
-}
-
-/* ---- Curves ------------------------------------------------------------- */
-
-static size_t count_of(const char *text, const char *part) {
-    size_t n = 0;
-    for (; (text = strstr(text, part)); text++) n++;
-    return n;
-}
-
-TEST("vit train --plot draws errors and losses, one point for each epoch") {
-    put_training_data();
-    const char *svg = file_at("curves.svg");
-    int code = vit("train --data %s --recipe %s --out %s --epochs 3 --plot %s", scratch_path(""),
-                   file_at("recipe.json"), file_at("plotted.safetensors"), svg);
-    uint8_t *bytes;
-    size_t size;
-    vit_error why = {""};
-    REQUIRE(code == 0 && !read_file(&bytes, &size, svg, SIZE_MAX / 2, &why), "%d: %s", code, said);
-    char *text = calloc(size + 1, 1);
-    memcpy(text, bytes, size);
-    CHECK(size > 7 && !strcmp(text + size - 7, "</svg>\n"), "the plot is cut short");
-    CHECK(count_of(text, "<polyline") == 4, "%zu curves, expected 4 without drawings",
-          count_of(text, "<polyline"));
-    CHECK(!strstr(text, "nan") && !strstr(text, "inf"), "a value is not a number: %s", text);
-    for (char *line = text; (line = strstr(line, "points=\"")); line++) {
-        size_t points = count_of(line, ","), after = 0;
-        for (char *end = strchr(line + 8, '"'); end && *end; end++) after += *end == ',';
-        CHECK(points - after == 3, "%zu points", points - after);
-    }
-    free(text);
-    free(bytes);
-}
-
-TEST("vit train names a plot that cannot be written, and trains all the same") {
-    put_training_data();
-    const char *out = file_at("unplotted.safetensors");
-    int code = vit("train --data %s --recipe %s --out %s --epochs 1 --plot %snone/x.svg",
-                   scratch_path(""), file_at("recipe.json"), out, scratch_path(""));
-    CHECK(code == 0 && exists(out), "%d: %s", code, said);
-    CHECK(strstr(said, "x.svg: cannot be written"), "%s", said);
 }
 
 /* ---- Drawings ----------------------------------------------------------- */

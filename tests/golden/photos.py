@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Real photos prepared by Pillow: tests/golden/photos.txt, for tests/c/photos_test.c.
+"""Real photos prepared by Pillow: tests/golden/photos.txt, for tests/node/photos.test.mjs.
 
     python3 tests/golden/photos.py PHOTOS [FILE]        Pillow from 9.1 on, and no other package
 

@@ -1,7 +1,9 @@
 // The script that makes the ablation table: rows, names of runs, the table. No run is made.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { allRows, chosenRows, runOf, secondsLeft, summary, table, withTable } from "../../web/scripts/ablations.mjs";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { allRows, chosenRows, flopsOf, runOf, secondsLeft, summary, table, withTable } from "../../web/scripts/ablations.mjs";
 
 const rowOf = (group, value) => allRows().find((row) => row.group === group && row.value === value);
 
@@ -33,6 +35,13 @@ test("--only chooses ablation rows by group or by value, and refuses a wrong nam
   assert.deepEqual(names("pool,stem=32/2-64/2"), ["pool=class", "pool=mean", "stem=32/2-64/2"]);
   assert.equal(names(undefined).length, 28);
   for (const wrong of ["depth=9", "pools", ""]) assert.throws(() => chosenRows(wrong), /--only: expected/);
+});
+
+test("the operations of a forward pass are those that the C core counts, also with a stem", () => {
+  for (const [name, millions] of Object.entries({ digits: 30.746368, "digits-large": 92.79168, "digits-plain": 20.684032 })) {
+    const { config } = readSafetensors(readFileSync(new URL(`../../weights/${name}.safetensors`, import.meta.url)));
+    assert.equal(flopsOf(config), millions * 1e6);
+  }
 });
 
 test("a summary of accuracies has mean, standard deviation, least and most, in percent", () => {

@@ -184,6 +184,8 @@ test("the command classify divides by the temperature, says which answers are un
     assert.equal(await classify({ labels, ...keys }), `${photo}\tyes\t${p.toFixed(4)}${uncertain ? "\tuncertain" : ""}\n`);
   }
   assert.match(await classify({}), /\t1\t0\.5622\n$/);
+  tensors.set("head.bias", { shape: [2], data: Float32Array.of(0.5, 0.5) });
+  assert.match(await classify({ uncertain_below: 0.5 }), /\t0\t0\.5000\n$/, "0.5 is not below 0.5");
 });
 
 test("the command classify marks answers that the model is unsure of as uncertain", { skip }, async (t) => {

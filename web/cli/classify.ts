@@ -69,7 +69,7 @@ function answerOf(file: string, judged: Classification | VitError): Answer {
   return { file, classes, problemType, uncertain, milliseconds };
 }
 
-/** Prints an answer in the format of `vit classify`. */
+/** Prints an answer: its file, label, probability and, perhaps, `uncertain`. */
 function tell(terminal: Terminal, { file, classes, uncertain }: Judged): void {
   classes.forEach(({ label, p }, rank) => {
     const unsure = uncertain && rank === 0 ? ["uncertain"] : [];

@@ -23,7 +23,7 @@ const GROUP = 8;
 /** The limit of web/images.ts and src/image/pixels.c. */
 const MAX_PIXELS = 2 ** 28;
 
-/** A photo may have this many pixels, or this many per byte of its file, as in src/cli/png.c. */
+/** A photo may have this many pixels, or this many per byte of its file. */
 const ALWAYS_PIXELS = 2 ** 23;
 const PIXELS_A_BYTE = 32;
 

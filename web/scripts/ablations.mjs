@@ -8,8 +8,9 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
+import { readSafetensors } from "../demo/explain/safetensors.mjs";
 import { cmake } from "./build.mjs";
-import { Trouble, isMain, main, root, run, say, timed } from "./lib.mjs";
+import { Trouble, isMain, main, root, say, timed } from "./lib.mjs";
 import { mnist } from "./data.mjs";
 import * as setup from "./setup.mjs";
 
@@ -90,10 +91,23 @@ export function runOf(row, seed, epochs, data) {
   return { key, row, seed, recipe };
 }
 
-/** About the number of multiplications for an image, to estimate a run's time. */
+/** The multiplications of an image's blocks. They also estimate a run's time. */
 function cost({ image_size, patch_size, width, depth, mlp_width, prefix }) {
   const tokens = (image_size[0] / patch_size[0]) * (image_size[1] / patch_size[1]) + prefix.length;
   return depth * tokens * (4 * width * width + 2 * width * mlp_width + 2 * tokens * width);
+}
+
+/** The operations of a forward pass, as src/train/flops.c counts them. */
+export function flopsOf(model) {
+  const { image_size, channels, stem = [], width, classes } = model;
+  let [maps, pixels, convolutions] = [channels, image_size[0] * image_size[1], 0];
+  for (const layer of stem) {
+    const [more, stride] = Array.isArray(layer) ? layer : [layer, 2];
+    pixels /= stride ** 2;
+    convolutions += 9 * maps * more * pixels;
+    maps = more;
+  }
+  return 2 * (convolutions + maps * pixels * width + cost(model) + width * classes);
 }
 
 const duration = (seconds) => {
@@ -106,13 +120,6 @@ const readResults = () => (existsSync(resultsFile) ? JSON.parse(readFileSync(res
 function keepResults(results) {
   writeFileSync(`${resultsFile}.part`, `${JSON.stringify(results, null, 1)}\n`);
   renameSync(`${resultsFile}.part`, resultsFile);
-}
-
-/** The config that a model file carries. */
-function configOf(path) {
-  const bytes = readFileSync(path);
-  const header = JSON.parse(bytes.toString("utf8", 8, 8 + Number(bytes.readBigUInt64LE(0))));
-  return JSON.parse(header.__metadata__.vitrine);
 }
 
 /** Ctrl-C reaches the trainer too. It saves its last epoch, and this script ends after it. */
@@ -147,11 +154,11 @@ async function measure({ key, recipe }, data, threads) {
   const finished = await train(["--data", data, "--recipe", recipeFile, "--out", model, "--threads", threads]);
   if (!finished) return undefined;
   const seconds = (performance.now() - start) / 1000;
-  const { output } = await run(vit, ["info", "--model", model]);
+  const { config, tensors } = readSafetensors(readFileSync(model));
   const result = {
-    accuracy: configOf(model).validation_accuracy,
-    parameters: Number(output.match(/^parameters: (\d+)$/m)?.[1]),
-    flops: 1e6 * Number(output.match(/^flops: ([\d.]+) million/m)?.[1]),
+    accuracy: config.validation_accuracy,
+    parameters: [...tensors.values()].reduce((sum, { data }) => sum + data.length, 0),
+    flops: flopsOf(config),
     seconds,
   };
   if (!Object.values(result).every(Number.isFinite)) throw new Trouble(`${model}: something is not measured`);

@@ -17,13 +17,13 @@ export function finishing(first, changes, { temperature, uncertain_below }) {
 }
 
 /** Makes weights/NAME.safetensors by both runs. `path` is the recipe's, and `train` and `calibrate` run `vit`. */
-export async function finish({ name, path, recipe, words, train, calibrate, curves }) {
+export async function finish({ name, path, recipe, words, train, calibrate }) {
   const first = `${folder}/${name}.safetensors`, second = `${folder}/${name}.finish.safetensors`;
   const last = `${folder}/${name}.finish.recipe.json`;
   mkdirSync(at(folder), { recursive: true });
   await trainOnce(first, { recipe, words }, () => {
     say(`▸ first run of two, by ${path}, into ${first}`);
-    return train(path, first, ...curves);
+    return train(path, first);
   });
   if (recipe.training.validation > 0) await calibrate(first);
   const changes = JSON.parse(readFileSync(at(`weights/${name}.finish.json`), "utf8"));

@@ -88,7 +88,6 @@ const nativeTools = {
   gcc: program("cc", "gcc", "clang"),
   "libc6-dev": header("stdlib.h"),
   "zlib1g-dev": header("zlib.h"),
-  "libpng-dev": header("png.h"),
 };
 const openblas = ["openblas_config.h", "openblas-pthread/openblas_config.h"].map(header);
 

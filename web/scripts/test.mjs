@@ -120,7 +120,7 @@ npm test -- --changed [COMMIT]
 npm run test:full [-- --only ${names.join(",")}]
 
 Installs what is missing as npm start does (and, on Debian as root, a C compiler, zlib,
-libpng, OpenBLAS, Chromium, Firefox, WebKitGTK), builds, and runs the tests:
+OpenBLAS, Chromium, Firefox, WebKitGTK), builds, and runs the tests:
 
 ${names.map((name) => `  ${name.padEnd(9)} ${stages[name][0]}`).join("\n")}
 

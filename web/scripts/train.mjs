@@ -19,8 +19,8 @@ const [usual, teacher] = ["digits", "digits-large"];
 const help = `npm run train [-- NAME] [OPTIONS OF vit train]
 
 Remakes weights/NAME.safetensors from weights/NAME.recipe.json (NAME: ${names.join(", ")};
-${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors
-and draws its curves. Where the recipe has "drawings", pens' are in $VITRINE_DATA or
+${usual} where none is given), with MNIST from $VITRINE_DATA or its mirrors.
+Where the recipe has "drawings", pens' are in $VITRINE_DATA or
 in strokes beside it, and the model is calibrated by the validation part: by images and
 drawings, and by half-drawn ones where it has "unfinished". A recipe that trains on all has the
 temperature of one that does not. Where it has "distillation", it learns from ${teacher}.
@@ -81,11 +81,10 @@ await main(async () => {
     return command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
       ...drawings, ...halves, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
   };
-  const curves = ["--plot", `weights/${name}.svg`];
   if (existsSync(join(root, `weights/${name}.finish.json`))) {
-    await finish({ name, path, recipe, words, calibrate, train, curves });
+    await finish({ name, path, recipe, words, calibrate, train });
   } else {
-    await train(path, model, ...curves);
+    await train(path, model);
     if (pens && training.validation > 0) await calibrate(model);
   }
 
