@@ -1,7 +1,7 @@
 // The commands `vitrine eval` and `calibrate`: formulas in doubles, the native command, refusals.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, watch } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -147,6 +147,26 @@ test("the command eval takes a folder of photos for each class, the whole or its
     assert.deepEqual([code, stdout], [1, ""], name);
     assert.match(stderr, message);
   }
+});
+
+test("where a data set's parts lie apart, calibrate reads the validation rather than the test, and eval the test", { skip }, async (t) => {
+  const here = folder(t);
+  const { config: own, tensors } = readSafetensors(modelBytes(MODEL));
+  const model = here.write("model.safetensors", writeSafetensors({ config: { ...own, labels: [..."abcdefg"] }, tensors }));
+  const vit = await load(model, { variant });
+  const photos = [1, 2, 3, 4].map((shift) => ({ ...picture(SIDE, SIDE, 1), data: picture(SIDE, SIDE, 1).data.map((value) => value * shift) }));
+  for (const [i, photo] of photos.entries()) {
+    const { label } = (await vit.classify(photo)).classes[0];
+    for (const part of ["train", "val", "test"].slice(0, i < 3 ? 3 : 2)) { // three in the test, four in the others
+      mkdirSync(here.at(`data/${part}/${label}`), { recursive: true });
+      here.write(`data/${part}/${label}/${i}.png`, await raw(photo).toColourspace("b-w").png().toBuffer());
+    }
+  }
+  const told = async (...args) => JSON.parse((await run([...args, "--model", model, "--data", here.at("data"), "--json", ...SAME])).stdout);
+  assert.equal((await told("eval")).count, 3);
+  assert.equal((await told("calibrate", "--out", here.at("out.safetensors"))).right.count, 4);
+  rmSync(here.at("data/val"), { recursive: true });
+  assert.equal((await told("calibrate", "--out", here.at("out.safetensors"))).right.count, 3);
 });
 
 // ---- calibrate --------------------------------------------------------------

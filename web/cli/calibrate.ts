@@ -48,7 +48,7 @@ export const calibrate: PlainCommand = {
       const file = await ownFile(weightsOf(values));
       await checkOut(out);
       return withModel(model, terminal, async ({ vit }) => {
-        const answers = await answersOf(vit, measured, terminal, { first, count });
+        const answers = await answersOf(vit, measured, "validation", terminal, { first, count });
         const found = calibrationOf(answers, vit.config.temperature, accept);
         const { temperature, uncertain_below, calibrationError: { before, after }, right, wrong } = found;
         await writeWhole(out, withKeys(file, { temperature, uncertain_below }));

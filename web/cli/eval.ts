@@ -23,7 +23,7 @@ export const evaluate: PlainCommand = {
       if (values["confusion"] && classes > MOST_CONFUSED) {
         throw new Error(`--confusion: expected a model of at most ${MOST_CONFUSED} classes, got ${classes}`);
       }
-      const answers = await answersOf(vit, measured, terminal);
+      const answers = await answersOf(vit, measured, "test", terminal);
       const judged = judgedAt(answers, temperature);
       const correct = judged.filter(({ right }) => right).length, count = judged.length;
       const score = { loss: loss(answers, temperature), calibrationError: calibrationError(judged), accuracy: correct / count, correct, count };
