@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { pack, unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
-import { readPack, score, testImages } from "../../web/scripts/accuracy.mjs";
+import { readPack, score, testImages } from "../../weights/tools/accuracy.mjs";
 import { findMnist } from "../../web/scripts/data.mjs";
-import { recipes } from "../../web/scripts/explain.mjs";
+import { recipes } from "../../weights/tools/explain.mjs";
 import { load } from "./support.mjs";
 
 const packed = readFileSync(new URL("../../weights/explain.safetensors.gz", import.meta.url));
@@ -101,7 +101,7 @@ test("each model to explain with reads at least 95 % of MNIST's validation image
 const figures = JSON.parse(readFileSync(new URL("../../web/demo/explain/accuracy.json", import.meta.url)));
 
 test("the accuracies that the page shows belong to the shipped models, and are the card's", () => {
-  assert.equal(figures.pack, readPack().pack, "run node web/scripts/accuracy.mjs");
+  assert.equal(figures.pack, readPack().pack, "run node weights/tools/accuracy.mjs");
   assert.equal(figures.learning.right.length, shipped.learning.length);
   assert.equal(figures.learning.loss.length, shipped.learning.length);
   const card = readFileSync(new URL("../../weights/README.md", import.meta.url), "utf8");

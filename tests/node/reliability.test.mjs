@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { worstDigits } from "../../web/demo/worst.mjs";
 import { testDigits } from "../../web/scripts/data.mjs";
-import { file, hashOf, model, pictures } from "../../web/scripts/reliability.mjs";
+import { file, hashOf, model, pictures } from "../../weights/tools/reliability.mjs";
 import { load } from "./support.mjs";
 
 const figures = JSON.parse(readFileSync(file, "utf8"));

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { permuted, seeded, shuffled } from "../../web/demo/explain/scramble.mjs";
 import { findMnist } from "../../web/scripts/data.mjs";
-import { measure } from "../../web/scripts/scramble.mjs";
+import { measure } from "../../weights/tools/scramble.mjs";
 
 test("each place of the grid gets the patch that the order names, in each channel", () => {
   const sizes = { rows: 5, cols: 6, patchRows: 2, patchCols: 3, gridCols: 2 }; // a row of pixels remains

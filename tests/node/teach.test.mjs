@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { findStrokes } from "../../web/scripts/data.mjs";
-import { digits, signsOf, teach } from "../../web/scripts/teach.mjs";
+import { digits, signsOf, teach } from "../../weights/tools/teach.mjs";
 
 const strokes = findStrokes(), validation = digits("validation");
 const skip = strokes && validation ? false : "neither MNIST nor pen drawings here";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { finishing } from "../../web/scripts/finish.mjs";
+import { finishing } from "../../weights/tools/finish.mjs";
 
 const weights = new URL("../../weights/", import.meta.url);
 const json = (name) => JSON.parse(readFileSync(new URL(name, weights), "utf8"));

@@ -28,6 +28,7 @@ export const touches = {
   "web/scripts": all,
   weights: ["c", "native", "wasm", "node", "package", "page", "firefox", "webkit", "debug"],
   "weights/experiments.md": [],
+  "weights/tools": ["lint", "node"],
   "CHANGELOG.md": ["node"],
   "CONTRIBUTING.md": ["node"],
   LICENSE: ["node", "page"],

@@ -1,4 +1,4 @@
-// Patches of an image in another order. The page and web/scripts/scramble.mjs both use it.
+// Patches of an image in another order. The page and weights/tools/scramble.mjs both use it.
 
 /** A random order of `count` things, by Fisher and Yates. random() gives numbers from 0 to below 1. */
 export function shuffled(count, random) {

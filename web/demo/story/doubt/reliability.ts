@@ -1,6 +1,6 @@
 /** How often the default model was right on MNIST's test images, by how sure it was. */
 import type { VitConfig } from "vitrine";
-import measured from "./reliability.json"; // by web/scripts/reliability.mjs
+import measured from "./reliability.json"; // by weights/tools/reliability.mjs
 
 export { measured };
 

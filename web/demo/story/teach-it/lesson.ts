@@ -1,6 +1,6 @@
 /**
  * How a model learns new signs: few steps of its last blocks and of a head over the digits and the
- * signs. Two drawings of each digit keep it from forgetting them. web/scripts/teach.mjs measures it.
+ * signs. Two drawings of each digit keep it from forgetting them. weights/tools/teach.mjs measures it.
  */
 import type { VitConfig } from "vitrine";
 import { type Example, MORE, OFFERED } from "../../handwriting.ts";

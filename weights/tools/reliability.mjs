@@ -1,11 +1,11 @@
-// node web/scripts/reliability.mjs: reads MNIST's test images with the page's default model and
+// node weights/tools/reliability.mjs: reads MNIST's test images with the page's default model and
 // writes what the chapter "Softmax and doubt" shows: how often answers were right, by how sure they
 // were, at several temperatures, and the twenty images with the greatest loss. It needs dist/.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Trouble, isMain, main, root, say } from "./lib.mjs";
-import { testDigits } from "./data.mjs";
+import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
+import { testDigits } from "../../web/scripts/data.mjs";
 
 export const model = join(root, "weights", "digits.safetensors");
 export const file = join(root, "web", "demo", "story", "doubt", "reliability.json");
@@ -51,7 +51,7 @@ async function measure(digits) {
   const loss = all.map((logits, index) => -Math.log(softmax(logits, own)[digits.labels[index]]));
   vit.dispose();
   return {
-    by: "node web/scripts/reliability.mjs",
+    by: "node weights/tools/reliability.mjs",
     model: "digits",
     sha256: hashOf(model),
     images: count,

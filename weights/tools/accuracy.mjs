@@ -1,12 +1,12 @@
-// node web/scripts/accuracy.mjs: measures the models of weights/explain.safetensors.gz on MNIST's test
+// node weights/tools/accuracy.mjs: measures the models of weights/explain.safetensors.gz on MNIST's test
 // images, and writes web/demo/explain/accuracy.json, which the page shows. It needs `npm run build`.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { unpack } from "../demo/explain/pack.mjs";
-import { mnist } from "./data.mjs";
-import { isMain, main, root, say } from "./lib.mjs";
+import { unpack } from "../../web/demo/explain/pack.mjs";
+import { mnist } from "../../web/scripts/data.mjs";
+import { isMain, main, root, say } from "../../web/scripts/lib.mjs";
 
 const out = join(root, "web", "demo", "explain", "accuracy.json");
 const IMAGES = 1000; // for a snapshot: the first of the test images

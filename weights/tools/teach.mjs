@@ -1,4 +1,4 @@
-// node web/scripts/teach.mjs: how well the page's "Teach it" learns. For each writer of pen drawings it
+// node weights/tools/teach.mjs: how well the page's "Teach it" learns. For each writer of pen drawings it
 // teaches a model five signs by eight examples each, and then counts what it reads rightly: the writer's
 // other drawings of the signs, and MNIST's digits before and after. It needs dist/, from `npm run build`.
 //
@@ -8,11 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { findStrokes, mnist, testDigits, trainingDigits } from "./data.mjs";
-import { Trouble, isMain, main, root, say } from "./lib.mjs";
-import { importTypescript } from "./typescript.mjs";
+import { findStrokes, mnist, testDigits, trainingDigits } from "../../web/scripts/data.mjs";
+import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 
-const help = `node web/scripts/teach.mjs [OPTIONS]
+const help = `node weights/tools/teach.mjs [OPTIONS]
 
   --model FILE     the model that learns (default: weights/digits.safetensors)
   --strokes FILE   pen drawings, gzipped lines of JSON as in weights/README.md

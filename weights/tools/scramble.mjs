@@ -1,13 +1,12 @@
-// node web/scripts/scramble.mjs: how many of the first test images each small model still reads when
+// node weights/tools/scramble.mjs: how many of the first test images each small model still reads when
 // their patches are scrambled. Writes web/demo/explain/scramble.json, which the page tells. Run it
 // after `npm run train -- explain`. It needs dist/, from `npm run build`.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
-import { unpack } from "../demo/explain/pack.mjs";
-import { permuted, seeded, shuffled } from "../demo/explain/scramble.mjs";
-import { mnist } from "./data.mjs";
-import { isMain, main, root, say } from "./lib.mjs";
+import { permuted, seeded, shuffled } from "../../web/demo/explain/scramble.mjs";
+import { mnist } from "../../web/scripts/data.mjs";
+import { isMain, main, root, say } from "../../web/scripts/lib.mjs";
+import { readPack, testImages } from "./accuracy.mjs";
 
 const DIGITS = 1000, SEED = 1;
 const SIZES = { rows: 28, cols: 28, patchRows: 4, patchCols: 4, gridCols: 7 };
@@ -16,13 +15,8 @@ const file = join(root, "web", "demo", "explain", "scramble.json");
 
 /** The first test images, each with a scrambled copy. Every image has a permutation of its own. */
 function digits(data) {
-  const read = (name, header) => gunzipSync(readFileSync(join(data, `t10k-${name}-ubyte.gz`))).subarray(header);
-  const pixels = read("images-idx3", 16), labels = read("labels-idx1", 8);
-  const random = seeded(SEED);
-  return Array.from({ length: DIGITS }, (_, i) => {
-    const image = Float32Array.from(pixels.subarray(784 * i, 784 * (i + 1)), (value) => value / 255);
-    return { label: labels[i], image, scrambled: permuted(image, shuffled(49, random), SIZES) };
-  });
+  const random = seeded(SEED), { images, labels } = testImages(data, DIGITS);
+  return images.map((image, i) => ({ label: labels[i], image, scrambled: permuted(image, shuffled(49, random), SIZES) }));
 }
 
 /** Right answers of each model: as the images are (before), scrambled (after), and scrambled with the
@@ -30,13 +24,13 @@ function digits(data) {
 export async function measure(data) {
   const { Vit } = await import("../../dist/vit.js");
   const all = digits(data);
-  const series = unpack(gunzipSync(readFileSync(join(root, "weights", "explain.safetensors.gz"))));
+  const { series } = readPack();
   const right = {};
   for (const name of models) {
     const vit = await Vit.load(series[name][0].weights);
     const count = async (key, ablate) => {
       const answers = await vit.classifyAll(all.map((digit) => digit[key]), { topK: 1, ablate });
-      return answers.filter(({ classes }, i) => classes[0].index === all[i].label).length;
+      return answers.filter(({ classes }, i) => classes[0].label === all[i].label).length;
     };
     right[name] = {
       before: await count("image"),

@@ -1,4 +1,4 @@
-// node web/scripts/ablations.mjs: measures how much each part of a Vision Transformer matters on
+// node weights/tools/ablations.mjs: measures how much each part of a Vision Transformer matters on
 // MNIST. Small models differ from a base in one thing. Each is trained with several seeds and
 // measured on validation images, never on test images. The table goes into weights/experiments.md.
 import { spawn } from "node:child_process";
@@ -8,11 +8,11 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { readSafetensors } from "../demo/explain/safetensors.mjs";
-import { cmake } from "./build.mjs";
-import { Trouble, isMain, main, root, say, timed } from "./lib.mjs";
-import { mnist } from "./data.mjs";
-import * as setup from "./setup.mjs";
+import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { cmake } from "../../web/scripts/build.mjs";
+import { Trouble, isMain, main, root, say, timed } from "../../web/scripts/lib.mjs";
+import { mnist } from "../../web/scripts/data.mjs";
+import * as setup from "../../web/scripts/setup.mjs";
 
 const vit = join(root, "build", "native", "vit");
 const folder = join(root, "build", "ablations");
@@ -47,7 +47,7 @@ export const groups = {
   depth: each([1, 2, 3, 4, 5, 6, 7, 8], (depth) => ({ depth })),
 };
 
-const help = `node web/scripts/ablations.mjs
+const help = `node weights/tools/ablations.mjs
 
 Trains small models that differ from a base in one thing, and writes their accuracy on
 validation images as a table into weights/experiments.md, between ${markers[0]} and

@@ -3,12 +3,12 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { cmake } from "./build.mjs";
-import { findStrokes, mnist } from "./data.mjs";
+import { cmake } from "../../web/scripts/build.mjs";
+import { findStrokes, mnist } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
 import { finish } from "./finish.mjs";
-import { Trouble, main, root, run, say, timed } from "./lib.mjs";
-import * as setup from "./setup.mjs";
+import { Trouble, main, root, run, say, timed } from "../../web/scripts/lib.mjs";
+import * as setup from "../../web/scripts/setup.mjs";
 
 const vit = join(root, "build", "native", "vit");
 const suffix = ".recipe.json";
