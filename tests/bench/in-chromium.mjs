@@ -2,12 +2,13 @@
 // new browser context.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { basename, extname } from "node:path";
+import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 import { modelOf } from "./models.mjs";
 import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { typeOf } from "../../web/scripts/serve.mjs";
+import { openServer } from "../node/server.mjs";
 import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 import { bundleGradients } from "./tfjs-gradients.mjs";
 
@@ -15,7 +16,6 @@ const root = new URL("../../", import.meta.url);
 const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm|@jax-js/jax";
 /** The files that pages may ask for. */
 export const served = new RegExp(`^/(dist|tests/bench|web/demo/explain|node_modules/(${packages})/dist)/[\\w.-]+$`);
-const types = { ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 const args = [
   "--disable-gpu",
   "--disable-background-networking",
@@ -27,12 +27,11 @@ const args = [
 /** A place to bench in, like inNode's, in the Chromium at `executablePath`. */
 export async function inChromium(executablePath, limits) {
   const pages = new Map(); // path → [type, bytes], for paths that are no files
-  for (const file of limits) pages.set(`/${basename(file)}`, [types[".wasm"], readFileSync(file)]);
+  for (const file of limits) pages.set(`/${basename(file)}`, ["application/wasm", readFileSync(file)]);
   const limitUrls = [...pages.keys()];
   pages.set("/", ["text/html", "<!doctype html><title>bench</title>"]);
   const post = {}; // take: the function that gets what a page posts
-  const server = await serve(pages, post);
-  const origin = `http://localhost:${server.address().port}`;
+  const { address: origin, close } = await serve(pages, post);
   const browser = await chromium.launch({ executablePath, args });
 
   const inPage = async (path, work) => {
@@ -57,7 +56,7 @@ export async function inChromium(executablePath, limits) {
     },
     training: async (recipe, plan) => {
       const { model } = JSON.parse(await readFile(recipe, "utf8"));
-      pages.set("/tfjs-gradients.mjs", [types[".mjs"], await readFile(await bundleGradients())]);
+      pages.set("/tfjs-gradients.mjs", ["text/javascript", await readFile(await bundleGradients())]);
       return inPage("/", (page) => page.evaluate(async (options) => {
         const { trainingHere } = await import("/tests/bench/in-page-training.mjs");
         return trainingHere(...options);
@@ -87,7 +86,7 @@ export async function inChromium(executablePath, limits) {
     },
     close: async () => {
       await browser.close();
-      server.close();
+      await close();
     },
   };
 }
@@ -109,22 +108,18 @@ async function serve(pages, post) {
   };
   const answer = async (path) => {
     if (pages.has(path)) return pages.get(path);
-    if (served.test(path)) return [types[extname(path)], await readFile(new URL(`.${path}`, root))];
-    throw new Error(`not served: ${path}`);
+    const body = served.test(path) && (await readFile(new URL(`.${path}`, root)).catch(() => undefined));
+    return body && [typeOf(path), body];
   };
-  const server = createServer((request, response) => {
+  return openServer(async (request, response) => {
     if (request.method === "POST") {
       response.end();
-      return void text(request).then((body) => post.take(JSON.parse(body)));
+      return post.take(JSON.parse(await text(request)));
     }
-    answer(new URL(request.url, "http://localhost").pathname).then(
-      ([type, body]) => {
-        const about = { "Content-Type": type, "Content-Length": Buffer.byteLength(body) };
-        response.writeHead(200, { ...about, ...isolation }).end(body);
-      },
-      () => response.writeHead(404).end(),
-    );
+    const found = await answer(new URL(request.url, "http://page").pathname);
+    if (!found) return void response.writeHead(404).end();
+    const [type, body] = found;
+    const about = { "Content-Type": type, "Content-Length": Buffer.byteLength(body) };
+    response.writeHead(200, { ...about, ...isolation }).end(body);
   });
-  await new Promise((resolve) => server.listen(0, "localhost", resolve));
-  return server;
 }

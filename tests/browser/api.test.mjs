@@ -1,15 +1,12 @@
 // The package in a browser, without a bundler, under the strictest policy that it allows.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { picture, raw, skip as noSharp } from "../node/command.mjs";
 import { Vit } from "../../dist/vit.js";
+import { openServer, sendFile } from "../node/server.mjs";
 import { launch, name, skip } from "./browsers.mjs";
 
 const root = new URL("../../", import.meta.url);
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
 const MODEL = "/tests/golden/per_head.safetensors";
 const policy = (scripts) =>
   `default-src 'none'; script-src ${scripts}; worker-src 'self'; connect-src 'self'; img-src blob:`;
@@ -37,28 +34,25 @@ async function answer({ url }, response) {
     const headers = { "content-type": "text/html", ...PAGES[url] };
     return response.writeHead(200, headers).end("<!doctype html>");
   }
-  const body = await readFile(new URL(`.${url}`, root)).catch(() => undefined);
-  const type = TYPES[extname(url)] ?? "application/octet-stream";
-  response.writeHead(body ? 200 : 404, { "content-type": type, ...isolation }).end(body);
+  await sendFile(response, new URL(`.${url}`, root), isolation);
 }
 
 before(async () => {
   if (skip) return;
-  server = createServer(answer);
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  server = await openServer(answer);
   browser = await launch();
 });
 
 after(async () => {
   await browser?.close();
-  server?.close();
+  await server?.close();
 });
 
 /** Runs `work` in a new page. Its arguments are the model's address and `given`. */
 async function inPage(work, { path = "/", prepare, given, inBrowser = browser } = {}) {
   const page = await inBrowser.newPage();
   try {
-    await page.goto(`http://127.0.0.1:${server.address().port}${path}`);
+    await page.goto(server.address + path);
     await prepare?.(page);
     return await page.evaluate(work, { model: MODEL, given });
   } finally {

@@ -1,20 +1,12 @@
 /** A static host. It can be down, in trouble or slow. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pageFolder } from "../../web/scripts/build.mjs";
+import { typeOf } from "../../web/scripts/serve.mjs";
+import { openServer } from "../node/server.mjs";
 
-const TYPES = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".css": "text/css",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".wasm": "application/wasm",
-  ".webmanifest": "application/manifest+json",
-};
 const TICK_MS = 25;
 
 export const DOWN = "down";
@@ -25,18 +17,9 @@ export const DOWN = "down";
  * are type and length, and with `lasting` one that lets the browser keep the hashed files.
  */
 export async function openHost({ at = "/", folder = pageFolder, lasting = false } = {}) {
-  const host = { folder, lasting, asked: [], rule: () => undefined, close };
-  const server = createServer((request, response) =>
-    answer(host, at, request, response).catch(() => response.destroy()),
-  );
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  host.address = `http://127.0.0.1:${server.address().port}${at}`;
-  return host;
-
-  function close() {
-    server.closeAllConnections();
-    server.close();
-  }
+  const host = { folder, lasting, asked: [], rule: () => undefined };
+  const { address, close } = await openServer((request, response) => answer(host, at, request, response));
+  return Object.assign(host, { address: address + at, close });
 }
 
 async function answer(host, at, request, response) {
@@ -48,9 +31,8 @@ async function answer(host, at, request, response) {
   if (rule >= 400 && rule < 600) return void response.writeHead(rule).end("trouble");
   const body = pathname.startsWith(at) && (await readFile(join(host.folder, path)).catch(() => undefined));
   if (!body) return void response.writeHead(404).end();
-  const type = TYPES[extname(path)] ?? "application/octet-stream";
   const kept = host.lasting && path.startsWith("assets/") && { "cache-control": "max-age=31536000, immutable" };
-  response.writeHead(200, { "content-type": type, "content-length": body.length, ...kept });
+  response.writeHead(200, { "content-type": typeOf(path), "content-length": body.length, ...kept });
   if (rule) await trickle(response, body, Math.ceil((rule * TICK_MS) / 1000));
   response.end(rule ? undefined : body);
 }

@@ -1,18 +1,17 @@
 // The package's files from other origins, and the messages when the files cannot be loaded.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
+import { typeOf } from "../../web/scripts/serve.mjs";
 import { golden } from "../node/golden.mjs";
+import { openServer } from "../node/server.mjs";
 import { launch, skip } from "./browsers.mjs";
 import { visit } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
 const MODEL = "/tests/golden/per_head.safetensors";
 const [{ image, logits: want }] = golden("per_head");
 
@@ -52,7 +51,7 @@ async function answer({ url }, response) {
   // A server of a single-page app answers unknown paths with its page; another server says 404.
   const missing = pathname.startsWith("/page/") ? 200 : 404;
   const body = made.get(pathname) ?? (await readFile(new URL(`.${pathname}`, root)).catch(() => undefined));
-  const type = body ? (TYPES[extname(pathname)] ?? "application/octet-stream") : "text/html";
+  const type = body ? typeOf(pathname) : "text/html";
   if (body && searchParams.has("packed")) {
     const packed = gzipSync(body);
     const headers = { "content-type": type, "content-encoding": "gzip", "content-length": packed.length };
@@ -61,26 +60,17 @@ async function answer({ url }, response) {
   response.writeHead(body ? 200 : missing, { "content-type": type, ...OPEN }).end(body ?? HTML);
 }
 
-async function listen() {
-  const server = createServer(answer);
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  return { server, address: `http://127.0.0.1:${server.address().port}` };
-}
-
 before(async () => {
   if (skip) return;
-  home = await listen();
-  cdn = await listen();
+  home = await openServer(answer);
+  cdn = await openServer(answer);
   made.set(BARE, await readFile(new URL("dist/vit.js", root)));
   browser = await launch();
 });
 
 after(async () => {
   await browser?.close();
-  for (const one of [home, cdn]) {
-    one?.server.closeAllConnections();
-    one?.server.close();
-  }
+  await Promise.all([home, cdn].map((server) => server?.close()));
 });
 
 /**

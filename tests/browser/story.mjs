@@ -1,9 +1,9 @@
 /** For tests of the story's chapters: opens a chapter, reads the drawing, and gives what the package says of it. */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { extname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { unpack as unpackModels } from "../../web/demo/explain/pack.mjs";
+import { typeOf } from "../../web/scripts/serve.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { ink, settled, toChapter } from "./harness.mjs";
 
@@ -67,14 +67,12 @@ export const heart = (grow, across) =>
 
 // ---- The package in the same browser, with the same weights
 
-const TYPES = { ".js": "text/javascript", ".wasm": "application/wasm" };
-
 /** Serves the package to a page, and `weights` in place of the page's first model. */
 export async function lend(page, weights) {
   await page.route("**/package/**", async (route) => {
     const path = new URL(route.request().url()).pathname.replace("/package/", "dist/");
     const body = await readFile(new URL(path, root));
-    await route.fulfill({ body, contentType: TYPES[extname(path)] ?? "application/octet-stream" });
+    await route.fulfill({ body, contentType: typeOf(path) });
   });
   if (weights) await page.route("**/digits-*.safetensors", (route) => route.fulfill({ body: Buffer.from(weights) }));
 }

@@ -2,9 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../node/server.mjs";
 
 /** Starts Xvfb on a free display. Xvfb prints the display's number when it is ready. */
 async function openDisplay() {
@@ -13,14 +13,6 @@ async function openDisplay() {
   });
   const [number] = await once(server.stdout, "data");
   return { server, display: `:${String(number).trim()}` };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 /** Sends WebDriver commands to paths below `address`. */

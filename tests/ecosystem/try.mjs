@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, cpSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { delimiter, extname, join, normalize } from "node:path";
+import { delimiter, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort, openServer, sendFile } from "../node/server.mjs";
 
 const MOST_SECONDS = 300;
 
@@ -112,32 +111,9 @@ async function program(command, folder) {
   throw new Error(`${command}: no answer: ${output.text.trim().slice(-1500)}`);
 }
 
-async function listening(server) {
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return server.address().port;
-}
-
-async function freePort() {
-  const server = createServer();
-  const port = await listening(server);
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
-
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-
-async function folderServer(folder) {
-  const server = createServer(async ({ url }, response) => {
+function folderServer(folder) {
+  return openServer(({ url }, response) => {
     const path = normalize(decodeURIComponent(new URL(url, "http://page").pathname));
-    const file = join(folder, path === "/" ? "index.html" : path);
-    const body = await readFile(file).catch(() => undefined);
-    const type = TYPES[extname(file)] ?? "application/octet-stream";
-    response.writeHead(body ? 200 : 404, { "content-type": type }).end(body);
+    return sendFile(response, join(folder, path === "/" ? "index.html" : path));
   });
-  const address = `http://127.0.0.1:${await listening(server)}`;
-  const close = () => new Promise((closed) => {
-    server.close(closed);
-    server.closeAllConnections();
-  });
-  return { address, close };
 }

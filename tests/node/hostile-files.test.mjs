@@ -2,8 +2,6 @@
 // address and leave no file open.
 import assert from "node:assert/strict";
 import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, writeFileSync, writeSync } from "node:fs";
-import { createServer } from "node:http";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -12,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { Vit } from "../../dist/vit.js";
 import { golden, modelBytes } from "./golden.mjs";
 import { harmless, refused, soon, thrower, withHeader } from "./hostile.mjs";
-import { file, serve } from "./server.mjs";
+import { file, openServer, serve } from "./server.mjs";
 import { load } from "./support.mjs";
 
 const MiB = 2 ** 20;
@@ -140,15 +138,12 @@ test("an index with very many files is refused before the first request, and one
   const asked = [];
   const index = (count, files) => json({ weight_map: Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, `s${i % files}.safetensors`])) });
   let body;
-  const server = createServer((request, response) => {
+  const at = await serve(t, (request, response) => {
     asked.push(request.url);
     if (request.url === `/m/${INDEX}`) response.end(body);
     else response.writeHead(404).end();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => (server.closeAllConnections(), server.close()));
-  const url = `http://127.0.0.1:${server.address().port}/m/`;
+  const url = at("/m/");
   body = index(10_000, 10_000);
   await refused("10,000 files", () => Vit.load(url), "bad_file", /at most 256 files, got 10000/);
   const names = ["config.json", INDEX, "preprocessor_config.json", "processor_config.json"];
@@ -310,27 +305,22 @@ const ELSEWHERE = (port) => [
 
 test("a shard's name in an index reaches no file outside the folder, by address, path or files", async (t) => {
   const elsewhere = [];
-  const evil = createServer((request, response) => (elsewhere.push(request.url), response.end(weights)));
-  evil.listen(0, "127.0.0.1");
-  await once(evil, "listening");
-  t.after(() => (evil.closeAllConnections(), evil.close()));
+  const evil = await openServer((request, response) => (elsewhere.push(request.url), response.end(weights)));
+  t.after(evil.close);
   const asked = new Set();
   let index;
-  const server = createServer((request, response) => {
+  const at = await serve(t, (request, response) => {
     asked.add(request.url);
     if (request.url.startsWith(`/m/${INDEX}`)) response.end(index);
     else if (/\.json|\/\?/.test(request.url)) response.writeHead(404).end();
     else response.end(weights);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => (server.closeAllConnections(), server.close()));
-  const url = `http://127.0.0.1:${server.address().port}/m/`;
+  const url = at("/m/");
   const folder = folderOf(t, { "x.safetensors": weights });
   const inner = join(folder, "inner");
   mkdirSync(inner);
   mkdirSync(join(inner, "model.safetensors"));
-  for (const name of ELSEWHERE(evil.address().port)) {
+  for (const name of ELSEWHERE(evil.port)) {
     index = json({ weight_map: { "norm.weight": name } });
     writeFileSync(join(inner, INDEX), index);
     const files = [new File([index], INDEX), new File([weights], "x.safetensors")];

@@ -13,12 +13,16 @@ const TYPES = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
   ".png": "image/png",
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
   ".webmanifest": "application/manifest+json",
 };
 const MOST_PORTS = 100;
+
+/** The media type of a file, by its name. */
+export const typeOf = (name) => TYPES[extname(name)] ?? "application/octet-stream";
 
 /** Serves a folder at `port`, or with `orNext` at the next free port; resolves to the server. */
 export async function serve(folder, { port = 0, orNext = false } = {}) {
@@ -77,8 +81,7 @@ async function answer(root, request, response) {
   }
   try {
     const { size } = await file.stat();
-    const type = TYPES[extname(path)] ?? "application/octet-stream";
-    response.writeHead(200, { ...headersOf(200), "Content-Type": type, "Content-Length": size });
+    response.writeHead(200, { ...headersOf(200), "Content-Type": typeOf(path), "Content-Length": size });
     if (method === "HEAD" || size === 0) response.end();
     else await pipeline(file.createReadStream({ end: size - 1, autoClose: false }), response);
   } finally {
