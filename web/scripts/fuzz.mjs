@@ -14,28 +14,12 @@ const source = join(root, "tests", "fuzz");
 const presets = { 64: "fuzz", 32: "fuzz-32" };
 const findings = join(root, "build", "fuzz", "findings");
 const grown = (target) => join(root, "build", "fuzz", "corpus", target);
-const unpacked = (target) => join(root, "build", "fuzz", "kept", target);
-const keptHere = new Set();
-const packed = (target) => join(source, "corpus", `${target}.txt`);
+/** Inputs that together reach the most code, a file each. libFuzzer reads them, and writes elsewhere. */
+const kept = (target) => join(source, "corpus", target);
 
 /** tests/fuzz/NAME_fuzz.c is target NAME. */
 export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz.c")).sort()
   .map((name) => name.slice(0, -"_fuzz.c".length));
-
-/**
- * Unpacks tests/fuzz/corpus/TARGET.txt, which has one tape a line, into a folder for libFuzzer.
- * This happens once, because the builds for 64 and for 32 bits read the folder at the same time.
- */
-function kept(target) {
-  const folder = unpacked(target);
-  if (keptHere.has(folder)) return folder;
-  keptHere.add(folder);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const lines = existsSync(packed(target)) ? readFileSync(packed(target), "utf8").split("\n") : [];
-  lines.filter(Boolean).forEach((tape, i) => writeFileSync(join(folder, String(i)), Buffer.from(tape, "base64")));
-  return folder;
-}
 
 /** Keeps short tapes of the grown corpus that together reach the most code. */
 async function keep(target) {
@@ -43,15 +27,18 @@ async function keep(target) {
   rmSync(best, { recursive: true, force: true });
   mkdirSync(best, { recursive: true });
   await fuzz(target, 64, ["-merge=1", best, kept(target), grown(target)]);
-  const tapes = readdirSync(best).map((name) => readFileSync(join(best, name)))
-    .sort((a, b) => a.length - b.length || Buffer.compare(a, b));
-  let text = "";
-  for (const tape of tapes) if (text.length + tape.length * 1.4 < KEPT_BYTES) text += `${tape.toString("base64")}\n`;
-  mkdirSync(join(source, "corpus"), { recursive: true });
-  writeFileSync(packed(target), text);
+  const tapes = readdirSync(best).map((name) => ({ name, bytes: readFileSync(join(best, name)) }))
+    .sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes));
+  rmSync(kept(target), { recursive: true });
+  mkdirSync(kept(target));
+  let left = KEPT_BYTES;
+  for (const { name, bytes } of tapes) {
+    left -= bytes.length;
+    if (left > 0) writeFileSync(join(kept(target), name), bytes);
+  }
 }
 
-const KEPT_BYTES = 25000;
+const KEPT_BYTES = 18000;
 
 const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
 
