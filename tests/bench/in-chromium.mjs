@@ -13,7 +13,7 @@ import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 import { bundleGradients } from "./tfjs-gradients.mjs";
 
 const root = new URL("../../", import.meta.url);
-const packages = "onnxruntime-web|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm|@jax-js/jax";
+const packages = "onnxruntime-web|protobufjs|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm|@jax-js/jax";
 /** The files that pages may ask for. */
 export const served = new RegExp(`^/(dist|tests/bench|web/demo/explain|node_modules/(${packages})/dist)/[\\w.-]+$`);
 const args = [

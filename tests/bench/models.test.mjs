@@ -4,7 +4,6 @@ import { test } from "node:test";
 import { largestDifference, median } from "./figures.mjs";
 import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf, withPositions } from "./models.mjs";
 import { transpose } from "./onnx-graph.mjs";
-import { encode } from "./protobuf.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
 
 const small = { ...shapes.digits, depth: 1, width: 12, heads: 2, mlp_width: 9 };
@@ -82,13 +81,6 @@ test("transpose is right at sizes that are no multiple of its strip", () => {
     const turned = transpose(data, rows, columns);
     turned.forEach((value, i) => assert.equal(value, data[(i % rows) * columns + Math.floor(i / rows)]));
   }
-});
-
-test("encode writes nested messages, lists and a number of two bytes as a protocol buffer", () => {
-  const value = { name: "w", dims: [2, 300], raw_data: Uint8Array.of(7, 8) };
-  const tensor = [66, 1, 119, 8, 2, 8, 172, 2, 74, 2, 7, 8];
-  assert.deepEqual([...encode("TensorProto", value)], tensor);
-  assert.deepEqual([...encode("GraphProto", { initializer: [value] })], [42, tensor.length, ...tensor]);
 });
 
 test("median takes even and odd counts, and largestDifference is NaN if a number is NaN", () => {

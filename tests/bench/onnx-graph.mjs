@@ -1,5 +1,5 @@
 // Builds an ONNX graph: first nodes and constants, then the bytes of the file.
-import { encode } from "./protobuf.mjs";
+import { encodeModel } from "./onnx-messages.mjs";
 
 export const MICROSOFT = "com.microsoft"; // ONNX Runtime's own operators
 
@@ -10,7 +10,7 @@ const typeOf = (data) => (data instanceof Int8Array ? types.INT8 : types.FLOAT);
 // an integer.
 const attribute = (name, value) =>
   typeof value === "string"
-    ? { name, s: value, type: 3 }
+    ? { name, s: new TextEncoder().encode(value), type: 3 }
     : Array.isArray(value)
      ? { name, ints: value, type: 7 }
      : value instanceof Float32Array
@@ -87,7 +87,7 @@ export class Graph {
       const dim = shape.map((dim_value) => ({ dim_value }));
       return { name, type: { tensor_type: { elem_type: types.FLOAT, shape: { dim } } } };
     };
-    return encode("ModelProto", {
+    return encodeModel({
       ir_version: 9,
       producer_name: "vitrine",
       graph: {
