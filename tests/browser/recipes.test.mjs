@@ -28,7 +28,7 @@ describe("recipes", { skip }, () => {
     }
     for (const tool of ["vite", "rolldown", ".bin"]) symlinkSync(join(root, "node_modules", tool), at(tool));
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
-    lay(name, recipes[name], folder);
+    lay(recipes[name], folder);
     return folder;
   }
 

@@ -1,20 +1,24 @@
 // Builds a recipe whose tools are installed, and tries the result.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, cpSync } from "node:fs";
-import { delimiter, join, normalize } from "node:path";
+import { cpSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePort, openServer, sendFile } from "../node/server.mjs";
 
 const MOST_SECONDS = 300;
 
-/** Copies a recipe's own files into a folder. */
-export function lay(name, { files = name }, folder) {
-  if (files === "typescript") {
-    for (const file of ["consumer.ts", "consumer-node.ts"]) copyFileSync(new URL(`../node/${file}`, import.meta.url), join(folder, file));
-    return;
+/** Lays a recipe's files into a folder. */
+export function lay({ files, lines = {} }, folder) {
+  for (const path of files) {
+    const from = fileURLToPath(new URL(path, import.meta.url));
+    cpSync(from, statSync(from).isDirectory() ? folder : join(folder, basename(from)), { recursive: true });
   }
-  cpSync(fileURLToPath(new URL(`${files}/`, import.meta.url)), folder, { recursive: true });
+  for (const [begin, line] of Object.entries(lines)) {
+    const main = join(folder, "main.js");
+    const program = readFileSync(main, "utf8").split("\n");
+    writeFileSync(main, program.map((old) => (old.startsWith(begin) ? line : old)).join("\n"));
+  }
 }
 
 /** Builds and runs a recipe. Returns its answers, each a `{ label, p }`. */

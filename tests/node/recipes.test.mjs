@@ -1,4 +1,4 @@
-// The recipes of tests/ecosystem are shown in web/RECIPES.md, and the recipe for Node runs.
+// web/RECIPES.md shows what the recipes of tests/ecosystem hold, and the recipe for Node runs.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,35 +10,61 @@ import { lay, tried } from "../ecosystem/try.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path) => readFileSync(join(root, path), "utf8");
+const [, page] = read("web/RECIPES.md").split("\n## Bundlers and engines\n");
 
-test("web/RECIPES.md shows every recipe's title, command and files unchanged", () => {
-  const [, page] = read("web/RECIPES.md").split("\n## Bundlers and engines\n");
-  const blocks = [...page.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, text]) => text);
-  const wanted = new Set();
-  for (const [name, { title, build, run, serve, shown = [] }] of Object.entries(recipes)) {
-    assert.ok(page.includes(`| ${title} |`), title);
-    if (!shown.length) continue;
-    const commands = [build, run, serve].filter(Boolean).map((command) => command.replaceAll(" && ", "\n"));
-    if (commands.length) wanted.add(`${commands.join("\n")}\n`);
-    for (const file of shown) wanted.add(read(`tests/ecosystem/${name}/${file}`));
-  }
-  for (const text of wanted) assert.ok(blocks.includes(text), text);
-  for (const text of blocks) assert.ok(wanted.has(text), text);
+function newFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** The second column of the table, by the first. */
+const rows = new Map([...page.matchAll(/^\| (.+?) \| (.*?) \|/gm)].map(([, title, cell]) => [title, cell]));
+
+/** The code that a recipe's row shows, with that of the row that it begins with: "as TITLE". */
+function shownOf(title) {
+  const cell = rows.get(title) ?? assert.fail(`no row: ${title}`);
+  const [, other] = cell.match(/^as ([^`]+?)(?:, with|$)/) ?? [];
+  return [...(other ? shownOf(other) : []), ...[...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code)];
+}
+
+test("web/RECIPES.md shows the two programs whole", () => {
+  const blocks = [...page.matchAll(/^```js\n([^]*?)^```$/gm)].map(([, text]) => text);
+  assert.deepEqual(blocks, ["page", "node"].map((name) => read(`tests/ecosystem/${name}/main.js`)));
 });
 
-test("every folder of tests/ecosystem belongs to a recipe", () => {
+const flat = (text) => text.replace(/\s+/g, " ");
+
+for (const recipe of Object.values(recipes)) {
+  test(`web/RECIPES.md shows what differs for ${recipe.title}, and the recipe holds it`, (t) => {
+    const folder = newFolder(t);
+    lay(recipe, folder);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const texts = files.map(({ parentPath, path, name }) => `${name}\n${readFileSync(join(parentPath ?? path, name), "utf8")}`);
+    const held = flat([...texts, recipe.build, recipe.run, recipe.serve].join("\n"));
+    const shown = shownOf(recipe.title);
+    for (const code of shown) assert.ok(held.includes(flat(code)), code);
+    for (const line of Object.values(recipe.lines ?? {})) {
+      assert.ok(shown.includes(line), line);
+      assert.ok(held.includes(line), `main.js has no place for ${line}`);
+    }
+  });
+}
+
+test("every row of the table and every folder of tests/ecosystem belongs to a recipe", () => {
+  const titles = Object.values(recipes).map(({ title }) => title);
+  assert.deepEqual([...rows.keys()].filter((title) => !titles.includes(title)), ["tool or engine"]);
   const folders = readdirSync(join(root, "tests/ecosystem"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const used = Object.entries(recipes).map(([name, { files = name }]) => files);
-  assert.deepEqual(folders.map(({ name }) => name).sort(), [...new Set(used)].filter((name) => name !== "typescript").sort());
+  const used = new Set(Object.values(recipes).flatMap(({ files }) => files).filter((path) => !path.startsWith("..")));
+  assert.deepEqual(folders.map(({ name }) => name).sort(), [...used].sort());
 });
 
 test("the recipe for Node reads the drawn digit", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "vitrine-recipe-"));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = newFolder(t);
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules", "vitrine"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  lay("node", recipes.node, folder);
+  lay(recipes.node, folder);
   const [{ label, p }] = await tried(recipes.node, folder);
   assert.equal(label, "1");
   assert.ok(p > 0.9 && p <= 1);

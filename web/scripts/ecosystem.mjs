@@ -56,7 +56,7 @@ async function row(name, { tarball, browser, own }) {
   if (missing) return { name, result: "skipped", why: missing };
   const version = versionOf(recipe, folder, browser);
   if (recipe.page && !browser) return { name, version, result: "skipped", why: "no Chromium here" };
-  lay(name, recipe, folder);
+  lay(recipe, folder);
   try {
     const answers = await tried(recipe, folder, browser);
     const wrong = answers.find((answer) => !same(answer, own));
