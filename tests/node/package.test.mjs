@@ -86,6 +86,12 @@ test("npm pack holds only the files that a user needs", () => {
   }
 });
 
+test("the changelog begins with this version, in at most 80 lines", () => {
+  const [, version, notes] = String(read("CHANGELOG.md")).match(/^## (\S+).*\n([^]*?)(?=^## )/m);
+  assert.equal(version, JSON.parse(read("package.json")).version);
+  assert.ok(notes.split("\n").length <= 80);
+});
+
 test("every file that the package exports exists", async () => {
   for (const target of Object.values(JSON.parse(read("package.json")).exports)) {
     for (const path of typeof target === "string" ? [target] : Object.values(target)) {

@@ -11,6 +11,7 @@ import { pageOf, portable } from "../../web/scripts/readme.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const page = "https://git.example.org/someone/vitrine";
 const run = promisify(execFile);
 
@@ -31,7 +32,7 @@ function copy(t, more) {
 /** The output of npm pack, and the packed README. */
 async function packed(folder) {
   const { stdout, stderr } = await run("npm", ["pack"], { cwd: folder });
-  const { stdout: inside } = await run("tar", ["xzOf", "vitrine-0.1.0.tgz", "package/README.md"], { cwd: folder });
+  const { stdout: inside } = await run("tar", ["xzOf", `vitrine-${version}.tgz`, "package/README.md"], { cwd: folder });
   return { said: stdout + stderr, inside };
 }
 

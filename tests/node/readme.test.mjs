@@ -54,7 +54,7 @@ async function runs(place, heading) {
 }
 
 test("every relative link in the documents leads to a file", () => {
-  for (const path of ["README.md", "web/README.md", "web/REFERENCE.md", "web/RECIPES.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
+  for (const path of ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "web/README.md", "web/REFERENCE.md", "web/RECIPES.md", "weights/README.md", "weights/experiments.md", "tests/README.md", "src/README.md"]) {
     const links = [...read(path).replace(/^```[^]*?^```$|`[^`\n]*`/gm, "").matchAll(/\]\((?![a-z]+:|#)([^)#]+)/g)];
     assert.ok(links.length > 0, path);
     for (const [, link] of links) assert.ok(existsSync(join(root, dirname(path), link)), `${path}: ${link}`);
