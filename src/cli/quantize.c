@@ -1,9 +1,9 @@
 /* vit quantize: turns a model's stem and blocks into int8, which takes a quarter of the bytes. */
 #define _POSIX_C_SOURCE 200809L
+#include "train/quantize.h"
 #include "base/error.h"
 #include "cli.h"
 #include "train/files.h"
-#include "train/quantize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
