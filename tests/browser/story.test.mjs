@@ -33,7 +33,7 @@ describe("the story", { skip }, () => {
     for (const [id, title] of found) assert.match(title, /\w{3}/, id);
   });
 
-  test("the page's script is at most 60 kB gzipped before the first prediction, and 152 kB in all, in any one language; what trains is 45 kB more", async () => {
+  test("the page's script is at most 60 kB gzipped before the first prediction, and 154 kB in all, in any one language; what trains is 45 kB more", async () => {
     const assets = new URL("../../build/page/assets/", import.meta.url);
     const sizes = readdirSync(assets).filter((name) => name.endsWith(".js"))
       .map((name) => [name, gzipSync(readFileSync(new URL(name, assets)), { level: 9 }).length]);
@@ -48,7 +48,7 @@ describe("the story", { skip }, () => {
     const others = sum(sizes) - sum(languages) - sum(training);
     const english = sum(sizes.filter(([name]) => name.startsWith("en-")));
     for (const [name, size] of languages) // a language takes English's place, which is its fallback
-      assert.ok(others - english + Math.max(size, english) <= 152_000, `${name}: ${others} + ${size}, ${sizes}`);
+      assert.ok(others - english + Math.max(size, english) <= 154_000, `${name}: ${others} + ${size}, ${sizes}`);
   });
 
   for (const [width, height, most] of [[1280, 900, 900], [390, 844, 96], [740, 360, 96], [320, 560, 96]]) {
