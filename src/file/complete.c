@@ -181,9 +181,9 @@ static vit_status infer_patches(struct inferred *c, struct assumed *assumed, con
     if (!t) return missing(s, "patch_embed.proj.weight", why);
     c->width = t->rank ? t->shape[0] : 0;
     if (t->rank == 4) {
-        bool told = is_given(s, "stem") || /* whose last maps are the channels */
-                    (given_size(s, "channels", &c->channels) && c->channels == t->shape[1]);
-        if (!told && is_channels_last(t)) return refuse_channels_last(t, why);
+        bool known = is_given(s, "stem") || /* whose last maps are the channels */
+                     (given_size(s, "channels", &c->channels) && c->channels == t->shape[1]);
+        if (!known && is_channels_last(t)) return refuse_channels_last(t, why);
         c->channels = t->shape[1], c->patch[0] = t->shape[2], c->patch[1] = t->shape[3];
         given_pair(s, "patch_size", c->patch); /* after a stem it is not the tensor's */
         return VIT_OK;

@@ -32,7 +32,7 @@ struct habits {
     bool unfolds;         /* a Linear takes patches as (C,P,Q), not as (P,Q,C) */
     bool squares;         /* positions are a square grid whenever their number is a square */
     bool shared;          /* other code uses these names too, and resizes positions in other ways */
-    bool projects;        /* a tower without a head is another model's: a Perception Encoder's */
+    bool projects;        /* its towers have a head; without one it is a Perception Encoder */
     vit_resize resize;    /* how its code resizes positions */
     bool head_transposed; /* the head's matrix is (D,K), not (K,D) */
     /* What places an image among texts: nothing, the head's output, or what feeds a head. */

@@ -1,12 +1,12 @@
 /** Addresses that may be only a path: a caller's, and the ones that bundlers make, such as /_next/static/a.wasm. */
 
-/** What a path is resolved against; undefined in Node. The address of a worker from a blob: has no path. */
+/** The address that paths are resolved against; undefined in Node. A blob: address cannot be one, but its origin can. */
 const baseAddress = (): string | undefined => {
   const { document, location } = globalThis;
   return location?.protocol === "blob:" ? location.origin : (document?.baseURI ?? location?.href);
 };
 
-/** @throws {TypeError} where it is no address, or a path that nothing is known to be before. */
+/** @throws {TypeError} where it is no address, or a path where there is no address to resolve it against. */
 export const absolute = (address: string | URL): URL => new URL(String(address), baseAddress());
 
 /** Whether text is a whole address. In Node other text is a path, also with a ? or # in it. */

@@ -1,4 +1,4 @@
-/** What a value is, whatever realm its class is of: a frame's, a vm context's, or jsdom's in place of the engine's. */
+/** Recognises the platform's objects of any realm: this one's, a frame's, a vm context's, jsdom's. */
 
 interface Platform {
   AbortSignal: AbortSignal;

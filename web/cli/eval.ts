@@ -42,9 +42,9 @@ export const evaluate: PlainCommand = {
 };
 
 /** (K,K): a row for each true class, a column for each answer. */
-function confusionOf(told: readonly number[], labels: readonly number[], classes: number): number[][] {
+function confusionOf(answers: readonly number[], labels: readonly number[], classes: number): number[][] {
   const counts = Array.from({ length: classes }, () => Array.from({ length: classes }, () => 0));
-  told.forEach((answer, n) => counts[labels[n]!]![answer]!++);
+  answers.forEach((answer, n) => counts[labels[n]!]![answer]!++);
   return counts;
 }
 

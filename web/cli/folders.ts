@@ -39,14 +39,14 @@ export async function openFolders(path: string, share: number | undefined, termi
   return dataSet(path, labels, [...photos, ...measured], parts, terminal);
 }
 
-/** The part to measure on rather than the other, if both are there. */
+/** The part to measure on if both are there. */
 export type Measurable = "test" | "validation";
 
 /** Photos to measure on alone: those of test/ or validation/ where they lie beside train/, else all. */
-export async function openMeasuredFolders(path: string, rather: Measurable, terminal: Terminal): Promise<DataSet> {
+export async function openMeasuredFolders(path: string, preferred: Measurable, terminal: Terminal): Promise<DataSet> {
   const names = await foldersIn(path, terminal);
   const apart = arePartsOf(names);
-  const order = rather === "test" ? ["test", ...VALIDATION] : [...VALIDATION, "test"];
+  const order = preferred === "test" ? ["test", ...VALIDATION] : [...VALIDATION, "test"];
   const part = apart ? order.find((name) => names.includes(name)) : undefined;
   const from = part === undefined ? path : join(path, part);
   if (apart && part === undefined) {

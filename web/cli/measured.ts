@@ -26,9 +26,9 @@ export function readMeasured(values: Values): Measured {
 }
 
 /** Opens examples to measure on, which are all for validation. Checks that the model has their classes. */
-async function openMeasured(measured: Measured, rather: Measurable, { labels }: Readonly<VitConfig>, terminal: Terminal): Promise<DataSet> {
+async function openMeasured(measured: Measured, preferred: Measurable, { labels }: Readonly<VitConfig>, terminal: Terminal): Promise<DataSet> {
   const idx = typeof measured === "string" ? await findIdx(measured, "t10k") : measured;
-  const data = idx ? await openIdx(idx.images, idx, undefined) : await openMeasuredFolders(measured as string, rather, terminal);
+  const data = idx ? await openIdx(idx.images, idx, undefined) : await openMeasuredFolders(measured as string, preferred, terminal);
   const other = data.named ? data.labels.find((label) => !labels.includes(label)) : undefined;
   if (other !== undefined) {
     throw new Error(`${data.path}: expected folders of the model's classes, got "${other}", which is none; name them as vitrine info --json prints its labels`);
@@ -57,14 +57,14 @@ function checkClasses({ config }: Vit): void {
 export async function answersOf(
   vit: Vit,
   measured: Measured,
-  rather: Measurable,
+  preferred: Measurable,
   terminal: Terminal,
   { first = 0, count }: { readonly first?: number; readonly count?: number | undefined } = {},
 ): Promise<Answers> {
   checkClasses(vit);
   tellAssumed(vit, terminal);
   const { config } = vit;
-  const data = partOf(await openMeasured(measured, rather, config, terminal), first, count);
+  const data = partOf(await openMeasured(measured, preferred, config, terminal), first, count);
   const logits: Float32Array[] = [];
   const labels: number[] = [];
   await takeAll(data, config, terminal, "nothing was measured", async (examples) => {

@@ -14,9 +14,9 @@ export const largest = (logits: Float32Array): number =>
 /** Each answer with its probability at a temperature. */
 export function judgedAt({ logits, labels }: Answers, temperature: number): Judged[] {
   return logits.map((row, n) => {
-    const told = largest(row);
-    const sum = row.reduce((all, logit) => all + Math.exp((logit - row[told]!) / temperature), 0);
-    return { p: Math.fround(1 / sum), right: told === labels[n] };
+    const answer = largest(row);
+    const sum = row.reduce((all, logit) => all + Math.exp((logit - row[answer]!) / temperature), 0);
+    return { p: Math.fround(1 / sum), right: answer === labels[n] };
   });
 }
 

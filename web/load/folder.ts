@@ -86,7 +86,7 @@ export async function fileAt(place: Place, signal?: AbortSignal, by?: Fetch): Pr
 const isPath = (place: string | URL, node: boolean): place is string =>
   node && typeof place === "string" && !hasScheme(place);
 
-/** Whether a server tells of a place, or that it lacks a file, in place of giving the file. */
+/** Whether a server may have answered with a listing or an error page instead of the file. */
 const isPage = (response: Response | undefined) =>
   /html|xml|json/i.test(response?.headers.get("content-type") ?? "");
 
