@@ -25,7 +25,7 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale
 }
 
 /** The state that the small maps are drawn from. */
-type Shown = Pick<State, "dark"> & {
+type MapsView = Pick<State, "dark"> & {
   model?: Pick<Vit, "config">;
   view: Omit<State["view"], "map"> & { map: string };
   reading?: { result: { attention?: Attention } };
@@ -68,7 +68,7 @@ function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): v
 }
 
 /** Fills the small maps with colours on the large map's scale. */
-export function drawMaps(parent: HTMLElement, state: Shown, scale: Scale | undefined): void {
+export function drawMaps(parent: HTMLElement, state: MapsView, scale: Scale | undefined): void {
   const { view, model, dark, reading } = state;
   if (!model) return;
   const { gridRows, gridCols } = shapeOf(model.config);

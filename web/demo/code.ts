@@ -1,16 +1,16 @@
 /** The code that classifies this drawing outside of the page. */
 import { PEN, SIDE, type Stroke } from "./ink.ts";
-import type { Choice } from "./models.ts";
+import type { ModelFile } from "./models.ts";
 import { words } from "./texts/words.ts";
 
 /** The weights in code. Only the first model is in the package. */
-const weightsOf = ({ id, url }: Choice) =>
+const weightsOf = ({ id, url }: ModelFile) =>
   id === "digits"
     ? `import.meta.resolve("vitrine/weights/digits.safetensors")`
     : JSON.stringify(new URL(url, document.baseURI).href);
 
 /** A module for Node that needs nothing but the package. */
-export function codeFor(strokes: Stroke[], choice: Choice): string {
+export function codeFor(strokes: Stroke[], choice: ModelFile): string {
   return `// npm install vitrine
 import { Vit } from "vitrine";
 

@@ -7,9 +7,9 @@ import { OFFERED } from "./handwriting.ts";
 import { inPadUnits, type Stroke } from "./ink.ts";
 import { isLongInComing } from "./line.ts";
 import { buildBars, drawBars, drawLogits, percent } from "./logits.ts";
-import { addressOf, choiceIn, MODELS, titleOf, type Choice } from "./models.ts";
+import { addressOf, choiceIn, MODELS, titleOf, type ModelFile } from "./models.ts";
 import { paintScale } from "./colour.ts";
-import { firstView, isIn, type Place } from "./place.ts";
+import { firstView, isIn, type LinkState } from "./link.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { describe, drawOverlay, explain, heatMap, mostOf, patchAt } from "./overlay.ts";
 import { drawPad, listen, type PadEvents } from "./pad.ts";
@@ -22,7 +22,7 @@ import { state } from "./state.ts";
 import { fromLink, kept, keepOverReload } from "./share.ts";
 import { showError, showProgress, showReady, showWord } from "./status.ts";
 import { drawStem, fieldOf } from "./stem.ts";
-import { nearStory } from "./story/near.ts";
+import { loadStoryLazily } from "./story/lazy-story.ts";
 import { isOpen } from "./tabs.ts";
 import { followLanguage } from "./texts/language.ts";
 import { decimal, onLanguage, words } from "./texts/words.ts";
@@ -44,7 +44,7 @@ const clear = element<HTMLButtonElement>("clear");
 let loading: AbortController | undefined;
 let busy = false;
 let noticed: (() => void) | undefined; // shows a notice, which stays until the visitor draws on
-let wanted: Place["view"]; // a link's choices, until a model has loaded
+let wanted: LinkState["view"]; // a link's choices, until a model has loaded
 let word = ""; // stays in the status line too, even when a load ends
 
 select("model").replaceChildren(...MODELS.map((choice) => new Option(titleOf(choice), choice.id)));
@@ -244,7 +244,7 @@ async function predict(): Promise<void> {
  * Loads a model. The old model stays until the new one has loaded. If the load will take long, the
  * new model's light form reads in the meantime.
  */
-async function start(choice: Choice): Promise<void> {
+async function start(choice: ModelFile): Promise<void> {
   loading?.abort();
   const turn = (loading = new AbortController());
   select("model").value = choice.id;
@@ -261,7 +261,7 @@ async function start(choice: Choice): Promise<void> {
 }
 
 /** Loads a model and takes it, unless another was asked for meanwhile. */
-async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
+async function fetchInto(choice: ModelFile, turn: AbortController): Promise<void> {
   const status = element("status");
   let bytes = 0;
   const model = await loadModel(choice, turn.signal, (loaded, total) => {
@@ -273,7 +273,7 @@ async function fetchInto(choice: Choice, turn: AbortController): Promise<void> {
 }
 
 /** Replaces the model. The drawing stays; the old model's reading of it is dropped. */
-function take(model: Vit, choice: Choice, bytes: number): void {
+function take(model: Vit, choice: ModelFile, bytes: number): void {
   if (MODELS.includes(choice)) loading = undefined; // a light form: the whole model still loads
   noticed = undefined;
   state.model?.dispose();
@@ -286,7 +286,7 @@ function take(model: Vit, choice: Choice, bytes: number): void {
 }
 
 /** Tells that a model did not load. The old model, if any, stays in use. */
-function refuse(choice: Choice, error: unknown): void {
+function refuse(choice: ModelFile, error: unknown): void {
   const { model, choice: old } = state;
   loading = undefined;
   if (!model || !old) return fail("notLoaded", error, choice);
@@ -319,7 +319,7 @@ function hush(): void {
   word = "";
 }
 
-function notice(what: () => string, error: unknown, choice: Choice): void {
+function notice(what: () => string, error: unknown, choice: ModelFile): void {
   noticed = () => {
     const text = words.trouble.because(what(), inWords(error));
     showError(element("status"), text, () => void start(choice));
@@ -465,7 +465,7 @@ function openDrawing(strokes: Stroke[], unfinished = false): void {
   replace(strokes, unfinished);
 }
 
-const drawStory = nearStory(element("story"), {
+const drawStory = loadStoryLazily(element("story"), {
   state,
   hand,
   redraw,

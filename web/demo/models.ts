@@ -8,20 +8,20 @@ import myvit from "../../weights/myvit.safetensors?url";
 declare const WEIGHTS_BYTES: Record<string, number>; // see vite.config.ts
 
 /** A model that the page can run. */
-export interface Choice {
+export interface ModelFile {
   /** The model's name in the page's address: ?model=… */
   id: string;
   url: string;
   /** The file's size. The progress bar needs it, because a compressed answer has no length. */
   bytes: number;
   /** The same model in a smaller file, which a slow line loads first. */
-  light?: Choice;
+  light?: ModelFile;
 }
 
-const LIGHT: Choice = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
+const LIGHT: ModelFile = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 
 /** The models to choose from. The page begins with the first. */
-export const MODELS: readonly Choice[] = [
+export const MODELS: readonly ModelFile[] = [
   { id: "digits", url: digits, bytes: WEIGHTS_BYTES.digits, light: LIGHT },
   { id: "digits-plain", url: plain, bytes: WEIGHTS_BYTES["digits-plain"] },
   { id: "digits-large", url: large, bytes: WEIGHTS_BYTES["digits-large"] },
@@ -29,16 +29,16 @@ export const MODELS: readonly Choice[] = [
 ];
 
 /** The model's name and, in the page's language, a word about it. */
-export const titleOf = ({ id }: Choice): string => (words.models as Record<string, string>)[id] ?? id;
+export const titleOf = ({ id }: ModelFile): string => (words.models as Record<string, string>)[id] ?? id;
 
 /** The model that an address asks for. */
-export function choiceIn(address: string): Choice {
+export function choiceIn(address: string): ModelFile {
   const wanted = new URL(address).searchParams.get("model");
   return MODELS.find(({ id }) => id === wanted) ?? MODELS[0];
 }
 
 /** The address that asks for a model. The first model needs no `model` in the address. */
-export function addressOf(choice: Choice, address: string): string {
+export function addressOf(choice: ModelFile, address: string): string {
   const url = new URL(address);
   if (choice.id === MODELS[0].id) url.searchParams.delete("model");
   else url.searchParams.set("model", choice.id);

@@ -1,11 +1,11 @@
 import { Vit, VitError } from "vitrine";
 import { drawingOf } from "./ink.ts";
-import type { Choice } from "./models.ts";
+import type { ModelFile } from "./models.ts";
 import type { Reading, State } from "./state.ts";
 
 /** Loads a model in the page's own thread, because a worker's start takes longer than a digit. */
 export function loadModel(
-  { url, bytes }: Choice,
+  { url, bytes }: ModelFile,
   signal: AbortSignal,
   onProgress: (loaded: number, total: number) => void,
 ): Promise<Vit> {

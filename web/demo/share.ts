@@ -1,5 +1,5 @@
 /** Puts the drawing into a link, and keeps it over a reload. */
-import { type Place, readPlace } from "./place.ts";
+import { type LinkState, readLink } from "./link.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
 import { thinned } from "./thin.ts";
@@ -28,13 +28,13 @@ export function linkTo(strokes: Stroke[], place: string): string | undefined {
 }
 
 /** Takes drawing and place out of the address: "none" without a drawing, "damaged" if it is unreadable. */
-export function fromLink(): (Place & { strokes: Stroke[] }) | "none" | "damaged" {
+export function fromLink(): (LinkState & { strokes: Stroke[] }) | "none" | "damaged" {
   if (!location.hash.startsWith(MARK)) return "none";
   const fragment = new URLSearchParams(location.hash.slice(1));
   const strokes = unpack(fragment.get("d") ?? "");
   // The address does not keep the drawing, because the next stroke changes it.
   history.replaceState(null, "", location.pathname + location.search);
-  return strokes ? { strokes, ...readPlace(fragment) } : "damaged";
+  return strokes ? { strokes, ...readLink(fragment) } : "damaged";
 }
 
 /** Shares or copies the link. Returns a text for the visitor; empty where the visitor gave up. */

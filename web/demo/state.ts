@@ -1,7 +1,7 @@
 import type { Classification, Vit } from "vitrine";
 import { History } from "./history.ts";
 import type { Stroke } from "./ink.ts";
-import type { Choice } from "./models.ts";
+import type { ModelFile } from "./models.ts";
 
 /** The model's answer to one drawing. */
 export interface Reading {
@@ -22,7 +22,7 @@ export interface View {
 
 export interface State {
   model?: Vit;
-  choice?: Choice; // the choice that `model` came from
+  choice?: ModelFile; // the choice that `model` came from
   modelBytes: number;
   strokes: Stroke[];
   unfinished: boolean; // the pen is still down

@@ -1,7 +1,7 @@
 /** The buttons that share the drawing, save its picture and show its code. */
 import { codeFor, listenToCode, showCode } from "./code.ts";
 import { MODELS } from "./models.ts";
-import { writePlace } from "./place.ts";
+import { writeLink } from "./link.ts";
 import { lookOf, pictureOf, save } from "./picture.ts";
 import { share } from "./share.ts";
 import type { State } from "./state.ts";
@@ -14,7 +14,7 @@ const BUTTONS = ["share", "save", "code"] as const;
 export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
   const dialog = find("code-dialog") as HTMLDialogElement;
   const actions: Record<(typeof BUTTONS)[number], () => Promise<string> | string> = {
-    share: () => share(state.strokes, writePlace(state)),
+    share: () => share(state.strokes, writeLink(state)),
     async save() {
       const label = state.reading?.result.classes[0].label ?? "drawing";
       await save(pictureOf(state, lookOf(find("pad"))), `vitrine-${label}.png`);

@@ -2,7 +2,7 @@
  * The visitor's choices in the chapters, for links and for a change of language. A control with
  * `data-choice` has a name of its own there; one that the visitor has used carries `data-used`.
  */
-import { usedChoices, valueOf } from "../place.ts";
+import { usedChoices, valueOf } from "../link.ts";
 
 /**
  * Gives each control the value that `wanted` has for its name, as soon as the control is there and takes

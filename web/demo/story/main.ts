@@ -9,9 +9,9 @@ import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
 import { keepChoices } from "./choices.ts";
 import { h } from "./dom.ts";
-import type { Page } from "./near.ts";
+import type { Page } from "./lazy-story.ts";
 import { buildRail } from "./rail.ts";
-import type { Chapter, Choice, Scene, Story, Traced } from "./scene.ts";
+import type { Chapter, Selection, Scene, Story, Traced } from "./scene.ts";
 
 /** The chapters whose code is written, in the order of the page. */
 const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
@@ -113,7 +113,7 @@ function isStale(scene: Scene, { state }: Page): boolean {
 }
 
 /** The story shows one head: the first where the page shows the mean of all. */
-const chosen = ({ patch, layer, head }: Page["state"]["view"]): Choice =>
+const chosen = ({ patch, layer, head }: Page["state"]["view"]): Selection =>
   ({ patch, layer, head: head === "mean" ? 0 : head });
 
 type Read = Pick<Scene, "model" | "file" | "version" | "strokes" | "unfinished" | "result">;
@@ -126,7 +126,7 @@ function sceneOf({ state }: Page, { model, file, version, strokes, unfinished, r
   return { ...choice, model, config, shape, file, strokes, unfinished, version, result, token, dark: state.dark };
 }
 
-function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Choice>): void {
+function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Selection>): void {
   const { view } = state;
   if (patch) view.patch = patch;
   if (layer !== undefined) view.layer = layer;

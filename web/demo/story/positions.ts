@@ -3,11 +3,11 @@ import { smallModel } from "../explain/models.ts";
 import { inWords } from "../remedy.ts";
 import { showError } from "../status.ts";
 import { chips, h, named } from "./dom.ts";
-import { latest } from "./latest.ts";
+import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene, Story, Traced } from "./scene.ts";
 import { buildAdded } from "./positions/added.ts";
 import { buildAlike } from "./positions/alike.ts";
-import { type Kind, KINDS, type Placed } from "./positions/kinds.ts";
+import { type PositionKind, KINDS, type Placed } from "./positions/kinds.ts";
 import { buildScramble, type Choices, inOrder } from "./positions/scramble.ts";
 import { buildWide } from "./positions/wide.ts";
 import { shapeOf } from "../pixels.ts";
@@ -15,7 +15,7 @@ import { permuted } from "../explain/scramble.mjs";
 
 export const chapter: Chapter = (root, story) => {
   const texts = story.texts.positions;
-  let kind: Kind = "sincos2d";
+  let kind: PositionKind = "sincos2d";
   let scene: Scene | undefined;
   const choices: Choices = { order: inOrder(49), on: true };
   const update = () => refresh(undefined);
@@ -24,7 +24,7 @@ export const chapter: Chapter = (root, story) => {
   status.setAttribute("role", "status");
   const parts = [buildScramble(story, choices, update), buildAdded(story), buildAlike(story), buildWide(story)];
   const figures = h("div", { hidden: true }, ...parts.map((part) => part.root));
-  const choose = (chosen: Kind) => {
+  const choose = (chosen: PositionKind) => {
     kind = chosen;
     choices.done = texts.notes[kind];
     describe();
@@ -42,7 +42,7 @@ export const chapter: Chapter = (root, story) => {
     note, cite, status, figures);
   describe();
 
-  const refresh = latest(async () => {
+  const refresh = coalesce(async () => {
     try {
       const placed = scene && (await place(story, scene, kind, choices));
       if (!placed) return;
@@ -61,7 +61,7 @@ export const chapter: Chapter = (root, story) => {
 };
 
 /** Lets a small model read the drawing as it is and scrambled. Undefined if the pad is blank. */
-async function place(story: Story, scene: Scene, kind: Kind, choices: Choices): Promise<Placed | undefined> {
+async function place(story: Story, scene: Scene, kind: PositionKind, choices: Choices): Promise<Placed | undefined> {
   const model = await smallModel(kind);
   const shape = shapeOf(model.config), on = choices.on && kind !== "none", { order } = choices;
   const traced = (await story.classify(scene, { trace: true, attention: true }, model)) as Traced | undefined;

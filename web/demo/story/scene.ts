@@ -4,8 +4,8 @@ import type { Stroke } from "../ink.ts";
 import type { Shape } from "../pixels.ts";
 import type { Texts } from "../texts/en.ts";
 
-/** One choice of patch, layer and head holds for the whole page. All count from 0. */
-export interface Choice {
+/** The selected patch, layer and head hold for the whole page. All count from 0. */
+export interface Selection {
   patch: [row: number, col: number];
   layer: number;
   head: number;
@@ -14,7 +14,7 @@ export interface Choice {
 export type Traced = Classification & { trace: Trace; attention: Attention };
 
 /** The visitor's drawing, read by the page's model. A scene does not change. */
-export interface Scene extends Choice {
+export interface Scene extends Selection {
   model: Vit;
   config: Readonly<VitConfig>;
   shape: Shape;
@@ -30,7 +30,7 @@ export interface Scene extends Choice {
 /** Gives every chapter the same tools. */
 export interface Story {
   readonly texts: Texts;
-  choose(choice: Partial<Choice>): void;
+  choose(choice: Partial<Selection>): void;
   /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
   draw(strokes: Stroke[], unfinished?: boolean): void;
   /** Clears the pad, as if the visitor had. */

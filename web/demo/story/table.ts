@@ -16,10 +16,10 @@ function pictureOf(table: HTMLTableElement): SVGSVGElement {
 }
 
 type Box = { x: number; y: number; width: number; height: number };
-type Place = (box: DOMRect) => Box;
+type ToBox = (box: DOMRect) => Box;
 
 /** An element, and in it its words and its elements. */
-function drawn(element: Element, place: Place): SVGElement[] {
+function drawn(element: Element, place: ToBox): SVGElement[] {
   const style = getComputedStyle(element), box = place(element.getBoundingClientRect());
   if (!box.width || !box.height || style.visibility !== "visible") return [];
   const own = element instanceof HTMLInputElement
@@ -56,7 +56,7 @@ function edges({ x, y, width, height }: Box, style: CSSStyleDeclaration): SVGEle
 }
 
 /** A text as the lines that it is broken into. */
-function lines(text: Text, style: CSSStyleDeclaration, place: Place): SVGElement[] {
+function lines(text: Text, style: CSSStyleDeclaration, place: ToBox): SVGElement[] {
   const made: { box: Box; words: string[] }[] = [];
   const range = document.createRange();
   for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {

@@ -5,7 +5,7 @@ import { shapeOf } from "../pixels.ts";
 import { cite } from "./cite.ts";
 import { h, named } from "./dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
-import { latest } from "./latest.ts";
+import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { slices } from "./slices.ts";
 import { paperOf } from "./tokens.ts";
@@ -62,7 +62,7 @@ export const chapter: Chapter = (root, story) => {
   let scene: Scene | undefined;
   let wanted: number | undefined; // the class that the visitor chose; else the answer
 
-  const show = latest(async (now: Scene) => {
+  const show = coalesce(async (now: Scene) => {
     const of = wanted ?? now.result.classes[0]!.index;
     fillTarget(target, now, of);
     const read = await story.classify(now, { attention: true, relevance: [of] });

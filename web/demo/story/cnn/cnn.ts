@@ -3,7 +3,7 @@ import { smallModel } from "../../explain/models.ts";
 import { Bars } from "../bars.ts";
 import { linked } from "../cite.ts";
 import { h } from "../dom.ts";
-import { latest } from "../latest.ts";
+import { coalesce } from "../coalesce.ts";
 import { loads } from "../loads.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { buildMeasured } from "./measured.ts";
@@ -37,7 +37,7 @@ async function buildFigures(pair: Pair, story: Story): Promise<[Node, (scene: Sc
   let both: Both | undefined, now: Scene;
 
   /** Both models read the drawing. */
-  const read = latest(async (scene: Scene) => {
+  const read = coalesce(async (scene: Scene) => {
     const vit = await story.classify(scene, { attention: true }, pair.vit) as Read | undefined;
     const other = await story.classify(scene, {}, pair.convolutions);
     if (!vit || !other) return;

@@ -3,7 +3,7 @@ import type { Vit } from "vitrine";
 import { fieldOf } from "../../stem.ts";
 import { h } from "../dom.ts";
 import { saver } from "../figure.ts";
-import { latest } from "../latest.ts";
+import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildAnswer, effect } from "./answer.ts";
 import { keyOf, type Part } from "./parts.ts";
@@ -50,7 +50,7 @@ export const chapter: Chapter = (root, story) => {
     figure.setAttribute("aria-busy", "false");
   };
 
-  const run = latest(async (scene: Scene) => {
+  const run = coalesce(async (scene: Scene) => {
     const parts = out, same = done && isOfOne(done.scene, scene);
     const whole = same ? done!.whole : await runWithout([], scene, story);
     const without = whole && parts.length > 0 ? await runWithout(parts, scene, story) : whole;

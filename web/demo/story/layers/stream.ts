@@ -15,12 +15,12 @@ type Words = Texts["layers"];
 type Branch = "attention" | "mlp";
 
 /** What was drawn last: the run, and the run with all parts. */
-interface Shown {
+interface StreamView {
   scene: Scene;
   run: Run;
   whole: Run;
 }
-type Draw = (shown: Shown) => void;
+type Draw = (shown: StreamView) => void;
 
 const PUSHES = 3; // how many classes a branch's words name
 
@@ -51,7 +51,7 @@ export function buildStream({ config }: Scene, words: Words, press: (part: Part)
     branch("mlp", parts.filter(({ kind }) => kind === "mlp"));
     stop(words.stage(layer + 1, config.depth), (run) => run.trace.lens(layer + 1), layer + 1);
   }
-  return { root, picture: () => pictureOf(lenses), draw: (shown: Shown) => draws.forEach((draw) => draw(shown)) };
+  return { root, picture: () => pictureOf(lenses), draw: (shown: StreamView) => draws.forEach((draw) => draw(shown)) };
 }
 
 /** A stop. One of the L+1 stages also shows the stream's length. */

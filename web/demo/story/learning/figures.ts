@@ -23,7 +23,7 @@ const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
 const shares = right.map((count) => count / images);
 
 /** A snapshot's reading of the drawing. */
-interface Shown {
+interface SnapshotReading {
   at: number;
   result: Traced;
   cosines: Float32Array;
@@ -34,7 +34,7 @@ export function buildFigures(steps: readonly number[], filters: Filters, story: 
   const answers = new Answers(story, DIGITS.length, steps.length);
   const parts = build(steps, filters, story);
   const { range, say } = parts;
-  let scene: Scene | undefined, shown: Shown | undefined;
+  let scene: Scene | undefined, shown: SnapshotReading | undefined;
   let asked = 0;
 
   const paintSeries = () => {
@@ -149,7 +149,7 @@ function layOut(parts: Omit<Parts, "root">, texts: Texts["learning"], spacing: s
 }
 
 /** Writes what the snapshot says, and how good it is on test images. */
-function write({ say, range, test }: Parts, { at, result }: Shown, step: number, texts: Texts["learning"]): void {
+function write({ say, range, test }: Parts, { at, result }: SnapshotReading, step: number, texts: Texts["learning"]): void {
   const { label, p } = result.classes[0]!;
   say.textContent = texts.says(whole(step), label, percent(p));
   Object.assign(say.dataset, { step: String(step), label, p: String(p) });
@@ -157,7 +157,7 @@ function write({ say, range, test }: Parts, { at, result }: Shown, step: number,
   test.textContent = texts.test(whole(images), percent(shares[at]!), decimal(loss[at]!, 2));
 }
 
-function drawPositions({ positions, positionsWords }: Parts, { cosines: all, result }: Shown, scene: Scene, { texts }: Story): void {
+function drawPositions({ positions, positionsWords }: Parts, { cosines: all, result }: SnapshotReading, scene: Scene, { texts }: Story): void {
   const [rows, columns] = result.attention.grid;
   const [row, column] = patchIn(scene, rows, columns), from = row * columns + column, patches = rows * columns;
   const values = all.subarray(from * patches, (from + 1) * patches);
@@ -167,7 +167,7 @@ function drawPositions({ positions, positionsWords }: Parts, { cosines: all, res
   Object.assign(positionsWords.dataset, { near: String(near), far: String(far) });
 }
 
-function drawAttention({ attention: grid, attentionWords }: Parts, { result }: Shown, scene: Scene, { texts }: Story): void {
+function drawAttention({ attention: grid, attentionWords }: Parts, { result }: SnapshotReading, scene: Scene, { texts }: Story): void {
   const { attention } = result;
   const [rows, columns] = attention.grid;
   const layer = Math.min(scene.layer, attention.layers - 1), head = Math.min(scene.head, attention.heads - 1);

@@ -5,11 +5,11 @@ import type { Scene, Traced } from "../scene.ts";
 import { patchIn } from "../tokens.ts";
 
 export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const;
-export type Kind = (typeof KINDS)[number];
+export type PositionKind = (typeof KINDS)[number];
 
 /** A drawing read by one of the five models. */
 export interface Placed {
-  kind: Kind;
+  kind: PositionKind;
   scene: Scene;
   model: Vit;
   config: Readonly<VitConfig>; // of the model

@@ -8,7 +8,7 @@ import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { Board } from "./board.ts";
-import { type Kind, KINDS, type Part, type Placed } from "./kinds.ts";
+import { type PositionKind, KINDS, type Part, type Placed } from "./kinds.ts";
 import { briefly, largestChange } from "./numbers.ts";
 import { pair } from "./pair.ts";
 import { buildScores } from "./scores.ts";
@@ -173,7 +173,7 @@ function buildAccuracy(texts: Words) {
       h("th", { scope: "col" }, texts.before), h("th", { scope: "col" }, texts.after))),
     h("tbody", {}, ...rows));
   const root = h("div", { className: "accuracy" }, words, table, tableSaver(title, table));
-  const draw = (kind: Kind, on: boolean) => {
+  const draw = (kind: PositionKind, on: boolean) => {
     const { before, after, without } = measured.right[kind];
     const digits = whole(measured.digits);
     write(words, kind === "none" ? texts.digitsNone(digits, share(before))

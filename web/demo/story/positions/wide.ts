@@ -6,7 +6,7 @@ import { accent } from "../../pixels.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
-import { latest } from "../latest.ts";
+import { coalesce } from "../coalesce.ts";
 import type { Story } from "../scene.ts";
 import { cosines, positionsOf, rowOf } from "../vectors.ts";
 import { leastOf } from "./alike.ts";
@@ -37,7 +37,7 @@ function stretched(strokes: readonly Stroke[]): Float32Array {
   return Float32Array.from({ length: rows * cols }, (_, i) => data[4 * i + 3]! / 255);
 }
 
-type Kind = (typeof KINDS)[number];
+type Sincos = (typeof KINDS)[number];
 let models: Promise<Vit[]> | undefined;
 
 export function buildWide(story: Story): Part {
@@ -60,7 +60,7 @@ export function buildWide(story: Story): Part {
       h("figure", {}, h("figcaption", {}, texts.wideTokensCaption), tokens.root)),
     h("p", { className: "notice-this" }, texts.wideNotice));
 
-  const draw = latest(async ({ scene }: Placed) => {
+  const draw = coalesce(async ({ scene }: Placed) => {
     models ??= Promise.all(KINDS.map(untrained));
     const image = stretched(scene.strokes);
     const traced = (await models).map(async (model) => (await model.classify(image, { trace: true })).trace!);
@@ -81,7 +81,7 @@ export function buildWide(story: Story): Part {
 }
 
 /** One way to number: the numbered image, the chosen patch's likeness to the others, all positions. */
-function buildColumn(story: Story, kind: Kind, choose: (row: number, column: number) => void) {
+function buildColumn(story: Story, kind: Sincos, choose: (row: number, column: number) => void) {
   const texts = story.texts.positions;
   const image = h("canvas", { className: "wide" });
   image.setAttribute("role", "img");

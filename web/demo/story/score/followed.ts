@@ -2,10 +2,10 @@
 import type { Class, Replacement } from "vitrine";
 import { percent } from "../../logits.ts";
 import { h } from "../dom.ts";
-import { latest } from "../latest.ts";
+import { coalesce } from "../coalesce.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
-import { copyOf, type Head, isChanged } from "./head.ts";
+import { copyOf, type HeadNumbers, isChanged } from "./head.ts";
 import type { Work } from "./view.ts";
 import { write } from "../../write.ts";
 
@@ -20,7 +20,7 @@ export class Followed {
 
   constructor(story: Story) {
     this.#story = story;
-    this.#run = latest(async (work) => {
+    this.#run = coalesce(async (work) => {
       const { scene, query, own, head } = work;
       const replace = [replacementOf(scene, query, own, head)];
       const result = work.changed ? await story.classify(scene, { replace }) : scene.result;
@@ -54,7 +54,7 @@ export class Followed {
 }
 
 /** What the visitor changed in the head. One query is the visitor's, the others stay the model's. */
-function replacementOf({ result: { trace }, layer, head }: Scene, token: number, own: Head, now: Head): Replacement {
+function replacementOf({ result: { trace }, layer, head }: Scene, token: number, own: HeadNumbers, now: HeadNumbers): Replacement {
   const replacement: Replacement = { layer, head };
   if (isChanged(own, now, "query")) {
     replacement.queries = trace.queries(layer, head);

@@ -2,7 +2,7 @@
 import type { Scene } from "../scene.ts";
 
 /** One query and what it meets in a head. T tokens, d is the head's width. */
-export interface Head {
+export interface HeadNumbers {
   query: Float64Array; // (d)
   keys: Float64Array; // (T,d)
   values: Float64Array; // (T,d)
@@ -17,14 +17,14 @@ export interface Answer {
 }
 
 /** The numbers of the scene's head, for one token's query. */
-export function headOf({ result: { trace }, config, layer, head }: Scene, token: number): Head {
+export function headOf({ result: { trace }, config, layer, head }: Scene, token: number): HeadNumbers {
   const values = Float64Array.from(trace.values(layer, head));
   const keys = Float64Array.from(trace.keys(layer, head));
   const scores = trace.scores(layer, head);
   const tokens = Math.sqrt(scores.length);
   const d = values.length / tokens;
   const query = Float64Array.from(trace.queries(layer, head).subarray(token * d, (token + 1) * d));
-  const made: Head = { query, keys, values, bias: new Float64Array(tokens) };
+  const made: HeadNumbers = { query, keys, values, bias: new Float64Array(tokens) };
   if (config.position === "relative") {
     const row = scores.subarray(token * tokens, (token + 1) * tokens);
     scoresOf(made).forEach((score, j) => (made.bias[j] = row[j]! - score));
@@ -36,21 +36,21 @@ export function headOf({ result: { trace }, config, layer, head }: Scene, token:
 export const LISTS = ["query", "keys", "values"] as const;
 export type List = (typeof LISTS)[number];
 
-export const isChanged = (own: Head, now: Head, list: List): boolean =>
+export const isChanged = (own: HeadNumbers, now: HeadNumbers, list: List): boolean =>
   now[list].some((number, i) => number !== own[list][i]);
 
-export const copyOf = ({ query, keys, values, bias }: Head): Head =>
+export const copyOf = ({ query, keys, values, bias }: HeadNumbers): HeadNumbers =>
   ({ query: query.slice(), keys: keys.slice(), values: values.slice(), bias });
 
 /** q·k, term by term. */
-export function products({ query, keys }: Head, token: number): Float64Array {
+export function products({ query, keys }: HeadNumbers, token: number): Float64Array {
   const d = query.length;
   return query.map((q, i) => q * keys[token * d + i]!);
 }
 
 export const sum = (numbers: Float64Array): number => numbers.reduce((all, number) => all + number, 0);
 
-function scoresOf(head: Head): Float64Array {
+function scoresOf(head: HeadNumbers): Float64Array {
   const root = Math.sqrt(head.query.length);
   return head.bias.map((bias, token) => sum(products(head, token)) / root + bias);
 }
@@ -74,7 +74,7 @@ export function outputOf(weights: ArrayLike<number>, values: ArrayLike<number>, 
   return output;
 }
 
-export function answerOf(head: Head): Answer {
+export function answerOf(head: HeadNumbers): Answer {
   const scores = scoresOf(head);
   const weights = softmax(scores);
   return { scores, weights, output: outputOf(weights, head.values) };

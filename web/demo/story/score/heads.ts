@@ -11,7 +11,7 @@ import { write } from "../../write.ts";
 
 const CELL = 14;
 
-export interface Shown {
+export interface HeadsView {
   scene: Scene;
   query: number; // the token's index
   answers: readonly Answer[]; // of each head
@@ -21,7 +21,7 @@ export interface Shown {
 }
 
 /** Returns the figure and what draws it. */
-export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(shown: Shown): void } {
+export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(shown: HeadsView): void } {
   const own = texts.score;
   const maps = h("div", { className: "head-maps" });
   const lead = h("p", { className: "lead" });
@@ -35,7 +35,7 @@ export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(
       h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),
       h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected))));
 
-  const draw = (shown: Shown) => {
+  const draw = (shown: HeadsView) => {
     const { scene, answers } = shown;
     const { config, result, layer, head, dark } = scene;
     const d = answers[0]!.output.length;
@@ -72,7 +72,7 @@ function mapButton(name: string, press: () => void): HTMLElement {
   return made;
 }
 
-function drawMap(root: HTMLElement, { scene, query, paper, scale }: Shown, { weights }: Answer, texts: Story["texts"]): void {
+function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, { weights }: Answer, texts: Story["texts"]): void {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];

@@ -10,7 +10,7 @@ import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import { rowOf } from "../vectors.ts";
 import { Followed } from "./followed.ts";
-import { type Answer, answerOf, type Head, outputOf, products, sum } from "./head.ts";
+import { type Answer, answerOf, type HeadNumbers, outputOf, products, sum } from "./head.ts";
 import { buildHeads } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { type Player, steps } from "./play.ts";
@@ -23,8 +23,8 @@ export interface Work {
   scene: Scene;
   query: number; // tokens
   key: number;
-  own: Head;
-  head: Head;
+  own: HeadNumbers;
+  head: HeadNumbers;
   heads: Answer[]; // of the model's own numbers
   paper: HTMLCanvasElement;
   changed: boolean;

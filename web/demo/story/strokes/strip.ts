@@ -19,7 +19,7 @@ const FOOT = 24; // room for the words below
 const LEAST_LABEL = 20; // a band must be this high, and as wide as LEAST_WIDTH, to hold its label
 const LEAST_WIDTH = 10;
 
-export interface Shown {
+export interface StripView {
   samples: readonly Sample[];
   labels: readonly string[];
   length: number;
@@ -30,7 +30,7 @@ export interface Shown {
   knowsDoubt: boolean; // whether the model says when it is sure
 }
 
-export function drawStrip(root: SVGSVGElement, texts: Texts["strokes"], shown: Shown): void {
+export function drawStrip(root: SVGSVGElement, texts: Texts["strokes"], shown: StripView): void {
   const { samples, length, begins, at, width, dark } = shown;
   const paper = css(tone(0, dark)), ink = css(tone(0.75, dark));
   const x = (way: number) => (length > 0 ? (way / length) * width : width);
@@ -53,7 +53,7 @@ export function drawStrip(root: SVGSVGElement, texts: Texts["strokes"], shown: S
 }
 
 /** One band a class, the first at the bottom, and its label wherever it is high enough. */
-function bands({ samples, labels }: Shown, x: (way: number) => number, paper: string): SVGElement[] {
+function bands({ samples, labels }: StripView, x: (way: number) => number, paper: string): SVGElement[] {
   const below = samples.map(() => 0);
   const shapes: SVGElement[] = [], texts: SVGElement[] = [];
   labels.forEach((label, k) => {

@@ -7,7 +7,7 @@ import { pack } from "../../pack.ts";
 import type { Texts } from "../../texts/en.ts";
 import { Bars } from "../bars.ts";
 import { h } from "../dom.ts";
-import { latest } from "../latest.ts";
+import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildExampleRows } from "./examples.ts";
 import { buildKeeper } from "./keeper.ts";
@@ -86,7 +86,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
     void loading.then((old) => old?.dispose());
     loading = taught ? attempt(Vit.load(taught)) : Promise.resolve(undefined);
   };
-  const read = latest(async (scene: Scene | undefined) => {
+  const read = coalesce(async (scene: Scene | undefined) => {
     const vit = await loading;
     if (vit && vit !== shown) {
       bars = new Bars(texts.reads, vit.config.labels);

@@ -24,8 +24,8 @@ const READ = {
     return sourceOf(shrinkGrey(await readIdx(files)));
   },
 };
-type Kind = keyof typeof READ;
-const KINDS = Object.keys(READ) as Kind[];
+type SourceKind = keyof typeof READ;
+const KINDS = Object.keys(READ) as SourceKind[];
 
 /**
  * The meter of the run that the buttons act on tells how far the files are read. `changed` is called when there
@@ -39,7 +39,7 @@ export function buildFrom({ learning: { live: words } }: Texts, meter: () => Pic
     says.textContent = next.names ? words.own(next.names.join(", "), whole(next.train), whole(next.test)) : "";
     changed();
   };
-  const read = async (kind: Kind, files: readonly File[]) => {
+  const read = async (kind: SourceKind, files: readonly File[]) => {
     const mine = ++asked, { say, prepared } = meter();
     say(words.loading);
     try {
@@ -61,7 +61,7 @@ export function buildFrom({ learning: { live: words } }: Texts, meter: () => Pic
     return h("label", { hidden: true, data: { kind } }, words.pick[kind], input);
   });
   const how = h("p", { hidden: true }, words.shrunk);
-  const choose = (chosen: Kind | "mnist") => {
+  const choose = (chosen: SourceKind | "mnist") => {
     for (const pick of picks) pick.hidden = pick.dataset.kind !== chosen;
     how.hidden = chosen === "mnist";
     if (chosen !== "mnist") return;

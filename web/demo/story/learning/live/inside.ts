@@ -21,7 +21,7 @@ export interface Reading {
 }
 
 /** A reading, and the choices of the visitor. */
-interface Shown extends Reading {
+interface InsideView extends Reading {
   scene: Scene;
   layer: number;
   head: number;
@@ -29,7 +29,7 @@ interface Shown extends Reading {
 
 interface Part {
   root: HTMLElement;
-  draw(shown: Shown): void;
+  draw(shown: InsideView): void;
 }
 
 /** CSS pixels of a picture's side, whatever the number of its cells. */
@@ -38,7 +38,7 @@ const SIDE = 196;
 /** The suffix makes the ids of another run its own. */
 export function buildInside(story: Story, suffix: string) {
   const root = h("div", { className: "live-inside" });
-  let parts: Part[] = [], shape = "", shown: Shown;
+  let parts: Part[] = [], shape = "", shown: InsideView;
   const draw = () => {
     for (const part of parts) part.draw(shown);
   };

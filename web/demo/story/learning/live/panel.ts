@@ -3,7 +3,7 @@ import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
 import { button, h, named } from "../../dom.ts";
 import { KINDS as POSITIONS } from "../../positions/kinds.ts";
-import { type Choices, HIGHEST_RATE, headsFor, type Kind, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
+import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 
 type Words = Texts["learning"]["live"];
 type Name = keyof Words["controls"];
@@ -36,7 +36,7 @@ export function buildPanel({ learning: { live: words }, positions }: Texts, chan
     set(value >= LOWEST_RATE && value <= HIGHEST_RATE ? { rate: value } : {}); // else the last one again
   });
   const boxes = Object.fromEntries(SWITCHES.map((name) => [name, box(name, (on) => set({ [name]: on }))]));
-  const presets = (Object.keys(PRESETS) as Kind[]).map((kind) =>
+  const presets = (Object.keys(PRESETS) as PresetName[]).map((kind) =>
     named(`live-${kind}`, button(words.kinds[kind], () => set(PRESETS[kind]), { data: { kind }, className: "plain" })));
 
   const show = () => {

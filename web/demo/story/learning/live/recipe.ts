@@ -2,13 +2,13 @@
 import type { Recipe } from "vitrine/train";
 import myvit from "../../../../../weights/myvit.recipe.json";
 import plain from "../../../../../weights/digits-plain.recipe.json";
-import type { Kind as Positions } from "../../positions/kinds.ts";
+import type { PositionKind as Positions } from "../../positions/kinds.ts";
 import type { Source } from "./own.ts";
 
-export type Kind = "myvit" | "ours";
+export type PresetName = "myvit" | "ours";
 
 export interface Choices {
-  kind: Kind;
+  kind: PresetName;
   width: number;
   depth: number;
   heads: number;
@@ -21,7 +21,7 @@ export interface Choices {
   epochs: number;
 }
 
-export const PRESETS: Readonly<Record<Kind, Choices>> = {
+export const PRESETS: Readonly<Record<PresetName, Choices>> = {
   myvit: { kind: "myvit", width: 8, depth: 2, heads: 2, patch: 4, position: "sincos1d", residual: true, rate: 0.005, augment: false, images: 10_000, epochs: 15 },
   ours: { kind: "ours", width: 32, depth: 3, heads: 4, patch: 7, position: "sincos2d", residual: true, rate: 0.004, augment: false, images: 10_000, epochs: 6 },
 };

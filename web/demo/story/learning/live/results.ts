@@ -8,7 +8,7 @@ import { Bars } from "../../bars.ts";
 import { h } from "../../dom.ts";
 import { saver } from "../../figure.ts";
 import { signedScale } from "../../grid.ts";
-import { latest } from "../../latest.ts";
+import { coalesce } from "../../coalesce.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { paintFilters } from "../filters.ts";
 import { buildConfusion, countAnswers, DIGITS } from "./confusion.ts";
@@ -38,7 +38,7 @@ export function buildResults(story: Story, suffix: string) {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => drawCurve(course, dark));
   };
-  const measure = latest(async ([weights, run]: [Weights, number]) => {
+  const measure = coalesce(async ([weights, run]: [Weights, number]) => {
     const counted = await story.attempt(countAnswers(weights, source));
     if (!counted || run !== runs) return;
     counts = counted;

@@ -3,7 +3,7 @@ import type { Epoch, Recipe, Step } from "vitrine/train";
 import { inWords } from "../../../remedy.ts";
 import type { Texts } from "../../../texts/en.ts";
 import { percentage, whole } from "../../../texts/words.ts";
-import { latest } from "../../latest.ts";
+import { coalesce } from "../../coalesce.ts";
 import type { Scene } from "../../scene.ts";
 import type { Meter } from "./meter.ts";
 import type { Choices } from "./recipe.ts";
@@ -73,7 +73,7 @@ export class Trial implements Listener {
   look(): void {
     this.#look(undefined);
   }
-  readonly #look = latest(async () => {
+  readonly #look = coalesce(async () => {
     const run = this.#run, weights = await run?.weights();
     if (weights && run === this.#run) await this.#results.look(weights, this.scene);
     this.#looked = performance.now();

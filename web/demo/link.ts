@@ -3,7 +3,7 @@ import type { VitConfig } from "vitrine";
 import { shapeOf } from "./pixels.ts";
 import type { MapKind, State, View } from "./state.ts";
 
-export interface Place {
+export interface LinkState {
   view?: Omit<View, "strength">;
   chapter?: string; // its id
   choices: [name: string, value: string][];
@@ -25,7 +25,7 @@ export function firstView(config: Readonly<VitConfig>): Omit<View, "strength"> {
 const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
 
 /** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
-export function writePlace({ view, model, wanted }: State): string {
+export function writeLink({ view, model, wanted }: State): string {
   const changed = model && written(view) !== written(firstView(model.config));
   const chapter = chapterShown();
   const choices = [...new Map([...wanted, ...usedChoices()])].map((one) => one.join("."));
@@ -49,7 +49,7 @@ export function valueOf(control: HTMLElement): string {
 }
 
 /** The reverse. What is not well-formed is left out. */
-export function readPlace(fragment: URLSearchParams): Place {
+export function readLink(fragment: URLSearchParams): LinkState {
   const [, map, layer, head, row, col] = VIEW.exec(fragment.get("view") ?? "") ?? [];
   const chapter = fragment.get("at") ?? undefined;
   const view = map && {
@@ -58,7 +58,7 @@ export function readPlace(fragment: URLSearchParams): Place {
     head: head === "mean" ? ("mean" as const) : Number(head),
     patch: [Number(row), Number(col)] as View["patch"],
   };
-  const choices = (fragment.get("set") ?? "").split("~", MOST_CHOICES).flatMap((text): Place["choices"] => {
+  const choices = (fragment.get("set") ?? "").split("~", MOST_CHOICES).flatMap((text): LinkState["choices"] => {
     const [, name, value] = CHOICE.exec(text) ?? [];
     return name && value ? [[name, value]] : [];
   });

@@ -1,5 +1,5 @@
 /** Does jobs one at a time. Of those that come meanwhile only the last is done. */
-export function latest<Job>(work: (job: Job) => Promise<void>): (job: Job) => void {
+export function coalesce<Job>(work: (job: Job) => Promise<void>): (job: Job) => void {
   let waiting: { job: Job } | undefined;
   let busy = false;
   const go = async () => {

@@ -15,7 +15,7 @@ export interface Page {
 }
 
 /** Returns what the page calls whenever it has drawn itself. */
-export function nearStory(root: HTMLElement, page: Page): () => void {
+export function loadStoryLazily(root: HTMLElement, page: Page): () => void {
   let near = false, asked = false;
   let draw = () => {};
   const load = async () => {
