@@ -235,7 +235,7 @@ function replacements(replace: readonly Replacement[], shape: Shape): Replaced[]
 }
 
 /** @internal The parts that the options `ablate` and `replace` name. */
-export function leftOut(options: ClassifyOptions, shape: Shape): Without | undefined {
+export function ablationMasks(options: ClassifyOptions, shape: Shape): Without | undefined {
   if (options.ablate === undefined && options.replace === undefined) return undefined;
   const { ablate = {}, replace = [] } = options;
   const { depth, heads } = shape;

@@ -90,12 +90,12 @@ export function takeOptions<Options extends object>(
 
 /**
  * Runs a call of the public API. It throws a VitError, or an error of the caller's own, which
- * `isTheirs` recognises: the signal's reason, for example.
+ * `isCallerError` recognises: the signal's reason, for example.
  * @internal
  */
 export async function guarded<Value>(
   call: string,
-  isTheirs: (error: unknown) => boolean,
+  isCallerError: (error: unknown) => boolean,
   work: () => Promise<Value>,
 ): Promise<Value> {
   const asked = new Error();
@@ -103,7 +103,7 @@ export async function guarded<Value>(
     return await work();
   } catch (cause) {
     if (cause instanceof VitError) throw withFrames(cause, asked);
-    if (isTheirs(cause)) throw cause;
+    if (isCallerError(cause)) throw cause;
     throw new VitError(
       "bad_argument",
       `${call}: expected arguments that can be read and copied, got one that cannot (${reason(cause)}); ${RAW}`,

@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
   askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
-  type Embedding, type EmbedOptions, judge, keptLayers, leftOut, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  type Embedding, type EmbedOptions, judge, keptLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
@@ -93,8 +93,8 @@ export class Vit {
   static async load(source: Source | Folder | WeightsSource, options: LoadOptions = {}): Promise<Vit> {
     const own = takeOptions("load", options, LOAD_OPTIONS);
     const thrown: unknown[] = []; // by onProgress
-    const isTheirs = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
-    return guarded("load", isTheirs, () => Vit.#load(source, own, thrown));
+    const isCallerError = (error: unknown) => thrown.includes(error) || isReasonOf(own.signal)(error);
+    return guarded("load", isCallerError, () => Vit.#load(source, own, thrown));
   }
 
   static async #load(
@@ -206,7 +206,7 @@ export class Vit {
     const relevance = askedClasses(options.relevance, this.config);
     const kept = keptLayers(options.attention ?? relevance !== undefined, depth);
     const { shape } = this.#model;
-    const without = leftOut(options, shape);
+    const without = ablationMasks(options, shape);
     const wants: Wants = {
       attention: kept,
       tokens: false,

@@ -55,7 +55,7 @@ struct calibration {
 };
 
 /* The probability that answer i has at a temperature. */
-static float told_at(bool *right, const struct answers *a, size_t i, double temperature) {
+static float probability_at(bool *right, const struct answers *a, size_t i, double temperature) {
     const float *logits = a->logits + i * a->classes;
     float *row = a->p + a->count; /* (K) */
     size_t told = largest_logit(logits, a->classes);
@@ -69,7 +69,7 @@ static double error_at(const struct answers *a, size_t first, size_t count, doub
     struct reliability reliability = {0};
     for (size_t i = first; i < first + count; i++) {
         bool right;
-        float p = told_at(&right, a, i, temperature);
+        float p = probability_at(&right, a, i, temperature);
         reliability_add(&reliability, p, right);
     }
     return calibration_error(&reliability);
@@ -80,7 +80,7 @@ static size_t right_ones(const struct answers *a, double temperature) {
     size_t count = 0;
     for (size_t i = 0; i < a->whole; i++) {
         bool right;
-        float p = told_at(&right, a, i, temperature);
+        float p = probability_at(&right, a, i, temperature);
         if (right) a->p[count++] = p;
     }
     return count;
@@ -89,7 +89,7 @@ static size_t right_ones(const struct answers *a, double temperature) {
 static void count_below(struct calibration *c, const struct answers *a) {
     c->right = c->right_below = c->wrong = c->wrong_below = 0;
     for (size_t i = 0; i < a->whole; i++) {
-        bool right, below = told_at(&right, a, i, c->temperature) < (float)c->threshold;
+        bool right, below = probability_at(&right, a, i, c->temperature) < (float)c->threshold;
         c->right += right, c->wrong += !right;
         c->right_below += right && below, c->wrong_below += !right && below;
     }
