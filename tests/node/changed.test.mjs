@@ -26,7 +26,7 @@ test("the stages of the table are those of npm test", () => {
 test("the row with the longest name counts, and several files add up", () => {
   assert.deepEqual(stagesOf([]), new Set());
   assert.deepEqual(stagesOf(["web/cli/main.ts"]), new Set(["lint", "node", "package"]));
-  assert.deepEqual(stagesOf(["tests/fuzz/corpus/run/a1", "tests/debug/ill.mjs"]), new Set(["lint", "fuzz", "mutants", "debug"]));
+  assert.deepEqual(stagesOf(["tests/fuzz/corpus/run/a1", "tests/debug/debug.test.mjs"]), new Set(["lint", "fuzz", "mutants", "debug"]));
   assert.ok(stagesOf(["CMakeLists.txt"]).has("native"));
   assert.ok(!stagesOf(["web/client.ts"]).has("native"), "web/client.ts does not lie in web/cli");
 });

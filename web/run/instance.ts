@@ -1,9 +1,5 @@
 /** An instance of the module, with its functions and its memory. */
 import { VitError } from "../errors.js";
-import { traced } from "./lines.js";
-
-/** Whether this is the build of npm start -- --debug. */
-declare const DEBUG: boolean;
 
 /** The functions that both kinds of modules have. */
 const HEAP_EXPORTS = [
@@ -107,8 +103,7 @@ export async function instantiate<Kind extends HeapExports = Exports>(
   const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module", CROWDED) : trap(cause);
   });
-  const own = DEBUG ? traced(instance.exports, module) : instance.exports;
-  return { ...own, ...(memory && { memory }) } as unknown as Kind;
+  return { ...instance.exports, ...(memory && { memory }) } as unknown as Kind;
 }
 
 /** Refuses a module that is not one of ours, with a clearer message than the engine gives. */

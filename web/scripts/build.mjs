@@ -5,13 +5,12 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { testDigits, trainingDigits } from "./data.mjs";
-import { addLines, pageWithMaps } from "./debug.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
 const variants = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const tsc = "node_modules/typescript/bin/tsc";
-/** The kinds of builds. In a debug build a trap names C's functions and lines. */
+/** The kinds of builds. A debug build has DWARF, and source maps for C and TypeScript. */
 export const release = { preset: "wasm", dist: "dist", page: "build/page", debug: false };
 export const debug = { preset: "debug", dist: "build/debug/dist", page: "build/debug/page", debug: true };
 /** The modules: those that run models, and those that train them. Each has a CMake target for each variant. */
@@ -21,7 +20,6 @@ const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => pr
   .flatMap(([prefix, target]) => variants.filter((variant) => variant !== "scalar" || !debug)
     .map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
 const linked = (file, { preset }) => `build/${preset}/${file}`;
-const placed = ({ file }, kind) => (kind.debug ? `build/debug/lines/${file}` : linked(file, kind));
 const probe = { target: "vit_probe", file: "probe.wasm" };
 
 /** A preset's build folder, as in CMakePresets.json. */
@@ -69,14 +67,10 @@ export async function wasm(kind = release) {
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
   const files = wasmFiles(kind);
   await step(`wasm modules in build/${kind.preset}`, {
-    inputs: ["src", "CMakeLists.txt", "CMakePresets.json", ...(kind.debug ? ["web/scripts/debug.mjs"] : [])],
+    inputs: ["src", "CMakeLists.txt", "CMakePresets.json"],
     key: `${folder} ${version}`,
-    outputs: [linked(probe.file, kind), ...files.map((module) => placed(module, kind))],
-  }, async () => {
-    await cmake(kind.preset, { targets: [probe, ...files].map(({ target }) => target), env });
-    if (!kind.debug) return;
-    for (const module of files) await addLines(linked(module.file, kind), placed(module, kind), folder);
-  });
+    outputs: [probe, ...files].map(({ file }) => linked(file, kind)),
+  }, () => cmake(kind.preset, { targets: [probe, ...files].map(({ target }) => target), env }));
   return env;
 }
 
@@ -95,8 +89,7 @@ export async function dist(kind = release) {
       ...sources.map((name) => `web/${name}`),
       "web/cli",
       "web/demo/heat.ts",
-      ...wasmFiles(kind).map((module) => placed(module, kind)),
-      linked(probe.file, kind),
+      ...[probe, ...wasmFiles(kind)].map(({ file }) => linked(file, kind)),
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
@@ -109,8 +102,18 @@ export async function dist(kind = release) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
     await Promise.all([bundles(kind), kind.debug || types()]);
-    for (const module of wasmFiles(kind)) copyFileSync(join(root, placed(module, kind)), join(folder, module.file));
+    for (const { file } of wasmFiles(kind)) {
+      copyFileSync(join(root, linked(file, kind)), join(folder, file));
+      if (kind.debug) writeFileSync(join(folder, `${file}.map`), mapWithSources(linked(file, kind)));
+    }
   });
+}
+
+/** A module's source map with the text of its C files, because no server has them. */
+function mapWithSources(file) {
+  const map = JSON.parse(readFileSync(join(root, `${file}.map`), "utf8"));
+  const textOf = (path) => (existsSync(path) ? readFileSync(path, "utf8") : null); // the C library's are not here
+  return JSON.stringify({ ...map, sourcesContent: map.sources.map((source) => textOf(join(root, dirname(file), source))) });
 }
 
 async function bundles(kind) {
@@ -180,7 +183,6 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: {
       define: {
-        DEBUG: String(kind.debug),
         PROBE_WASM: JSON.stringify(readFileSync(join(root, linked(probe.file, kind)), "base64")),
       },
     },
@@ -221,8 +223,27 @@ export async function page(kind = release) {
     const rolldownOptions = { checks: { pluginTimings: false } };
     const config = { ...pageConfig, logLevel: "warn", build: { rolldownOptions } };
     await Promise.all([...checked, build(kind.debug ? pageWithMaps(config, kind) : config)]);
+    if (!kind.debug) return;
+    for (const { file } of wasmFiles(kind)) // where the modules name them
+      copyFileSync(join(root, kind.dist, `${file}.map`), join(root, kind.page, "assets", `${file}.map`));
   });
 }
+
+/** Hands Rolldown's maps of the package on to the page. */
+const maps = {
+  name: "maps",
+  load: (id) =>
+    existsSync(`${id}.map`) ? { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") } : null,
+};
+
+/** Vite's config for a readable page with maps to TypeScript, over the debug build's package. */
+const pageWithMaps = (config, { dist, page }) => ({
+  ...config,
+  plugins: [maps],
+  worker: { plugins: () => [maps] },
+  resolve: { alias: { vitrine: join(root, dist, "vit.js") } },
+  build: { ...config.build, outDir: join(root, page), sourcemap: true, minify: false },
+});
 
 export const pageFolder = join(root, release.page);
 

@@ -12,8 +12,8 @@ builds the wasm modules, the package and the page, serves the page and prints it
 address. What is up to date is not done again.
 
   --port N   serve at this port (default: 5173, or the next that is free)
-  --debug    a build with DWARF and source maps: where the wasm module traps, the error
-             (the page's status line, the console) names C's functions and lines
+  --debug    a build with DWARF and source maps: the browser's developer tools show C
+             and TypeScript, and a trap's stack names C's functions
   --help     this text`;
 
 /** Serves a built page at `port`, or without one at the first free port from 5173 on. */

@@ -90,7 +90,7 @@ const stages = {
     await buildPage();
     return nodeTests(["tests/browser/api.test.mjs", ...testsIn("tests/engines")], { VITRINE_BROWSER: "webkit", WEBKIT: webkit });
   }],
-  debug: ["debug build: traps by C's lines", 35, async () => {
+  debug: ["debug build: C and TypeScript in the developer tools", 30, async () => {
     await build.packages();
     for (const step of [build.wasm, build.dist, build.page]) await step(build.debug);
     return nodeTests(testsIn("tests/debug"), { CHROMIUM: (await setup.chromium()) ?? "" });
