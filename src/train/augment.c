@@ -138,7 +138,7 @@ static float clamp(float x, float highest) {
 }
 
 /* Samples bilinearly at any (x,y). Paper surrounds the image. */
-static float sample(const float *padded, const struct augmenter *a, float x, float y) {
+static float bilinear(const float *padded, const struct augmenter *a, float x, float y) {
     size_t stride = a->columns + 3;
     x = clamp(x, (float)(a->columns + 1));
     y = clamp(y, (float)(a->rows + 1));
@@ -199,8 +199,8 @@ void augmenter_apply(float *image, float *scratch, const struct augmenter *a, co
         float from_y = map.origin[1] + map.matrix[1][1] * (float)y;
         for (size_t x = 0; x < a->columns; x++)
             image[y * a->columns + x] =
-                sample(padded, a, from_x + map.matrix[0][0] * (float)x + shift_x[x],
-                       from_y + map.matrix[1][0] * (float)x + shift_y[x]);
+                bilinear(padded, a, from_x + map.matrix[0][0] * (float)x + shift_x[x],
+                         from_y + map.matrix[1][0] * (float)x + shift_y[x]);
     }
     if (a->how.erase) erase(image, a, &rng);
 }

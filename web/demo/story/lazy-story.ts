@@ -1,18 +1,6 @@
 /** Loads the story's code when the story comes near the screen, after the first prediction. */
-import type { PadEvents } from "../pad.ts";
-import type { State } from "../state.ts";
 import { showMissing } from "../status.ts";
-import type { Stroke } from "../ink.ts";
-
-/** What the page lends the story. */
-export interface Page {
-  state: State;
-  hand: PadEvents;
-  redraw(): void;
-  draw(strokes: Stroke[], unfinished?: boolean): void;
-  wipe(): void;
-  say(text: string): void;
-}
+import type { Page } from "./scene.ts";
 
 /** Returns what the page calls whenever it has drawn itself. */
 export function loadStoryLazily(root: HTMLElement, page: Page): () => void {

@@ -9,9 +9,8 @@ import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
 import { keepChoices } from "./choices.ts";
 import { h } from "./dom.ts";
-import type { Page } from "./lazy-story.ts";
 import { buildRail } from "./rail.ts";
-import type { Chapter, Selection, Scene, Story, Traced } from "./scene.ts";
+import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 
 /** The chapters whose code is written, in the order of the page. */
 const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {

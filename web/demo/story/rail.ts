@@ -5,8 +5,7 @@ import { drawPad, listen } from "../pad.ts";
 import { verdictOf } from "../verdict.ts";
 import { write } from "../write.ts";
 import { button, h } from "./dom.ts";
-import type { Page } from "./lazy-story.ts";
-import type { Story } from "./scene.ts";
+import type { Page, Story } from "./scene.ts";
 
 /** Returns what draws it. */
 export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page, story: Story): () => void {

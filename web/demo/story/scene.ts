@@ -1,7 +1,9 @@
 /** What the chapters of the story show, and what they may do. */
 import type { Attention, Classification, ClassifyOptions, Trace, Vit, VitConfig } from "vitrine";
 import type { Stroke } from "../ink.ts";
+import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
+import type { State } from "../state.ts";
 import type { Texts } from "../texts/en.ts";
 
 /** The selected patch, layer and head hold for the whole page. All count from 0. */
@@ -25,6 +27,16 @@ export interface Scene extends Selection {
   result: Traced;
   token: number; // of the chosen patch, the prefix counted
   dark: boolean;
+}
+
+/** What the page lends the story. */
+export interface Page {
+  state: State;
+  hand: PadEvents;
+  redraw(): void;
+  draw(strokes: Stroke[], unfinished?: boolean): void;
+  wipe(): void;
+  say(text: string): void;
 }
 
 /** Gives every chapter the same tools. */

@@ -1,11 +1,11 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
 import { chips, named } from "./dom.ts";
 import type { Chapter, Scene } from "./scene.ts";
-import { answerOf, copyOf, headOf, isChanged, type List, LISTS } from "./score/head.ts";
+import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";
 import { isStill, Player } from "./score/play.ts";
 import { Rest } from "./score/rest.ts";
-import { buildView, type Work } from "./score/view.ts";
+import { buildView } from "./score/view.ts";
 import { paperOf } from "./tokens.ts";
 
 export const chapter: Chapter = (root, story) => {

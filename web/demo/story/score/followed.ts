@@ -5,8 +5,7 @@ import { h } from "../dom.ts";
 import { coalesce } from "../coalesce.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
-import { copyOf, type HeadNumbers, isChanged } from "./head.ts";
-import type { Work } from "./view.ts";
+import { copyOf, type HeadNumbers, isChanged, type Work } from "./head.ts";
 import { write } from "../../write.ts";
 
 export class Followed {

@@ -16,6 +16,18 @@ export interface Answer {
   output: Float64Array; // (d)
 }
 
+/** What is shown: a head's numbers, which the visitor may have changed. */
+export interface Work {
+  scene: Scene;
+  query: number; // tokens
+  key: number;
+  own: HeadNumbers;
+  head: HeadNumbers;
+  heads: Answer[]; // of the model's own numbers
+  paper: HTMLCanvasElement;
+  changed: boolean;
+}
+
 /** The numbers of the scene's head, for one token's query. */
 export function headOf({ result: { trace }, config, layer, head }: Scene, token: number): HeadNumbers {
   const values = Float64Array.from(trace.values(layer, head));

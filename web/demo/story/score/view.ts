@@ -10,25 +10,13 @@ import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import { rowOf } from "../vectors.ts";
 import { Followed } from "./followed.ts";
-import { type Answer, answerOf, type HeadNumbers, outputOf, products, sum } from "./head.ts";
+import { type Answer, answerOf, outputOf, products, sum, type Work } from "./head.ts";
 import { buildHeads } from "./heads.ts";
 import type { Stacks } from "./numbers.ts";
 import { type Player, steps } from "./play.ts";
 import { Strip } from "./strip.ts";
 import { buildTable, marksOf } from "./words.ts";
 import { write } from "../../write.ts";
-
-/** What is shown: a head's numbers, which the visitor may have changed. */
-export interface Work {
-  scene: Scene;
-  query: number; // tokens
-  key: number;
-  own: HeadNumbers;
-  head: HeadNumbers;
-  heads: Answer[]; // of the model's own numbers
-  paper: HTMLCanvasElement;
-  changed: boolean;
-}
 
 interface Tools {
   pair: Stacks;
