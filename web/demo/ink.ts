@@ -33,8 +33,10 @@ export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): v
   segment(last, stroke.length === 1 ? { ...last, x: last.x + 0.01 } : last);
 }
 
-function middle(a: Point, b: Point): Point {
-  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, width: (a.width + b.width) / 2 };
+/** A point of the line from `a` to `b`: its middle, unless `t` says how far it is. */
+export function middle(a: Point, b: Point, t = 1 / 2): Point {
+  const between = (from: number, to: number) => from + (to - from) * t;
+  return { x: between(a.x, b.x), y: between(a.y, b.y), width: between(a.width, b.width) };
 }
 
 /** The canvases' widths, as the browser laid them out last. Reading `clientWidth` while a frame is drawn would lay out the page again. */

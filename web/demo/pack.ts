@@ -7,20 +7,20 @@ import { GRAIN, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
 
 const FORM = 1;
 const CHECK = 4; // bytes
-/** The most characters of text. It limits what the page stores and what it reads from an address. */
+/** The most characters of text, unless the caller allows more. It limits what an address makes the page read. */
 const MOST = 16_000;
 
-/** The drawing as text; undefined where it is too large. */
-export function pack(strokes: Stroke[]): string | undefined {
+/** The drawing as text; undefined where it has more than `most` characters. */
+export function pack(strokes: Stroke[], most = MOST): string | undefined {
   const bytes = [FORM];
   for (const stroke of strokes) packStroke(bytes, stroke);
   const text = toText([...bytes, ...checkOf(bytes)]);
-  return text.length > MOST ? undefined : text;
+  return text.length > most ? undefined : text;
 }
 
 /** The drawing of a text; undefined where the text is damaged or no drawing. */
-export function unpack(text: string): Stroke[] | undefined {
-  if (text.length > MOST || !/^[\w-]+$/.test(text)) return undefined;
+export function unpack(text: string, most = MOST): Stroke[] | undefined {
+  if (text.length > most || !/^[\w-]+$/.test(text)) return undefined;
   const all = toBytes(text);
   if (!all || all.length < 1 + CHECK) return undefined;
   const bytes = all.slice(0, -CHECK);

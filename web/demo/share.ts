@@ -9,13 +9,16 @@ const MARK = "#d=";
 
 /** Some programs cut longer addresses. */
 const MOST_PACKED = 2000;
-/** How far, in pad units, a point may lie from a thinned line: at most a fifth of the pen. */
-const THINNING = [0.25, 0.5, 1, 2];
+/** How far, in pad units, the ink may move: at most a fifth of the pen. */
+const THINNING = [0, 0.25, 0.5, 1, 2];
 
 /** A drawing as text for an address, thinned no more than it must be. Undefined where it is too large. */
 function packForLink(strokes: Stroke[]): string | undefined {
-  const drawings = [strokes, ...THINNING.map((distance) => strokes.map((stroke) => thinned(stroke, distance)))];
-  return drawings.map(pack).find((packed) => packed !== undefined && packed.length <= MOST_PACKED);
+  for (const distance of THINNING) {
+    const packed = pack(distance > 0 ? strokes.map((stroke) => thinned(stroke, distance)) : strokes);
+    if (packed !== undefined && packed.length <= MOST_PACKED) return packed;
+  }
+  return undefined;
 }
 
 /**
@@ -57,6 +60,8 @@ export async function share(strokes: Stroke[], place: string): Promise<string> {
 
 // Storage may be forbidden or full; the drawing then lasts as long as the page.
 const KEY = "vitrine-drawing";
+/** Room for thousands of strokes in a storage of millions of characters. */
+const MOST_KEPT = 1_000_000;
 
 /**
  * Keeps the drawing in the tab when the page is left. Call what it returns after each stroke too: the
@@ -65,7 +70,7 @@ const KEY = "vitrine-drawing";
 export function keepOverReload(drawing: () => Stroke[]): () => void {
   const keep = () => {
     const strokes = drawing();
-    const packed = strokes.length > 0 && pack(strokes);
+    const packed = strokes.length > 0 && pack(strokes, MOST_KEPT);
     try {
       if (packed) sessionStorage.setItem(KEY, packed);
       else sessionStorage.removeItem(KEY);
@@ -80,7 +85,7 @@ export function keepOverReload(drawing: () => Stroke[]): () => void {
 
 export function kept(): Stroke[] | undefined {
   try {
-    return unpack(sessionStorage.getItem(KEY) ?? "");
+    return unpack(sessionStorage.getItem(KEY) ?? "", MOST_KEPT);
   } catch {
     return undefined;
   }
