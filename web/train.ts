@@ -11,7 +11,7 @@ import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
-import { withKeys } from "./base/safetensors.js";
+import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./run/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
 import { type Backend, closed } from "./train/engine.js";

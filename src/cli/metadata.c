@@ -38,17 +38,10 @@ static char *with_number(const char *text, const struct config_number *number) {
 
 /* → the text as a JSON string, with quotes. */
 static char *quoted(const char *text) {
-    char *out = malloc(6 * strlen(text) + 3), *at = out;
+    char *out = malloc(JSON_ESCAPED * strlen(text) + 3), *at = out;
     if (!out) return NULL;
     *at++ = '"';
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20) {
-            at += sprintf(at, "\\u%04x", (unsigned)*text);
-            continue;
-        }
-        if (*text == '"' || *text == '\\') *at++ = '\\';
-        *at++ = *text;
-    }
+    for (; *text; text++) at += json_escape(at, *text);
     strcpy(at, "\"");
     return out;
 }

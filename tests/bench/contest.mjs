@@ -3,7 +3,7 @@ import { cosine, largestDifference, median } from "./figures.mjs";
 import { heapOf } from "./heap.mjs";
 import { limit } from "./limit.mjs";
 import { drawings, flops, isSmall, quantized, weightBytes } from "./models.mjs";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { ortSides, oursSide, tfjsSides } from "./sides.mjs";
 import { missing } from "./tfjs.mjs";
 

@@ -11,7 +11,7 @@ import { contest } from "./contest.mjs";
 import { heapOf } from "./heap.mjs";
 import { randomModel, shapes } from "./models.mjs";
 import { named, tables } from "./report.mjs";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { onnxFiles, scripts, startUp } from "./start-up.mjs";
 
 ort.env.wasm.numThreads = 1;

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 import { modelOf } from "./models.mjs";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { typeOf } from "../../web/scripts/serve.mjs";
 import { openServer } from "../node/server.mjs";
 import { onnxFiles, scripts, startUp } from "./start-up.mjs";
@@ -15,7 +15,7 @@ import { bundleGradients } from "./tfjs-gradients.mjs";
 const root = new URL("../../", import.meta.url);
 const packages = "onnxruntime-web|protobufjs|@tensorflow/tfjs-core|@tensorflow/tfjs-backend-wasm|@jax-js/jax";
 /** The files that pages may ask for. */
-export const served = new RegExp(`^/(dist|tests/bench|web/demo/explain|node_modules/(${packages})/dist)/[\\w.-]+$`);
+export const served = new RegExp(`^/(dist|tests/bench|web/base|node_modules/(${packages})/dist)/[\\w.-]+$`);
 const args = [
   "--disable-gpu",
   "--disable-background-networking",

@@ -14,5 +14,5 @@ test("Chromium's page may ask for every module that its bench imports", () => {
     for (const [, one, other] of readFileSync(new URL(`.${path}`, root), "utf8").matchAll(IMPORTS))
       seen.add(new URL(one ?? other, new URL(path, "http://page")).pathname);
   }
-  assert.ok(seen.has("/tests/bench/models.mjs") && seen.has("/tests/bench/training-sides.mjs") && seen.has("/web/demo/explain/safetensors.mjs"), [...seen].join(" "));
+  assert.ok(seen.has("/tests/bench/models.mjs") && seen.has("/tests/bench/training-sides.mjs") && seen.has("/web/base/safetensors.mjs"), [...seen].join(" "));
 });

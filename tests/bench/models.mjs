@@ -1,5 +1,5 @@
 // Models to time, from a file or with random weights of a typical shape, and images for them.
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 
 const shared = {
   norm: "pre",

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { largestDifference, median } from "./figures.mjs";
 import { configOf, flops, modelOf, quantized, randomModel, shapes, titleOf, withPositions } from "./models.mjs";
 import { transpose } from "./onnx-graph.mjs";
-import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 
 const small = { ...shapes.digits, depth: 1, width: 12, heads: 2, mlp_width: 9 };
 

@@ -5,7 +5,7 @@ import * as ort from "onnxruntime-web/wasm";
 import { cosine, largestDifference } from "./figures.mjs";
 import { drawings, quantized, randomModel, shapes } from "./models.mjs";
 import { forms, toOnnx } from "./onnx.mjs";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 
 ort.env.wasm.numThreads = 1;
 

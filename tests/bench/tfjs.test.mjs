@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { largestDifference } from "./figures.mjs";
 import { withPositions } from "./models.mjs";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { forms, tfjsVit } from "./tfjs.mjs";
 
 const golden = (name) =>

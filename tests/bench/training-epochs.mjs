@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { limit } from "./limit.mjs";
 import { forPeers, patchRows } from "./training-model.mjs";
 import { oursSide } from "./training-sides.mjs";

@@ -1,6 +1,6 @@
 // The sides of a contest in training: ours, tfjs and jax-js. A side's `run` takes one step on the
 // whole batch and resolves to its loss before the step.
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { decays, forPeers, loss, patchRows } from "./training-model.mjs";
 
 /** Ours. `start` is the model before the first step. An epoch is one step, because the data is one

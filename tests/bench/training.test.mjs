@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Trainer } from "../../dist/train.js";
 import { Vit } from "../../dist/vit.js";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { flops } from "./models.mjs";
 import { named } from "./report.mjs";
 import { registerGradients } from "./tfjs-gradients.mjs";

@@ -1,6 +1,7 @@
 // A small checkpoint in the form of transformers, and a photo.
 import { readFileSync } from "node:fs";
 import sharp from "sharp";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 
 export const family = (name) => readFileSync(new URL(`../golden/families/${name}.safetensors`, import.meta.url));
 /** The files that transformers writes beside tests/golden/families' `vit`. */
@@ -59,19 +60,9 @@ export function made({ heads, ...sizes }, value = (name, index) => Math.sin(inde
   const config = {
     image_size: [side, side], patch_size: [patch, patch], channels: 3, width, depth, heads, mlp_width: width, classes,
   };
-  return safetensors(shapes, value, heads && { vitrine: JSON.stringify(config) });
-}
-
-function safetensors(shapes, value, metadata = {}) {
-  const header = { __metadata__: metadata };
-  const values = [];
-  for (const [name, shape] of Object.entries(shapes)) {
-    const count = shape.reduce((product, size) => product * size, 1);
-    header[name] = { dtype: "F32", shape, data_offsets: [4 * values.length, 4 * (values.length + count)] };
-    for (let index = 0; index < count; index++) values.push(value(name, index));
-  }
-  const text = Buffer.from(JSON.stringify(header));
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([size, text, new Uint8Array(Float32Array.from(values).buffer)]);
+  const tensors = Object.entries(shapes).map(([name, shape]) => {
+    const length = shape.reduce((product, size) => product * size, 1);
+    return [name, { shape, data: Float32Array.from({ length }, (_, index) => value(name, index)) }];
+  });
+  return Buffer.from(writeSafetensors({ config: heads && config, tensors }).buffer);
 }

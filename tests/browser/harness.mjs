@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach } from "node:test";
+import { withKeys } from "../../web/base/safetensors.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { launch, skip } from "./browsers.mjs";
 import { openHost } from "./host.mjs";
@@ -239,14 +240,7 @@ export function gate() {
 /** The bytes of a shipped model with changes in its config. */
 export async function modelWith(name, more) {
   const bytes = await readFile(new URL(`../../weights/${name}.safetensors`, import.meta.url));
-  const end = 8 + Number(bytes.readBigUInt64LE(0));
-  const header = JSON.parse(bytes.toString("utf8", 8, end));
-  const config = { ...JSON.parse(header.__metadata__.vitrine), ...more };
-  header.__metadata__.vitrine = JSON.stringify(config);
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([length, text, bytes.subarray(end)]);
+  return Buffer.from(withKeys(bytes, more).buffer);
 }
 
 /** The values of #prediction for programs. */

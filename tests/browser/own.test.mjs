@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import sharp from "sharp";
 import { Vit } from "../../dist/vit.js";
+import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
@@ -356,10 +357,8 @@ const finelyCut = made({ width: 32, depth: 5, classes: 2, patch: 4, side: 128, h
 
 /** The file with its tensors named like those of a convolutional network. */
 function otherModel(bytes) {
-  const end = 8 + Number(bytes.readBigUInt64LE(0));
+  const { header, data } = splitFile(bytes);
   let count = 0;
-  const header = bytes.toString("utf8", 8, end).replaceAll(/"vit\.[^"]*"/g, () => `"conv${count++}.weight"`);
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(header.length));
-  return Buffer.concat([size, Buffer.from(header), bytes.subarray(end)]);
+  const other = JSON.parse(JSON.stringify(header).replaceAll(/"vit\.[^"]*"/g, () => `"conv${count++}.weight"`));
+  return Buffer.from(joinFile(other, data).buffer);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { openBrowser, saved } from "./harness.mjs";
 import { choose, inPhase, needsMnist, press, visitLive } from "./live.mjs";
 import { drawingOn } from "./story.mjs";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { DIGITS, ink, openBrowser, picture, settled, skip, toChapter } from "./harness.mjs";
 import { chooseModel, weightsOf } from "./story.mjs";
 

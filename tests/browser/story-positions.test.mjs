@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { DIGITS, ink, openBrowser, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn, packed, scrambledBy } from "./story.mjs";
 

@@ -1,7 +1,7 @@
 // One score by hand: what the chapter shows is what the model computes, and numbers can be changed.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, ink, openBrowser, picture, settled, skip } from "./harness.mjs";
 import { chooseModel, drawingOn, insideOf, lend, lendWeights, openChapter, packed, weightsOf } from "./story.mjs";

@@ -1,7 +1,7 @@
 // The chapter "Teach it your own signs": what is taught is read, and the file says the same in Node.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { Vit } from "../../dist/vit.js";
 import { DIGITS, ink, openBrowser, saved, settled, skip, toChapter } from "./harness.mjs";
 import { drawingOn, heart, star } from "./story.mjs";

@@ -57,14 +57,11 @@ static inline void add_int8(struct built *b, const char *name, size_t rows, size
 
 /* Makes the file and frees b. */
 static inline struct file built_file(struct built *b) {
-    size_t length = strlen(b->header) + 1;
-    struct file f = new_file(8 + length + 4 * b->floats + b->int8s);
-    for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)length >> 8 * i);
     b->header[0] = '{'; /* in place of the first comma */
-    memcpy(f.bytes + 8, b->header, length - 1);
-    f.bytes[8 + length - 1] = '}';
-    memcpy(f.bytes + 8 + length, b->data, 4 * b->floats);
-    memcpy(f.bytes + 8 + length + 4 * b->floats, b->int8, b->int8s);
+    put(b->header, "}");
+    struct file f = header_file(b->header, 4 * b->floats + b->int8s);
+    memcpy(f.bytes + f.size - b->int8s - 4 * b->floats, b->data, 4 * b->floats);
+    memcpy(f.bytes + f.size - b->int8s, b->int8, b->int8s);
     free(b);
     return f;
 }

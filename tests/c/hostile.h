@@ -60,29 +60,46 @@ __attribute__((format(printf, 2, 3))) static inline void put(char *out, const ch
     va_end(arguments);
 }
 
-/* Writes the header's text without tensor number `missing`. Returns the size of the data. */
-static inline size_t write_header(char *out, const char *config, size_t missing) {
-    size_t at = 0;
+/* Begins a header's text with the config. */
+static inline void begin_header(char *out, const char *config) {
     strcpy(out, "{\"__metadata__\":{\"format\":\"pt\",\"vitrine\":\"");
     for (const char *p = config; *p; p++) put(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
     put(out, "\"}");
-    for (size_t i = 0; i < TENSORS_COUNT; i++) {
-        if (i == missing) continue;
-        put(out, ",\"%s\":{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
-            TENSORS[i].name, TENSORS[i].shape, at, at + 4 * TENSORS[i].count);
-        at += 4 * TENSORS[i].count;
-    }
+}
+
+/* Appends a tensor's entry. Returns where its data end. */
+static inline size_t put_tensor(char *out, const char *name, const char *type, const char *shape,
+                                size_t begin, size_t bytes) {
+    put(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}", name, type,
+        shape, begin, begin + bytes);
+    return begin + bytes;
+}
+
+/* Writes the header's text without tensor number `missing`. Returns the size of the data. */
+static inline size_t write_header(char *out, const char *config, size_t missing) {
+    size_t at = 0;
+    begin_header(out, config);
+    for (size_t i = 0; i < TENSORS_COUNT; i++)
+        if (i != missing)
+            at =
+                put_tensor(out, TENSORS[i].name, "F32", TENSORS[i].shape, at, 4 * TENSORS[i].count);
     put(out, "}");
     return at;
 }
 
-static inline struct file pack_file(const char *header, size_t data_size) {
+/* A file of this header, whose data are not set. */
+static inline struct file header_file(const char *header, size_t data_size) {
     size_t length = strlen(header);
     struct file f = new_file(8 + length + data_size);
     for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)length >> 8 * i);
     memcpy(f.bytes + 8, header, length);
-    for (size_t i = 0; i < data_size / 4; i++)
-        memcpy(f.bytes + 8 + length + 4 * i, &(float){0.5f}, sizeof(float));
+    return f;
+}
+
+static inline struct file pack_file(const char *header, size_t data_size) {
+    struct file f = header_file(header, data_size);
+    for (size_t at = f.size - data_size; at + 4 <= f.size; at += 4)
+        memcpy(f.bytes + at, &(float){0.5f}, sizeof(float));
     return f;
 }
 

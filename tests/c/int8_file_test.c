@@ -51,22 +51,16 @@ static size_t bytes_each(const struct entry *e) {
 /* Makes the file. Floats are 0.5, int8 numbers count up from -128, and the first number of tensor
  * `spoiled` is `value`. */
 static struct file file_from(const struct entries *list, const char *spoiled, float value) {
-    char header[TEXT_MAX] = "{\"__metadata__\":{\"vitrine\":\"";
+    char header[TEXT_MAX];
     size_t size = 0;
-    for (const char *p = CONFIG; *p; p++) put(header, *p == '"' ? "\\%c" : "%c", *p);
-    put(header, "\"}");
+    begin_header(header, CONFIG);
     for (size_t i = 0; i < list->count; i++) {
         const struct entry *e = &list->at[i];
-        size_t bytes = e->count * bytes_each(e);
-        put(header, ",\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}", e->name,
-            e->type, e->shape, size, size + bytes);
-        size += bytes;
+        size = put_tensor(header, e->name, e->type, e->shape, size, e->count * bytes_each(e));
     }
     put(header, "}");
-    struct file f = new_file(8 + strlen(header) + size);
-    uint8_t *at = f.bytes + 8 + strlen(header);
-    for (size_t i = 0; i < 8; i++) f.bytes[i] = (uint8_t)((uint64_t)strlen(header) >> 8 * i);
-    memcpy(f.bytes + 8, header, strlen(header));
+    struct file f = header_file(header, size);
+    uint8_t *at = f.bytes + f.size - size;
     for (size_t i = 0; i < list->count; i++) {
         const struct entry *e = &list->at[i];
         bool spoil = spoiled && strcmp(spoiled, e->name) == 0;

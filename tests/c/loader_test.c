@@ -132,19 +132,16 @@ TEST("packing rows as they arrive gives the same bits as packing the whole matri
 
 /* The good file with its tensors in order or backwards. Every number tells its place. */
 static struct file reordered(bool backwards) {
-    char header[TEXT_MAX] = "{\"__metadata__\":{\"vitrine\":\"";
+    char header[TEXT_MAX];
     size_t begin[TENSORS_COUNT], at = 0;
-    for (const char *p = CONFIG; *p; p++) put(header, *p == '"' ? "\\%c" : "%c", *p);
-    put(header, "\"}");
+    begin_header(header, CONFIG);
     for (size_t i = 0; i < TENSORS_COUNT; i++) {
         size_t k = backwards ? TENSORS_COUNT - 1 - i : i;
         begin[k] = at;
-        put(header, ",\"%s\":{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
-            TENSORS[k].name, TENSORS[k].shape, at, at + 4 * TENSORS[k].count);
-        at += 4 * TENSORS[k].count;
+        at = put_tensor(header, TENSORS[k].name, "F32", TENSORS[k].shape, at, 4 * TENSORS[k].count);
     }
     put(header, "}");
-    struct file f = pack_file(header, at);
+    struct file f = header_file(header, at);
     uint8_t *data = f.bytes + f.size - at;
     for (size_t i = 0; i < TENSORS_COUNT; i++)
         for (size_t k = 0; k < TENSORS[i].count; k++)

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { launch, skip } from "../browser/browsers.mjs";
 import { DIGITS, toChapter } from "../browser/harness.mjs";
 import { needsMnist } from "../browser/live.mjs";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { allRows, chosenRows, flopsOf, runOf, secondsLeft, summary, table, withTable } from "../../weights/tools/ablations.mjs";
 
 const rowOf = (group, value) => allRows().find((row) => row.group === group && row.value === value);

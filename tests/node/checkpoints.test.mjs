@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { splitFile } from "../../web/base/safetensors.mjs";
 import { farthest, golden, modelBytes, PREPROCESSOR, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -175,18 +176,9 @@ test("a separate config overrides the folder's own key by key, and the folder's 
 
 /** A file with those tensors of another whose number is `part` modulo `parts`. */
 function shard(bytes, part, parts) {
-  const size = Number(bytes.readBigUInt64LE(0));
-  const header = JSON.parse(bytes.toString("utf8", 8, 8 + size));
-  const chosen = Object.entries(header).filter((_, index) => index % parts === part);
-  const pieces = chosen.map(([, { data_offsets: [begin, end] }]) => bytes.subarray(8 + size + begin, 8 + size + end));
-  let at = 0;
-  const entries = chosen.map(([name, entry], index) => [
-    name, { ...entry, data_offsets: [at, (at += pieces[index].length)] },
-  ]);
-  const text = json(Object.fromEntries(entries));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return { bytes: Buffer.concat([length, text, ...pieces]), names: chosen.map(([name]) => name) };
+  const names = Object.keys(splitFile(bytes).header).filter((_, index) => index % parts === part);
+  const others = (name) => !names.includes(name);
+  return { names, bytes: rewritten(bytes, (all) => Object.keys(all).filter(others).forEach((name) => delete all[name])) };
 }
 
 test("several files with an index are read as one model, and progress counts all of them", async (t) => {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { headerLength, readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
 import { modelBytes, modelPath, shared } from "./golden.mjs";
 import { idx } from "./idx.mjs";
@@ -63,7 +63,7 @@ const config = (path) => readSafetensors(readFileSync(path)).config;
 /** Checks that a file is `origin` with these keys more in its config, and no other difference. */
 function onlyKeysAdded(origin, file, keys) {
   const [a, b] = [origin, file].map((bytes) => readSafetensors(bytes));
-  assert.equal(Number(file.readBigUInt64LE(0)) % 8, 0);
+  assert.equal(headerLength(file) % 8, 0);
   assert.equal(JSON.stringify(b.config), JSON.stringify({ ...a.config, ...keys }));
   assert.deepEqual(b.tensors, a.tensors);
 }

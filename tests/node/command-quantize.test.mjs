@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { quantize } from "../../dist/train.js";
-import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { checkpoint, folder, picture, run, variant } from "./command.mjs";
 import { modelBytes, modelPath } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";

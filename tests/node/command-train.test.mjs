@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Trainer } from "../../dist/train.js";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
 import { shared } from "./golden.mjs";
 import { idx } from "./idx.mjs";

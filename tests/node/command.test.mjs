@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import {
   checkpoint, cli, folder, picture, posix, raw, readNpy, rgb, run, skip, start, variant,
 } from "./command.mjs";
-import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { modelBytes } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
 

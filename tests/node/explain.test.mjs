@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { pack, unpack } from "../../web/demo/explain/pack.mjs";
-import { readSafetensors, writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { readPack, score, testImages } from "../../weights/tools/accuracy.mjs";
 import { findMnist } from "../../web/scripts/data.mjs";
 import { recipes } from "../../weights/tools/explain.mjs";

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { headerOf, joinFile, readSafetensors, splitFile } from "../../web/base/safetensors.mjs";
 
 const folder = new URL("../golden/", import.meta.url);
 
@@ -20,8 +21,7 @@ export const modelBytes = (name) => readFileSync(modelPath(name));
 
 /** The config in the file of a golden model. */
 export function ownConfig(name) {
-  const weights = modelBytes(name), size = Number(weights.readBigUInt64LE(0));
-  return JSON.parse(JSON.parse(weights.toString("utf8", 8, 8 + size)).__metadata__.vitrine);
+  return JSON.parse(splitFile(modelBytes(name)).header.__metadata__.vitrine);
 }
 
 /** The case of a folder of the data's `families` or `wanted`; `source` is what to load. */
@@ -51,32 +51,20 @@ export const PREPROCESSOR = {
 
 /** Reads a safetensors file of F32 tensors as { name: { shape, values } }. */
 export function readTensors(bytes) {
-  const size = Number(bytes.readBigUInt64LE(0));
-  const { __metadata__, ...header } = JSON.parse(bytes.toString("utf8", 8, 8 + size));
-  const data = bytes.subarray(8 + size);
-  return Object.fromEntries(
-    Object.entries(header).map(([name, { shape, data_offsets }]) => {
-      const copy = new Uint8Array(data.subarray(...data_offsets));
-      return [name, { shape, values: new Float32Array(copy.buffer) }];
-    }),
-  );
+  const { tensors } = readSafetensors(bytes);
+  return Object.fromEntries(Array.from(tensors, ([name, { shape, data }]) => [name, { shape, values: data }]));
 }
 
 /** A safetensors file whose tensors `change` changed: { name: { dtype, shape, data } }. */
 export function rewritten(bytes, change) {
-  const size = Number(bytes.readBigUInt64LE(0));
-  const { __metadata__, ...header } = JSON.parse(bytes.toString("utf8", 8, 8 + size));
-  const entries = Object.entries(header).map(([name, { dtype, shape, data_offsets: [begin, end] }]) =>
-    [name, { dtype, shape, data: bytes.subarray(8 + size + begin, 8 + size + end) }]);
+  const { header: { __metadata__, ...header }, data: all } = splitFile(bytes);
+  const entries = Object.entries(header).map(([name, { dtype, shape, data_offsets }]) =>
+    [name, { dtype, shape, data: all.subarray(...data_offsets) }]);
   const tensors = Object.fromEntries(entries);
   change(tensors);
-  let at = 0;
-  const placed = Object.entries(tensors).map(([name, { dtype, shape, data }]) =>
-    [name, { dtype, shape, data_offsets: [at, (at += data.length)] }]);
-  const text = Buffer.from(JSON.stringify({ ...(__metadata__ && { __metadata__ }), ...Object.fromEntries(placed) }));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return Buffer.concat([length, text, ...Object.values(tensors).map(({ data }) => data)]);
+  const placed = Object.entries(tensors).map(([name, { dtype, shape, data }]) => [name, { dtype, shape, size: data.length }]);
+  const parts = Object.values(tensors).map(({ data }) => data);
+  return Buffer.from(joinFile(headerOf(placed, __metadata__), ...parts).buffer);
 }
 
 /** The slice `index` along a tensor's first dimension. */

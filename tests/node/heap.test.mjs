@@ -1,6 +1,7 @@
 // The size of the wasm heap: a model's weights once, and one state.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { instancesOf, load, variants } from "./support.mjs";
 
 const shape = {
@@ -36,28 +37,17 @@ function randomFile({ width: D, depth, mlp_width: M, classes: K, channels: C }, 
   norm("norm");
   linear("head", K, D);
 
-  const bytes = (dtype, sizes) => sizes.reduce((a, b) => a * b) * (dtype === "I8" ? 1 : 4);
-  const header = { __metadata__: { vitrine: JSON.stringify(shape) } };
-  let end = 0;
-  for (const [name, dtype, sizes] of tensors) {
-    header[name] = { dtype, shape: sizes, data_offsets: [end, (end += bytes(dtype, sizes))] };
-  }
-  let text = JSON.stringify(header);
-  text += " ".repeat((8 - (text.length % 8)) % 8);
-  const file = new Uint8Array(8 + text.length + end);
-  new DataView(file.buffer).setBigUint64(0, BigInt(text.length), true);
-  file.set(new TextEncoder().encode(text), 8);
   let random = 1;
-  for (const [name, dtype] of tensors) {
-    const [from, to] = header[name].data_offsets.map((offset) => 8 + text.length + offset);
-    const view = new DataView(file.buffer);
-    for (let at = from; at < to; at += dtype === "I8" ? 1 : 4) {
-      random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-      if (dtype === "I8") view.setInt8(at, random >>> 24);
-      else view.setFloat32(at, name.endsWith(".scale") ? 2e-4 : (random / 2 ** 32 - 0.5) / 8, true);
-    }
-  }
-  return file;
+  const next = () => (random = (Math.imul(random, 1664525) + 1013904223) >>> 0);
+  const floats = (name) => () => (name.endsWith(".scale") ? 2e-4 : (next() / 2 ** 32 - 0.5) / 8);
+  return writeSafetensors({
+    config: shape,
+    tensors: tensors.map(([name, dtype, sizes]) => {
+      const length = sizes.reduce((a, b) => a * b);
+      const data = dtype === "I8" ? Int8Array.from({ length }, () => next() >>> 24) : Float32Array.from({ length }, floats(name));
+      return [name, { shape: sizes, data }];
+    }),
+  });
 }
 
 const patches = 16;

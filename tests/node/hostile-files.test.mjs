@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { Vit } from "../../dist/vit.js";
 import { golden, modelBytes } from "./golden.mjs";
 import { harmless, refused, soon, thrower, withHeader } from "./hostile.mjs";
+import { headerBytes, splitFile } from "../../web/base/safetensors.mjs";
 import { file, openServer, serve } from "./server.mjs";
 import { load } from "./support.mjs";
 
@@ -148,7 +149,7 @@ test("an index with very many files is refused before the first request, and one
   await refused("10,000 files", () => Vit.load(url), "bad_file", /at most 256 files, got 10000/);
   const names = ["config.json", INDEX, "preprocessor_config.json", "processor_config.json"];
   assert.deepEqual(asked.sort(), names.map((name) => `/m/${name}`).sort());
-  const small = Array.from({ length: 200 }, (_, i) => new File([withHeader(`{"u${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4)], `s${i}.safetensors`));
+  const small = Array.from({ length: 200 }, (_, i) => new File([withHeader(`{"u${i}":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, [0, 0, 0, 0])], `s${i}.safetensors`));
   const files = [new File([index(150_000, 200)], INDEX), ...small];
   await soon("150,000 tensors in 200 files", () => refused("tensors", () => Vit.load(files), "bad_tensor", /as the index says, got none/));
 });
@@ -338,8 +339,7 @@ test("a shard's name in an index reaches no file outside the folder, by address,
 
 test("a shard with a plain name in any language is found beside the index, also through a link", async (t) => {
   const odd = "Gewichte ä (1)+ñ=2,5 @ 文-00001.safetensors";
-  const size = Number(weights.readBigUInt64LE(0));
-  const tensors = Object.keys(JSON.parse(weights.subarray(8, 8 + size))).filter((key) => key !== "__metadata__");
+  const tensors = Object.keys(splitFile(weights).header).filter((key) => key !== "__metadata__");
   const index = json({ weight_map: Object.fromEntries(tensors.map((tensor) => [tensor, odd])) });
   const config = json((await load(weights)).config);
   const url = await serve(t, {
@@ -375,7 +375,7 @@ test("no failed or aborted load leaves a file open", { skip: process.platform !=
   const folder = folderOf(t, { "good.safetensors": weights, "bad.safetensors": Buffer.alloc(3e6, 1) });
   const large = join(folder, "large.safetensors");
   const fd = openSync(large, "w");
-  writeSync(fd, weights.subarray(0, 8 + Number(weights.readBigUInt64LE(0))));
+  writeSync(fd, headerBytes(splitFile(weights).header));
   ftruncateSync(fd, 3e8);
   closeSync(fd);
   const several = join(folder, "several");

@@ -58,12 +58,12 @@ export async function soon(what, work, seconds = 5) {
   assert.ok(took < seconds, `${what}: took ${took.toFixed(1)} s`);
 }
 
-/** The start of a safetensors file with this text as its header. */
-export function withHeader(text, data = 0) {
+/** A safetensors file with exactly this text as its header. */
+export function withHeader(text, data = []) {
   const header = Buffer.from(text);
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
-  return Buffer.concat([length, header, Buffer.alloc(data)]);
+  return Buffer.concat([length, header, Uint8Array.from(data)]);
 }
 
 /** Values that answer differently each time, or throw. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Trainer } from "../../dist/train.js";
 import { Vit } from "../../dist/vit.js";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
-import { writeSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { writeSafetensors } from "../../web/base/safetensors.mjs";
 import { farthest, golden, modelBytes, modelPath, names, ownConfig } from "./golden.mjs";
 import { drawing, load, rejects, stroke, ways } from "./support.mjs";
 

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Vit } from "../../dist/vit.js";
+import { headerBytes, headerOf } from "../../web/base/safetensors.mjs";
 import { modelBytes, rewritten } from "./golden.mjs";
 import { file, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
@@ -19,17 +20,11 @@ const FEW = 6 * MiB;
 const BYTES = { F32: 4, F16: 2, BF16: 2, I8: 1, I64: 8 };
 
 /** The first bytes and the size of a file with these tensors: [name, dtype, shape]. */
-function headerOf(tensors, config) {
-  const header = config ? { __metadata__: { vitrine: JSON.stringify(config) } } : {};
-  let end = 0;
-  for (const [name, dtype, shape] of tensors) {
-    const size = shape.reduce((a, b) => a * b, BYTES[dtype]);
-    header[name] = { dtype, shape, data_offsets: [end, (end += size)] };
-  }
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  return { start: Buffer.concat([length, text]), size: 8 + text.length + end, header };
+function startOf(tensors, config) {
+  const all = tensors.map(([name, dtype, shape]) => [name, { dtype, shape, size: shape.reduce((a, b) => a * b, BYTES[dtype]) }]);
+  const header = headerOf(all, config && { vitrine: JSON.stringify(config) });
+  const start = headerBytes(header);
+  return { start, size: all.reduce((sum, [, { size }]) => sum + size, start.length), header };
 }
 
 /** A ViT's tensors in timm's form. */
@@ -126,7 +121,7 @@ async function early(header, code, message, { config, spots, few = FEW, ways = O
 
 // ---- Too large ----------------------------------------------------------------
 
-const HUGE = headerOf([["blocks.0.attn.qkv.weight", "F32", [36864, 30720]]]);
+const HUGE = startOf([["blocks.0.attn.qkv.weight", "F32", [36864, 30720]]]);
 const TOO_LARGE = /expected 4320\.0 MiB of WebAssembly memory for the weights, got none; use something smaller/;
 
 test("a file of more than 4 GB is refused before it is read, from every source", async (t) => {
@@ -164,7 +159,7 @@ test("a file of more than 4 GB on disk, and several files that together are larg
     await rejects(() => Vit.load(source, { onProgress }), "no_memory", TOO_LARGE);
     assert.ok((seen.at(-1) ?? 0) <= FEW, `${seen.at(-1)} bytes were read`);
   }
-  const parts = ["qkv", "proj"].map((name) => new Lazy(headerOf([[`blocks.0.attn.${name}.weight`, "F32", [24576, 30720]]])));
+  const parts = ["qkv", "proj"].map((name) => new Lazy(startOf([[`blocks.0.attn.${name}.weight`, "F32", [24576, 30720]]])));
   const weight_map = { "blocks.0.attn.qkv.weight": "a.safetensors", "blocks.0.attn.proj.weight": "b.safetensors" };
   const index = new File([JSON.stringify({ weight_map })], "model.safetensors.index.json");
   const files = [index, parts[0].blob("a.safetensors"), parts[1].blob("b.safetensors")];
@@ -173,7 +168,7 @@ test("a file of more than 4 GB on disk, and several files that together are larg
 });
 
 test("a file of half floats that is too large once they are floats is refused before it is read", async () => {
-  const header = headerOf(vitOf({ width: 4096, depth: 8 }, "F16"));
+  const header = startOf(vitOf({ width: 4096, depth: 8 }, "F16"));
   assert.ok(header.size < 4e9);
   await early(header, "no_memory", /width 4096 and depth 8 does not fit in memory/, { ways: TWO });
 });
@@ -202,32 +197,27 @@ const BERT = [
 ];
 
 test("a ResNet and a BERT are refused by their headers, with the closest family's name", async () => {
-  await early(headerOf(RESNET), "bad_tensor",
+  await early(startOf(RESNET), "bad_tensor",
     /expected a Vision Transformer's first block, such as "blocks\.0\.attn\.qkv\.weight" of timm.*got tensors such as "bn1/,
     { ways: ALL });
-  await early(headerOf(BERT), "bad_tensor",
+  await early(startOf(BERT), "bad_tensor",
     /"encoder\.layer\.0\.attention\.attention\.query\.weight" of transformers' ViT.*got tensors such as "bert\./, { ways: TWO });
   const config = { model_type: "bert", hidden_size: 768, num_attention_heads: 12 };
-  await early(headerOf(BERT), "bad_config",
+  await early(startOf(BERT), "bad_config",
     /model_type: bert is not known here; known are vit, deit/, { config });
 });
 
 test("integer tensors are ignored if their family has them, and refused as weights", async () => {
   const heads = { config: { heads: 2 } };
   const bytes = modelBytes("families/clip");
-  const size = Number(bytes.readBigUInt64LE(0));
-  const header = JSON.parse(bytes.subarray(8, 8 + size));
-  const end = bytes.length - 8 - size;
-  header["vision_model.embeddings.position_ids"] = { dtype: "I64", shape: [1, 10], data_offsets: [end, end + 80] };
-  const text = Buffer.from(JSON.stringify(header));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(text.length));
-  const weights = Buffer.concat([length, text, bytes.subarray(8 + size), Buffer.alloc(80, 7)]);
+  const weights = rewritten(bytes, (tensors) => {
+    tensors["vision_model.embeddings.position_ids"] = { dtype: "I64", shape: [1, 10], data: Buffer.alloc(80, 7) };
+  });
   const [ours, theirs] = [await load({ weights, ...heads }), await load({ weights: bytes, ...heads })];
   const image = Float32Array.from({ length: 3 * 12 * 12 }, (_, index) => Math.sin(index));
   assert.deepEqual((await ours.classify(image)).logits, (await theirs.classify(image)).logits);
   const counted = vitOf(BASE).map(([name, ...rest]) => (name === "norm.bias" ? [name, "I64", [768]] : [name, ...rest]));
-  await early(headerOf(counted), "bad_tensor", /"norm\.bias": expected dtype F64, F32, F16, BF16 or I8, got I64/);
+  await early(startOf(counted), "bad_tensor", /"norm\.bias": expected dtype F64, F32, F16, BF16 or I8, got I64/);
 });
 
 test("numbers of 64 bits are read, and counters that training code stores are skipped", async () => {
@@ -266,7 +256,7 @@ test("MLX's order of a convolution's numbers is named, with and without a config
 // ---- Against the config -------------------------------------------------------
 
 test("a shape that contradicts the config is refused by the header, and the error has both", async () => {
-  const header = headerOf(vitOf(BASE));
+  const header = startOf(vitOf(BASE));
   const cases = [
     [{ width: 1024, heads: 16 }, /"patch_embed\.proj\.weight": expected shape \(1024,3,16,16\), got \(768,3,16,16\)/],
     [{ mlp_width: 3000 }, /"blocks\.0\.mlp\.fc1\.weight": expected shape \(3000,768\), got \(3072,768\)/],
@@ -278,12 +268,12 @@ test("a shape that contradicts the config is refused by the header, and the erro
   ];
   for (const [config, message] of cases) await early(header, "bad_tensor", message, { config });
   const whole = { image_size: [224, 224], patch_size: [16, 16], channels: 3, heads: 12, mlp_width: 3072, classes: 1000, depth: 12 };
-  await early(headerOf(vitOf(BASE), { ...whole, width: 512, heads: 8 }), "bad_tensor",
+  await early(startOf(vitOf(BASE), { ...whole, width: 512, heads: 8 }), "bad_tensor",
     /"patch_embed\.proj\.weight": expected shape \(512,3,16,16\), got \(768,3,16,16\)/);
 });
 
 test("a nonsense value in a transformers config is refused by its key", async () => {
-  const header = headerOf(vitOf(BASE));
+  const header = startOf(vitOf(BASE));
   const good = { model_type: "vit", image_size: 224, patch_size: 16, hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12, intermediate_size: 3072, num_channels: 3 };
   const cases = [
     [{ patch_size: 0 }, /patch_size: expected \[rows, columns\], each from 1 to 16384, got \[0,0\]/],
@@ -320,12 +310,12 @@ test("a nonsense value in a transformers config is refused by its key", async ()
 test("a missing patch size is found from the tensors' shapes, or the error names the key", async () => {
   const tensors = vitOf(BASE);
   const flat = tensors.map(([name, dtype, shape]) => [name, dtype, shape.length === 4 ? [768, 700] : shape]);
-  await early(headerOf(flat), "bad_config",
+  await early(startOf(flat), "bad_config",
     /patch_size: tell \[rows, columns\]; tensor "patch_embed\.proj\.weight" of shape \(768,700\) does not/);
   const odd = tensors.map(([name, dtype, shape]) => [name, dtype, name === "pos_embed" ? [1, 198, 768] : shape]);
-  await early(headerOf(odd), "bad_config", /image_size: tell \[rows, columns\]; 198 positions/);
+  await early(startOf(odd), "bad_config", /image_size: tell \[rows, columns\]; 198 positions/);
   const whole = { image_size: [224, 224], channels: 3, width: 768, depth: 12, heads: 12, mlp_width: 3072, classes: 1000 };
-  await early(headerOf(tensors, whole), "bad_config", /config: patch_size is missing/);
+  await early(startOf(tensors, whole), "bad_config", /config: patch_size is missing/);
   const { config } = await load(modelBytes("families/torchvision"));
   assert.deepEqual(config.patch_size, [4, 4]);
 });
@@ -340,7 +330,7 @@ const NUMBERS = {
 
 test("a NaN or infinity is refused when its tensor arrives, by name and place", async () => {
   for (const [dtype, numbers] of Object.entries(NUMBERS)) {
-    const header = headerOf(vitOf({ ...BASE, depth: 2 }, dtype));
+    const header = startOf(vitOf({ ...BASE, depth: 2 }, dtype));
     for (const [what, bytes] of Object.entries(numbers)) {
       const places = [["cls_token", 5], ["patch_embed.proj.weight", 768 * 299 + 17]];
       for (const [name, index] of what === "NaN" ? places : places.slice(0, 1)) {
@@ -355,7 +345,7 @@ test("a NaN or infinity is refused when its tensor arrives, by name and place", 
 
 test("a bad scale of an int8 row is refused when its tensor arrives, by name and place", async () => {
   const whole = { image_size: [224, 224], patch_size: [16, 16], channels: 3, width: 768, depth: 12, heads: 12, mlp_width: 3072, classes: 1000 };
-  const header = headerOf(vitOf(BASE, "I8"), whole);
+  const header = startOf(vitOf(BASE, "I8"), whole);
   const name = "blocks.0.attn.qkv.weight.scale";
   const at = header.start.length + header.header[name].data_offsets[0] + 4 * 77;
   const numbers = [...Object.entries(NUMBERS.F32), ["a negative one", [0, 0, 0x80, 0xbf]]];
@@ -368,8 +358,8 @@ test("a bad scale of an int8 row is refused when its tensor arrives, by name and
 // ---- An index against its files -----------------------------------------------
 
 test("an index that contradicts its files is refused by name", { timeout: 60_000 }, async (t) => {
-  const one = headerOf([["norm.weight", "F32", [20]]]);
-  const other = headerOf([["norm.bias", "F32", [20]]]);
+  const one = startOf([["norm.weight", "F32", [20]]]);
+  const other = startOf([["norm.bias", "F32", [20]]]);
   const bytes = ({ start, size }) => Buffer.concat([start, Buffer.alloc(size - start.length)]);
   const folder = (weight_map, files = { "a.safetensors": bytes(one), "b.safetensors": bytes(other) }) => [
     new File([JSON.stringify({ weight_map })], "model.safetensors.index.json"),
@@ -381,7 +371,7 @@ test("an index that contradicts its files is refused by name", { timeout: 60_000
     [folder({ ...both, "head.weight": "../c.safetensors" }), "bad_file", /expected the file "\.\.\/c\.safetensors"/],
     [folder({ ...both, "head.weight": "b.safetensors" }), "bad_tensor", /"head\.weight": expected in "b\.safetensors", as the index says, got none/],
     [folder({ "norm.weight": "b.safetensors", "norm.bias": "a.safetensors" }), "bad_tensor", /"norm\.bias": expected in "a\.safetensors"/],
-    [folder(both, { "a.safetensors": bytes(one), "b.safetensors": bytes(headerOf([["norm.bias", "F32", [20]], ["norm.weight", "F32", [20]]])) }),
+    [folder(both, { "a.safetensors": bytes(one), "b.safetensors": bytes(startOf([["norm.bias", "F32", [20]], ["norm.weight", "F32", [20]]])) }),
       "bad_tensor", /"norm\.weight": expected in one file, got it again in "b\.safetensors"/],
     [folder(both, { "a.safetensors": bytes(one), "b.safetensors": Buffer.from("no such file") }), "bad_file", /b\.safetensors: expected a safetensors file/],
     [folder({}), "bad_file", /expected a weight_map that names files, got none/],
@@ -389,7 +379,7 @@ test("an index that contradicts its files is refused by name", { timeout: 60_000
     [folder({ "norm.weight": 7 }), "bad_file", /expected the file "7"/],
   ];
   for (const [files, code, message] of cases) await rejects(() => Vit.load(files), code, message);
-  const lazy = new Lazy(headerOf(vitOf(BASE)));
+  const lazy = new Lazy(startOf(vitOf(BASE)));
   let asked = 0;
   let close;
   const closed = new Promise((resolve) => (close = resolve));

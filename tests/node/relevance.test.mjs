@@ -1,8 +1,7 @@
 // Relevance of classes, compared with PyTorch's autograd on the golden models, in every build.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readFileSync } from "node:fs";
-import { farthest, golden, modelPath, names } from "./golden.mjs";
+import { farthest, golden, modelPath, names, ownConfig } from "./golden.mjs";
 import { instancesOf, load, rejects, stroke, variants, ways } from "./support.mjs";
 
 const all = names.filter((name) => golden(name)[0].relevance);
@@ -149,12 +148,8 @@ test("a class that was not asked for, or that is none, is refused by name", asyn
 });
 
 test("a model with another pool, or without blocks, is refused with what to use", async () => {
-  const config = (name, changes) => {
-    const file = readFileSync(modelPath(name));
-    const header = JSON.parse(file.toString("utf8", 8, 8 + Number(file.readBigUInt64LE(0))));
-    return { ...JSON.parse(header.__metadata__.vitrine), ...changes };
-  };
-  const vit = await load({ weights: modelPath("pre_gelu_learned"), config: config("pre_gelu_learned", { pool: "max" }) });
+  const config = { ...ownConfig("pre_gelu_learned"), pool: "max" };
+  const vit = await load({ weights: modelPath("pre_gelu_learned"), config });
   const { image } = golden("pre_gelu_learned")[0];
   await rejects(() => vit.classify(image, { relevance: true }), "unsupported", /pool is class or mean, got 3 blocks and pool max; use attention.rollout/);
   assert.ok((await vit.classify(image, { attention: true })).attention.rollout().length > 0);

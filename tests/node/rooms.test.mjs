@@ -100,17 +100,17 @@ const TYPESCRIPT_FLOORS = [
   ["train.ts"],
 ];
 
-/** Every `from "./…js"` and `import("./…js")`. */
+/** Every `from "./…js"` and `import("./…js")`, which means a file of TypeScript, unless it ends with .mjs. */
 function imports(files) {
   return files.flatMap((from) => {
     const text = readFileSync(join(root, "web", from), "utf8");
-    return [...text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+)\.js"/g)]
-      .map(([, name]) => [from, normalize(join(dirname(from), `${name}.ts`))]);
+    return [...text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+\.m?js)"/g)]
+      .map(([, name]) => [from, normalize(join(dirname(from), name.replace(/\.js$/, ".ts")))]);
   });
 }
 
 describe("rooms of web/", () => {
-  const files = filesOf("web", /^([\w-]+|(base|load|run|train)\/.*)\.ts$/);
+  const files = filesOf("web", /^([\w-]+|(base|load|run|train)\/.*)\.(ts|mjs)$/);
   const pairs = imports(files);
 
   test("every imported file of web/ exists", () => {

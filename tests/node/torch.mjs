@@ -1,5 +1,6 @@
 // Makes PyTorch files by hand: pickles opcode by opcode, zip archives field by field.
 import { translate } from "../../dist/pickle.js";
+import { splitFile } from "../../web/base/safetensors.mjs";
 
 const u = (size, value) => {
   const bytes = Buffer.alloc(size);
@@ -99,9 +100,7 @@ export const legacy = (body, storages = [["0", 6, SIX]], { protocol = 1001, syst
 
 /** Reads a safetensors file as { name: { dtype, shape, bytes } }, without its metadata. */
 export function tensorsOf(file) {
-  const size = Number(file.readBigUInt64LE(0));
-  const { __metadata__: metadata, ...header } = JSON.parse(file.toString("utf8", 8, 8 + size));
-  const data = file.subarray(8 + size);
+  const { header: { __metadata__: metadata, ...header }, data } = splitFile(file);
   const tensors = Object.entries(header).map(([name, { dtype, shape, data_offsets: [begin, end] }]) => [
     name, { dtype, shape, bytes: data.subarray(begin, end).toString("hex") },
   ]);

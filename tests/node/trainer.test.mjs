@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { Vit, VitError } from "../../dist/vit.js";
 import { BARS, bars, KINDS, SIDE, values } from "./bars.mjs";

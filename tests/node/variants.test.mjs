@@ -1,6 +1,7 @@
 // The build that "auto" takes, by the results and the speed of the probe (src/wasm/probe.c).
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { headerOf, joinFile } from "../../web/base/safetensors.mjs";
 import { modelBytes } from "./golden.mjs";
 import { during, fresh, variants, wasmBytes } from "./support.mjs";
 
@@ -10,10 +11,7 @@ const weights = modelBytes("per_head");
 
 /** The start of a file that says that it is int8. */
 function int8File() {
-  const json = Buffer.from('{"a": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}');
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(json.length));
-  return Buffer.concat([length, json, Buffer.alloc(1)]);
+  return joinFile(headerOf([["a", { dtype: "I8", shape: [1], size: 1 }]]), new Uint8Array(1));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { withKeys } from "../base/safetensors.ts";
+import { withKeys } from "../base/safetensors.mjs";
 import { reason } from "../errors.ts";
 import { modelOptions, type PlainCommand, weightsOf, withModel } from "./command.ts";
 import { type Answers, answersOf, MEASURED_OPTIONS, readMeasured } from "./measured.ts";

@@ -1,5 +1,6 @@
 /** The header of a safetensors file: a length of 8 bytes, then JSON with an entry for each tensor. */
 import { isObject, type Json, MOST_HEADER_VALUES, parseJson } from "../base/json.js";
+import { headerLength, LENGTH_BYTES } from "../base/safetensors.mjs";
 import type { Incoming } from "./incoming.js";
 
 /** The limit of src/file/safetensors.c. */
@@ -31,12 +32,10 @@ export function readHeader(file: Incoming): Promise<Header> {
 }
 
 async function newHeader(file: Incoming): Promise<Header> {
-  const first = await file.peek(8);
-  const { buffer, byteOffset } = first;
-  const length = first.length < 8 ? 0 : Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
-  const bytes = length > Math.min(file.size || MOST_BYTES, MOST_BYTES) ? 8 : 8 + length;
+  const length = headerLength(await file.peek(LENGTH_BYTES));
+  const bytes = LENGTH_BYTES + (length > Math.min(file.size || MOST_BYTES, MOST_BYTES) ? 0 : length);
   const start = await file.peek(bytes);
-  const parsed = parse(new TextDecoder().decode(start.subarray(8)));
+  const parsed = parse(new TextDecoder().decode(start.subarray(LENGTH_BYTES)));
   const types = new Set<unknown>();
   let end = 0;
   for (const entry of Object.values(parsed.tensors ?? {})) {

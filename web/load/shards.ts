@@ -5,6 +5,7 @@ import type { Piece } from "../base/bytes.js";
 import { type Header, readHeader } from "./header.js";
 import type { Incoming } from "./incoming.js";
 import { isObject } from "../base/json.js";
+import { headerBytes } from "../base/safetensors.mjs";
 import { openWeights } from "./weights.js";
 
 export interface Shard {
@@ -70,12 +71,10 @@ async function join(
     starts.push(header.bytes);
     data += header.size - header.bytes;
   }
-  const header = new TextEncoder().encode(JSON.stringify(Object.fromEntries(all)));
-  const length = new Uint8Array(8);
-  new DataView(length.buffer).setBigUint64(0, BigInt(header.length), true);
+  const header = headerBytes(Object.fromEntries(all));
   return {
-    size: 8 + header.length + data,
-    body: stream(pieces([length, header], files, starts), files),
+    size: header.length + data,
+    body: stream(pieces(header, files, starts), files),
     ours: true,
     lost: (cause) => (cause instanceof VitError ? cause : new VitError("network", reason(cause))),
   };
@@ -100,11 +99,11 @@ const isPlaces = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length === 2 && value.every((at) => Number.isSafeInteger(at) && at >= 0);
 
 async function* pieces(
-  before: readonly Piece[],
+  header: Piece,
   files: readonly Incoming[],
   starts: readonly number[],
 ): AsyncGenerator<Piece> {
-  yield* before;
+  yield header;
   for (const [index, file] of files.entries()) {
     let skip = starts[index]!;
     for (let piece; (piece = await file.take()); skip = Math.max(0, skip - piece.length)) {

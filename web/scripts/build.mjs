@@ -205,6 +205,7 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
 export async function page(kind = release) {
   await step(`page in ${kind.page}`, {
     inputs: [
+      "web/base/safetensors.mjs",
       "web/demo",
       kind.dist,
       ...["digits", "digits-int8", "digits-plain", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),

@@ -8,7 +8,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { cmake } from "../../web/scripts/build.mjs";
 import { Trouble, isMain, main, root, say, timed } from "../../web/scripts/lib.mjs";
 import { mnist } from "../../web/scripts/data.mjs";

@@ -2,7 +2,7 @@
 // Where the first one keeps a validation part, its temperature is fitted to that; else the recipe has one.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSafetensors } from "../../web/demo/explain/safetensors.mjs";
+import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { root, say } from "../../web/scripts/lib.mjs";
 
 const folder = "build/train";

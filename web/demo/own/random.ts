@@ -1,4 +1,5 @@
 /** A random checkpoint, to try the page with. Its answers mean nothing. */
+import { type Tensor as Values, writeSafetensors } from "../../base/safetensors.mjs";
 
 const WIDTH = 96;
 const DEPTH = 4;
@@ -67,22 +68,14 @@ function tensors(): Tensor[] {
   ];
 }
 
-/** Makes a safetensors file: the size of the header, the header, the numbers. */
 export function randomCheckpoint(seed = 1): File {
   const normal = normals(seed);
-  const header: Record<string, unknown> = {
-    __metadata__: { format: "pt", vitrine: JSON.stringify(CONFIG) },
-  };
-  const values: Float32Array<ArrayBuffer>[] = [];
-  let at = 0;
+  const made = new Map<string, Values>();
   for (const [name, shape, spread] of tensors()) {
     const count = shape.reduce((product, size) => product * size, 1);
-    values.push(Float32Array.from({ length: count }, () => (spread ? spread * normal() : 1)));
-    header[name] = { dtype: "F32", shape, data_offsets: [at, (at += 4 * count)] };
+    made.set(name, { shape, data: Float32Array.from({ length: count }, () => (spread ? spread * normal() : 1)) });
   }
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const size = new BigUint64Array([BigInt(text.length)]);
-  return new File([size, text, ...values], "random.safetensors");
+  return new File([writeSafetensors({ config: CONFIG, tensors: made })], "random.safetensors");
 }
 
 /** Normal numbers by the Box-Muller method from a linear congruential generator. */

@@ -4,6 +4,7 @@
  * file.
  */
 import type { Piece } from "../../base/bytes.js";
+import { headerBytes, headerOf } from "../../base/safetensors.mjs";
 import { Dict, Opaque, type Storage, Tensor, type Value } from "./pickled.js";
 import { ANEW, quoted, Refusal } from "../refusal.js";
 import { unpickle } from "./unpickle.js";
@@ -48,7 +49,9 @@ export async function translate(file: Arriving): Promise<Translated> {
   const start = await parts.read(0, Math.min(4, parts.size));
   const { root, places } = start[0] === 0x50 ? await openZip(parts) : await openLegacy(parts);
   const tensors = await planOf(stateOf(root), places, parts.size);
-  const header = headerOf(tensors);
+  const header = headerBytes(headerOf(
+    tensors.map(({ name, dtype, tensor: { shape }, size }) => [name, { dtype, shape, size }]),
+  ));
   const size = tensors.reduce((sum, tensor) => sum + tensor.size, header.length);
   return { size, body: streamOf(piecesOf(header, tensors, parts)) };
 }
@@ -354,19 +357,6 @@ function isInOrder({ shape, strides }: Tensor): boolean {
     expected *= shape[axis]!;
   }
   return true;
-}
-
-function headerOf(tensors: readonly Planned[]): Piece {
-  const header = new Map<string, object>();
-  let at = 0;
-  for (const { name, dtype, tensor, size } of tensors) {
-    header.set(name, { dtype, shape: tensor.shape, data_offsets: [at, (at += size)] });
-  }
-  const json = new TextEncoder().encode(JSON.stringify(Object.fromEntries(header)));
-  const bytes = new Uint8Array(8 + json.length);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
-  bytes.set(json, 8);
-  return bytes;
 }
 
 async function* piecesOf(header: Piece, tensors: readonly Planned[], file: Parts): AsyncGenerator<Piece> {

@@ -1,7 +1,7 @@
 /** Size, accuracy and speed of both networks. */
 import accuracy from "../../explain/accuracy.json";
 import { weightsOf } from "../../explain/models.ts";
-import { readSafetensors } from "../../explain/safetensors.mjs";
+import { readSafetensors } from "../../../base/safetensors.mjs";
 import { decimal, percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import type { Story } from "../scene.ts";

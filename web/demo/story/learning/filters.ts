@@ -1,7 +1,7 @@
 /** The filters that cut a patch into a token's numbers, as small pictures in one canvas. */
 import { css, tone } from "../../colour.ts";
 import { weightsOf } from "../../explain/models.ts";
-import { readSafetensors } from "../../explain/safetensors.mjs";
+import { readSafetensors } from "../../../base/safetensors.mjs";
 import type { Texts } from "../../texts/en.ts";
 import { number, rough } from "../../texts/words.ts";
 import { h } from "../dom.ts";

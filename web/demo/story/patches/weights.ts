@@ -1,5 +1,5 @@
 /** The filters of the page's model, from the model's file, because the API gives no weights. */
-import { readSafetensors } from "../../explain/safetensors.mjs";
+import { readSafetensors } from "../../../base/safetensors.mjs";
 import type { Filters } from "./embed.ts";
 
 /** The browser has the file in its cache, because the page has loaded the model from it. */

@@ -1,7 +1,7 @@
 /** Trains a model on the visitor's examples, in a worker. */
 import { Vit, type VitConfig } from "vitrine";
 import type { Step } from "vitrine/train";
-import { readSafetensors, writeSafetensors } from "../../explain/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "../../../base/safetensors.mjs";
 import type { Example } from "../../handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 import { threadsToTrain } from "../threads.ts";

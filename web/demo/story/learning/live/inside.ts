@@ -1,7 +1,7 @@
 /** The run from inside: its positions, and where its heads look in the visitor's drawing. */
 import type { Classification, VitConfig } from "vitrine";
 import { buildMaps, drawMaps } from "../../../blocks.ts";
-import { readSafetensors } from "../../../explain/safetensors.mjs";
+import { readSafetensors } from "../../../../base/safetensors.mjs";
 import { heatMap, scaleOfAll } from "../../../overlay.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { number } from "../../../texts/words.ts";

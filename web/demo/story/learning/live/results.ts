@@ -1,6 +1,6 @@
 /** What the weights under way do: the drawing's answer, the filters, the test images. */
 import { Vit } from "vitrine";
-import { readSafetensors } from "../../../explain/safetensors.mjs";
+import { readSafetensors } from "../../../../base/safetensors.mjs";
 import { drawingOf } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { rough } from "../../../texts/words.ts";
