@@ -120,7 +120,7 @@ test("the command reads a grey JPEG exactly and a CMYK JPEG nearly, without inve
   assert.ok(right * 4 < wrong, `${right} from the colours, ${wrong} from their inverse`);
 });
 
-/** The colours of web/demo/heat.ts for a map's least and greatest value. */
+/** The colours of web/base/heat.ts for a map's least and greatest value. */
 const ENDS = { night: [[0, 0, 0], [255, 214, 128]], day: [[255, 255, 255], [140, 17, 70]] };
 
 /** The pixels of a PNG, and the pixels in the middle of a patch. */

@@ -1,13 +1,12 @@
 // The models to explain with: their packed form, and what the shipped ones can do.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { pack, unpack } from "../../web/demo/explain/pack.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { readPack, score, testImages } from "../../weights/tools/accuracy.mjs";
-import { findMnist } from "../../web/scripts/data.mjs";
+import { findMnist, readDigits } from "../../web/scripts/data.mjs";
 import { recipes } from "../../weights/tools/explain.mjs";
 import { load } from "./support.mjs";
 
@@ -73,8 +72,7 @@ test("the snapshots go from step 0 to the end of the run, and the last answers a
 
 /** MNIST's last 5,000 training images, which no recipe here trains on; 1,000 of them. */
 function validation() {
-  const read = (name, header) => gunzipSync(readFileSync(join(mnist, `train-${name}-ubyte.gz`))).subarray(header);
-  const pixels = read("images-idx3", 16), labels = read("labels-idx1", 8);
+  const { images: pixels, labels } = readDigits(mnist, "train");
   return Array.from({ length: 1000 }, (_, i) => {
     const at = 59_000 + i;
     return { label: String(labels[at]), image: Float32Array.from(pixels.subarray(784 * at, 784 * (at + 1)), (v) => v / 255) };

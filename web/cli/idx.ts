@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gunzipSync } from "node:zlib";
 import type { ImageInput, VitConfig } from "vitrine";
+import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, idxIn, mostIn, shapeOf } from "../base/idx.mjs";
 import { reason } from "../errors.ts";
 import { type DataSet, type Example, split } from "./examples.ts";
-import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, mostIn, shapeOf } from "./idx-format.ts";
 
 export interface Files {
   readonly images: string;
@@ -102,8 +102,7 @@ async function readIdx(path: string, rank: number): Promise<Idx> {
     if (!packed) checkCount(path, size - header, count);
     const whole = await file.readFile();
     const bytes = packed ? await unpacked(path, whole, header + count) : whole;
-    checkCount(path, bytes.length - header, count);
-    return { path, shape, bytes: bytes.subarray(header) };
+    return { path, ...idxIn(path, bytes, rank) };
   } finally {
     await file.close();
   }

@@ -1,6 +1,6 @@
 /** Draws a heat map over the image that the model saw. */
 import type { VitConfig } from "vitrine";
-import { type Colour, heat, rangeOf, within } from "../demo/heat.ts";
+import { type Colour, heat, rangeOf, within } from "../base/heat.ts";
 import type { Photo } from "./photos.ts";
 
 /** Pictures are enlarged by a whole factor until their shorter side has this many pixels. */

@@ -1,6 +1,6 @@
 import type { Attention, Vit } from "vitrine";
 import { paint, tone } from "./colour.ts";
-import { place, type Scale, tint } from "./heat.ts";
+import { place, type Scale, tint } from "../base/heat.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";

@@ -1,4 +1,4 @@
-import { mix, place, type Colour, type Scale, type Tint, tint } from "./heat.ts";
+import { mix, place, type Colour, type Scale, type Tint, tint } from "../base/heat.ts";
 
 export const css = ([r, g, b]: Colour): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)})`;

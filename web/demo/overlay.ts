@@ -1,6 +1,6 @@
 import type { Attention } from "vitrine";
 import { css, cssTint } from "./colour.ts";
-import { place, type Scale, scaleOf, tint } from "./heat.ts";
+import { place, type Scale, scaleOf, tint } from "../base/heat.ts";
 import { inPadUnits } from "./ink.ts";
 import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";

@@ -1,6 +1,6 @@
 import type { VitConfig } from "vitrine";
 import { paint, tone } from "./colour.ts";
-import { mix, type Colour } from "./heat.ts";
+import { mix, type Colour } from "../base/heat.ts";
 import type { State } from "./state.ts";
 
 /** The sizes of the model's image, its patches and their grid. */

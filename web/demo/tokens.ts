@@ -1,5 +1,5 @@
 import { paint, tone } from "./colour.ts";
-import { mix } from "./heat.ts";
+import { mix } from "../base/heat.ts";
 import { accent, isChosen, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 

@@ -88,7 +88,6 @@ export async function dist(kind = release) {
     inputs: [
       ...sources.map((name) => `web/${name}`),
       "web/cli",
-      "web/demo/heat.ts",
       ...[probe, ...wasmFiles(kind)].map(({ file }) => linked(file, kind)),
       "web/scripts/build.mjs",
       "package-lock.json",
@@ -205,7 +204,7 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
 export async function page(kind = release) {
   await step(`page in ${kind.page}`, {
     inputs: [
-      "web/base/safetensors.mjs",
+      "web/base",
       "web/demo",
       kind.dist,
       ...["digits", "digits-int8", "digits-plain", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),

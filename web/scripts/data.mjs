@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { idxIn } from "../base/idx.mjs";
 import { Trouble, cacheFolder, root, say, timed } from "./lib.mjs";
 
 const sha256 = {
@@ -34,14 +35,12 @@ function isWhole(path) {
   try {
     if (!statSync(path).isFile()) return false;
     bytes = gunzipSync(readFileSync(path), { maxOutputLength: 2 ** 30 });
+    const [, rank] = path.match(/idx(\d)-ubyte/) ?? [];
+    if (rank) idxIn(path, bytes, Number(rank));
   } catch {
     return false;
   }
-  if (!/idx\d-ubyte/.test(path)) return bytes.length > 0;
-  const rank = bytes[3] ?? 0;
-  if (bytes.length < 4 + 4 * rank) return false;
-  const sizes = Array.from({ length: rank }, (_, i) => bytes.readUInt32BE(4 + 4 * i));
-  return bytes.length === 4 + 4 * rank + sizes.reduce((product, size) => product * size, 1);
+  return bytes.length > 0;
 }
 
 /** Whether all files are whole. Names those that are not, as after an interrupted download. */
@@ -63,8 +62,16 @@ function digitsOf(part) {
   const isOwn = (path) => existsSync(path) && hashOf(readFileSync(path)) === sha256[basename(path)];
   const folder = places().find((folder) => files.every((name) => isOwn(join(folder, name))));
   if (!folder) return undefined;
-  const [images, labels] = files.map((name) => gunzipSync(readFileSync(join(folder, name))));
-  return { images: images.subarray(16), labels: labels.subarray(8) };
+  return readDigits(folder, part);
+}
+
+/** The images (count, 28, 28) and labels of a part, "train" or "t10k", in a folder of MNIST's files. */
+export function readDigits(folder, part) {
+  const [images, labels] = ["images-idx3", "labels-idx1"].map((name, i) => {
+    const path = join(folder, `${part}-${name}-ubyte.gz`);
+    return idxIn(path, gunzipSync(readFileSync(path)), [3, 1][i]).bytes;
+  });
+  return { images, labels };
 }
 
 export const testDigits = () => digitsOf("t10k");

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { unpack } from "../../web/demo/explain/pack.mjs";
-import { mnist } from "../../web/scripts/data.mjs";
+import { mnist, readDigits } from "../../web/scripts/data.mjs";
 import { isMain, main, root, say } from "../../web/scripts/lib.mjs";
 
 const out = join(root, "web", "demo", "explain", "accuracy.json");
@@ -19,10 +19,9 @@ export function readPack() {
 
 /** The first `count` of MNIST's test images: { images, labels }. */
 export function testImages(folder, count) {
-  const read = (name, header) => gunzipSync(readFileSync(join(folder, `t10k-${name}-ubyte.gz`))).subarray(header);
-  const pixels = read("images-idx3", 16), labels = read("labels-idx1", 8).subarray(0, count);
-  const images = Array.from(labels, (_, at) => Float32Array.from(pixels.subarray(784 * at, 784 * (at + 1)), (v) => v / 255));
-  return { images, labels: Array.from(labels, String) };
+  const { images: pixels, labels } = readDigits(folder, "t10k");
+  const first = Array.from(labels.subarray(0, count), String);
+  return { images: first.map((_, at) => Float32Array.from(pixels.subarray(784 * at, 784 * (at + 1)), (v) => v / 255)), labels: first };
 }
 
 /** How many images a model reads rightly, and its loss: the mean of -ln of the right class's p. */

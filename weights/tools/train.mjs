@@ -2,9 +2,8 @@
 // default model is remade in int8 too. Options after `--`, such as --threads 4, go to `vit train`.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { cmake } from "../../web/scripts/build.mjs";
-import { findStrokes, mnist } from "../../web/scripts/data.mjs";
+import { findStrokes, mnist, readDigits } from "../../web/scripts/data.mjs";
 import { explain } from "./explain.mjs";
 import { finish } from "./finish.mjs";
 import { Trouble, main, root, run, say, timed } from "../../web/scripts/lib.mjs";
@@ -77,8 +76,8 @@ await main(async () => {
   const train = (recipe, out, ...more) => command("train", "--data", data, ...drawings, "--recipe", recipe,
     "--out", out, ...teaching, ...more, ...words);
   const calibrate = (model) => {
-    const images = gunzipSync(readFileSync(file("train-images-idx3"))).readUInt32BE(4); // their number, in IDX's header
-    return command("calibrate", "--model", model, "--out", model, "--first", `${images - training.validation}`,
+    const { length } = readDigits(data, "train").labels;
+    return command("calibrate", "--model", model, "--out", model, "--first", `${length - training.validation}`,
       ...drawings, ...halves, "--images", file("train-images-idx3"), "--labels", file("train-labels-idx1"));
   };
   if (existsSync(join(root, `weights/${name}.finish.json`))) {

@@ -1,7 +1,7 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
-import { place, type Scale, tint } from "../heat.ts";
+import { place, type Scale, tint } from "../../base/heat.ts";
 import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";

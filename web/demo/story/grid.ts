@@ -1,6 +1,6 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import { css, cssTint, paintScale, tone } from "../colour.ts";
-import { type Colour, mix, place, type Range, type Scale, tint, within } from "../heat.ts";
+import { type Colour, mix, place, type Range, type Scale, tint, within } from "../../base/heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";

@@ -1,6 +1,6 @@
 /** Which patches spoke for a class: occlusion, gradient × attention and rollout, side by side. */
 import type { Vit } from "vitrine";
-import { scaleOf } from "../heat.ts";
+import { scaleOf } from "../../base/heat.ts";
 import { shapeOf } from "../pixels.ts";
 import { cite } from "./cite.ts";
 import { h, named } from "./dom.ts";

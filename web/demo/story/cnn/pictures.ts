@@ -1,6 +1,6 @@
 /** What a unit at the chosen patch can see at each depth, as pictures of the drawing. */
 import { css, paint, paintScale, tone } from "../../colour.ts";
-import { type Colour, mix, place, type Scale, tint } from "../../heat.ts";
+import { type Colour, mix, place, type Scale, tint } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";

@@ -1,6 +1,6 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token. */
 import { percent } from "../../logits.ts";
-import type { Scale } from "../../heat.ts";
+import type { Scale } from "../../../base/heat.ts";
 import { number } from "../../texts/words.ts";
 import { button, h } from "../dom.ts";
 import { colourOf, HeatGrid, signedScale } from "../grid.ts";

@@ -1,6 +1,6 @@
 /** Numbers as coloured cells. Those of the model can be dragged. */
 import { css } from "../../colour.ts";
-import type { Colour } from "../../heat.ts";
+import type { Colour } from "../../../base/heat.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../dom.ts";
 import { signedTone } from "../grid.ts";

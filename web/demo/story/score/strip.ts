@@ -1,6 +1,6 @@
 /** One query's row: a column for each token, with its score, its share and its value by that share. */
 import { css, cssTint } from "../../colour.ts";
-import { place, type Scale, tint } from "../../heat.ts";
+import { place, type Scale, tint } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
 import { save } from "../../picture.ts";

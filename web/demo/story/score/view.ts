@@ -1,5 +1,5 @@
 /** The elements of one score by hand, and what draws them. */
-import { type Scale, scaleOf } from "../../heat.ts";
+import { type Scale, scaleOf } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";

@@ -1,6 +1,6 @@
 /** A visitor's own images to train on: checked, shuffled and shared out. Needs no page. */
 import { split } from "../../../../cli/examples.ts";
-import { bytesIn, checkCount, checkPairs, classesIn, headerBytes, shapeOf } from "../../../../cli/idx-format.ts";
+import { bytesIn, checkPairs, classesIn, headerBytes, idxIn, shapeOf } from "../../../../base/idx.mjs";
 import { seeded, shuffled } from "../../../explain/scramble.mjs";
 import { type Digits, type Part, PIXELS } from "./format.mjs";
 
@@ -90,9 +90,8 @@ export async function readIdx(files: readonly File[]): Promise<Grey> {
 }
 
 async function bytesOf(file: File, rank: number, count: number): Promise<Uint8Array> {
-  const header = headerBytes(rank), bytes = await firstBytes(file, header + count + 1);
-  checkCount(file.name, bytes.length - header, count);
-  return bytes.subarray(header);
+  const bytes = await firstBytes(file, headerBytes(rank) + count + 1);
+  return idxIn(file.name, bytes, rank).bytes;
 }
 
 /** At most so many bytes of a file, unpacked. */

@@ -1,16 +1,17 @@
-/** IDX files, the format of MNIST: two zero bytes, 8 for bytes, the rank, big-endian sizes, bytes. Needs no Node: the page reads them, too. */
+/** IDX files, the format of MNIST: two zero bytes, 8 for bytes, the rank, big-endian sizes, bytes.
+ *  Plain JavaScript without Node, because scripts and the page read them, too. */
 
-export const headerBytes = (rank: number): number => 4 + 4 * rank;
+export const headerBytes = (rank) => 4 + 4 * rank;
 
-export const bytesIn = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
+export const bytesIn = (shape) => shape.reduce((product, side) => product * side, 1);
 
-/** @param start the file's first bytes, as many as a header has if there are. */
-export function shapeOf(path: string, start: Uint8Array, rank: number): number[] {
+/** The sizes of a file that begins with `start`. `path` names it in errors. */
+export function shapeOf(path, start, rank) {
   const header = headerBytes(rank);
   if (start.length < header) throw new Error(`${path}: expected an IDX header of ${header} bytes, got ${start.length} bytes`);
   const wanted = [0, 0, 8, rank];
   if (wanted.some((byte, i) => start[i] !== byte)) {
-    const hex = (bytes: Iterable<number>) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
     throw new Error(`${path}: expected IDX bytes of rank ${rank} (${hex(wanted)}), got a file that starts with ${hex(start.subarray(0, 4))}`);
   }
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
@@ -19,20 +20,27 @@ export function shapeOf(path: string, start: Uint8Array, rank: number): number[]
   throw new Error(`${path}: expected sizes from 1, got ${shape.join("x")}`);
 }
 
-export function checkCount(path: string, got: number, count: number): void {
+export function checkCount(path, got, count) {
   if (got === count) return;
   const why = got < count ? "; the file is cut short or damaged" : "";
   throw new Error(`${path}: expected ${count} bytes after the header, as it announces, got ${got < count ? got : "more"}${why}`);
 }
 
-export function checkPairs(path: string, images: number, labels: number): void {
+/** A whole file's sizes, and a view of the bytes after its header. */
+export function idxIn(path, file, rank) {
+  const shape = shapeOf(path, file, rank), bytes = file.subarray(headerBytes(rank));
+  checkCount(path, bytes.length, bytesIn(shape));
+  return { shape, bytes };
+}
+
+export function checkPairs(path, images, labels) {
   if (images !== labels) throw new Error(`${path}: expected an image for each of ${labels} labels, got ${images} images`);
 }
 
-export const mostIn = (labels: Uint8Array): number => labels.reduce((most, label) => Math.max(most, label), 0);
+export const mostIn = (labels) => labels.reduce((most, label) => Math.max(most, label), 0);
 
 /** The number of classes. Each from 0 on must have a label. */
-export function classesIn(path: string, labels: Uint8Array): number {
+export function classesIn(path, labels) {
   const classes = mostIn(labels) + 1;
   const known = new Set(labels);
   for (let label = 0; label < classes; label++) {

@@ -27,14 +27,18 @@ const NIGHT: Colour[] = [
 
 /** The colour of attention t (0..1). */
 export function heat(t: number, dark: boolean): Colour {
-  const table = dark ? NIGHT : DAY;
+  return along(dark ? NIGHT : DAY, t);
+}
+
+/** Between two colours at t (0..1). */
+export const mix = <C extends Colour | Tint>(a: C, b: C, t: number): C =>
+  a.map((value, i) => value + (b[i]! - value) * t) as C;
+
+/** The colour at t (0..1) of a table whose colours are evenly apart. */
+function along<C extends Colour | Tint>(table: readonly C[], t: number): C {
   const at = Math.min(1, Math.max(0, t)) * (table.length - 1);
   const below = Math.min(Math.floor(at), table.length - 2);
   return mix(table[below]!, table[below + 1]!, at - below);
-}
-
-export function mix(a: Colour, b: Colour, t: number): Colour {
-  return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t];
 }
 
 /* The page's colours. They suit paper, glass and photos, because low values are transparent. */
@@ -49,12 +53,7 @@ const TINTS: Tint[] = [
 export type Tint = [red: number, green: number, blue: number, alpha: number];
 
 /** The tint of attention t (0..1). */
-export function tint(t: number): Tint {
-  const at = Math.min(1, Math.max(0, t)) * (TINTS.length - 1);
-  const below = Math.min(Math.floor(at), TINTS.length - 2);
-  const [a, b] = [TINTS[below]!, TINTS[below + 1]!];
-  return a.map((value, i) => value + (b[i]! - value) * (at - below)) as Tint;
-}
+export const tint = (t: number): Tint => along(TINTS, t);
 
 /** One scale, from 0 to `top`, for all maps that are seen together. */
 export interface Scale {
