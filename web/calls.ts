@@ -6,10 +6,10 @@ import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
 import type { Fetch } from "./load/source.js";
-import type { WasmFiles, WasmSource } from "./load/build.js";
-import type { Variant } from "./run/module.js";
-import type { Shape } from "./run/wasm.js";
-import type { Replaced, Without } from "./run/without.js";
+import type { WasmFiles, WasmSource } from "./engine/choose.js";
+import type { Variant } from "./engine/module.js";
+import type { Shape } from "./engine/model-session.js";
+import type { Replaced, Without } from "./engine/without.js";
 import type { Trace } from "./trace.js";
 
 export interface LoadOptions {

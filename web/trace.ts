@@ -3,8 +3,8 @@ import { keepSelf, throughProxies } from "./base/proxy.js";
 import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { show, VitError } from "./errors.js";
-import { traceArrays } from "./run/trace.js";
-import type { Shape } from "./run/wasm.js";
+import { traceArrays } from "./engine/trace.js";
+import type { Shape } from "./engine/model-session.js";
 
 /**
  * What one run computed on its way from patches to classes. Every method returns a copy. Layers and

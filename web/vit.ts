@@ -7,18 +7,18 @@ import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
-import { batchSize } from "./run/batch.js";
-import { closed, type Output } from "./run/engine.js";
+import { batchSize } from "./engine/batch.js";
+import { closed, type Output } from "./engine/engine.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
 import type { Folder } from "./load/folder.js";
 import { type ImageInput, type Picture, toPicture } from "./images.js";
 import type { WeightsSource } from "./load/given.js";
-import { type Plan, type Running, start, takeThreads } from "./load/start.js";
-import { MODELS, takeWasm } from "./load/build.js";
+import { type Plan, type Running, start, takeThreads } from "./engine/start.js";
+import { MODELS, takeWasm } from "./engine/choose.js";
 import { takeSource } from "./load/take.js";
-import type { Variant } from "./run/module.js";
-import type { Model, Wants } from "./run/wasm.js";
+import type { Variant } from "./engine/module.js";
+import type { Model, Wants } from "./engine/model-session.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
@@ -36,8 +36,8 @@ export type { Fetch, Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
 export { Trace } from "./trace.js";
-export type { WasmFiles, WasmSource } from "./load/build.js";
-export type { Variant } from "./run/module.js";
+export type { WasmFiles, WasmSource } from "./engine/choose.js";
+export type { Variant } from "./engine/module.js";
 
 /**
  * A Vision Transformer, loaded and ready.

@@ -1,5 +1,5 @@
 /* A small module of its own that tells whether this engine computes relaxed SIMD right and fast.
- * The build puts the module into vit.js; web/load/probe.ts runs it. */
+ * The build puts the module into vit.js; web/engine/probe.ts runs it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <wasm_simd128.h>

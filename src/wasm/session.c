@@ -1,5 +1,5 @@
 /* The exports of the WebAssembly module: the functions of vit.h with ints and pointers. Only
- * web/run/wasm.ts calls them.
+ * web/engine/model-session.ts calls them.
  *
  * An instance of the module is one session: a model, its state and the buffers of a run. A buffer
  * grows for a larger run and never shrinks, so a run that is no larger than an earlier one
@@ -15,7 +15,7 @@
 #include "shapes.h"
 #include "trace.h"
 
-/* web/run/wasm.ts reads these words by their positions. */
+/* web/engine/model-session.ts reads these words by their positions. */
 static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
     const char *json; /* vit_model_json */

@@ -1,5 +1,5 @@
 /* The exports of the WebAssembly module that trains: src/train with ints and pointers. Only
- * web/train/session.ts calls them.
+ * web/engine/training-session.ts calls them.
  *
  * An instance of the module is one trainer: a recipe, the examples, the weights as they stand, and
  * at most one run. Nothing is closed at the end, because JavaScript drops the whole instance. */
@@ -24,11 +24,11 @@
 
 enum part { TRAINING, VALIDATION, PARTS };
 
-/* What web/train/session.ts reads besides whole numbers, by position. */
+/* What web/engine/training-session.ts reads besides whole numbers, by position. */
 enum number { LOSS, ACCURACY, VALIDATION_LOSS, VALIDATION_ACCURACY, NUMBERS };
 static double numbers[NUMBERS];
 
-/* web/train/session.ts reads these words by their positions. */
+/* web/engine/training-session.ts reads these words by their positions. */
 static struct training {
     size_t channels, rows, columns, classes;
     const char *json; /* the config of the model that was fed */

@@ -29,7 +29,7 @@ function listed(name, file) {
 }
 
 for (const [prefix, list, file] of [["vit", "EXPORTS", "exports"], ["vit.train", "TRAINING_EXPORTS", "exports.training"]]) test(`src/wasm/${file} and exports.threads, the modules and instance.ts name the same functions`, async () => {
-  const instance = "run/instance.ts";
+  const instance = "engine/instance.ts";
   const exports = [...listed("HEAP_EXPORTS", instance), ...listed(list, instance)];
   const asEmscripten = (names) => names.map((name) => `_${name}`);
   assert.deepEqual(lines(`src/wasm/${file}`), asEmscripten(exports));
@@ -57,9 +57,9 @@ function fieldsOf(name, file) {
   });
 }
 
-test("wasm.ts and train/session.ts read the words of the C sessions in their order", () => {
-  assert.deepEqual(fieldsOf("session", "session.c"), [...listed("SIZES", "run/wasm.ts"), ...listed("WORDS", "run/wasm.ts")]);
-  assert.deepEqual(fieldsOf("training", "training.c"), listed("WORDS", "train/session.ts"));
+test("model-session.ts and training-session.ts read the words of the C sessions in their order", () => {
+  assert.deepEqual(fieldsOf("session", "session.c"), [...listed("SIZES", "engine/model-session.ts"), ...listed("WORDS", "engine/model-session.ts")]);
+  assert.deepEqual(fieldsOf("training", "training.c"), listed("WORDS", "engine/training-session.ts"));
 });
 
 /** The files that npm would pack. */
@@ -67,8 +67,8 @@ const packed = JSON.parse((await run("npm", "pack", "--dry-run", "--json", "--ig
 
 test("npm pack holds only the files that a user needs", () => {
   const allowed = [
-    /^dist\/((load|run|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
-    /^web\/(((load|run|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
+    /^dist\/((load|engine|train)\/)?[\w-]+\.d\.ts(\.map)?$/,
+    /^web\/(((load|engine|train)\/)?[\w-]+\.ts|(README|RECIPES|REFERENCE)\.md)$/,
     /^(all|train)\/package\.json$/,
     /^dist\/(vit|all|worker|train|train-worker|pickle|translate|impostors|cli|commands)\.js(\.map)?$/,
     /^dist\/vit(\.train)?\.(scalar|(simd128|relaxed)(-threads)?)\.wasm$/,

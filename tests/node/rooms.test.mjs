@@ -91,9 +91,10 @@ const TYPESCRIPT_FLOORS = [
   ["vit-error.ts", "base/kind.ts", "errors.ts"],
   ["base"],
   ["config.ts", "images.ts"],
-  ["run"],
-  ["attention.ts", "classes.ts", "overlay.ts", "trace.ts", "load/pickle", "load/translate", "load/refusal.ts"],
+  ["load/pickle", "load/translate", "load/refusal.ts"],
   ["load"],
+  ["train/log.ts", "engine"],
+  ["attention.ts", "classes.ts", "overlay.ts", "trace.ts"],
   ["calls.ts"],
   ["vit.ts", "all.ts"],
   ["train"],
@@ -110,7 +111,7 @@ function imports(files) {
 }
 
 describe("rooms of web/", () => {
-  const files = filesOf("web", /^([\w-]+|(base|load|run|train)\/.*)\.(ts|mjs)$/);
+  const files = filesOf("web", /^([\w-]+|(base|load|engine|train)\/.*)\.(ts|mjs)$/);
   const pairs = imports(files);
 
   test("every imported file of web/ exists", () => {

@@ -83,7 +83,7 @@ const later = { pickle: "load/pickle/pickle", translate: "load/translate/transla
  */
 export async function dist(kind = release) {
   const folder = join(root, kind.dist);
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|run|train)$/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|engine|train)$/.test(name));
   await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),
@@ -118,13 +118,13 @@ function mapWithSources(file) {
 async function bundles(kind) {
   const loadedLater = /\/(pickle|translate|impostors)\.js$/;
   await bundle(kind, "vit", { external: loadedLater });
-  await bundle(kind, "worker", { input: "web/run/worker.ts" });
+  await bundle(kind, "worker", { input: "web/engine/worker.ts" });
   const inVit = /\/(vit|vit-error|provided)\.js$/; // so that a VitError of train.js is one of vit.js
   const paths = (id) => (inVit.test(id) ? "./vit.js" : id.replace(/.*\//, "./"));
   await bundle(kind, "all", { external: [loadedLater, inVit], paths });
   if (!kind.debug) {
     await bundle(kind, "train", { external: [loadedLater, inVit], paths });
-    await bundle(kind, "train-worker", { input: "web/train/worker.ts" });
+    await bundle(kind, "train-worker", { input: "web/engine/train-worker.ts" });
   }
   for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
   await bundle(kind, "commands", {

@@ -1,11 +1,11 @@
 /** Calls the functions of src/wasm/training.c. It gives values and copies. */
 import type { Piece } from "../base/bytes.js";
 import type { ImageShape, Picture } from "../images.js";
-import { assured, FLOAT_BYTES, Heap } from "../run/heap.js";
-import { Leader } from "../run/helper.js";
-import { instantiate, TRAINING_EXPORTS, type TrainingExports } from "../run/instance.js";
-import type { CompiledModule, Variant } from "../run/module.js";
-import type { Measured, Part } from "./log.js";
+import { assured, FLOAT_BYTES, Heap } from "./heap.js";
+import { Leader } from "./helper.js";
+import { instantiate, TRAINING_EXPORTS, type TrainingExports } from "./instance.js";
+import type { CompiledModule, Variant } from "./module.js";
+import type { Measured, Part } from "../train/log.js";
 
 /** The words of src/wasm/training.c's `struct training`, in its order. */
 export const WORDS = [

@@ -1,10 +1,10 @@
 /** The script of the threads that train: it runs a session, or helps one elsewhere. */
-import { Helper } from "../run/helper.js";
-import { TRAINING_EXPORTS } from "../run/instance.js";
-import { serve } from "../run/serve.js";
-import type { HelperQuestion, Request } from "../run/thread.js";
-import { callOf, type TrainQuestion } from "./engine.js";
-import { TrainSession } from "./session.js";
+import { Helper } from "./helper.js";
+import { TRAINING_EXPORTS } from "./instance.js";
+import { serve } from "./serve.js";
+import type { HelperQuestion, Request } from "./thread.js";
+import { callOf, type TrainQuestion } from "./call.js";
+import { TrainSession } from "./training-session.js";
 
 type Question = TrainQuestion | HelperQuestion;
 

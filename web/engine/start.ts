@@ -1,20 +1,20 @@
 /** Starts a model from a source of weights. Every step begins as soon as possible. */
-import { type Backend, Engine } from "../run/engine.js";
+import { type Backend, Engine } from "./engine.js";
 import { DEFAULTS } from "../config.js";
 import { reason, show, VitError } from "../errors.js";
-import type { ReadOptions } from "./source.js";
-import type { Taken } from "./take.js";
-import { readHeader } from "./header.js";
-import type { Incoming } from "./incoming.js";
+import type { ReadOptions } from "../load/source.js";
+import type { Taken } from "../load/take.js";
+import { readHeader } from "../load/header.js";
+import type { Incoming } from "../load/incoming.js";
 import { isObject, parseJson, parseObject } from "../base/json.js";
-import { dotInPairs, type Given, hasSimd, type Kind, loadModule } from "./build.js";
-import type { CompiledModule, Variant } from "../run/module.js";
+import { dotInPairs, type Given, hasSimd, type Kind, loadModule } from "./choose.js";
+import type { CompiledModule, Variant } from "./module.js";
 import { cores, inNode } from "../base/node.js";
-import { Remote } from "../run/remote.js";
-import { Team } from "../run/team.js";
-import { NO_WORKER } from "../run/thread.js";
-import { isThreaded, sharedMemory } from "../run/instance.js";
-import { openWeights } from "./weights.js";
+import { Remote } from "./remote.js";
+import { Team } from "./team.js";
+import { NO_WORKER } from "./thread.js";
+import { isThreaded, sharedMemory } from "./instance.js";
+import { openWeights } from "../load/weights.js";
 
 /** The threads and the module that a model, or a trainer, needs. */
 export interface BuildPlan extends Given {

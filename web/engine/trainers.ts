@@ -1,6 +1,6 @@
 /** The modules that train, and the script of their threads. */
-import type { Kind } from "../load/build.js";
-import { WorkerAddress } from "../run/thread.js";
+import type { Kind } from "./choose.js";
+import { WorkerAddress } from "./thread.js";
 
 export const TRAINERS: Kind = {
   here: {
@@ -11,7 +11,7 @@ export const TRAINERS: Kind = {
     "simd128-threads": () => new URL("./vit.train.simd128-threads.wasm", import.meta.url),
   },
   script: {
-    /** Bundlers look for exactly this expression, as in run/script.ts. */
+    /** Bundlers look for exactly this expression, as in models.ts. */
     browser: () => {
       const of = (Worker: typeof WorkerAddress) => new Worker(new URL("./train-worker.js", import.meta.url), { type: "module" });
       return of(WorkerAddress).url;

@@ -2,9 +2,9 @@
 import { type Backend, closed, type Opened, type Output } from "./engine.js";
 import type { Piece } from "../base/bytes.js";
 import { memoryOf, type Picture } from "../images.js";
-import { WORKER } from "./script.js";
+import { WORKER } from "./models.js";
 import { Thread } from "./thread.js";
-import type { Model, ModelSource, Wants } from "./wasm.js";
+import type { Model, ModelSource, Wants } from "./model-session.js";
 
 /** The messages to worker.js, besides those to a helper. */
 export type ModelQuestion =

@@ -3,13 +3,13 @@ import { absolute } from "../base/address.js";
 import { beside, BESIDE } from "../base/beside.js";
 import { isA } from "../base/kind.js";
 import { reason, show, takeOptions, VitError } from "../errors.js";
-import { open, type Source, steady } from "./source.js";
-import { bytesOf, Incoming } from "./incoming.js";
+import { open, type Source, steady } from "../load/source.js";
+import { bytesOf, Incoming } from "../load/incoming.js";
 import { isPlain } from "../base/json.js";
 import { inNode } from "../base/node.js";
-import type { CompiledModule, Variant } from "../run/module.js";
-import { WORKER } from "../run/script.js";
-import type { Script } from "../run/thread.js";
+import type { CompiledModule, Variant } from "./module.js";
+import { WORKER } from "./models.js";
+import type { Script } from "./thread.js";
 import { Probe, tinyModule } from "./probe.js";
 
 /** A caller's own module: its address, its bytes, or a compiled module. */

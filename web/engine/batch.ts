@@ -3,7 +3,7 @@
  * to the module batch by batch. src/vit.c alone then decides how many of a batch go through the
  * blocks at once.
  */
-import { isTraced, type Shape, type Wants } from "./wasm.js";
+import { isTraced, type Shape, type Wants } from "./model-session.js";
 
 /** The most memory for a batch's images and results. */
 const MOST_BYTES = 32 * 2 ** 20;

@@ -2,7 +2,7 @@
 import { VitError } from "../errors.js";
 import type { Piece } from "../base/bytes.js";
 import type { Picture } from "../images.js";
-import { type Model, type ModelSource, type Result, Session, type Wants } from "./wasm.js";
+import { type Model, type ModelSource, type Result, Session, type Wants } from "./model-session.js";
 
 export interface Opened {
   readonly model: Model;

@@ -1,10 +1,10 @@
 /** The place where a trainer works: this thread, or a worker. Both take the same calls. */
 import { yieldToTasks } from "../base/yield.js";
 import { VitError } from "../errors.js";
-import type { CompiledModule } from "../run/module.js";
-import { Thread } from "../run/thread.js";
-import { TRAINERS } from "./kind.js";
-import { TrainSession } from "./session.js";
+import type { CompiledModule } from "./module.js";
+import { Thread } from "./thread.js";
+import { TRAINERS } from "./trainers.js";
+import { TrainSession } from "./training-session.js";
 
 export interface ModuleSource {
   readonly module: CompiledModule;

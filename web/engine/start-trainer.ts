@@ -1,15 +1,15 @@
 /** Starts a trainer's module and threads, and opens the weights that it begins from. */
-import { type BuildPlan, chooseBuild, gather, withPrepare } from "../load/start.js";
+import { type BuildPlan, chooseBuild, gather, withPrepare } from "./start.js";
 import type { Folder } from "../load/folder.js";
 import type { WeightsSource } from "../load/given.js";
 import { readHeader } from "../load/header.js";
 import type { Fetch, ReadOptions, Source } from "../load/source.js";
 import { takeSource } from "../load/take.js";
 import { openWeights } from "../load/weights.js";
-import { sharedMemory } from "../run/instance.js";
-import type { Variant } from "../run/module.js";
-import type { Team } from "../run/team.js";
-import { type Backend, Local, Remote } from "./engine.js";
+import { sharedMemory } from "./instance.js";
+import type { Variant } from "./module.js";
+import type { Team } from "./team.js";
+import { type Backend, Local, Remote } from "./call.js";
 
 /** A trainer's module, and the threads that help it. */
 export class Started {
