@@ -1,7 +1,7 @@
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { hasOwn, show, takeOptions, VitError } from "./errors.js";
 import { inMemory, type Maps } from "./engine/maps.js";
-import type { Relevance } from "./engine/model-session.js";
+import type { Relevance } from "./engine/model.js";
 
 /** A head's index, or the mean of all heads. */
 export type Head = number | "mean";

@@ -6,9 +6,10 @@ import type { VitConfig } from "./config.js";
 import { kindOf, show, takeOptions, VitError } from "./errors.js";
 import { type ImageInput, noImage, type Placement } from "./images.js";
 import type { Fetch } from "./load/source.js";
-import type { WasmFiles, WasmSource } from "./engine/choose.js";
+import type { WasmSource } from "./engine/compile.js";
+import type { WasmFiles } from "./engine/files.js";
 import type { Variant } from "./engine/module.js";
-import type { Shape } from "./engine/model-session.js";
+import type { Shape } from "./engine/shape.js";
 import type { Replaced, Without } from "./engine/without.js";
 import type { Trace } from "./trace.js";
 

@@ -4,7 +4,7 @@ import { type Class, rank } from "./classes.js";
 import type { VitConfig } from "./config.js";
 import { show, VitError } from "./errors.js";
 import { traceArrays } from "./engine/trace.js";
-import type { Shape } from "./engine/model-session.js";
+import type { Shape } from "./engine/shape.js";
 
 /**
  * What one run computed on its way from patches to classes. Every method returns a copy. Layers and

@@ -2,24 +2,25 @@ import { fullConfig, type VitConfig } from "./config.js";
 import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
-import { takeWasm } from "./engine/choose.js";
 import type { Folder } from "./load/folder.js";
 import type { WeightsSource } from "./load/given.js";
 import type { Source } from "./load/source.js";
-import { takeThreads } from "./engine/start.js";
 import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
+import { yieldToTasks } from "./base/yield.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./engine/module.js";
 import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
-import { type Backend, closed } from "./engine/call.js";
+import type { Caller } from "./engine/call.js";
+import { takeBuild } from "./engine/choose.js";
+import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
-import type { Log, Measured, Part } from "./train/log.js";
+import type { Examples, Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
-import { type Examples, PARTS, type Place } from "./engine/training-session.js";
-import { openModel, type Started, startTrainer } from "./engine/start-trainer.js";
+import { openModel, startTrainer } from "./engine/start-trainer.js";
+import { PARTS, type Place, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
 
 export type { Log, Measured, Part } from "./train/log.js";
@@ -82,6 +83,9 @@ export interface RunOptions {
   onStep?: (step: Step) => void;
 }
 
+/** How long training holds up the other tasks of its thread. */
+const MOST_MILLISECONDS = 40;
+
 const OPTIONS = ["wasm", "variant", "worker", "threads", "fetch", "signal", "onProgress", "seed"] as const;
 
 /**
@@ -109,7 +113,7 @@ export class Trainer {
   readonly threads: number;
   readonly #shape: ImageShape;
   readonly #options: TrainerOptions;
-  readonly #started: Started;
+  readonly #engine: Running<TrainingSession>;
   readonly #recipe: Recipe;
   readonly #seed: number;
   /** Examples of each class to train on. */
@@ -120,6 +124,7 @@ export class Trainer {
   #under: { readonly epochs: number; at: Place } | undefined;
   #running = false;
   #disposed = false;
+  #rested = performance.now();
   #queue: Promise<unknown> = Promise.resolve();
 
   /**
@@ -136,7 +141,7 @@ export class Trainer {
       }
       const { from, labels, freeze = "none", training } = takeOptions("create", source, ["from", "labels", "freeze", "training"]);
       const names = takeLabels(labels);
-      return Trainer.#start(own, async (backend) => fineTuning(await openModel(backend, from, own), names, freeze, training));
+      return Trainer.#start(own, async (engine) => fineTuning(await openModel(engine, from, own), names, freeze, training));
     });
   }
 
@@ -154,8 +159,8 @@ export class Trainer {
     const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
     return guarded("resume", isReasonOf(own.signal), async () => {
       const kept = unpack(viewOf(checkpoint).slice());
-      const trainer = await Trainer.#start({ ...own, seed: kept.seed }, async (backend) => {
-        await openModel(backend, kept.model, { signal: own.signal });
+      const trainer = await Trainer.#start({ ...own, seed: kept.seed }, async (engine) => {
+        await openModel(engine, kept.model, { signal: own.signal });
         return kept.recipe;
       });
       try {
@@ -168,31 +173,39 @@ export class Trainer {
     });
   }
 
-  static async #start(options: TrainerOptions, recipeOf: (backend: Backend) => Promise<Recipe>): Promise<Trainer> {
+  static async #start(options: TrainerOptions, recipeOf: (engine: Running<TrainingSession>) => Promise<Recipe>): Promise<Trainer> {
     const { signal, seed } = options;
     if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0)) {
       throw new VitError("bad_option", `seed: expected a whole number from 0, got ${show(seed)}`);
     }
-    const started = await startModule(options);
+    const engine = await startModule(options);
     try {
-      const recipe = await recipeOf(started.backend);
+      const recipe = await recipeOf(engine);
       const all = seed ?? seedOf(recipe);
-      const shape = await started.backend.call("recipe", recipeJson(recipe, all));
+      const variant = await engine.session.call("variant", []);
+      const shape = await engine.session.call("recipe", [recipeJson(recipe, all)]);
       signal?.throwIfAborted();
-      return new Trainer(options, started, recipe, shape, all);
+      return new Trainer(options, engine, variant, recipe, shape, all);
     } catch (error) {
-      started.close();
+      engine.close();
       throw error;
     }
   }
 
-  private constructor(options: TrainerOptions, started: Started, recipe: Recipe, shape: ImageShape, seed: number) {
+  private constructor(
+    options: TrainerOptions,
+    engine: Running<TrainingSession>,
+    variant: Variant,
+    recipe: Recipe,
+    shape: ImageShape,
+    seed: number,
+  ) {
     this.config = fullConfig(JSON.stringify(recipe.model));
     this.labels = this.config.labels;
-    this.variant = started.variant;
-    this.threads = started.threads;
+    this.variant = variant;
+    this.threads = engine.threads;
     this.#options = options;
-    this.#started = started;
+    this.#engine = engine;
     this.#recipe = recipe;
     this.#shape = shape;
     this.#seed = seed;
@@ -206,15 +219,15 @@ export class Trainer {
       const { images, labels } = examples[part];
       if (images.length !== labels.length * channels * rows * columns) throw damaged("examples are missing");
       if (labels.some((label) => label >= this.labels.length)) throw damaged("an example has no class");
-      await this.#turn((backend) => backend.call("fill", part, examples[part]));
+      await this.#turn((session) => session.call("fill", [part, examples[part]]));
       if (part === "train") for (const label of labels) this.#counts[label]!++;
     }
     this.#log = [...state.log];
     this.#runs = state.runs;
     if (state.epochs === 0) return;
-    const at = await this.#turn(async (backend) => {
-      await backend.call("run", state.epochs, this.#seedOfRun());
-      return backend.call("resume", run);
+    const at = await this.#turn(async (session) => {
+      await session.call("run", [state.epochs, this.#seedOfRun()]);
+      return session.call("resume", [run]);
     });
     this.#under = { epochs: state.epochs, at };
   }
@@ -242,7 +255,7 @@ export class Trainer {
       for (const [index, image] of all.entries()) {
         pictures.push(await toPicture(image, this.#shape, nameOf(index, all.length)));
       }
-      await this.#turn((backend) => backend.call("add", pictures, classes, part));
+      await this.#turn((session) => session.call("add", [pictures, classes, part]));
       if (part === "train") for (const label of classes) this.#counts[label]!++;
       if (all.length > 0) this.#under = undefined; // what comes next is another run
     });
@@ -291,13 +304,13 @@ export class Trainer {
       while (under.at.epoch < epochs) {
         signal?.throwIfAborted();
         if (under.at.step < under.at.steps) {
-          const at = (under.at = await this.#turn((backend) => backend.call("step")));
+          const at = (under.at = await this.#turn((session) => session.call("step", [])));
           const { step, steps, loss, accuracy } = at;
           onStep?.({ epoch: at.epoch + 1, epochs, step, steps, loss, accuracy, ...clock.at(at) });
           continue;
         }
         const speed = clock.at(under.at);
-        const { validation, ...at } = await this.#turn((backend) => backend.call("endEpoch"));
+        const { validation, ...at } = await this.#turn((session) => session.call("endEpoch", []));
         under.at = at;
         const measured = { loss: at.loss, accuracy: at.accuracy, ...(validation && { validation }) };
         this.#log.push({ epoch: this.#log.length + 1, ...measured });
@@ -318,7 +331,7 @@ export class Trainer {
     }
     this.#under = undefined;
     this.#runs++;
-    return { epochs, at: await this.#turn((backend) => backend.call("run", epochs, this.#seedOfRun())) };
+    return { epochs, at: await this.#turn((session) => session.call("run", [epochs, this.#seedOfRun()])) };
   }
 
   /** Each run has a seed of its own. */
@@ -336,22 +349,22 @@ export class Trainer {
   /** The weights as they stand, as a file of safetensors with timm's names, recipe, labels and log. */
   save(): Promise<Bytes> {
     return guarded("save", () => false, async () =>
-      withKeys(await this.#turn((backend) => backend.call("model")), { log: this.#log }));
+      withKeys(await this.#turn((session) => session.call("model", [])), { log: this.#log }));
   }
 
   /** All that the trainer is, with its examples, for {@link Trainer.resume}. */
   checkpoint(): Promise<Bytes> {
     return guarded("checkpoint", () => false, async () =>
-      this.#turn(async (backend) => {
-        const [train, validation] = [await backend.call("examples", "train"), await backend.call("examples", "validation")];
-        const run = this.#under ? await backend.call("checkpoint") : new Uint8Array();
+      this.#turn(async (session) => {
+        const [train, validation] = [await session.call("examples", ["train"]), await session.call("examples", ["validation"])];
+        const run = this.#under ? await session.call("checkpoint", []) : new Uint8Array();
         return pack({
           recipe: this.#recipe,
           seed: this.#seed,
           runs: this.#runs,
           epochs: this.#under?.epochs ?? 0,
           log: this.#log,
-          model: await backend.call("model"),
+          model: await session.call("model", []),
           examples: { train, validation },
           run,
         });
@@ -361,23 +374,33 @@ export class Trainer {
   /** Frees the memory and ends the threads. Calls under way and later calls reject. */
   dispose(): void {
     this.#disposed = true;
-    this.#started.close();
+    this.#engine.close();
+  }
+
+  /** Lets the other tasks of this thread run, if they have waited for long. */
+  async #rest(): Promise<void> {
+    if (performance.now() - this.#rested < MOST_MILLISECONDS) return;
+    await yieldToTasks();
+    this.#rested = performance.now();
   }
 
   /** A module that trapped, or a thread that ended, cannot go on. */
   #checkUsable(cause?: unknown): void {
-    if (this.#disposed) throw closed();
-    if (this.#started.alive) return;
+    if (this.#disposed) {
+      throw new VitError("disposed", "this Trainer was disposed; create another, or resume from a checkpoint");
+    }
+    if (this.#engine.alive) return;
     const why = cause === undefined ? "" : ` (${reason(cause)})`;
     throw new VitError("internal", `this Trainer has failed${why}; create another, or resume from a checkpoint`, { cause });
   }
 
   /** Calls the module when the calls before are done. */
-  #turn<Value>(work: (backend: Backend) => Promise<Value>): Promise<Value> {
+  #turn<Value>(work: (session: Caller<TrainingSession>) => Promise<Value>): Promise<Value> {
     const turn = this.#queue.then(async () => {
       this.#checkUsable();
       try {
-        return await work(this.#started.backend);
+        await this.#rest();
+        return await work(this.#engine.session);
       } catch (cause) {
         this.#checkUsable(cause);
         throw cause;
@@ -405,21 +428,21 @@ export async function quantize(
 ): Promise<Bytes> {
   const own = takeOptions("quantize", options, OPTIONS.filter((name) => name !== "threads" && name !== "seed"));
   return guarded("quantize", isReasonOf(own.signal), async () => {
-    const started = await startModule(own);
+    const engine = await startModule(own);
     try {
-      await openModel(started.backend, source, own, "quantize");
-      return await started.backend.call("int8");
+      await openModel(engine, source, own, "quantize");
+      return await engine.session.call("int8", []);
     } finally {
-      started.close();
+      engine.close();
     }
   });
 }
 
-async function startModule({ wasm, variant = "auto", worker = false, threads = 1, signal }: TrainerOptions): Promise<Started> {
+async function startModule(options: TrainerOptions): Promise<Running<TrainingSession>> {
   checkEnvironment();
-  takeThreads(threads);
-  signal?.throwIfAborted();
-  return startTrainer({ ...takeWasm(wasm, "vit.train", "train-worker.js"), kind: TRAINERS, variant, worker: Boolean(worker), threads });
+  const build = takeBuild(TRAINERS, options);
+  options.signal?.throwIfAborted();
+  return startTrainer(build);
 }
 
 /** The speed of a run since it began, or went on. */

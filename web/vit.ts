@@ -8,17 +8,17 @@ import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
 import { batchSize } from "./engine/batch.js";
-import { closed, type Output } from "./engine/engine.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
 import type { Folder } from "./load/folder.js";
-import { type ImageInput, type Picture, toPicture } from "./images.js";
+import { type ImageInput, memoryOf, type Picture, toPicture } from "./images.js";
 import type { WeightsSource } from "./load/given.js";
-import { type Plan, type Running, start, takeThreads } from "./engine/start.js";
-import { MODELS, takeWasm } from "./engine/choose.js";
+import { takeBuild } from "./engine/choose.js";
+import { MODELS } from "./engine/models.js";
+import { type Plan, start, type Started } from "./engine/start.js";
 import { takeSource } from "./load/take.js";
 import type { Variant } from "./engine/module.js";
-import type { Model, Wants } from "./engine/model-session.js";
+import type { Model, Result, Wants } from "./engine/model.js";
 import { Trace } from "./trace.js";
 
 export { Attention, type AttentionShape, type Head, type RolloutOptions } from "./attention.js";
@@ -30,13 +30,12 @@ export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
 export type { WeightsSource } from "./load/given.js";
 export type { Folder } from "./load/folder.js";
-/** @internal */
-export { provided } from "./load/provided.js";
 export type { Fetch, Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
 export { drawOverlay, type OverlayOptions } from "./overlay.js";
 export { Trace } from "./trace.js";
-export type { WasmFiles, WasmSource } from "./engine/choose.js";
+export type { WasmSource } from "./engine/compile.js";
+export type { WasmFiles } from "./engine/files.js";
 export type { Variant } from "./engine/module.js";
 
 /**
@@ -68,7 +67,7 @@ export class Vit {
   readonly #projection: Origin["projection"];
   #memory: number;
   readonly #plan: Plan;
-  #running: Running | undefined;
+  #running: Started["running"] | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
   /** How many calls are under way. The last one closes a disposed Vit. */
@@ -99,13 +98,13 @@ export class Vit {
 
   static async #load(
     source: Source | Folder | WeightsSource,
-    { wasm, variant = "auto", worker = false, threads = 1, fetch, signal, onProgress }: LoadOptions,
+    options: LoadOptions,
     thrown: unknown[],
   ): Promise<Vit> {
+    const { fetch, signal, onProgress } = options;
     checkEnvironment();
-    takeThreads(threads);
+    const build = takeBuild(MODELS, options);
     signal?.throwIfAborted();
-    const given = takeWasm(wasm);
     const taken = await takeSource("load", source, signal, fetch);
     let failed = false; // a download may go on after a failure, and its progress is not told
     const progress = (now: number, all: number) => {
@@ -116,32 +115,25 @@ export class Vit {
         throw error;
       }
     };
-    const plan: Plan = {
-      ...taken,
-      ...given,
-      kind: MODELS,
-      variant,
-      worker: Boolean(worker),
-      threads,
-    };
+    const plan: Plan = { ...taken, ...build };
     const opening = start(plan, { signal, onProgress: progress });
-    const running = await abortable(opening, signal).catch((error: unknown) => {
+    const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
-      void opening.then((unwanted) => unwanted.close()).catch(() => {});
+      void opening.then((unwanted) => unwanted.running.close()).catch(() => {});
       throw error;
     });
     try {
-      if (variant === "auto" || variant === running.backend.model.variant) return new Vit(plan, running);
-      const { variant: got } = running.backend.model;
+      const { variant } = build;
+      const { variant: got } = started.model;
+      if (variant === "auto" || variant === got) return new Vit(plan, started);
       throw new VitError("bad_option", `variant: expected a ${variant} module, got a ${got} one as wasm`);
     } catch (error) {
-      running.close();
+      started.running.close();
       throw error;
     }
   }
 
-  private constructor(plan: Plan, running: Running) {
-    const { model } = running.backend;
+  private constructor(plan: Plan, { running, model }: Started) {
     this.config = fullConfig(model.config);
     const { family, assumed, skipped, projection } = originOf(model.origin);
     this.family = family;
@@ -276,7 +268,7 @@ export class Vit {
     this.#running = undefined;
   }
 
-  #attention(maps: Output["attention"], kept: readonly number[], relevance?: Output["relevance"]): Attention {
+  #attention(maps: Result["attention"], kept: readonly number[], relevance?: Result["relevance"]): Attention {
     const { depth, heads, prefix, grid } = this.#model.shape;
     const labelled = relevance && { ...relevance, labels: this.config.labels };
     const shape = { layers: depth, heads, prefix, grid, residual: this.config.residual };
@@ -287,10 +279,10 @@ export class Vit {
     images: readonly ImageInput[],
     wants: Wants,
     signal: AbortSignal | undefined,
-  ): Promise<Output[]> {
+  ): Promise<Result[]> {
     const all = listOf(images);
     signal?.throwIfAborted();
-    if (this.#disposed) throw closed();
+    if (this.#disposed) throw new VitError("disposed", "this Vit was disposed; load another");
     this.#calls++;
     try {
       return await this.#runAll(all, wants, signal);
@@ -300,10 +292,10 @@ export class Vit {
     }
   }
 
-  async #runAll(all: readonly ImageInput[], wants: Wants, signal: AbortSignal | undefined): Promise<Output[]> {
+  async #runAll(all: readonly ImageInput[], wants: Wants, signal: AbortSignal | undefined): Promise<Result[]> {
     const { channels, rows, columns } = this.#model.shape;
     const size = batchSize(this.#model.shape, wants);
-    const outputs: Output[] = [];
+    const outputs: Result[] = [];
     for (let first = 0; first < all.length; first += size) {
       if (first > 0) await yieldToTasks(); // to other calls, and to aborts
       signal?.throwIfAborted();
@@ -333,17 +325,19 @@ export class Vit {
     pictures: Promise<Picture[]>,
     wants: Wants,
     signal: AbortSignal | undefined,
-  ): Promise<Output[]> {
+  ): Promise<Result[]> {
     const ready = await pictures;
     const turn = this.#queue.then(async () => {
       signal?.throwIfAborted();
       if (!this.#running?.alive) {
         this.#running?.close();
-        this.#running = await start(this.#plan);
+        this.#running = (await start(this.#plan)).running;
         this.#closeIfIdle(); // because the call may have been aborted, and the Vit disposed, meanwhile
         signal?.throwIfAborted();
       }
-      return this.#running.backend.run(ready, wants);
+      const { session } = this.#running;
+      const copied = session.away || wants.copied === true; // because maps on the heap cannot be sent
+      return session.call("run", [ready, { ...wants, copied }], ready.map((picture) => memoryOf(picture).buffer));
     });
     this.#queue = turn.then(() => {}, () => {}); // without the results, so that they can be freed
     return turn;

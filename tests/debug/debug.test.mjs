@@ -54,7 +54,7 @@ test("npm start -- --debug serves a page that reads a digit, and whose maps lead
   assert.ok(names.length > 0, "no module was fetched");
   const maps = await Promise.all([...scripts.map((script) => `${script}.map`), ...names].map(async (map) => (await fetch(map)).json()));
   const sources = maps.flatMap((map) => map.sources);
-  for (const name of ["web/vit.ts", "web/run/wasm.ts", "web/demo/main.ts", "src/stages/attention.c"]) {
+  for (const name of ["web/vit.ts", "web/engine/model-session.ts", "web/demo/main.ts", "src/stages/attention.c"]) {
     assert.ok(sources.some((source) => source.endsWith(`/${name}`)), name);
   }
   assert.deepEqual(trouble, []);

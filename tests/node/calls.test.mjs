@@ -18,7 +18,7 @@ function workersOf(work) {
   return startedBy(work, (Worker) => class extends Worker {
     doomed = false;
     postMessage(message, transfer) {
-      if (this.doomed && "run" in message) this.terminate();
+      if (this.doomed && message.method === "run") this.terminate();
       else super.postMessage(message, transfer);
     }
   });

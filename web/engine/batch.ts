@@ -3,7 +3,8 @@
  * to the module batch by batch. src/vit.c alone then decides how many of a batch go through the
  * blocks at once.
  */
-import { isTraced, type Shape, type Wants } from "./model-session.js";
+import { isTraced, type Wants } from "./model.js";
+import type { Shape } from "./shape.js";
 
 /** The most memory for a batch's images and results. */
 const MOST_BYTES = 32 * 2 ** 20;

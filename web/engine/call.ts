@@ -1,53 +1,51 @@
-/** The place where a trainer works: this thread, or a worker. Both take the same calls. */
-import { yieldToTasks } from "../base/yield.js";
-import { VitError } from "../errors.js";
-import type { CompiledModule } from "./module.js";
-import { Thread } from "./thread.js";
-import { TRAINERS } from "./trainers.js";
-import { TrainSession } from "./training-session.js";
+/** Calls the methods of a session, which lives in this thread or in another. */
+import { VitError, type VitErrorCode } from "../errors.js";
+import type { Session } from "./session.js";
 
-export interface ModuleSource {
-  readonly module: CompiledModule;
-  /** Only for a build for threads. */
-  readonly memory: WebAssembly.Memory | undefined;
-}
+/** The names of an object's methods. */
+type Method<Target> = {
+  [Name in keyof Target]: Target[Name] extends (...given: never[]) => unknown ? Name : never;
+}[keyof Target] & string;
+type Given<Method> = Method extends (...given: infer All extends readonly unknown[]) => unknown ? All : never;
+type Value<Method> = Method extends (...given: never[]) => infer One ? Awaited<One> : never;
 
-/** The methods of TrainSession that are called from here. */
-export type Calls = Pick<
-  TrainSession,
-  | "variant" | "team" | "begin" | "feed" | "end" | "recipe" | "add" | "fill" | "examples" | "run" | "step"
-  | "endEpoch" | "model" | "int8" | "checkpoint" | "resume"
->;
-export type Name = keyof Calls;
-
-/** The messages to train-worker.js, besides those to a helper. */
-export type TrainQuestion =
-  | { readonly open: ModuleSource }
-  | { readonly call: Name; readonly given: readonly unknown[] };
-
-export interface Backend {
-  /** False once the module trapped, the thread died or the trainer was disposed. */
+export interface Caller<Target> {
+  /** False once the module trapped, the thread died or this was closed. */
   readonly alive: boolean;
-  call<Which extends Name>(name: Which, ...given: Parameters<Calls[Which]>): Promise<ReturnType<Calls[Which]>>;
+  /** Whether the session is in another thread. */
+  readonly away: boolean;
+  /** @param transfer memory that a thread takes over. In this thread nothing moves. */
+  call<Name extends Method<Target>>(
+    name: Name,
+    given: Given<Target[Name]>,
+    transfer?: Transferable[],
+  ): Promise<Value<Target[Name]>>;
+  /** Calls that wait for an answer, and later ones, reject. */
   close(): void;
 }
 
+/** A call as it is sent to a thread. */
+export interface Request {
+  readonly id: number;
+  readonly method: string;
+  readonly given: readonly unknown[];
+}
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: { code: VitErrorCode; message: string } };
+
 /** Calls a method by its name. */
-export const callOf = (session: Calls, name: Name, given: readonly unknown[]): unknown =>
-  (session[name] as (...given: readonly unknown[]) => unknown)(...given);
+export function apply(target: object, method: string, given: readonly unknown[]): unknown {
+  return (target as Record<string, (...given: readonly unknown[]) => unknown>)[method]!(...given);
+}
 
-/** A thread that trains answers nothing else, so it rests for a moment after this time. */
-const MOST_MILLISECONDS = 40;
+/** A session in this thread. It lives on, without its caller, for the maps on its heap. */
+export class Here<Target extends Session> implements Caller<Target> {
+  readonly away = false;
+  #session: Target | undefined;
 
-export class Local implements Backend {
-  #session: TrainSession | undefined;
-  #rested = performance.now();
-
-  static async open({ module, memory }: ModuleSource): Promise<Local> {
-    return new Local(await TrainSession.open(module, memory));
-  }
-
-  private constructor(session: TrainSession) {
+  constructor(session: Target) {
     this.#session = session;
   }
 
@@ -55,50 +53,26 @@ export class Local implements Backend {
     return this.#session?.trapped === false;
   }
 
-  async call<Which extends Name>(name: Which, ...given: Parameters<Calls[Which]>): Promise<ReturnType<Calls[Which]>> {
-    if (performance.now() - this.#rested > MOST_MILLISECONDS) {
-      await yieldToTasks();
-      this.#rested = performance.now();
-    }
+  async call<Name extends Method<Target>>(
+    name: Name,
+    given: Given<Target[Name]>,
+  ): Promise<Value<Target[Name]>> {
     if (!this.#session) throw closed();
-    return callOf(this.#session, name, given) as ReturnType<Calls[Which]>;
+    try {
+      return apply(this.#session, name, given) as Value<Target[Name]>;
+    } catch (error) {
+      if ((error as VitError).code === "internal") this.close();
+      throw error;
+    }
   }
 
+  /** The module's memory is freed when nobody holds the session or maps in it any longer. */
   close(): void {
     this.#session?.dismiss();
     this.#session = undefined;
   }
 }
 
-export class Remote implements Backend {
-  readonly #thread: Thread<TrainQuestion>;
-
-  static async start(address: string | URL | undefined): Promise<Remote> {
-    return new Remote(await Thread.start<TrainQuestion>(TRAINERS.script, address));
-  }
-
-  private constructor(thread: Thread<TrainQuestion>) {
-    this.#thread = thread;
-  }
-
-  async open(source: ModuleSource): Promise<this> {
-    await this.#thread.ask({ open: source });
-    return this;
-  }
-
-  get alive(): boolean {
-    return !this.#thread.lost;
-  }
-
-  call<Which extends Name>(name: Which, ...given: Parameters<Calls[Which]>): Promise<ReturnType<Calls[Which]>> {
-    return this.#thread.ask({ call: name, given });
-  }
-
-  close(): void {
-    this.#thread.end(closed());
-  }
-}
-
 export function closed(): VitError {
-  return new VitError("disposed", "this Trainer was disposed; create another, or resume from a checkpoint");
+  return new VitError("disposed", "this session was closed");
 }

@@ -1,92 +1,105 @@
-/** Finds the WebAssembly module that runs, and compiles it. */
-import { absolute } from "../base/address.js";
+/** Chooses the module that runs, its memory and the number of threads. */
 import { beside, BESIDE } from "../base/beside.js";
-import { isA } from "../base/kind.js";
-import { reason, show, takeOptions, VitError } from "../errors.js";
-import { open, type Source, steady } from "../load/source.js";
-import { bytesOf, Incoming } from "../load/incoming.js";
-import { isPlain } from "../base/json.js";
-import { inNode } from "../base/node.js";
+import { cores, inNode } from "../base/node.js";
+import { reason, show, VitError } from "../errors.js";
+import { compiled, isModule, type WasmSource } from "./compile.js";
+import { BUILDS, type GivenWasm, type ModuleKind, takeWasm, type WasmFiles } from "./files.js";
+import { isThreaded } from "./instance.js";
 import type { CompiledModule, Variant } from "./module.js";
-import { WORKER } from "./models.js";
-import type { Script } from "./thread.js";
 import { Probe, tinyModule } from "./probe.js";
+import type { ModuleSource } from "./session.js";
+import { Team } from "./team.js";
+import { NO_WORKER } from "./thread.js";
 
-/** A caller's own module: its address, its bytes, or a compiled module. */
-export type WasmSource = Source | CompiledModule;
-
-/** The names of the modules. Each variant with SIMD has a second module, for threads. */
-type Build = Variant | "relaxed-threads" | "simd128-threads";
-
-/** @internal One kind of module, and the script of its threads. */
-export interface Kind {
-  /** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
-  readonly here: Readonly<Record<Build, () => URL>>;
-  readonly script: Script;
-}
-
-/** @internal The modules that run models. */
-export const MODELS: Kind = {
-  here: {
-    relaxed: () => new URL("./vit.relaxed.wasm", import.meta.url),
-    simd128: () => new URL("./vit.simd128.wasm", import.meta.url),
-    scalar: () => new URL("./vit.scalar.wasm", import.meta.url),
-    "relaxed-threads": () => new URL("./vit.relaxed-threads.wasm", import.meta.url),
-    "simd128-threads": () => new URL("./vit.simd128-threads.wasm", import.meta.url),
-  },
-  script: WORKER,
-};
-const BUILDS = Object.keys(MODELS.here) as Build[];
-
-/**
- * The addresses of the package's files. If any module is named, only the named ones are used; if
- * none is named, those beside this code are. Without `worker`, the `worker.js` beside this code is
- * used.
- */
-export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
-  readonly worker?: string | URL;
-};
-
-/** @internal The option `wasm`: one module, or several files. */
-export interface Given {
-  /** A module to run instead of one of our files. */
-  readonly wasm: WasmSource | undefined;
-  readonly files: WasmFiles;
-}
-
-/**
- * Copies the option `wasm`. An address with a slash at its end is the files' folder.
- *
- * @param prefix what a module's name begins with, before the build's name
- * @internal
- */
-export function takeWasm(wasm: WasmSource | WasmFiles | undefined, prefix = "vit", script = "worker.js"): Given {
-  const base = typeof wasm === "string" || isA(wasm, "URL") ? String(wasm) : "";
-  if (base.endsWith("/")) {
-    const builds = BUILDS.map((build) => [build, `${base}${prefix}.${build}.wasm`] as const);
-    return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + script } };
-  }
-  if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
-  const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
-  const { worker = "" } = own;
-  if (!(typeof worker === "string" || isA(worker, "URL"))) {
-    throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);
-  }
-  const files = Object.entries(own).map(([name, source]) => [name, steady(source)] as const);
-  return { wasm: undefined, files: Object.fromEntries(files) as WasmFiles };
-}
-
-/** The most bytes of a module. Our own are about a thousand times smaller. */
-const MOST_BYTES = 2 ** 26;
-
-/** @internal */
-export interface Choice extends Given {
-  readonly kind: Kind;
+/** The threads and the module that a model, or a trainer, needs. */
+export interface BuildPlan<Target> extends GivenWasm {
+  readonly kind: ModuleKind<Target>;
   readonly variant: Variant | "auto";
-  /** Whether a build is wanted whose memory threads can share. */
-  readonly threads: boolean;
-  /** Whether the model has int8 weights. It is called only if the answer matters. */
+  readonly threads: number;
+  readonly worker: boolean;
+}
+
+interface BuildOptions {
+  readonly wasm?: WasmSource | WasmFiles;
+  readonly variant?: Variant | "auto";
+  readonly worker?: boolean;
+  readonly threads?: number;
+}
+
+/** Copies the options by which a build is chosen. */
+export function takeBuild<Target>(
+  kind: ModuleKind<Target>,
+  { wasm, variant = "auto", worker = false, threads = 1 }: BuildOptions,
+): BuildPlan<Target> {
+  if (!(Number.isInteger(threads) && threads >= 1)) {
+    throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
+  }
+  return { ...takeWasm(wasm, kind), kind, variant, worker: Boolean(worker), threads };
+}
+
+/** The limit of src/wasm/team.c. */
+const MOST_THREADS = 64;
+
+export interface Needs {
+  /** Whether the model has int8 weights. */
   int8(): Promise<boolean>;
+  /** Memory that threads share; undefined if there is none. */
+  memory(): Promise<WebAssembly.Memory | undefined>;
+}
+
+/** Chooses a build for threads if they are wanted and possible, else one for a single thread. */
+export async function chooseBuild(plan: BuildPlan<unknown>, { int8, memory: memoryOf }: Needs): Promise<ModuleSource & { readonly threads: number }> {
+  const choose = (threads: boolean) => loadModule(plan, threads, int8);
+  const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
+  const why = wanted > 1 ? whyAlone(plan.variant, await inNode()) : undefined;
+  const module = await choose(wanted > 1 && !why);
+  const inPairs = (await int8()) && dotInPairs();
+  const alone = { module, memory: undefined, threads: 1, inPairs };
+  if (!isThreaded(module)) {
+    if (wanted > 1) warn(plan, why ?? whyOne(plan));
+    return alone;
+  }
+  const memory = await memoryOf();
+  if (memory) return { module, memory, threads: wanted, inPairs };
+  const none = "there is no shared memory of the size that the model needs";
+  if (plan.wasm) throw new VitError("unsupported", `wasm: a build for threads, and ${none}`);
+  warn(plan, none);
+  return { ...alone, module: await choose(false) };
+}
+
+/** Starts the helpers of a build. Without them one thread works, and a warning says why. */
+export async function gather(
+  plan: BuildPlan<unknown>,
+  source: ModuleSource,
+  threads: number,
+): Promise<Team | undefined> {
+  if (threads === 1) return undefined;
+  const { kind, files } = plan;
+  return Team.gather(source, threads - 1, kind.script, files.worker).catch((error: unknown) => {
+    warn(plan, reason(error));
+    return undefined;
+  });
+}
+
+function whyAlone(variant: Variant | "auto", node: boolean): string | undefined {
+  if (variant === "scalar") return "the scalar build runs one";
+  if (!node && typeof Worker !== "function") return NO_WORKER;
+  const { crossOriginIsolated } = globalThis;
+  if (typeof SharedArrayBuffer === "function" && crossOriginIsolated !== false) return;
+  if (crossOriginIsolated) return "the page is isolated, yet this engine has no SharedArrayBuffer";
+  return (
+    "the page is not cross-origin isolated; serve it with Cross-Origin-Opener-Policy: " +
+    "same-origin and Cross-Origin-Embedder-Policy: require-corp"
+  );
+}
+
+const whyOne = ({ wasm }: BuildPlan<unknown>) =>
+  wasm !== undefined || hasSimd()
+    ? "the module given is a build for one"
+    : "this engine has no WebAssembly SIMD, which builds for threads need";
+
+function warn({ threads }: BuildPlan<unknown>, why: string): void {
+  console.warn(`vitrine: one thread in place of ${threads}: ${why}`);
 }
 
 /** A module whose f() is lane 3 of splat(6) · splat(7). That shows more than validation does. */
@@ -99,10 +112,9 @@ const SIMD_PROBE = Uint8Array.of(
 /**
  * @throws {VitError} code `no_wasm`, `no_simd`, `unsupported`, `bad_option`, `network` or
  *   `bad_wasm`.
- * @internal
  */
-export async function loadModule(choice: Choice): Promise<CompiledModule> {
-  const { variant, wasm } = choice;
+async function loadModule(plan: BuildPlan<unknown>, threads: boolean, int8: Needs["int8"]): Promise<CompiledModule> {
+  const { variant, wasm } = plan;
   if (!["auto", "relaxed", "simd128", "scalar"].includes(variant)) {
     throw new VitError(
       "bad_option",
@@ -124,30 +136,37 @@ export async function loadModule(choice: Choice): Promise<CompiledModule> {
     );
   }
   if (wasm !== undefined) return compiled(wasm);
-  return firstOf(variant === "auto" ? await ranked(choice) : [variant], choice);
+  const load: Load = (variants) => firstOf(variants, threads, plan);
+  return load(variant === "auto" ? await ranked(load, int8) : [variant]);
 }
 
+/** Loads the first of some variants that can be had. */
+type Load = (variants: readonly Variant[]) => Promise<CompiledModule>;
+
 /** The variants that run here, the fastest first. A later one is used if an earlier is missing. */
-async function ranked(choice: Choice): Promise<readonly Variant[]> {
+async function ranked(load: Load, isInt8: Needs["int8"]): Promise<readonly Variant[]> {
   const probe = relaxedSimd();
   if (!probe) return hasSimd() ? ["simd128", "scalar"] : ["scalar"];
   const relaxed: Variant[] = ["relaxed", "simd128", "scalar"];
   const plain: Variant[] = ["simd128", "relaxed", "scalar"];
   faster ??= probe.fused ? await recall() : false;
-  if (faster === false) return (await choice.int8()) ? relaxed : plain;
+  if (faster === false) return (await isInt8()) ? relaxed : plain;
   // While the weights begin to arrive, load the likely build and let the engine optimise the probe.
-  const likely = firstOf(["relaxed"], choice).catch(() => {});
+  const likely = load(["relaxed"]).catch(() => {});
   probe.warm();
   await likely;
-  const int8 = await choice.int8();
+  const int8 = await isInt8();
   if (int8) dotInPairs();
   else faster ??= await keep(probe.faster() && probe.right);
   if (!probe.right) return ["simd128", "scalar"];
   return int8 || faster ? relaxed : plain;
 }
 
-/** Loads the first of these builds that can be had. */
-async function firstOf(variants: readonly Variant[], { kind, files, threads }: Choice): Promise<CompiledModule> {
+async function firstOf(
+  variants: readonly Variant[],
+  threads: boolean,
+  { kind, files }: BuildPlan<unknown>,
+): Promise<CompiledModule> {
   const named = BUILDS.some((build) => build in files);
   let lost: unknown;
   for (const variant of variants) {
@@ -179,8 +198,8 @@ function relaxedSimd(): Probe | undefined {
   return opened?.right ? opened : undefined;
 }
 
-/** @internal Whether int8 products in two steps are faster in a relaxed build. */
-export function dotInPairs(): boolean {
+/** Whether int8 products in two steps are faster in a relaxed build. */
+function dotInPairs(): boolean {
   try {
     inPairs ??= relaxedSimd()?.inPairs() ?? false;
   } catch {
@@ -214,60 +233,7 @@ async function keep(isFaster: boolean): Promise<boolean> {
   return isFaster;
 }
 
-/** @internal */
-export function hasSimd(): boolean {
+function hasSimd(): boolean {
   const exports = tinyModule<{ f(): number }>(SIMD_PROBE);
   return exports?.f() === 42;
-}
-
-/** The compiled modules, by their address or by the object that was given. */
-const byAddress = new Map<unknown, Promise<CompiledModule>>();
-const bySource = new WeakMap<WeakKey, Promise<CompiledModule>>();
-
-/** Compiles a module once. A failure is not kept, so that the next call tries again. */
-function compiled(from: WasmSource): Promise<CompiledModule> {
-  const key = isA(from, "URL") ? absolute(from).href : from;
-  const modules: Pick<typeof byAddress, "get" | "set" | "delete"> =
-    typeof key === "object" && key ? (bySource as never) : byAddress;
-  let module = modules.get(key);
-  if (!module) {
-    module = compile(from);
-    modules.set(key, module);
-    module.catch(() => modules.delete(key));
-  }
-  return module;
-}
-
-async function compile(source: WasmSource): Promise<CompiledModule> {
-  if (isModule(source)) return source;
-  const opened = await open(source);
-  try {
-    if (opened.response && isWasm(opened.response)) {
-      return await WebAssembly.compileStreaming(opened.response);
-    }
-    // The server's type may be wrong, so the bytes are compiled. A wrong file is refused.
-    return await WebAssembly.compile(await bytesOf(await Incoming.from(opened), MOST_BYTES));
-  } catch (cause) {
-    if (cause instanceof VitError) throw cause;
-    const wrong = cause instanceof WebAssembly.CompileError;
-    throw new VitError(
-      wrong ? "bad_wasm" : "network",
-      `wasm: expected a module that this engine compiles, got: ${reason(cause)}`,
-      { cause },
-    );
-  }
-}
-
-/** Whether it is a compiled module, of any realm. */
-function isModule(source: WasmSource | undefined): source is CompiledModule {
-  try {
-    return WebAssembly.Module.exports(source as CompiledModule).length >= 0;
-  } catch {
-    return false;
-  }
-}
-
-function isWasm(response: Response): boolean {
-  const type = response.headers.get("content-type") ?? "";
-  return "compileStreaming" in WebAssembly && /^application\/wasm\s*$/i.test(type);
 }

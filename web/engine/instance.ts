@@ -2,7 +2,7 @@
 import { VitError } from "../errors.js";
 
 /** The functions that both kinds of modules have. */
-const HEAP_EXPORTS = [
+export const HEAP_EXPORTS = [
   "vitw_alloc",
   "vitw_free",
   "vitw_allocations",
@@ -18,39 +18,10 @@ const HEAP_EXPORTS = [
   "vit_status_name",
 ] as const;
 
-/** The functions in src/wasm/exports. */
-export const EXPORTS = [
-  ...HEAP_EXPORTS,
-  "vitw_reserve",
-  "vitw_prepare",
-  "vitw_run",
-  "vitw_trace",
-  "vitw_ablate",
-  "vitw_replacements",
-  "vitw_relevance",
-] as const;
-
-/** The functions in src/wasm/exports.training. */
-export const TRAINING_EXPORTS = [
-  ...HEAP_EXPORTS,
-  "vitt_recipe",
-  "vitt_prepare",
-  "vitt_add",
-  "vitt_more",
-  "vitt_keep",
-  "vitt_run",
-  "vitt_step",
-  "vitt_end_epoch",
-  "vitt_model",
-  "vitt_int8",
-  "vitt_checkpoint",
-  "vitt_resume",
-] as const;
-
 /** The further functions of builds for threads. */
 export const THREAD_EXPORTS = ["vitw_team", "vitw_stack", "vitw_help", "vitw_dismiss"] as const;
 
-type Functions<Names extends readonly string[]> = Record<
+export type Functions<Names extends readonly string[]> = Record<
   Names[number],
   (...words: number[]) => number
 >;
@@ -59,8 +30,6 @@ export type HeapExports = Functions<typeof HEAP_EXPORTS> & {
   readonly _initialize?: () => void;
 };
 export type ThreadExports = Functions<typeof THREAD_EXPORTS> & { readonly __stack_pointer: WebAssembly.Global };
-export type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
-export type TrainingExports = HeapExports & Functions<typeof TRAINING_EXPORTS> & ThreadExports;
 
 /** The module's -sINITIAL_MEMORY. */
 const INITIAL_BYTES = 2 ** 20;
@@ -93,17 +62,17 @@ export function sharedMemory(maximum: number): WebAssembly.Memory | undefined {
  * @param names the functions that the module must have.
  * @throws {VitError} code `bad_wasm`, `no_memory`; `internal` if the engine refuses the module.
  */
-export async function instantiate<Kind extends HeapExports = Exports>(
+export async function instantiate<Exports extends HeapExports & ThreadExports>(
   module: WebAssembly.Module,
   memory: WebAssembly.Memory | undefined,
-  names: readonly string[] = EXPORTS,
-): Promise<Kind> {
+  names: readonly string[],
+): Promise<Exports> {
   checkModule(module, names);
   const env = memory ? { ...ENV, memory } : ENV;
   const instance = await WebAssembly.instantiate(module, { env }).catch((cause: unknown) => {
     throw cause instanceof RangeError ? noMemory(INITIAL_BYTES, "the module", CROWDED) : trap(cause);
   });
-  return { ...instance.exports, ...(memory && { memory }) } as unknown as Kind;
+  return { ...instance.exports, ...(memory && { memory }) } as unknown as Exports;
 }
 
 /** Refuses a module that is not one of ours, with a clearer message than the engine gives. */

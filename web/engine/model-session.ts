@@ -1,13 +1,28 @@
 /** Calls the functions of src/wasm/session.c. It gives values and copies. */
 import { VitError } from "../errors.js";
 import type { Picture, Placement } from "../images.js";
-import { assured, FLOAT_BYTES, Heap } from "./heap.js";
-import { Leader } from "./helper.js";
-import { type Exports, instantiate, noMemory } from "./instance.js";
+import { assured, FLOAT_BYTES } from "./heap.js";
+import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, noMemory, type ThreadExports } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
-import type { CompiledModule, Variant } from "./module.js";
+import { isTraced, type Model, type Relevance, type Result, type Wants } from "./model.js";
+import { type ModuleSource, Session } from "./session.js";
+import type { Shape } from "./shape.js";
 import { traceSize, traceStart } from "./trace.js";
 import { masksOf, type Replaced, type Without } from "./without.js";
+
+/** The functions in src/wasm/exports. */
+export const EXPORTS = [
+  ...HEAP_EXPORTS,
+  "vitw_reserve",
+  "vitw_prepare",
+  "vitw_run",
+  "vitw_trace",
+  "vitw_ablate",
+  "vitw_replacements",
+  "vitw_relevance",
+] as const;
+
+type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 
 /** The sizes of the model. The layout of the results follows from them. */
 const SIZES = [
@@ -48,162 +63,40 @@ export const WORDS = [
 /** The words that are addresses of floats. */
 type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
 
+/** What the module computed of an image. */
+type Values = Omit<Result, "milliseconds" | "memory">;
+
 /** The words of src/vit.h's `vit_replacement`: layer, head, part, rows. */
 const REPLACEMENT_WORDS = 4;
 
 /** The doubles of src/vit.h's `vit_placement`: left, top, width, height. */
 const PLACEMENT_DOUBLES = 4;
 
-/** The start of a model, before its file. It can be sent to a worker. */
-export interface ModelSource {
-  readonly module: CompiledModule;
-  /** Only for a build for threads. */
-  readonly memory: WebAssembly.Memory | undefined;
-  /** The file's size in bytes. */
-  readonly size: number;
-  /** A config as JSON that replaces the file's own. */
-  readonly config: string | undefined;
-  /** Whether int8 products are computed in two steps, if the module can. */
-  readonly inPairs: boolean;
-}
-
-/** The letters C, H, W, L, h, D, K of src/vit.h, by name. */
-export interface Shape {
-  readonly channels: number;
-  readonly rows: number;
-  readonly columns: number;
-  readonly grid: readonly [rows: number, columns: number];
-  readonly prefix: number;
-  readonly tokens: number;
-  readonly width: number;
-  readonly depth: number;
-  readonly heads: number;
-  readonly headWidth: number;
-  readonly classes: number;
-}
-
-/** An open model. */
-export interface Model {
-  /** The config as JSON: `vit_model_json`. */
-  readonly config: string;
-  /** The family of the file and what was guessed, as JSON: `vit_model_origin`. */
-  readonly origin: string;
-  readonly variant: Variant;
-  readonly shape: Shape;
-  /** The bytes of memory after loading. */
-  readonly memory: number;
-}
-
-/** The results of a run that are kept besides the logits. */
-export interface Wants {
-  /** The layers whose attention is kept, ascending. */
-  readonly attention: readonly number[];
-  /** The tokens after the last block and the final norm. */
-  readonly tokens: boolean;
-  /** Whether the attention is copied at once, because it will be sent or overwritten. */
-  readonly copied?: boolean;
-  /** Leaves the prepared image out of the results. */
-  readonly bare?: boolean;
-  /** What the run computes on its way. Only for one image at a time. */
-  readonly trace?: boolean;
-  /** Classes whose relevance is wanted; a number: so many of the likeliest. One image at a time. */
-  readonly relevance?: readonly number[] | number;
-  readonly without?: Without;
-}
-
-/** One image's results. All are copies except attention that is left on the heap. */
-export interface Result {
-  /** (C, H, W): the prepared image */
-  readonly input?: Float32Array<ArrayBuffer>;
-  readonly placement: Placement;
-  readonly logits: Float32Array<ArrayBuffer>;
-  /** (layers wanted, heads, T, T) */
-  readonly attention?: Float32Array<ArrayBuffer> | Maps;
-  /** (T, D) */
-  readonly tokens?: Float32Array<ArrayBuffer>;
-  /** (D): kept together with the tokens */
-  readonly pooled?: Float32Array<ArrayBuffer>;
-  /** The arrays of web/trace.ts, one after the other. */
-  readonly trace?: Float32Array<ArrayBuffer>;
-  readonly relevance?: Relevance;
-}
-
-/** How much each patch speaks for some classes. */
-export interface Relevance {
-  readonly classes: readonly number[];
-  /** (classes, N) */
-  readonly values: Float32Array<ArrayBuffer>;
-}
-
-/** Whether a run keeps the tokens after each block. Only one image at a time is run so. */
-export const isTraced = ({ trace, relevance }: Wants) => Boolean(trace) || relevance !== undefined;
-
-/** One instance of the module with one model in it. The calls are begin, feed…, end, run…. */
-export class Session {
-  readonly #exports: Exports;
-  readonly #heap: Heap<(typeof WORDS)[number]>;
-  readonly #leader: Leader;
+/** A session that runs a model. */
+export class ModelSession extends Session<(typeof WORDS)[number], Exports> {
   #shape!: Shape;
   /** The number of runs that kept maps. The maps of the last one are on the heap. */
   #mapRuns = 0;
 
-  /** @throws {VitError} code `bad_wasm`, `no_memory`, or the core's code for a bad config. */
-  static async begin(source: ModelSource): Promise<Session> {
-    const session = new Session(await instantiate(source.module, source.memory));
-    session.#heap.watched(() => session.#begin(source));
-    return session;
+  /** @throws {VitError} code `bad_wasm`, `no_memory` or `internal`. */
+  static async open({ module, memory, inPairs }: ModuleSource): Promise<ModelSession> {
+    return new ModelSession(await instantiate<Exports>(module, memory, EXPORTS), WORDS, Number(inPairs));
   }
 
-  private constructor(exports: Exports) {
-    this.#exports = exports;
-    this.#heap = new Heap(exports, WORDS);
-    this.#leader = new Leader(exports, this.#heap);
-  }
-
-  #begin({ size, config, inPairs }: ModelSource): void {
-    this.#heap.start();
-    this.#heap.begin(size, config, Number(inPairs));
-  }
-
-  /** Takes the file's next bytes. */
-  feed(bytes: Uint8Array): void {
-    this.#heap.watched(() => this.#heap.feed(bytes));
-  }
-
-  /** Opens the model after the file's last byte. */
+  /** @throws {VitError} the core's code for a bad file or config. */
   end(): Model {
-    const heap = this.#heap;
+    const { heap } = this;
     return heap.watched(() => {
       heap.end();
       this.#shape = this.#readShape();
       return {
         config: heap.text(heap.word("json"), heap.word("json_size")),
         origin: heap.text(heap.word("origin"), heap.word("origin_size")),
-        variant: heap.text(this.#exports.vitw_variant()) as Variant,
+        variant: this.variant(),
         shape: this.#shape,
-        memory: this.memory,
+        memory: heap.size,
       };
     });
-  }
-
-  /** Lets helpers take part, and returns a stack for each. `threads` counts this thread, too. */
-  team(threads: number): number[] {
-    return this.#leader.gather(threads);
-  }
-
-  /** Lets the helpers go. Maps that are read later are computed by this thread alone. */
-  dismiss(): void {
-    this.#leader.dismiss();
-  }
-
-  /** The size of the module's memory in bytes. */
-  get memory(): number {
-    return this.#heap.size;
-  }
-
-  /** True once the module trapped, and so is unusable. */
-  get trapped(): boolean {
-    return this.#heap.trapped;
   }
 
   /**
@@ -212,47 +105,51 @@ export class Session {
    * @throws {VitError} code `internal` if the module traps, or the core's code for a bad picture.
    */
   run(pictures: readonly Picture[], wants: Wants): Result[] {
-    return this.#heap.watched(() => {
+    const start = performance.now();
+    const results = this.heap.watched(() => {
       this.#compute(pictures, wants);
       return pictures.map((picture, index) => this.#result(index, picture, wants));
     });
+    const milliseconds = (performance.now() - start) / pictures.length;
+    const memory = this.heap.size;
+    return results.map((result) => ({ ...result, milliseconds, memory }));
   }
 
   #compute(pictures: readonly Picture[], wants: Wants): void {
-    const exports = this.#exports;
+    const exports = this.exports;
     const { length: batch } = pictures;
     const layers = isTraced(wants) ? 0 : wants.attention.length; // a trace has the maps of all layers
     if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
-    this.#heap.check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
+    this.heap.check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
     assured(wants.attention.every((layer) => layer >= 0 && layer < this.#shape.depth), "layers");
     assured(new Set(wants.attention).size === wants.attention.length, "layers");
-    const mask = this.#heap.bytes(this.#heap.word("layers"), this.#shape.depth).fill(0);
+    const mask = this.heap.bytes(this.heap.word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
     this.#leaveOut(wants.without);
-    if (isTraced(wants)) this.#heap.check(exports.vitw_trace(Number(wants.trace ?? false)));
-    else this.#heap.check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
+    if (isTraced(wants)) this.heap.check(exports.vitw_trace(Number(wants.trace ?? false)));
+    else this.heap.check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
 
   /** Sets what one run leaves out or replaces. Every run sets its own, so no run meets another's. */
   #leaveOut(without: Without | undefined): void {
     const masks = masksOf(without, this.#shape);
-    this.#heap.bytes(this.#heap.word("without"), masks.length).set(masks);
+    this.heap.bytes(this.heap.word("without"), masks.length).set(masks);
     this.#replace(without?.replaced ?? []);
     const replaced = without?.replaced.length ?? 0;
-    this.#exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false), replaced);
+    this.exports.vitw_ablate(Number(without !== undefined), Number(without?.positions ?? false), replaced);
   }
 
   #replace(replaced: readonly Replaced[]): void {
     if (replaced.length === 0) return;
     const size = this.#shape.tokens * this.#shape.headWidth;
-    const room = this.#exports.vitw_replacements(replaced.length) >>> 0;
+    const room = this.exports.vitw_replacements(replaced.length) >>> 0;
     if (room === 0) throw noMemory(replaced.length * size * FLOAT_BYTES, "replaced rows");
-    const words = new Uint32Array(this.#exports.memory.buffer, room, replaced.length * REPLACEMENT_WORDS);
+    const words = new Uint32Array(this.exports.memory.buffer, room, replaced.length * REPLACEMENT_WORDS);
     replaced.forEach(({ layer, head, part, rows }, index) => {
       assured(rows.length === size, "rows");
       words.set([layer, head, part], index * REPLACEMENT_WORDS);
-      this.#heap.floats(room + words.byteLength + index * rows.byteLength, size).set(rows);
+      this.heap.floats(room + words.byteLength + index * rows.byteLength, size).set(rows);
     });
   }
 
@@ -260,16 +157,16 @@ export class Session {
     if ("values" in picture) {
       const { length } = picture.values;
       assured(length === this.#shape.channels * this.#shape.rows * this.#shape.columns, "values");
-      const images = this.#heap.word("images") + index * length * FLOAT_BYTES;
-      this.#heap.floats(images, length).set(picture.values);
+      const images = this.heap.word("images") + index * length * FLOAT_BYTES;
+      this.heap.floats(images, length).set(picture.values);
       return;
     }
-    const { rows, columns, channels } = this.#heap.copyIn(picture);
+    const { rows, columns, channels } = this.heap.copyIn(picture);
     const { unfinished = 0 } = picture;
-    this.#heap.check(this.#exports.vitw_prepare(index, rows, columns, channels, unfinished), `${picture.name}: `);
+    this.heap.check(this.exports.vitw_prepare(index, rows, columns, channels, unfinished), `${picture.name}: `);
   }
 
-  #result(index: number, picture: Picture, wants: Wants): Result {
+  #result(index: number, picture: Picture, wants: Wants): Values {
     const { channels, rows, columns, classes, tokens: T, width } = this.#shape;
     const copy = (word: Floats, count: number) => this.#copy(word, index * count, count);
     const image = () => copy("images", channels * rows * columns);
@@ -291,13 +188,13 @@ export class Session {
 
   #placement(index: number): Placement {
     const size = PLACEMENT_DOUBLES * Float64Array.BYTES_PER_ELEMENT;
-    const bytes = this.#heap.bytes(this.#heap.word("placements") + index * size, size).slice();
+    const bytes = this.heap.bytes(this.heap.word("placements") + index * size, size).slice();
     const [left, top, width, height] = new Float64Array(bytes.buffer) as unknown as [number, number, number, number];
     return { left, top, width, height };
   }
 
   /** A traced run's results. Logits and maps are parts of the trace. */
-  #traced(wants: Wants): Omit<Result, "input" | "placement"> {
+  #traced(wants: Wants): Omit<Values, "input" | "placement"> {
     const { depth, classes, heads, tokens: T } = this.#shape;
     const start = (name: "lens" | "attention") => traceStart(name, this.#shape);
     const size = heads * T * T;
@@ -320,8 +217,8 @@ export class Session {
     const classes = typeof asked === "number" ? ranked.slice(0, asked) : asked;
     const { grid } = this.#shape;
     assured(classes.length <= this.#shape.classes, "classes");
-    new Uint32Array(this.#exports.memory.buffer, this.#heap.word("asked"), classes.length).set(classes);
-    this.#heap.check(this.#exports.vitw_relevance(classes.length));
+    new Uint32Array(this.exports.memory.buffer, this.heap.word("asked"), classes.length).set(classes);
+    this.heap.check(this.exports.vitw_relevance(classes.length));
     return { classes, values: this.#copy("relevance", 0, classes.length * grid[0] * grid[1]) };
   }
 
@@ -343,14 +240,14 @@ export class Session {
    * @throws {VitError} code `internal` if the module trapped before or traps now; `no_memory`.
    */
   #mapsAgain(values: Float32Array<ArrayBuffer>, wants: Wants): Float32Array<ArrayBuffer> {
-    if (this.#heap.trapped) {
+    if (this.heap.trapped) {
       throw new VitError(
         "internal",
         "attention: a later run replaced these maps, and the module has failed since; " +
           "classify the image again",
       );
     }
-    return this.#heap.watched(() => {
+    return this.heap.watched(() => {
       this.#compute([{ name: "image", values }], wants);
       return this.#copy("attention", 0, this.#mapSize(wants));
     });
@@ -363,17 +260,17 @@ export class Session {
   }
 
   #copy(word: Floats, first: number, count: number): Float32Array<ArrayBuffer> {
-    const address = this.#heap.word(word) + first * FLOAT_BYTES;
-    return this.#heap.floats(address, count).slice();
+    const address = this.heap.word(word) + first * FLOAT_BYTES;
+    return this.heap.floats(address, count).slice();
   }
 
   #readShape(): Shape {
-    const sizes = Object.fromEntries(SIZES.map((name) => [name, this.#heap.word(name)])) as Record<
+    const sizes = Object.fromEntries(SIZES.map((name) => [name, this.heap.word(name)])) as Record<
       (typeof SIZES)[number],
       number
     >;
     const { grid_rows, grid_columns, prefix } = sizes;
     const tokens = prefix + grid_rows * grid_columns;
-    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth: this.#heap.word("head_width") };
+    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth: this.heap.word("head_width") };
   }
 }

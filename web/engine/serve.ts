@@ -1,34 +1,60 @@
-/** Answers the messages to a thread of thread.ts, one after the other. */
+/** Answers the calls to a thread of thread.ts, one after the other. */
 import { VitError } from "../errors.js";
 import { inNode, type NodePort, workerThreads } from "../base/node.js";
-import type { Reply, Request } from "./thread.js";
+import { apply, type Reply, type Request } from "./call.js";
+import { type HeapExports, instantiate, type ThreadExports } from "./instance.js";
+import type { ModuleSource } from "./session.js";
 
-/** @param memory what of a value is transferred, not copied */
-export function serve<Question extends object>(
-  answer: (question: Request<Question>) => Promise<unknown>,
-  memory: (question: Question, value: never) => Transferable[],
-): void {
+/** The calls of a thread before it has a session, or instead. */
+export interface Entry {
+  /** From then on the thread answers the calls of this session, too. */
+  open(source: ModuleSource): void;
+  /** Joins a session elsewhere, as its helper. */
+  join(source: ModuleSource): void;
+  /** Waits for work and does it, as src/wasm/team.c has it, until the session dismisses its helpers. */
+  help(index: number, stack: number): void;
+}
+
+/** @param names the functions that the module must have. */
+export function serve(open: (source: ModuleSource) => Promise<object>, names: readonly string[]): void {
+  let session: object;
+  let helper: ThreadExports;
+  const entry = {
+    open: async (source: ModuleSource) => void (session = await open(source)),
+    join: async ({ module, memory }: ModuleSource) =>
+      void (helper = await instantiate<HeapExports & ThreadExports>(module, memory, names)),
+    help: (index: number, stack: number) => {
+      helper.__stack_pointer.value = stack;
+      helper.vitw_help(index);
+    },
+  };
   let turn = Promise.resolve();
-  const take = (request: Request<Question>, post: (reply: Reply, transfer: Transferable[]) => void) => {
+  const take = ({ id, method, given }: Request, post: (reply: Reply, transfer: Transferable[]) => void) => {
     turn = turn.then(async () => {
       try {
-        const value = await answer(request);
-        post({ id: request.id, value }, memory(request, value as never));
+        const value = await apply(method in entry ? entry : session, method, given);
+        post({ id, value }, memoryOf(value));
       } catch (thrown) {
         const { code, message } =
           thrown instanceof VitError ? thrown : new VitError("internal", String(thrown));
-        post({ id: request.id, error: { code, message } }, []);
+        post({ id, error: { code, message } }, []);
       }
     });
   };
   const listen = (port: NodePort | null) =>
     port?.on("message", (request) => {
-      take(request as Request<Question>, (reply, transfer) => port.postMessage(reply, transfer));
+      take(request as Request, (reply, transfer) => port.postMessage(reply, transfer));
     });
   void inNode().then(async (node) => {
     if (node) return listen((await workerThreads()).parentPort);
-    addEventListener("message", ({ data }: MessageEvent<Request<Question>>) => {
+    addEventListener("message", ({ data }: MessageEvent<Request>) => {
       take(data, (reply, transfer) => postMessage(reply, { transfer }));
     });
   });
+}
+
+/** The memory of a result's arrays, which is transferred, not copied. */
+function memoryOf(value: unknown): ArrayBuffer[] {
+  if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(memoryOf) : [];
 }

@@ -1,15 +1,14 @@
 /** Helper threads, which share the memory of a session's module and do a part of its work. */
-import { closed } from "./engine.js";
-import type { CompiledModule } from "./module.js";
-import { type HelperQuestion, type Script, Thread } from "./thread.js";
+import type { ModuleSource } from "./session.js";
+import { type Script, Thread } from "./thread.js";
 
 export class Team {
-  readonly #threads: Thread<HelperQuestion>[] = [];
+  readonly #threads: Thread[] = [];
   #closed = false;
 
   /** Starts the helpers. Rejects if one of them does not start. */
   static async gather(
-    join: { module: CompiledModule; memory: WebAssembly.Memory },
+    source: ModuleSource,
     count: number,
     script: Script,
     address: string | URL | undefined,
@@ -17,10 +16,10 @@ export class Team {
     const team = new Team();
     try {
       const starts = Array.from({ length: count }, async () => {
-        const thread = await Thread.start<HelperQuestion>(script, address);
+        const thread = await Thread.start(script, address);
         team.#threads.push(thread);
         if (team.#closed) team.close(); // another helper failed meanwhile
-        await thread.ask({ join });
+        await thread.call("join", [source]);
       });
       await Promise.all(starts);
       return team;
@@ -30,20 +29,22 @@ export class Team {
     }
   }
 
+  get size(): number {
+    return this.#threads.length;
+  }
+
   /** False once a helper died. A run that waits for its part would wait forever. */
   get alive(): boolean {
-    return this.#threads.every((thread) => !thread.lost);
+    return this.#threads.every((thread) => thread.alive);
   }
 
   /** Lets each helper work, on its own stack. */
   help(stacks: readonly number[]): void {
-    this.#threads.forEach((thread, index) =>
-      thread.tell({ help: { index: index + 1, stack: stacks[index]! } }),
-    );
+    this.#threads.forEach((thread, index) => thread.help(index + 1, stacks[index]!));
   }
 
   close(): void {
     this.#closed = true;
-    for (const thread of this.#threads) thread.end(closed());
+    for (const thread of this.#threads) thread.close();
   }
 }

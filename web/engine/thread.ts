@@ -1,20 +1,10 @@
-/** A thread that runs a script of ours, as a browser's or Node's Worker, and answers messages. */
+/** A thread that runs a script of ours, as a browser's or Node's Worker, and answers calls. */
 import { absolute, hasScheme } from "../base/address.js";
 import { beside, BESIDE } from "../base/beside.js";
-import { reason, VitError, type VitErrorCode } from "../errors.js";
-import type { CompiledModule } from "./module.js";
 import { inNode, newThread } from "../base/node.js";
-
-/** The messages to a helper. */
-export type HelperQuestion =
-  | { readonly join: { readonly module: CompiledModule; readonly memory: WebAssembly.Memory } }
-  | { readonly help: { readonly index: number; readonly stack: number } };
-
-export type Request<Question> = Question & { readonly id: number };
-
-export type Reply =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: { code: VitErrorCode; message: string } };
+import { reason, VitError } from "../errors.js";
+import { type Caller, closed, type Reply, type Request } from "./call.js";
+import type { Entry } from "./serve.js";
 
 /** The address of a script beside this code: in a browser, and in Node. */
 export interface Script {
@@ -23,7 +13,7 @@ export interface Script {
 }
 
 interface Channel {
-  post(request: Request<object>, transfer: Transferable[]): void;
+  post(request: Request, transfer: Transferable[]): void;
   /** A busy thread keeps the Node process alive, an idle one does not. */
   busy(is: boolean): void;
   terminate(): void;
@@ -31,8 +21,9 @@ interface Channel {
 
 type Waiting = { resolve(value: never): void; reject(error: VitError): void };
 
-/** `Question`: the messages to the thread. It answers them one after the other. */
-export class Thread<Question extends object> {
+/** It answers calls one after the other: those of {@link Entry}, and those of the session that it opens. */
+export class Thread {
+  readonly away = true;
   readonly #waiting = new Map<number, Waiting>();
   #channel: Channel | undefined;
   #lost: VitError | undefined;
@@ -40,20 +31,17 @@ export class Thread<Question extends object> {
 
   /**
    * @param address the script's address, if it is not beside this code.
-   * @throws {VitError} code `worker_lost`. If the thread fails later, its questions reject.
+   * @throws {VitError} code `worker_lost`. If the thread fails later, its calls reject.
    */
-  static async start<Question extends object>(
-    script: Script,
-    address: string | URL | undefined,
-  ): Promise<Thread<Question>> {
-    const thread = new Thread<Question>();
+  static async start(script: Script, address: string | URL | undefined): Promise<Thread & Caller<Entry>> {
+    const thread = new Thread();
     const node = await inNode();
     try {
       thread.#channel = await (node ? nodeChannel : browserChannel)(
         script,
         address,
         (reply) => thread.#answer(reply),
-        (why) => thread.end(new VitError("worker_lost", `${why}; the next call starts a new one`)),
+        (why) => thread.#end(new VitError("worker_lost", `${why}; the next call starts a new one`)),
       );
       return thread;
     } catch (cause) {
@@ -64,17 +52,17 @@ export class Thread<Question extends object> {
     }
   }
 
-  get lost(): boolean {
-    return this.#lost !== undefined;
+  get alive(): boolean {
+    return this.#lost === undefined;
   }
 
-  ask<Value>(question: Question, transfer: Transferable[] = []): Promise<Value> {
+  call(method: string, given: readonly unknown[], transfer: Transferable[] = []): Promise<never> {
     const channel = this.#channel;
     return new Promise((resolve, reject) => {
       if (this.#lost || !channel) return reject(this.#lost);
       const id = this.#nextId++;
       try {
-        channel.post({ id, ...question }, transfer);
+        channel.post({ id, method, given }, transfer);
       } catch (cause) {
         const what = `expected a message that can be sent to a worker (${reason(cause)})`;
         return reject(new VitError("worker_lost", what, { cause }));
@@ -84,13 +72,17 @@ export class Thread<Question extends object> {
     });
   }
 
-  /** Sends a message that gets no answer. */
-  tell(question: Question): void {
-    this.#channel?.post({ id: this.#nextId++, ...question }, []);
+  /** Lets the thread help. It answers when it is dismissed, and until then keeps no process alive. */
+  help(...given: Parameters<Entry["help"]>): void {
+    this.#channel?.post({ id: this.#nextId++, method: "help", given }, []);
   }
 
-  /** Ends the thread. Questions that wait for an answer reject with the error. */
-  end(error: VitError): void {
+  close(): void {
+    this.#end(closed());
+  }
+
+  /** Ends the thread. Calls that wait for an answer reject with the error. */
+  #end(error: VitError): void {
     if (this.#lost) return;
     this.#lost = error;
     this.#channel?.terminate();
@@ -105,7 +97,7 @@ export class Thread<Question extends object> {
     if ("value" in reply) return waiting?.resolve(reply.value as never);
     const error = new VitError(reply.error.code, reply.error.message);
     waiting?.reject(error);
-    if (error.code === "internal") this.end(error);
+    if (error.code === "internal") this.#end(error);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Where each array of a trace lies. src/wasm/session.c writes them in this order; without `all` it
  *  stops after `lens`. */
-import type { Shape } from "./model-session.js";
+import type { Shape } from "./shape.js";
 
 const NAMES = ["stream", "attention", "lens", "embedded", "qkv", "scores", "added"] as const;
 type Name = (typeof NAMES)[number];

@@ -1,8 +1,11 @@
 /** The modules that train, and the script of their threads. */
-import type { Kind } from "./choose.js";
+import type { ModuleKind } from "./files.js";
 import { WorkerAddress } from "./thread.js";
+import { TrainingSession } from "./training-session.js";
 
-export const TRAINERS: Kind = {
+export const TRAINERS: ModuleKind<TrainingSession> = {
+  prefix: "vit.train",
+  worker: "train-worker.js",
   here: {
     relaxed: () => new URL("./vit.train.relaxed.wasm", import.meta.url),
     simd128: () => new URL("./vit.train.simd128.wasm", import.meta.url),
@@ -21,4 +24,5 @@ export const TRAINERS: Kind = {
       return new URL("./train-worker.js", here);
     },
   },
+  open: TrainingSession.open,
 };

@@ -1,5 +1,5 @@
 /** The parts that a run leaves out or replaces, for src/vit.h's `vit_ablation`. */
-import type { Shape } from "./model-session.js";
+import type { Shape } from "./shape.js";
 
 /** What a head takes in place of its own queries, keys or values. */
 export interface Replaced {

@@ -116,24 +116,21 @@ function mapWithSources(file) {
 }
 
 async function bundles(kind) {
-  const loadedLater = /\/(pickle|translate|impostors)\.js$/;
-  await bundle(kind, "vit", { external: loadedLater });
-  await bundle(kind, "worker", { input: "web/engine/worker.ts" });
-  const inVit = /\/(vit|vit-error|provided)\.js$/; // so that a VitError of train.js is one of vit.js
-  const paths = (id) => (inVit.test(id) ? "./vit.js" : id.replace(/.*\//, "./"));
-  await bundle(kind, "all", { external: [loadedLater, inVit], paths });
-  if (!kind.debug) {
-    await bundle(kind, "train", { external: [loadedLater, inVit], paths });
-    await bundle(kind, "train-worker", { input: "web/engine/train-worker.ts" });
-  }
-  for (const [name, path] of Object.entries(later)) await bundle(kind, name, { input: `web/${path}.ts` });
-  await bundle(kind, "commands", {
-    input: "web/cli/commands.ts",
+  // train.js and all.js import what they share with vit.js from it, so that vit.js stays one file.
+  const library = kind.debug ? ["vit", "all"] : ["vit", "all", "train"];
+  await bundle(kind, Object.fromEntries(library.map((name) => [name, `web/${name}.ts`])), {
+    external: /\/(pickle|translate|impostors)\.js$/,
+    paths: (id) => id.replace(/.*\//, "./"),
+  });
+  await bundle(kind, { worker: "web/engine/worker.ts" });
+  if (!kind.debug) await bundle(kind, { "train-worker": "web/engine/train-worker.ts" });
+  for (const [name, path] of Object.entries(later)) await bundle(kind, { [name]: `web/${path}.ts` });
+  await bundle(kind, { commands: "web/cli/commands.ts" }, {
     platform: "node",
     external: ["vitrine", "vitrine/train", "sharp"],
     paths: { vitrine: "./vit.js", "vitrine/train": "./train.js" },
   });
-  await bundle(kind, "cli", { input: "web/cli/main.ts", platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
+  await bundle(kind, { cli: "web/cli/main.ts" }, { platform: "node", external: /\/commands\.ts$/, paths: () => "./commands.js" });
   chmodSync(join(root, kind.dist, "cli.js"), 0o755);
 }
 
@@ -170,15 +167,16 @@ function keepTypesOf(entries) {
 }
 
 /**
- * Bundles a module with all its imports, so that it needs one request. The file stays readable,
- * also in stack traces, and keeps the comments for bundlers. Users minify it themselves.
+ * Bundles modules with all their imports, each into one file. The files stay readable, also in
+ * stack traces, and keep the comments for bundlers. Users minify them themselves.
  */
-async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutral", external = [], paths = {} } = {}) {
+async function bundle(kind, modules, { platform = "neutral", external = [], paths = {} } = {}) {
   const { rolldown } = await import("rolldown");
   const bundled = await rolldown({
-    input: join(root, input),
+    input: Object.fromEntries(Object.entries(modules).map(([name, path]) => [name, join(root, path)])),
     platform,
     external,
+    preserveEntrySignatures: "allow-extension",
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: {
       define: {
@@ -187,7 +185,8 @@ async function bundle(kind, name, { input = `web/${name}.ts`, platform = "neutra
     },
   });
   const { output } = await bundled.generate({
-    file: join(root, kind.dist, `${name}.js`),
+    dir: join(root, kind.dist),
+    entryFileNames: "[name].js",
     paths,
     sourcemap: true,
     comments: { legal: false, annotation: true, jsdoc: false }, // types and maps have the rest

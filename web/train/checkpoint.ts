@@ -5,9 +5,8 @@
 import type { Piece } from "../base/bytes.js";
 import { isObject, parseObject } from "../base/json.js";
 import { VitError } from "../errors.js";
-import type { Log, Part } from "./log.js";
+import type { Examples, Log, Part } from "./log.js";
 import { isRecipe, type Recipe } from "./recipe.js";
-import type { Examples } from "../engine/training-session.js";
 
 const MAGIC = "VITTRN1\n";
 const START = MAGIC.length + 4;

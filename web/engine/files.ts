@@ -1,0 +1,66 @@
+/** Where the package's files are: beside this code, or where the option `wasm` says. */
+import { isPlain } from "../base/json.js";
+import { isA } from "../base/kind.js";
+import { show, takeOptions, VitError } from "../errors.js";
+import { steady } from "../load/source.js";
+import type { WasmSource } from "./compile.js";
+import type { Variant } from "./module.js";
+import type { ModuleSource } from "./session.js";
+import type { Script } from "./thread.js";
+
+/** The names of the modules. Each variant with SIMD has a second module, for threads. */
+type Build = Variant | "relaxed-threads" | "simd128-threads";
+
+/** @internal One kind of module: those that run models, or those that train them. */
+export interface ModuleKind<Target> {
+  /** What a module's name begins with, before the build's name; and the script's name. */
+  readonly prefix: string;
+  readonly worker: string;
+  /** The modules' addresses. Each is written out, so that bundlers find the file and include it. */
+  readonly here: Readonly<Record<Build, () => URL>>;
+  /** The script of its threads. */
+  readonly script: Script;
+  /** Starts a session in this thread. */
+  open(source: ModuleSource): Promise<Target>;
+}
+
+/** @internal */
+export const BUILDS: readonly Build[] = ["relaxed", "simd128", "scalar", "relaxed-threads", "simd128-threads"];
+
+/**
+ * The addresses of the package's files. If any module is named, only the named ones are used; if
+ * none is named, those beside this code are. Without `worker`, the `worker.js` beside this code is
+ * used.
+ */
+export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
+  readonly worker?: string | URL;
+};
+
+/** @internal The option `wasm`: one module, or several files. */
+export interface GivenWasm {
+  /** A module to run instead of one of our files. */
+  readonly wasm: WasmSource | undefined;
+  readonly files: WasmFiles;
+}
+
+/**
+ * Copies the option `wasm`. An address with a slash at its end is the files' folder.
+ *
+ * @internal
+ */
+export function takeWasm(wasm: WasmSource | WasmFiles | undefined, kind: ModuleKind<unknown>): GivenWasm {
+  const base = typeof wasm === "string" || isA(wasm, "URL") ? String(wasm) : "";
+  if (base.endsWith("/")) {
+    const builds = BUILDS.map((build) => [build, `${base}${kind.prefix}.${build}.wasm`] as const);
+    return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + kind.worker } };
+  }
+  if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
+  const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
+  const { worker = "" } = own;
+  if (!(typeof worker === "string" || isA(worker, "URL"))) {
+    throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);
+  }
+  const files = Object.entries(own).map(([name, source]) => [name, steady(source)] as const);
+  return { wasm: undefined, files: Object.fromEntries(files) as WasmFiles };
+}
+

@@ -1,0 +1,66 @@
+/** What a model is asked, and what it answers. */
+import type { Placement } from "../images.js";
+import type { Maps } from "./maps.js";
+import type { Variant } from "./module.js";
+import type { Shape } from "./shape.js";
+import type { Without } from "./without.js";
+
+/** An open model. */
+export interface Model {
+  /** The config as JSON: `vit_model_json`. */
+  readonly config: string;
+  /** The family of the file and what was guessed, as JSON: `vit_model_origin`. */
+  readonly origin: string;
+  readonly variant: Variant;
+  readonly shape: Shape;
+  /** The bytes of memory after loading. */
+  readonly memory: number;
+}
+
+/** The results of a run that are kept besides the logits. */
+export interface Wants {
+  /** The layers whose attention is kept, ascending. */
+  readonly attention: readonly number[];
+  /** The tokens after the last block and the final norm. */
+  readonly tokens: boolean;
+  /** Whether the attention is copied at once, because it will be sent or overwritten. */
+  readonly copied?: boolean;
+  /** Leaves the prepared image out of the results. */
+  readonly bare?: boolean;
+  /** What the run computes on its way. Only for one image at a time. */
+  readonly trace?: boolean;
+  /** Classes whose relevance is wanted; a number: so many of the likeliest. One image at a time. */
+  readonly relevance?: readonly number[] | number;
+  readonly without?: Without;
+}
+
+/** One image's results. All are copies except attention that is left on the heap. */
+export interface Result {
+  /** (C, H, W): the prepared image */
+  readonly input?: Float32Array<ArrayBuffer>;
+  readonly placement: Placement;
+  readonly logits: Float32Array<ArrayBuffer>;
+  /** (layers wanted, heads, T, T) */
+  readonly attention?: Float32Array<ArrayBuffer> | Maps;
+  /** (T, D) */
+  readonly tokens?: Float32Array<ArrayBuffer>;
+  /** (D): kept together with the tokens */
+  readonly pooled?: Float32Array<ArrayBuffer>;
+  /** The arrays of web/trace.ts, one after the other. */
+  readonly trace?: Float32Array<ArrayBuffer>;
+  readonly relevance?: Relevance;
+  /** The time of this image: a batch's time divided by its images. */
+  readonly milliseconds: number;
+  /** The module's bytes after the run. */
+  readonly memory: number;
+}
+
+/** How much each patch speaks for some classes. */
+export interface Relevance {
+  readonly classes: readonly number[];
+  /** (classes, N) */
+  readonly values: Float32Array<ArrayBuffer>;
+}
+
+/** Whether a run keeps the tokens after each block. Only one image at a time is run so. */
+export const isTraced = ({ trace, relevance }: Wants) => Boolean(trace) || relevance !== undefined;
