@@ -8,7 +8,6 @@ import type { Source } from "./load/source.js";
 import { type Piece, viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
-import { yieldToTasks } from "./base/yield.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./engine/module.js";

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
-import { unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
+import { unpackDigits } from "../../web/base/digits.mjs";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, openBrowser, saved, skip } from "./harness.mjs";
 import { assets, choose, file, frames, inPhase, mnist, needsMnist, numbers, press, recipe, STATUS, stepAfter, visitLive } from "./live.mjs";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-import { unpack as unpackModels } from "../../web/demo/explain/pack.mjs";
+import { unpack as unpackModels } from "../../web/base/pack.mjs";
 import { typeOf } from "../../web/scripts/serve.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { ink, settled, toChapter } from "./harness.mjs";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { pack, unpack } from "../../web/demo/explain/pack.mjs";
+import { pack, unpack } from "../../web/base/pack.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { readPack, score, testImages } from "../../weights/tools/accuracy.mjs";
 import { findMnist, readDigits } from "../../web/scripts/data.mjs";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Trainer } from "../../dist/train.js";
 import { Vit } from "../../dist/vit.js";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
-import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/demo/story/learning/live/format.mjs";
+import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/base/digits.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const recipe = await importTypescript("web/demo/story/learning/live/recipe.ts");

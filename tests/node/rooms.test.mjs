@@ -1,5 +1,6 @@
-// The rooms (folders) of src/ and web/. A file includes or imports only files of its own room or of
-// rooms below it. So a room can be read without those above it. src/README.md is checked too.
+// The rooms (folders) of src/, web/, weights/tools/ and tests/. A file includes or imports only files
+// of its own room or of rooms below it. So a room can be read without those above it. No files include
+// or import each other in a circle. src/README.md is checked too.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
@@ -15,13 +16,13 @@ function filesOf(folder, ending) {
 }
 
 /**
- * The floors, from the lowest. A floor is a list of rooms, or of files of the topmost room. A file without its
- * ending is a module of C: a header lies on the floor of its source.
+ * The floors, from the lowest. A floor is a list of rooms, with the folders in them, or of files. A file without
+ * its ending is a module of C: a header lies on the floor of its source.
  */
 function floorOf(floors, file) {
-  const room = dirname(file);
-  const named = floors.findIndex((all) => all.includes(file) || all.includes(file.replace(/\.[ch*]$/, "")));
-  const floor = named >= 0 ? named : floors.findIndex((all) => all.includes(room));
+  const names = [file, file.replace(/\.[ch*]$/, "")];
+  for (let room = dirname(file); room !== "."; room = dirname(room)) names.push(room);
+  const floor = names.map((name) => floors.findIndex((all) => all.includes(name))).find((found) => found >= 0) ?? -1;
   assert.notEqual(floor, -1, `${file} lies in no room that this test knows`);
   return floor;
 }
@@ -87,39 +88,77 @@ describe("rooms of src/", () => {
   });
 });
 
-const TYPESCRIPT_FLOORS = [
-  ["vit-error.ts", "base/kind.ts", "errors.ts"],
-  ["base"],
-  ["config.ts", "images.ts"],
-  ["load/pickle", "load/translate", "load/refusal.ts"],
-  ["load"],
-  ["train/log.ts", "engine"],
-  ["attention.ts", "classes.ts", "overlay.ts", "trace.ts"],
-  ["calls.ts"],
-  ["vit.ts", "all.ts"],
-  ["train"],
-  ["train.ts"],
+/** The rooms of what is JavaScript, from the lowest. */
+const FLOORS = [
+  ["web/vit-error.ts", "web/base/kind.ts", "web/errors.ts"],
+  ["web/base"],
+  ["web/config.ts", "web/images.ts"],
+  ["web/load/pickle", "web/load/translate", "web/load/refusal.ts"],
+  ["web/load", "web/train"],
+  ["web/engine"],
+  ["web/attention.ts", "web/classes.ts", "web/overlay.ts", "web/trace.ts"],
+  ["web/calls.ts"],
+  ["web/vit.ts", "web/all.ts"],
+  ["web/train.ts"],
+  ["web/cli"],
+  ["web/scripts"],
+  ["web/demo"],
+  ["weights/tools"],
+  ["tests/node/server.mjs"],
+  ["tests/ecosystem"],
+  ["tests/node"],
+  ["tests/browser"],
+  ["tests/bench", "tests/debug", "tests/engines", "tests/golden"],
+  ["web/scripts/bench.mjs", "web/scripts/ecosystem.mjs", "web/scripts/test.mjs"], // they run the tests
 ];
 
-/** Every `from "./…js"` and `import("./…js")`, which means a file of TypeScript, unless it ends with .mjs. */
+/** Every `from "./…"` and `import("./…")`, and what a script imports of TypeScript, that is a file of the repository. */
 function imports(files) {
   return files.flatMap((from) => {
-    const text = readFileSync(join(root, "web", from), "utf8");
-    return [...text.matchAll(/(?:\bfrom |\bimport\()"(\.[^"]+\.m?js)"/g)]
-      .map(([, name]) => [from, normalize(join(dirname(from), name.replace(/\.js$/, ".ts")))]);
+    const text = readFileSync(join(root, from), "utf8");
+    const beside = [...text.matchAll(/(?:\bfrom |\bimport |\bimport\()"(\.[^"?]+)/g)].map(([, name]) => normalize(join(dirname(from), name)));
+    const fromRoot = [...text.matchAll(/\bimportTypescript\("([^"]+)"/g)].map(([, name]) => name);
+    return [...beside, ...fromRoot].flatMap((name) => {
+      const to = [name, name.replace(/\.js$/, ".ts")].find((path) => files.includes(path));
+      return to ? [[from, to]] : [];
+    });
   });
 }
 
-describe("rooms of web/", () => {
-  const files = filesOf("web", /^([\w-]+|(base|load|engine|train)\/.*)\.(ts|mjs)$/);
+describe("rooms of web/, weights/tools/ and tests/", () => {
+  const files = ["web", "weights/tools", "tests"]
+    .flatMap((folder) => filesOf(folder, /\.(ts|mjs|js)$/).map((name) => `${folder}/${name}`));
   const pairs = imports(files);
 
   test("every imported file of web/ exists", () => {
-    assert.ok(pairs.length > 100);
-    assert.deepEqual(pairs.filter(([, to]) => !files.includes(to)), []);
+    assert.ok(pairs.length > 1000, String(pairs.length));
+    const missing = files.filter((file) => /^web\/(?!demo|scripts)/.test(file)).flatMap((from) => {
+      const text = readFileSync(join(root, from), "utf8");
+      return [...text.matchAll(/\bfrom "(\.[^"]+)\.js"/g)].map(([, name]) => normalize(join(dirname(from), `${name}.ts`)));
+    }).filter((name) => !files.includes(name));
+    assert.deepEqual(missing, []);
   });
 
-  test("no room of web/ imports a file from a room above it", () => assert.deepEqual(upward(TYPESCRIPT_FLOORS, pairs), []));
+  test("every name of the table is a room or a file", () => {
+    const lacking = FLOORS.flat().filter((name) => !files.some((file) => file === name || file.startsWith(`${name}/`)));
+    assert.deepEqual(lacking, []);
+  });
+
+  test("no room imports a file from a room above it", () => assert.deepEqual(upward(FLOORS, pairs), []));
+
+  test("no files import each other in a circle", () => assert.deepEqual(circles(pairs), []));
+
+  test("only tests, and the tool that measures the page's lesson, import from web/demo", () => {
+    const others = pairs.filter(([from, to]) => floorOf(FLOORS, to) === floorOf(FLOORS, "web/demo/main.ts")
+      && !/^(web\/demo|tests)\/|^weights\/tools\/teach\.mjs$/.test(from));
+    assert.deepEqual(others, []);
+  });
+
+  test("the check finds an import that goes up, and a file in no room", () => {
+    const up = [["web/load/source.ts", "web/engine/heap.ts"], ["web/demo/story/rail.ts", "web/base/json.ts"]];
+    assert.deepEqual(upward(FLOORS, up), ["web/load/source.ts → web/engine/heap.ts"]);
+    assert.throws(() => floorOf(FLOORS, "web/attic/trunk.ts"), /no room/);
+  });
 });
 
 describe("src/README.md", () => {

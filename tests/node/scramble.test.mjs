@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { permuted, seeded, shuffled } from "../../web/demo/explain/scramble.mjs";
+import { permuted, seeded, shuffled } from "../../web/base/scramble.mjs";
 import { findMnist } from "../../web/scripts/data.mjs";
 import { measure } from "../../weights/tools/scramble.mjs";
 

@@ -8,7 +8,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
-import { HEADERS, POLICY } from "../../web/demo/headers.mjs";
+import { HEADERS, POLICY } from "../../web/base/headers.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import "./hostile.mjs"; // fails on an unhandled rejection
 

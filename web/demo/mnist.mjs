@@ -1,7 +1,7 @@
 /** Files made of MNIST at build time, because MNIST is not in the repository. */
 import { gzipSync } from "node:zlib";
 import { testDigits, trainingDigits } from "../scripts/data.mjs";
-import { COUNTS, packDigits, PIXELS } from "./story/learning/live/format.mjs";
+import { COUNTS, packDigits, PIXELS } from "../base/digits.mjs";
 
 /**
  * A plugin with a module whose default export is the address of a file. `make` returns the file's
@@ -29,7 +29,7 @@ export function fileOfMnist(name, what, make) {
   };
 }
 
-/** The images that the chapter "How it learnt" trains and measures on: gzip of what format.mjs packs. */
+/** The images that the chapter "How it learnt" trains and measures on: gzip of what web/base/digits.mjs packs. */
 export const mnistDigits = () =>
   fileOfMnist("mnist-digits", "images to train on", () => {
     const parts = { train: trainingDigits(), test: testDigits() };

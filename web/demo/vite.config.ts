@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { fillFooter } from "./footer.mjs";
-import { HEADERS, POLICY } from "./headers.mjs";
+import { HEADERS, POLICY } from "../base/headers.mjs";
 import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
 import { worstDigits } from "./worst.mjs";

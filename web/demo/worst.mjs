@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { testDigits } from "../scripts/data.mjs";
 import { fileOfMnist } from "./mnist.mjs";
-import { PIXELS } from "./story/learning/live/format.mjs";
+import { PIXELS } from "../base/digits.mjs";
 
 const list = new URL("./story/doubt/reliability.json", import.meta.url);
 

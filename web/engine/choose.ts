@@ -48,7 +48,10 @@ export interface Needs {
 }
 
 /** Chooses a build for threads if they are wanted and possible, else one for a single thread. */
-export async function chooseBuild(plan: BuildPlan<unknown>, { int8, memory: memoryOf }: Needs): Promise<ModuleSource & { readonly threads: number }> {
+export async function chooseBuild(
+  plan: BuildPlan<unknown>,
+  { int8, memory: memoryOf }: Needs,
+): Promise<ModuleSource & { readonly threads: number }> {
   const choose = (threads: boolean) => loadModule(plan, threads, int8);
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
   const why = wanted > 1 ? whyAlone(plan.variant, await inNode()) : undefined;
@@ -140,7 +143,7 @@ async function loadModule(plan: BuildPlan<unknown>, threads: boolean, int8: Need
   return load(variant === "auto" ? await ranked(load, int8) : [variant]);
 }
 
-/** Loads the first of some variants that can be had. */
+/** {@link firstOf} for one plan. */
 type Load = (variants: readonly Variant[]) => Promise<CompiledModule>;
 
 /** The variants that run here, the fastest first. A later one is used if an earlier is missing. */
@@ -162,6 +165,7 @@ async function ranked(load: Load, isInt8: Needs["int8"]): Promise<readonly Varia
   return int8 || faster ? relaxed : plain;
 }
 
+/** Loads the first of these builds that can be had. */
 async function firstOf(
   variants: readonly Variant[],
   threads: boolean,

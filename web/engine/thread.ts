@@ -21,7 +21,7 @@ interface Channel {
 
 type Waiting = { resolve(value: never): void; reject(error: VitError): void };
 
-/** It answers calls one after the other: those of {@link Entry}, and those of the session that it opens. */
+/** The thread answers calls one after the other: those of {@link Entry}, then those of the session that it opened. */
 export class Thread {
   readonly away = true;
   readonly #waiting = new Map<number, Waiting>();

@@ -204,6 +204,7 @@ export async function page(kind = release) {
   await step(`page in ${kind.page}`, {
     inputs: [
       "web/base",
+      "web/cli/examples.ts",
       "web/demo",
       kind.dist,
       ...["digits", "digits-int8", "digits-plain", "digits-large", "myvit"].map((name) => `weights/${name}.safetensors`),

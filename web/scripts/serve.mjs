@@ -6,7 +6,7 @@ import { STATUS_CODES, createServer } from "node:http";
 import { isIP } from "node:net";
 import { extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { HEADERS } from "../demo/headers.mjs";
+import { HEADERS } from "../base/headers.mjs";
 import { Trouble } from "./lib.mjs";
 
 const TYPES = {

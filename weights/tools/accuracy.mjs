@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { unpack } from "../../web/demo/explain/pack.mjs";
+import { unpack } from "../../web/base/pack.mjs";
 import { mnist, readDigits } from "../../web/scripts/data.mjs";
 import { isMain, main, root, say } from "../../web/scripts/lib.mjs";
 

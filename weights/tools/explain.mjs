@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { pack, unpack } from "../../web/demo/explain/pack.mjs";
+import { pack, unpack } from "../../web/base/pack.mjs";
 import { Trouble, root, run, say } from "../../web/scripts/lib.mjs";
 
 const vit = join(root, "build", "native", "vit");

@@ -3,7 +3,7 @@
 // after `npm run train -- explain`. It needs dist/, from `npm run build`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { permuted, seeded, shuffled } from "../../web/demo/explain/scramble.mjs";
+import { permuted, seeded, shuffled } from "../../web/base/scramble.mjs";
 import { mnist } from "../../web/scripts/data.mjs";
 import { isMain, main, root, say } from "../../web/scripts/lib.mjs";
 import { readPack, testImages } from "./accuracy.mjs";

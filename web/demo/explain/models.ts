@@ -1,7 +1,7 @@
 /** The small models that the story explains with. They load once, when a chapter asks for them. */
 import { Vit } from "vitrine";
 import packed from "../../../weights/explain.safetensors.gz?url";
-import { type Packed, unpack } from "./pack.mjs";
+import { type Packed, unpack } from "../../base/pack.mjs";
 
 export type Small = "none" | "sincos1d" | "sincos2d" | "learned" | "relative" | "convolutions";
 

@@ -2,7 +2,7 @@
  * The service worker. It makes loaded files work offline. It also adds to every answer the headers
  * that isolate the page: threads need them, and a static host does not send them.
  */
-import { HEADERS } from "../headers.mjs";
+import { HEADERS } from "../../base/headers.mjs";
 
 declare const self: ServiceWorkerGlobalScope;
 /** The build's name and files, put in by plugin.ts. */

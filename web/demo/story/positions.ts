@@ -11,7 +11,7 @@ import { type PositionKind, KINDS, type Placed } from "./positions/kinds.ts";
 import { buildScramble, type Choices, inOrder } from "./positions/scramble.ts";
 import { buildWide } from "./positions/wide.ts";
 import { shapeOf } from "../pixels.ts";
-import { permuted } from "../explain/scramble.mjs";
+import { permuted } from "../../base/scramble.mjs";
 
 export const chapter: Chapter = (root, story) => {
   const texts = story.texts.positions;

@@ -1,5 +1,5 @@
 /** Swaps patches of the drawing, and shows what this does to the answer. */
-import { shuffled } from "../../explain/scramble.mjs";
+import { shuffled } from "../../../base/scramble.mjs";
 import measured from "../../explain/scramble.json";
 import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";

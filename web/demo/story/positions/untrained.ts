@@ -1,6 +1,6 @@
 /** A tiny model for an image of 60 × 100 pixels, with random weights: only its tokens are looked at. */
 import { Vit } from "vitrine";
-import { seeded } from "../../explain/scramble.mjs";
+import { seeded } from "../../../base/scramble.mjs";
 import { writeSafetensors } from "../../../base/safetensors.mjs";
 
 export const WIDE = { rows: 60, cols: 100, patchRows: 20, patchCols: 20, gridRows: 3, gridCols: 5 };

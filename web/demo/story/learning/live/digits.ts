@@ -1,7 +1,7 @@
 /** MNIST's images to train on. They load once, when a visitor trains. */
 import { VitError } from "vitrine";
 import address from "virtual:mnist-digits"; // see web/demo/mnist.mjs
-import { COUNTS, type Digits, unpackDigits } from "./format.mjs";
+import { COUNTS, type Digits, unpackDigits } from "../../../../base/digits.mjs";
 import type { Source } from "./own.ts";
 
 /** Whether this build of the page has them. */

@@ -1,8 +1,8 @@
 /** A visitor's own images to train on: checked, shuffled and shared out. Needs no page. */
 import { split } from "../../../../cli/examples.ts";
 import { bytesIn, checkPairs, classesIn, headerBytes, idxIn, shapeOf } from "../../../../base/idx.mjs";
-import { seeded, shuffled } from "../../../explain/scramble.mjs";
-import { type Digits, type Part, PIXELS } from "./format.mjs";
+import { seeded, shuffled } from "../../../../base/scramble.mjs";
+import { type Digits, type Part, PIXELS } from "../../../../base/digits.mjs";
 
 /** Images to train on and to test with. */
 export interface Source {

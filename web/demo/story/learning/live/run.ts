@@ -1,6 +1,6 @@
 /** One run: a Trainer in a worker that trains, rests and goes on. */
 import type { Epoch, Recipe, Step, Trainer } from "vitrine/train";
-import type { Part } from "./format.mjs";
+import type { Part } from "../../../../base/digits.mjs";
 import type { Source } from "./own.ts";
 
 export type Phase = "preparing" | "paused" | "training" | "finished" | "failed";

@@ -1,6 +1,6 @@
 /** Pictures as 28×28 grey pixels: the middle square, made smaller. */
 import { h } from "../../dom.ts";
-import { PIXELS } from "./format.mjs";
+import { PIXELS } from "../../../../base/digits.mjs";
 import type { Grey } from "./own.ts";
 
 const SIDE = Math.sqrt(PIXELS);

@@ -1,7 +1,7 @@
 // The models to explain with, as one small file: safetensors, gzipped. A series is models of one
 // shape: a single model, or the snapshots of a run. Its tensors hold whole numbers (snapshots, …), each
 // snapshot as the difference from the one before, and a tensor of scales, one a row.
-import { readSafetensors, writeSafetensors } from "../../base/safetensors.mjs";
+import { readSafetensors, writeSafetensors } from "./safetensors.mjs";
 
 /** Steps of a scale on each side of 0. Snapshots need fewer, because they are many. */
 const LEVELS = { vector: 127, model: 63, snapshot: 25 };
