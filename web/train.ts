@@ -5,18 +5,19 @@ import { type ImageInput, type ImageShape, type Picture, toPicture } from "./ima
 import type { Folder } from "./load/folder.js";
 import type { WeightsSource } from "./load/given.js";
 import type { Source } from "./load/source.js";
-import { type Piece, viewOf } from "./base/bytes.js";
+import { viewOf } from "./base/bytes.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
+import { yieldToTasks } from "./base/yield.js";
 import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./engine/module.js";
-import { pack, type State, unpack, damaged } from "./train/checkpoint.js";
+import { type State, stateOf } from "./train/checkpoint.js";
 import type { Caller } from "./engine/call.js";
 import { takeBuild } from "./engine/choose.js";
 import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
-import type { Examples, Log, Measured, Part } from "./train/log.js";
+import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Place, type TrainingSession } from "./engine/training-session.js";
@@ -117,6 +118,8 @@ export class Trainer {
   readonly #seed: number;
   /** Examples of each class to train on. */
   readonly #counts: number[];
+  /** Examples to measure on. */
+  #validation = 0;
   #log: Log[] = [];
   #runs = 0;
   /** The run that is not finished, and where it is. */
@@ -157,13 +160,14 @@ export class Trainer {
   ): Promise<Trainer> {
     const own = takeOptions("resume", options, OPTIONS.filter((name) => name !== "seed"));
     return guarded("resume", isReasonOf(own.signal), async () => {
-      const kept = unpack(viewOf(checkpoint).slice());
-      const trainer = await Trainer.#start({ ...own, seed: kept.seed }, async (engine) => {
-        await openModel(engine, kept.model, { signal: own.signal });
-        return kept.recipe;
+      const bytes = viewOf(checkpoint).slice();
+      const state = stateOf(bytes);
+      const trainer = await Trainer.#start({ ...own, seed: state.seed }, async (engine) => {
+        await engine.session.call("open", [bytes]);
+        return state.recipe;
       });
       try {
-        await trainer.#restore(kept, kept.examples, kept.run);
+        await trainer.#restore(state);
         return trainer;
       } catch (error) {
         trainer.dispose();
@@ -212,23 +216,37 @@ export class Trainer {
     keepSelf(this);
   }
 
-  async #restore(state: State, examples: Readonly<Record<Part, Examples>>, run: Piece): Promise<void> {
-    const [channels, rows, columns] = this.#shape;
-    for (const part of PARTS) {
-      const { images, labels } = examples[part];
-      if (images.length !== labels.length * channels * rows * columns) throw damaged("examples are missing");
-      if (labels.some((label) => label >= this.labels.length)) throw damaged("an example has no class");
-      await this.#turn((session) => session.call("fill", [part, examples[part]]));
-      if (part === "train") for (const label of labels) this.#counts[label]!++;
-    }
-    this.#log = [...state.log];
-    this.#runs = state.runs;
-    if (state.epochs === 0) return;
-    const at = await this.#turn(async (session) => {
-      await session.call("run", [state.epochs, this.#seedOfRun()]);
-      return session.call("resume", [run]);
+  async #restore({ validation, epochs, runs, log }: State): Promise<void> {
+    this.#runs = runs;
+    this.#log = [...log];
+    this.#validation = validation;
+    const { labels, at } = await this.#turn((session) => session.call("restore", [validation, epochs, this.#seedOfRun()]));
+    for (const label of labels) this.#counts[label]!++;
+    this.#under = at && { epochs, at };
+  }
+
+  /**
+   * Takes up a checkpoint's run, whichever program wrote it, if this trainer has its recipe, first
+   * weights, examples, seed and number of threads. The next call of `run` with as many epochs
+   * continues it. Without a run in the checkpoint nothing changes.
+   *
+   * @throws {VitError} code `bad_file`: it names what differs, or that the checkpoint is damaged or
+   *   none of this version. A run that was under way has ended then.
+   */
+  async takeUp(checkpoint: ArrayBuffer | ArrayBufferView): Promise<void> {
+    return guarded("takeUp", () => false, async () => {
+      const bytes = viewOf(checkpoint).slice();
+      const { epochs, runs, log } = stateOf(bytes);
+      if (epochs === 0) return;
+      this.#under = undefined;
+      const at = await this.#turn(async (session) => {
+        await session.call("run", [epochs, this.#seedOfRun(runs)]);
+        return session.call("resume", [bytes]);
+      });
+      this.#runs = runs;
+      this.#log = [...log];
+      this.#under = { epochs, at };
     });
-    this.#under = { epochs: state.epochs, at };
   }
 
   /**
@@ -256,6 +274,7 @@ export class Trainer {
       }
       await this.#turn((session) => session.call("add", [pictures, classes, part]));
       if (part === "train") for (const label of classes) this.#counts[label]!++;
+      else this.#validation += classes.length;
       if (all.length > 0) this.#under = undefined; // what comes next is another run
     });
   }
@@ -334,8 +353,8 @@ export class Trainer {
   }
 
   /** Each run has a seed of its own. */
-  #seedOfRun(): number {
-    return this.#seed + this.#runs - 1;
+  #seedOfRun(runs = this.#runs): number {
+    return this.#seed + runs - 1;
   }
 
   /** A Vit that runs the weights as they stand. Training goes on without changing it. */
@@ -355,18 +374,20 @@ export class Trainer {
   checkpoint(): Promise<Bytes> {
     return guarded("checkpoint", () => false, async () =>
       this.#turn(async (session) => {
-        const [train, validation] = [await session.call("examples", ["train"]), await session.call("examples", ["validation"])];
-        const run = this.#under ? await session.call("checkpoint", []) : new Uint8Array();
-        return pack({
+        const { epochs = 0, at } = this.#under ?? {};
+        const state: State = {
           recipe: this.#recipe,
           seed: this.#seed,
           runs: this.#runs,
-          epochs: this.#under?.epochs ?? 0,
+          threads: this.threads,
+          variant: this.variant,
+          validation: this.#validation,
+          epochs,
+          epoch: at?.epoch ?? 0,
+          step: at?.step ?? 0,
           log: this.#log,
-          model: await session.call("model", []),
-          examples: { train, validation },
-          run,
-        });
+        };
+        return session.call("checkpoint", [JSON.stringify(state), epochs > 0]);
       }));
   }
 

@@ -1,5 +1,3 @@
-/* A checkpoint as bytes: a header of 64-bit numbers in the machine's byte order, then the arrays,
- * then the records of all epochs, then a hash of all that. */
 #include "checkpoint.h"
 #include "base/error.h"
 #include "data.h"
@@ -10,13 +8,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t MAGIC = 0x0250434b54495600; /* \0VITKCP, version 2 */
+static const uint64_t MAGIC = 0x0350434b54495600; /* \0VITKCP, version 3 */
 
 struct header {
-    uint64_t magic, identity[RUN_IDENTITY], epoch, epochs, step, count;
+    uint64_t magic, parts[CHECKPOINT_PARTS], identity[RUN_IDENTITY], epoch, epochs, step, count;
     double loss; /* the sums of the epoch that is not finished */
     uint64_t correct, digits;
 };
@@ -78,26 +77,34 @@ vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* What follows the header. */
-enum { BODY_PARTS = CHECKPOINT_ARRAYS + 1 };
-struct part {
-    void *at;
-    size_t size; /* bytes */
-};
+/* What follows the parts. */
+enum { RUN_PARTS = CHECKPOINT_ARRAYS + 1 };
 
-static struct part body_part(const struct checkpoint *c, size_t i) {
-    if (i < CHECKPOINT_ARRAYS) return (struct part){c->arrays[i], c->count * sizeof(float)};
-    return (struct part){c->records, c->epochs * sizeof *c->records};
+static void *run_part(size_t *size, const struct checkpoint *c, size_t i) {
+    *size = i < CHECKPOINT_ARRAYS ? c->count * sizeof(float) : c->epochs * sizeof *c->records;
+    return i < CHECKPOINT_ARRAYS ? (void *)c->arrays[i] : (void *)c->records;
 }
 
-static size_t body_size(const struct checkpoint *c) {
-    size_t size = sizeof(struct header);
-    for (size_t i = 0; i < BODY_PARTS; i++) size += body_part(c, i).size;
+/* The size without the parts. */
+static size_t run_size(const struct checkpoint *c) {
+    size_t size = sizeof(struct header) + sizeof(uint64_t), part;
+    for (size_t i = 0; i < RUN_PARTS; i++) {
+        run_part(&part, c, i);
+        size += part;
+    }
     return size;
 }
 
 size_t checkpoint_size(const struct checkpoint *c) {
-    return body_size(c) + sizeof(uint64_t);
+    size_t size = run_size(c);
+    for (size_t i = 0; i < CHECKPOINT_PARTS; i++) size += c->parts[i].size;
+    return size;
+}
+
+/* → the place after the copy. */
+static uint8_t *put(uint8_t *to, const void *from, size_t size) {
+    if (size) memcpy(to, from, size);
+    return to + size;
 }
 
 void checkpoint_encode(uint8_t *bytes, const struct checkpoint *c) {
@@ -112,12 +119,57 @@ void checkpoint_encode(uint8_t *bytes, const struct checkpoint *c) {
         .digits = c->sums.digits,
     };
     memcpy(header.identity, c->identity, sizeof header.identity);
-    memcpy(bytes, &header, sizeof header);
-    uint8_t *end = bytes + sizeof header;
-    for (size_t i = 0; i < BODY_PARTS; end += body_part(c, i++).size)
-        memcpy(end, body_part(c, i).at, body_part(c, i).size);
+    for (size_t i = 0; i < CHECKPOINT_PARTS; i++) header.parts[i] = c->parts[i].size;
+    uint8_t *end = put(bytes, &header, sizeof header);
+    for (size_t i = 0; i < CHECKPOINT_PARTS; i++) end = put(end, c->parts[i].at, c->parts[i].size);
+    for (size_t i = 0, size; i < RUN_PARTS; i++) {
+        const void *part = run_part(&size, c, i);
+        end = put(end, part, size);
+    }
     uint64_t sum = hash_bytes(0, bytes, (size_t)(end - bytes));
     memcpy(end, &sum, sizeof sum);
+}
+
+static size_t put_measured(char *out, size_t room, double loss, double accuracy) {
+    return (size_t)snprintf(out, room, "\"loss\":%.17g,\"accuracy\":%.17g", loss, accuracy);
+}
+
+/* JSON of the finished epochs, for which there is room. */
+static size_t put_log(char *out, size_t room, const struct checkpoint *c) {
+    size_t n = 0;
+    for (size_t i = 0; i < c->epoch; i++) {
+        const struct epoch_record *r = &c->records[i];
+        n += (size_t)snprintf(out + n, room - n, "%s{\"epoch\":%zu,", i ? "," : "", i + 1);
+        n += put_measured(out + n, room - n, r->train_loss, r->train_accuracy);
+        if (r->validation_accuracy >= 0) {
+            n += (size_t)snprintf(out + n, room - n, ",\"validation\":{");
+            n += put_measured(out + n, room - n, r->validation_loss, r->validation_accuracy);
+            n += (size_t)snprintf(out + n, room - n, "}");
+        }
+        n += (size_t)snprintf(out + n, room - n, "}");
+    }
+    return n;
+}
+
+char *checkpoint_text(const struct checkpoint *c, const struct recipe *recipe) {
+    char *training = recipe_training_json(recipe);
+    if (!training) return NULL;
+    enum { EPOCH = 256, REST = 512 };
+    size_t room = strlen(recipe->model) + strlen(training) + EPOCH * c->epoch + REST;
+    char *out = malloc(room);
+    if (out) {
+        size_t n = (size_t)snprintf(
+            out, room,
+            "{\"recipe\":{\"model\":%s,\"training\":%s},\"seed\":%llu,\"runs\":1,"
+            "\"threads\":%zu,\"validation\":%zu,\"epochs\":%zu,\"epoch\":%zu,\"step\":%zu,\"log\":"
+            "[",
+            recipe->model, training, (unsigned long long)recipe->seed,
+            (size_t)c->identity[RUN_THREADS], recipe->validation, c->epochs, c->epoch, c->step);
+        n += put_log(out + n, room - n, c);
+        snprintf(out + n, room - n, "]}");
+    }
+    free(training);
+    return out;
 }
 
 /* ---- In ------------------------------------------------------------------ */
@@ -153,11 +205,35 @@ vit_status checkpoint_check(const struct checkpoint *c, const uint8_t *bytes, si
     return header.magic == MAGIC ? check_identity(&header, c, name, why) : damaged(name, why);
 }
 
-void checkpoint_believe(struct checkpoint *c, size_t number, const uint8_t *bytes, size_t size) {
+void checkpoint_adopt(struct checkpoint *c, const uint8_t *bytes) {
     struct header header;
-    if (size < sizeof header) return;
     memcpy(&header, bytes, sizeof header);
-    c->identity[number] = header.identity[number];
+    memcpy(c->identity, header.identity, sizeof header.identity);
+}
+
+/* Reads the header of undamaged bytes. */
+static vit_status read_header(struct header *header, const uint8_t *bytes, size_t size,
+                              const char *name, vit_error *why) {
+    uint64_t sum;
+    if (size < sizeof *header + sizeof sum) return damaged(name, why);
+    memcpy(header, bytes, sizeof *header);
+    memcpy(&sum, bytes + size - sizeof sum, sizeof sum);
+    bool good = header->magic == MAGIC && sum == hash_bytes(0, bytes, size - sizeof sum);
+    return good ? VIT_OK : damaged(name, why);
+}
+
+vit_status checkpoint_parts(struct checkpoint_part parts[CHECKPOINT_PARTS], const uint8_t *bytes,
+                            size_t size, const char *name, vit_error *why) {
+    struct header header;
+    vit_status status = read_header(&header, bytes, size, name, why);
+    if (status) return status;
+    size_t at = sizeof header;
+    for (size_t i = 0; i < CHECKPOINT_PARTS; at += parts[i++].size) {
+        if (header.parts[i] > size - at)
+            return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size", name);
+        parts[i] = (struct checkpoint_part){bytes + at, (size_t)header.parts[i]};
+    }
+    return VIT_OK;
 }
 
 /* Whether the header has places and sums that a run can have. */
@@ -182,21 +258,22 @@ static bool records_plausible(const struct checkpoint *c) {
 vit_status checkpoint_decode(struct checkpoint *c, const uint8_t *bytes, size_t size,
                              const char *name, vit_error *why) {
     struct header header;
-    uint64_t sum;
-    if (size < sizeof header + sizeof sum) return damaged(name, why);
-    memcpy(&header, bytes, sizeof header);
-    memcpy(&sum, bytes + size - sizeof sum, sizeof sum);
-    if (header.magic != MAGIC || sum != hash_bytes(0, bytes, size - sizeof sum))
-        return damaged(name, why);
-    vit_status status = check_identity(&header, c, name, why);
+    struct checkpoint_part parts[CHECKPOINT_PARTS];
+    vit_status status = read_header(&header, bytes, size, name, why);
+    if (!status) status = check_identity(&header, c, name, why);
+    if (!status) status = checkpoint_parts(parts, bytes, size, name, why);
     if (status) return status;
-    if (size != checkpoint_size(c) || header.count != c->count || header.epochs != c->epochs)
+    const struct checkpoint_part *last = &parts[CHECKPOINT_PARTS - 1];
+    const uint8_t *next = (const uint8_t *)last->at + last->size;
+    if (size - (size_t)(next - bytes) != run_size(c) - sizeof header || header.count != c->count ||
+        header.epochs != c->epochs)
         return vit_fail(why, VIT_BAD_FILE, "%s has the wrong size", name);
     if (!header_plausible(&header, c))
         return vit_fail(why, VIT_BAD_FILE, "%s has numbers that no run has", name);
-    const uint8_t *next = bytes + sizeof header;
-    for (size_t i = 0; i < BODY_PARTS; next += body_part(c, i++).size)
-        memcpy(body_part(c, i).at, next, body_part(c, i).size);
+    for (size_t i = 0, part; i < RUN_PARTS; i++, next += part) {
+        void *to = run_part(&part, c, i);
+        memcpy(to, next, part);
+    }
     c->epoch = (size_t)header.epoch;
     c->step = (size_t)header.step;
     c->sums = (struct step_sums){header.loss, (size_t)header.correct, (size_t)header.digits};

@@ -1,4 +1,14 @@
-/* All that a run needs to go on, as bytes. */
+/* The one checkpoint of training: `vit train`, web/train.ts's Trainer and `npx vitrine train` write
+ * the same bytes. A header of 64-bit numbers, little-endian as on all machines here, is followed by
+ *
+ *   text    JSON about the run, for web/train/checkpoint.ts
+ *   model   the weights that a reader begins from: a file of safetensors
+ *   images  (count,C,H,W) bytes, those to validate with last
+ *   labels  (count) bytes
+ *   arrays  four of floats, and the epochs' records: only where a run is under way
+ *   hash    of all that
+ *
+ * The first four let a Trainer begin from the file alone. */
 #ifndef VIT_CHECKPOINT_H
 #define VIT_CHECKPOINT_H
 
@@ -27,7 +37,13 @@ enum {
 
 /* Parameters, the optimiser's two moments, the moving average of the parameters. */
 enum { PARAMETERS, MOMENT1, MOMENT2, AVERAGE, CHECKPOINT_ARRAYS };
-enum { CHECKPOINT_HEADER = (RUN_IDENTITY + 8) * sizeof(uint64_t) }; /* bytes */
+enum { CHECKPOINT_TEXT, CHECKPOINT_MODEL, CHECKPOINT_IMAGES, CHECKPOINT_LABELS, CHECKPOINT_PARTS };
+enum { CHECKPOINT_HEADER = (RUN_IDENTITY + 8 + CHECKPOINT_PARTS) * sizeof(uint64_t) }; /* bytes */
+
+struct checkpoint_part {
+    const void *at;
+    size_t size; /* bytes */
+};
 
 struct step_sums {
     double loss;
@@ -43,6 +59,7 @@ struct checkpoint {
     size_t epochs, steps;         /* steps: of an epoch */
     size_t count;                 /* of each of the arrays */
     float *arrays[CHECKPOINT_ARRAYS];
+    struct checkpoint_part parts[CHECKPOINT_PARTS]; /* to write beside the run */
 };
 
 /* Names the run. */
@@ -57,9 +74,13 @@ vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes
 /* Whether the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
 vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                             const char *name, vit_error *why);
-/* Takes a number that names the run from the bytes, where it cannot be compared. */
-void checkpoint_believe(struct checkpoint *checkpoint, size_t number, const uint8_t *bytes,
-                        size_t size);
+/* Checks the hash of a checkpoint of any run, and views its parts. */
+vit_status checkpoint_parts(struct checkpoint_part parts[CHECKPOINT_PARTS], const uint8_t *bytes,
+                            size_t size, const char *name, vit_error *why);
+/* Makes `checkpoint` of the run that the bytes, CHECKPOINT_HEADER or more, name. */
+void checkpoint_adopt(struct checkpoint *checkpoint, const uint8_t *bytes);
+/* The text of a run that is the first of its recipe. The caller frees it; NULL: no memory. */
+char *checkpoint_text(const struct checkpoint *checkpoint, const struct recipe *recipe);
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size); /* FNV-1a; start from 0 */
 
 #endif

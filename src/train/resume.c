@@ -20,8 +20,8 @@ vit_status checkpoint_save(const struct checkpoint *c, const char *path, vit_err
     return status;
 }
 
-/* A file that is longer than this run's checkpoint. Its header tells which run wrote it. */
-static vit_status refuse_longer(const struct checkpoint *c, const char *path, vit_error *why) {
+/* The header tells which run wrote the file. It is read first, because the file may be large. */
+static vit_status check_header(const struct checkpoint *c, const char *path, vit_error *why) {
     uint8_t header[CHECKPOINT_HEADER];
     size_t size, got = 0;
     int fd;
@@ -29,18 +29,17 @@ static vit_status refuse_longer(const struct checkpoint *c, const char *path, vi
     if (status) return status;
     bool read = read_some(&got, fd, header, sizeof header);
     close(fd);
-    status = checkpoint_check(c, header, read ? got : 0, path, why);
-    return status ? status : vit_fail(why, VIT_BAD_FILE, "%s is damaged: it is too long", path);
+    return checkpoint_check(c, header, read ? got : 0, path, why);
 }
 
 static vit_status load_file(struct checkpoint *c, const char *path, vit_error *why) {
     struct stat file;
-    uint8_t *bytes;
-    size_t size, most = checkpoint_size(c);
+    uint8_t *bytes = NULL;
+    size_t size;
     if (stat(path, &file) || !S_ISREG(file.st_mode))
         return vit_fail(why, VIT_BAD_FILE, "%s is damaged: it is no file", path);
-    if ((size_t)file.st_size > most) return refuse_longer(c, path, why);
-    vit_status status = read_file(&bytes, &size, path, most, why);
+    vit_status status = check_header(c, path, why);
+    if (!status) status = read_file(&bytes, &size, path, (size_t)file.st_size, why);
     if (!status) status = checkpoint_decode(c, bytes, size, path, why);
     free(bytes);
     return status;

@@ -4,6 +4,7 @@
 #include "run.h"
 #include "base/error.h"
 #include "checkpoint.h"
+#include "data.h"
 #include "files.h"
 #include "flops.h"
 #include "job.h"
@@ -23,6 +24,7 @@
 struct run {
     const struct train_files *files;
     const struct recipe *recipe;
+    const struct data_set *data;
     struct trainer *trainer;
     struct checkpoint *state; /* the trainer's */
     char *checkpoint_path, *log_path;
@@ -84,6 +86,30 @@ static vit_status write_snapshot(const struct run *r, vit_error *why) {
     vit_status status = path ? write_average(r, path, -1, why)
                              : vit_fail(why, VIT_NO_MEMORY, "no memory for a snapshot");
     free(path);
+    return status;
+}
+
+/* ---- The checkpoint ------------------------------------------------------- */
+
+static vit_status write_checkpoint(struct run *r, vit_error *why) {
+    const struct data_set *data = r->data;
+    struct checkpoint *state = r->state;
+    size_t size = 0;
+    uint8_t *model = trainer_model(r->trainer, -1, &size);
+    char *text = checkpoint_text(state, r->recipe);
+    const struct checkpoint_part parts[CHECKPOINT_PARTS] = {
+        [CHECKPOINT_TEXT] = {text, text ? strlen(text) : 0},
+        [CHECKPOINT_MODEL] = {model, size},
+        [CHECKPOINT_IMAGES] = {data->images, data->count * data_values(data)},
+        [CHECKPOINT_LABELS] = {data->labels, data->count},
+    };
+    memcpy(state->parts, parts, sizeof parts);
+    vit_status status =
+        model && text ? checkpoint_save(state, r->checkpoint_path, why)
+                      : vit_fail(why, VIT_NO_MEMORY, "no memory to write %s", r->checkpoint_path);
+    memset(state->parts, 0, sizeof state->parts);
+    free(text);
+    free(model);
     return status;
 }
 
@@ -154,7 +180,7 @@ static vit_status end_epoch(struct run *r, vit_error *why) {
     struct epoch_record *record = &r->state->records[r->state->epoch - 1];
     record->images_per_second = last.rate;
     record->gflops = last.gflops;
-    if (!status) status = checkpoint_save(r->state, r->checkpoint_path, why);
+    if (!status) status = write_checkpoint(r, why);
     if (!status) status = write_log(r, why);
     if (!status && watch->epoch)
         watch->epoch(watch->context, r->state->epoch, r->state->epochs, record);
@@ -181,7 +207,7 @@ static vit_status run(struct run *r, bool *go, vit_error *why) {
     while (!status && *go && !trainer_finished(r->trainer))
         status = trainer_at_end_of_epoch(r->trainer) ? end_epoch(r, why) : take_step(r, go, why);
     if (status) return status;
-    if (!*go) return checkpoint_save(r->state, r->checkpoint_path, why);
+    if (!*go) return write_checkpoint(r, why);
     status = write_average(r, r->files->out,
                            r->state->records[r->state->epochs - 1].validation_accuracy, why);
     if (!status) unlink(r->checkpoint_path);
@@ -190,7 +216,7 @@ static vit_status run(struct run *r, bool *go, vit_error *why) {
 
 vit_status train_run(const struct train_job *job, const struct train_files *files, bool *finished,
                      vit_error *why) {
-    struct run r = {.files = files, .recipe = job->recipe};
+    struct run r = {.files = files, .recipe = job->recipe, .data = job->data};
     vit_team *team = NULL;
     struct stat out;
     *finished = false;

@@ -46,8 +46,13 @@ static struct training {
 } training = {.numbers = numbers};
 
 static struct recipe recipe;
-static vit_model *start;                      /* that was fed, until a recipe takes it */
-static vit_model *weights;                    /* as they stand when there is no run */
+static vit_model *start;   /* that was fed, until a recipe takes it */
+static vit_model *weights; /* as they stand when there is no run */
+static bool untouched;     /* they are what `first_seed` makes */
+static uint64_t first_seed;
+static struct checkpoint_part opened[CHECKPOINT_PARTS]; /* of the checkpoint that is opened */
+static const uint8_t *opened_bytes;
+static size_t opened_size;
 static struct data_set examples[PARTS], data; /* data: the run's own copy */
 static size_t room[PARTS];                    /* examples that there is memory for */
 static struct train_job job;
@@ -100,6 +105,8 @@ vit_status vitt_recipe(const char *json, size_t size) {
                         &module_error);
     if (status) return status;
     init_parameters(weights, recipe.seed);
+    untouched = !start;
+    first_seed = recipe.seed;
     if (start) status = init_from(weights, start, &module_error);
     vit_close(start);
     start = NULL;
@@ -145,9 +152,8 @@ static void show_examples(size_t part) {
     training.labels[part] = examples[part].labels;
 }
 
-/* Room for `count` examples more, which are counted as if they were there already: JavaScript fills
- * in the end of training.images and training.labels. */
-vit_status vitt_more(size_t part, size_t count) {
+/* Room for `count` examples more, which are counted as if they were there already. */
+static vit_status more_examples(size_t part, size_t count) {
     if (part >= PARTS || !make_room(part, examples[part].count + count))
         return vit_fail(&module_error, VIT_NO_MEMORY,
                         "%z examples more need more memory than there is", count);
@@ -178,7 +184,7 @@ vit_status vitt_add(size_t part, size_t label) {
         if (!(byte_of(training.image[i], &recipe.config, i / plane) >= 0))
             return vit_fail(&module_error, VIT_BAD_IMAGE,
                             "expected the values of pixels as the model's `prepare` makes them");
-    vit_status status = vitt_more(part, 1);
+    vit_status status = more_examples(part, 1);
     if (status) return status;
     struct data_set *to = &examples[part];
     uint8_t *bytes = to->images + (to->count - 1) * image_size();
@@ -190,20 +196,22 @@ vit_status vitt_add(size_t part, size_t label) {
 
 /* ---- A run ----------------------------------------------------------------- */
 
-/* The run's data: the validation part comes last. */
-static bool join_examples(void) {
+/* All examples, those of the validation part last. The caller closes them, also after a failure. */
+static vit_status join_examples(struct data_set *all) {
     const struct data_set *a = &examples[TRAINING], *b = &examples[VALIDATION];
-    data = *a;
-    data.count = a->count + b->count;
-    data.images = malloc(data.count * image_size() + 1);
-    data.labels = malloc(data.count + 1);
-    if (!data.images || !data.labels) return false;
-    memcpy(data.images, a->images, a->count * image_size());
-    memcpy(data.labels, a->labels, a->count);
-    if (!b->count) return true;
-    memcpy(data.images + a->count * image_size(), b->images, b->count * image_size());
-    memcpy(data.labels + a->count, b->labels, b->count);
-    return true;
+    *all = *a;
+    all->count = a->count + b->count;
+    all->images = malloc(all->count * image_size() + 1);
+    all->labels = malloc(all->count + 1);
+    if (!all->images || !all->labels)
+        return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for a copy of the examples");
+    for (size_t part = 0, at = 0; part < PARTS; at += examples[part++].count) {
+        if (!examples[part].count) continue;
+        memcpy(all->images + at * image_size(), examples[part].images,
+               examples[part].count * image_size());
+        memcpy(all->labels + at, examples[part].labels, examples[part].count);
+    }
+    return VIT_OK;
 }
 
 /* The run's average becomes the weights as they stand. */
@@ -215,6 +223,7 @@ static void settle(void) {
     memcpy(parameters, state->arrays[AVERAGE], count * sizeof *parameters);
     trainer_close(trainer);
     trainer = NULL;
+    untouched = false;
 }
 
 static void show_run(void) {
@@ -237,9 +246,13 @@ vit_status vitt_run(size_t epochs, size_t seed_low, size_t seed_high) {
     recipe.seed = (uint64_t)seed_high << 32 | seed_low;
     recipe.epochs = epochs;
     recipe.validation = examples[VALIDATION].count;
-    if (!join_examples()) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the run");
-    job = (struct train_job){.recipe = &recipe, .data = &data, .start = weights};
-    vit_status status = trainer_open(&trainer, &job, TEAM, &module_error);
+    vit_status status = join_examples(&data);
+    if (status) return status;
+    /* The same seed makes the same weights again, as `vit train` does. */
+    job = (struct train_job){.recipe = &recipe,
+                             .data = &data,
+                             .start = untouched && recipe.seed == first_seed ? NULL : weights};
+    status = trainer_open(&trainer, &job, TEAM, &module_error);
     if (!status) show_run();
     return status;
 }
@@ -277,20 +290,26 @@ static vit_status give(uint8_t *bytes, size_t size, const char *what) {
     return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the %s", what);
 }
 
-/* The weights as they stand → training.out, a file of safetensors. */
-vit_status vitt_model(void) {
-    size_t size = 0, count;
+/* The weights as they stand, a file of safetensors. The caller frees it; NULL: no memory. */
+static uint8_t *encode_weights(size_t *size) {
     if (trainer) {
         const struct checkpoint *state = trainer_state(trainer);
         double accuracy = state->epoch ? state->records[state->epoch - 1].validation_accuracy : -1;
-        uint8_t *bytes = trainer_model(trainer, accuracy, &size);
-        return give(bytes, size, "model");
+        return trainer_model(trainer, accuracy, size);
     }
     const char *json = recipe.model;
+    size_t count, length = strlen(json);
     const float *parameters = vit_parameters(weights, &count);
-    size = vit_encode(NULL, 0, weights, parameters, json, strlen(json));
-    uint8_t *bytes = malloc(size);
-    if (bytes) vit_encode(bytes, size, weights, parameters, json, strlen(json));
+    *size = vit_encode(NULL, 0, weights, parameters, json, length);
+    uint8_t *bytes = malloc(*size);
+    if (bytes) vit_encode(bytes, *size, weights, parameters, json, length);
+    return bytes;
+}
+
+/* The weights as they stand → training.out. */
+vit_status vitt_model(void) {
+    size_t size = 0;
+    uint8_t *bytes = encode_weights(&size);
     return give(bytes, size, "model");
 }
 
@@ -303,24 +322,90 @@ vit_status vitt_int8(void) {
     return status ? status : give(bytes, size, "model");
 }
 
-/* All that the run needs to go on → training.out. Without a run there is nothing. */
-vit_status vitt_checkpoint(void) {
-    if (!trainer) return misused("expected a run, got none");
-    const struct checkpoint *state = trainer_state(trainer);
-    size_t size = checkpoint_size(state);
-    uint8_t *bytes = malloc(size);
-    if (bytes) checkpoint_encode(bytes, state);
-    return give(bytes, size, "checkpoint");
+/* A checkpoint → training.out. text: for JavaScript. Without `with_run` it is of the weights and
+ * the examples alone. */
+vit_status vitt_checkpoint(const char *text, size_t text_size, bool with_run) {
+    struct checkpoint state = {0};
+    struct data_set all;
+    size_t model_size = 0;
+    if (with_run && !trainer) return misused("expected a run, got none");
+    if (with_run) state = *trainer_state(trainer);
+    vit_status status = join_examples(&all);
+    uint8_t *model = status ? NULL : encode_weights(&model_size);
+    if (!status) {
+        state.parts[CHECKPOINT_TEXT] = (struct checkpoint_part){text, text_size};
+        state.parts[CHECKPOINT_MODEL] = (struct checkpoint_part){model, model_size};
+        state.parts[CHECKPOINT_IMAGES] =
+            (struct checkpoint_part){all.images, all.count * image_size()};
+        state.parts[CHECKPOINT_LABELS] = (struct checkpoint_part){all.labels, all.count};
+        size_t size = checkpoint_size(&state);
+        uint8_t *bytes = model ? malloc(size) : NULL;
+        if (bytes) checkpoint_encode(bytes, &state);
+        status = give(bytes, size, "checkpoint");
+    }
+    free(model);
+    data_close(&all);
+    return status;
 }
 
-/* Goes on from a checkpoint of the run that vitt_run has begun again. Its start is not here any
- * more, and it may have had another number of threads. */
+static const char NAME[] = "the checkpoint";
+
+/* Begins anew from a checkpoint, whose bytes (size) stay until vitt_restore. A recipe follows, then
+ * vitt_restore. */
+vit_status vitt_open(const uint8_t *bytes, size_t size) {
+    vit_status status = checkpoint_parts(opened, bytes, size, NAME, &module_error);
+    const struct checkpoint_part *model = &opened[CHECKPOINT_MODEL];
+    if (!status)
+        status = vit_open(&start, model->at, model->size, vit_kernels_training(), &module_error);
+    if (status) return status;
+    opened_bytes = bytes;
+    opened_size = size;
+    return VIT_OK;
+}
+
+static vit_status restore_examples(size_t validation) {
+    const uint8_t *images = opened[CHECKPOINT_IMAGES].at, *labels = opened[CHECKPOINT_LABELS].at;
+    size_t count = opened[CHECKPOINT_LABELS].size;
+    bool good =
+        validation <= count && size_times(count, image_size()) == opened[CHECKPOINT_IMAGES].size;
+    for (size_t i = 0; good && i < count; i++) good = labels[i] < training.classes;
+    if (!good)
+        return vit_fail(&module_error, VIT_BAD_FILE, "%s has other examples than its recipe", NAME);
+    const size_t counts[PARTS] = {count - validation, validation};
+    vit_status status = VIT_OK;
+    for (size_t part = 0; part < PARTS && !status; part++) {
+        status = more_examples(part, counts[part]);
+        if (status || !counts[part]) continue;
+        memcpy(examples[part].images, images, counts[part] * image_size());
+        memcpy(examples[part].labels, labels, counts[part]);
+        images += counts[part] * image_size();
+        labels += counts[part];
+    }
+    return status;
+}
+
+/* Goes on from a checkpoint of the run that vitt_run has begun. After a failure there is no run. */
 vit_status vitt_resume(const uint8_t *bytes, size_t size) {
     if (!trainer) return misused("expected a run, got none");
     struct checkpoint *state = trainer_state(trainer);
-    checkpoint_believe(state, RUN_START, bytes, size);
-    checkpoint_believe(state, RUN_THREADS, bytes, size);
-    vit_status status = checkpoint_decode(state, bytes, size, "the checkpoint", &module_error);
-    if (!status) show_run();
+    vit_status status = checkpoint_decode(state, bytes, size, NAME, &module_error);
+    if (!status) {
+        show_run();
+        return VIT_OK;
+    }
+    trainer_close(trainer);
+    trainer = NULL;
     return status;
+}
+
+/* Takes the examples of the opened checkpoint, of which the last `validation` are to validate with,
+ * and its run, if that has epochs. */
+vit_status vitt_restore(size_t validation, size_t epochs, size_t seed_low, size_t seed_high) {
+    if (!opened_bytes) return misused("expected a checkpoint that is open, got none");
+    vit_status status = restore_examples(validation);
+    if (status || !epochs) return status;
+    status = vitt_run(epochs, seed_low, seed_high);
+    if (status) return status;
+    checkpoint_adopt(trainer_state(trainer), opened_bytes);
+    return vitt_resume(opened_bytes, opened_size);
 }

@@ -125,9 +125,17 @@ TEST("a checkpoint that is damaged or of another run is refused") {
     training_open(&t, RECIPE, 460, NULL);
     training_open(&other, recipe_with("\"seed\": 5", "\"seed\": 6"), 460, NULL);
     go_on(&t, 20);
+    t.state->parts[CHECKPOINT_TEXT] = (struct checkpoint_part){"{}", 2};
+    t.state->parts[CHECKPOINT_LABELS] = (struct checkpoint_part){t.data.labels, 460};
     size_t size = checkpoint_size(t.state);
     uint8_t *bytes = malloc(size);
     checkpoint_encode(bytes, t.state);
+    struct checkpoint_part parts[CHECKPOINT_PARTS];
+    CHECK(!checkpoint_parts(parts, bytes, size, "it", &why) && parts[CHECKPOINT_TEXT].size == 2 &&
+              parts[CHECKPOINT_MODEL].size == 0 && parts[CHECKPOINT_LABELS].size == 460 &&
+              !memcmp(parts[CHECKPOINT_TEXT].at, "{}", 2) &&
+              !memcmp(parts[CHECKPOINT_LABELS].at, t.data.labels, 460),
+          "%s", why.text);
     CHECK(checkpoint_decode(other.state, bytes, size, "it", &why) == VIT_BAD_FILE &&
               strstr(why.text, "another seed, 5 instead of 6"),
           "%s", why.text);

@@ -253,15 +253,16 @@ static void read_recipe(struct tape *t) {
 /* ---- Checkpoints -------------------------------------------------------- */
 
 static void read_checkpoint(struct tape *t) {
-    enum { COUNT = 5, EPOCHS = 3, STEPS = 2, HEADER = 1 + RUN_IDENTITY + 7 };
+    enum { COUNT = 5, EPOCHS = 3, STEPS = 2, HEADER = CHECKPOINT_HEADER / 8 };
     static struct text text;
     float arrays[CHECKPOINT_ARRAYS][COUNT];
     struct epoch_record records[EPOCHS];
     struct checkpoint c = {.records = records, .epochs = EPOCHS, .steps = STEPS, .count = COUNT};
-    uint64_t header[HEADER] = {0x0250434b54495600}, seed = tape_word(t), sum;
+    uint64_t header[HEADER] = {0x0350434b54495600}, seed = tape_word(t), sum;
     for (size_t i = 0; i < CHECKPOINT_ARRAYS; i++) c.arrays[i] = arrays[i];
-    for (size_t i = 0; i < RUN_IDENTITY; i++) header[1 + i] = c.identity[i] = tape_byte(t);
-    uint64_t *end = header + 1 + RUN_IDENTITY; /* epoch, epochs, step, count, the sums */
+    uint64_t *identity = header + 1 + CHECKPOINT_PARTS, *end = identity + RUN_IDENTITY;
+    for (size_t i = 0; i < RUN_IDENTITY; i++) identity[i] = c.identity[i] = tape_byte(t);
+    /* epoch, epochs, step, count, the sums */
     end[0] = tape_below(t, EPOCHS + 2), end[1] = EPOCHS, end[2] = tape_below(t, STEPS + 2);
     end[3] = COUNT;
     if (tape_chance(t, 3)) header[tape_below(t, HEADER)] = random_next(&seed) >> tape_below(t, 64);

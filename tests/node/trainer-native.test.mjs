@@ -1,7 +1,8 @@
 // The Trainer in wasm beside the same C, compiled natively, with the scalar table.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -9,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { Trainer } from "../../dist/train.js";
 import { BARS, bars, values } from "./bars.mjs";
+import { idx } from "./idx.mjs";
 import { ways } from "./support.mjs";
 
 const native = fileURLToPath(new URL("../../build/native/steps", import.meta.url));
@@ -77,4 +79,73 @@ describe(`after ${STEPS} steps wasm has the parameters of the native scalar buil
       });
     }
   }
+});
+
+// ---- The one checkpoint ------------------------------------------------------
+
+const vit = fileURLToPath(new URL("../../build/native/vit", import.meta.url));
+const LONG = 20_000; // epochs: no run here comes to their end
+
+/** `vit train` until it prints a line; resolves to what it printed. */
+async function interruptedNatively(out) {
+  const [data, path] = [join(folder, "data"), join(folder, "long.json")];
+  const { model, training } = recipe("adamw");
+  const [rows, columns] = BARS.image_size;
+  mkdirSync(data, { recursive: true });
+  writeFileSync(join(data, "train-images-idx3-ubyte"), idx([images.length, rows, columns], Buffer.concat(images.map((image) => image.data))));
+  writeFileSync(join(data, "train-labels-idx1-ubyte"), idx([labels.length], Uint8Array.from(labels)));
+  writeFileSync(path, JSON.stringify({ model, training: { ...training, epochs: LONG, validation: 0, seed: SEED } }));
+  const child = spawn(vit, ["train", "--data", data, "--recipe", path, "--out", out, "--threads", "1"]);
+  const printed = ["", ""];
+  [child.stdout, child.stderr].forEach((stream, i) => stream.on("data", (text) => (printed[i] += text)));
+  child.stdout.once("data", () => child.kill("SIGINT"));
+  const [code] = await once(child, "close");
+  assert.equal(code, 130, printed.join());
+  return printed[0];
+}
+
+/** Takes two steps. Returns the places after them. */
+async function twoSteps(trainer) {
+  const places = [];
+  const stop = new AbortController();
+  const onStep = ({ epoch, step }) => {
+    if (places.push([epoch, step]) === 2) stop.abort();
+  };
+  await assert.rejects(async () => {
+    for await (const _ of trainer.run({ epochs: LONG, signal: stop.signal, onStep }));
+  }, { name: "AbortError" });
+  return places;
+}
+
+describe("one checkpoint of training", { skip: skip || (!existsSync(vit) && "no build/native/vit here") }, () => {
+  test("a Trainer continues that of `vit train`, from the file alone and with the same recipe and examples", async () => {
+    const out = join(folder, "native.safetensors");
+    const first = Number((await interruptedNatively(out)).match(/.*epoch (\d+)\//s)[1]) + 1;
+    const bytes = readFileSync(`${out}.checkpoint`);
+    const alone = await Trainer.resume(bytes);
+    const again = await Trainer.create({ recipe: recipe("adamw") }, { seed: SEED });
+    await again.add(images.map(values), labels);
+    await again.takeUp(bytes);
+    const places = [await twoSteps(alone), await twoSteps(again)];
+    assert.ok([first, first + 1].includes(places[0][0][0]), `${places} after ${first}`); // all steps of an epoch may be taken
+    assert.deepEqual(places[1], places[0]);
+    assert.deepEqual(await alone.save(), await again.save());
+    for (const trainer of [alone, again]) trainer.dispose();
+    const other = await Trainer.create({ recipe: recipe("adamw") }, { seed: SEED });
+    await other.add([...images.slice(1), images[0]].map(values), [...labels.slice(1), labels[0]]);
+    await assert.rejects(() => other.takeUp(bytes.subarray(0, -1)), { code: "bad_file", message: /damaged/ });
+    await assert.rejects(() => other.takeUp(bytes), { code: "bad_file", message: /another data set: resume with the same/ });
+    assert.deepEqual(await twoSteps(other), [[1, 1], [1, 2]]);
+    other.dispose();
+  });
+
+  test("`vit train` continues a Trainer's", async () => {
+    const out = join(folder, "wasm.safetensors");
+    const trainer = await Trainer.create({ recipe: recipe("adamw") }, { seed: SEED });
+    await trainer.add(images.map(values), labels);
+    assert.deepEqual(await twoSteps(trainer), [[1, 1], [1, 2]]);
+    writeFileSync(`${out}.checkpoint`, await trainer.checkpoint());
+    trainer.dispose();
+    assert.match(await interruptedNatively(out), /^resumed after epoch 0 of 20000 and 32 of the next one's 160 images\n/);
+  });
 });

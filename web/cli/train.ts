@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VitError } from "vitrine";
 import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
-import { checkSame, hashOf, type Place, type Run, readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { readCheckpoint, takeUp } from "./checkpoint.ts";
 import type { Base, PlainCommand } from "./command.ts";
 import { fill, openData } from "./dataset.ts";
 import { count, type DataSet } from "./examples.ts";
@@ -18,6 +18,13 @@ import type { Terminal } from "./terminal.ts";
 
 /** A checkpoint is as large as one before the first step, and about so many models more. */
 const MODELS_A_CHECKPOINT = 5;
+
+/** Where a run is: finished epochs, their log, and steps of the next epoch. */
+interface Place {
+  readonly epoch: number;
+  readonly step: number;
+  readonly log: readonly Log[];
+}
 
 /** A plan with what its files hold. */
 interface Task extends Plan, Base {
@@ -83,29 +90,25 @@ async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly 
   const kept = task.fresh ? undefined : await readCheckpoint(checkpoint);
   const same = { // as before, unless the command line says otherwise
     ...options,
-    ...(kept && !given.threads && { threads: kept.run.threads }),
-    ...(kept && !given.variant && { variant: kept.run.variant }),
+    ...(kept && !given.threads && { threads: kept.state.threads }),
+    ...(kept?.state.variant && !given.variant && { variant: kept.state.variant }),
   };
   const { Trainer } = await import("vitrine/train");
   const own = { ...same, ...(seed !== undefined && { seed }), onProgress: task.terminal.loading };
   const trainer = await Trainer.create(task.from, own).catch(asUsage(task));
   try {
     await fill(trainer, task.set, task.terminal);
-    const begin = await trainer.checkpoint();
-    const { variant, threads } = trainer;
-    const run: Run = { epochs: task.rounds, variant, threads, start: hashOf(begin).toString("hex") };
-    if (!kept) {
-      await checkRoom(task.out, 2 * (begin.length + MODELS_A_CHECKPOINT * (await trainer.save()).length));
-      return { trainer, place: { run, epoch: 0, step: 0, log: [] } };
+    if (kept && kept.state.epochs > 0) {
+      await takeUp(checkpoint, kept, trainer, task.rounds);
+      return { trainer, place: kept.state };
     }
-    checkSame(checkpoint, kept.run, run);
+    const { length } = await trainer.checkpoint();
+    await checkRoom(task.out, 2 * (length + MODELS_A_CHECKPOINT * (await trainer.save()).length));
+    return { trainer, place: { epoch: 0, step: 0, log: [] } };
   } catch (error) {
     trainer.dispose();
     throw error;
   }
-  trainer.dispose();
-  const { run, epoch, step, log } = kept;
-  return { trainer: await Trainer.resume(kept.trainer, same), place: { run, epoch, step, log } };
 }
 
 /** More blocks than the model has are a wrong command line. */
@@ -127,7 +130,7 @@ async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSi
   const { set, rounds, checkpoint, terminal } = task;
   const log = [...from.log];
   let { epoch, step } = from;
-  const keep = async () => writeCheckpoint(checkpoint, { run: from.run, epoch, step, log }, await trainer.checkpoint());
+  const keep = async () => writeWhole(checkpoint, await trainer.checkpoint());
   if (epoch === 0 && step === 0) await keep(); // it shows that the disk takes one
   const progress = new Progress(count(set, "train"), count(set, "validation"), terminal, (line) => tell(task, line));
   try {

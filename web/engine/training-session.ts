@@ -3,7 +3,7 @@ import type { Piece } from "../base/bytes.js";
 import type { ImageShape, Picture } from "../images.js";
 import { assured, FLOAT_BYTES } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, type ThreadExports } from "./instance.js";
-import type { Examples, Measured, Part } from "../train/log.js";
+import type { Measured, Part } from "../train/log.js";
 import { type ModuleSource, Session } from "./session.js";
 
 /** The functions in src/wasm/exports.training. */
@@ -12,7 +12,6 @@ export const TRAINING_EXPORTS = [
   "vitt_recipe",
   "vitt_prepare",
   "vitt_add",
-  "vitt_more",
   "vitt_keep",
   "vitt_run",
   "vitt_step",
@@ -20,6 +19,8 @@ export const TRAINING_EXPORTS = [
   "vitt_model",
   "vitt_int8",
   "vitt_checkpoint",
+  "vitt_open",
+  "vitt_restore",
   "vitt_resume",
 ] as const;
 
@@ -70,8 +71,19 @@ export interface Place {
   readonly accuracy: number;
 }
 
+/** What a checkpoint holds besides weights and recipe. */
+export interface Restored {
+  /** The class of each example to train on. */
+  readonly labels: Piece;
+  /** Undefined without a run. */
+  readonly at: Place | undefined;
+}
+
 /** A session that trains a model. */
 export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
+  /** The address of the open checkpoint. */
+  #checkpoint = 0;
+
   /** @throws {VitError} code `bad_wasm`, `no_memory` or `internal`. */
   static async open({ module, memory }: ModuleSource): Promise<TrainingSession> {
     return new TrainingSession(await instantiate<Exports>(module, memory, TRAINING_EXPORTS), WORDS);
@@ -89,11 +101,7 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
   recipe(json: string): ImageShape {
     const { heap } = this;
     return heap.watched(() => {
-      const text = new TextEncoder().encode(json);
-      const room = heap.alloc(text.length, "the recipe");
-      heap.bytes(room, text.length).set(text);
-      heap.check(this.exports.vitt_recipe(room, text.length));
-      this.exports.vitw_free(room);
+      heap.check(this.#withCopy(new TextEncoder().encode(json), "the recipe", this.exports.vitt_recipe));
       return [heap.word("channels"), heap.word("rows"), heap.word("columns")];
     });
   }
@@ -125,42 +133,13 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
     this.heap.check(vitt_add(part, label), `${picture.name}: `);
   }
 
-  /** Puts back examples that {@link examples} gave. */
-  fill(part: Part, { images, labels }: Examples): void {
-    const at = PARTS.indexOf(part);
-    this.heap.watched(() => {
-      assured(images.length === labels.length * this.#imageSize(), "examples");
-      this.heap.check(this.exports.vitt_more(at, labels.length));
-      const last = this.heap.words("examples", PARTS.length)[at]! - labels.length;
-      const [to, names] = this.#addresses(at);
-      this.heap.bytes(to + last * this.#imageSize(), images.length).set(images);
-      this.heap.bytes(names + last, labels.length).set(labels);
-    });
-  }
-
-  examples(part: Part): Examples {
-    const at = PARTS.indexOf(part);
-    const count = this.heap.words("examples", PARTS.length)[at]!;
-    const [images, labels] = this.#addresses(at);
-    return {
-      images: this.heap.bytes(images, count * this.#imageSize()).slice(),
-      labels: this.heap.bytes(labels, count).slice(),
-    };
-  }
-
-  #addresses(part: number): readonly [images: number, labels: number] {
-    const of = (name: "images" | "labels") => this.heap.words(name, PARTS.length)[part]!;
-    return [of("images"), of("labels")];
-  }
-
   #imageSize(): number {
     return this.heap.word("channels") * this.heap.word("rows") * this.heap.word("columns");
   }
 
   /** Begins a run from the weights as they stand. */
   run(epochs: number, seed: number): Place {
-    const low = seed % 2 ** 32;
-    return this.#watchedPlace(() => this.exports.vitt_run(epochs, low, (seed - low) / 2 ** 32));
+    return this.#watchedPlace(() => this.exports.vitt_run(epochs, ...words(seed)));
   }
 
   step(): Place {
@@ -198,9 +177,11 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
     return this.#watchedOut(this.exports.vitt_int8);
   }
 
-  /** What the run needs to go on. */
-  checkpoint(): Piece {
-    return this.#watchedOut(this.exports.vitt_checkpoint);
+  /** All that the trainer is, with its run if that is under way. `text` says what JavaScript knows of it. */
+  checkpoint(text: string, withRun: boolean): Piece {
+    const { vitt_checkpoint } = this.exports;
+    return this.#watchedOut(() =>
+      this.#withCopy(new TextEncoder().encode(text), "the checkpoint", (at, size) => vitt_checkpoint(at, size, Number(withRun))));
   }
 
   #watchedOut(work: () => number): Piece {
@@ -212,12 +193,39 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
 
   /** Goes on from a checkpoint of the run that {@link run} has begun again. */
   resume(checkpoint: Piece): Place {
-    return this.heap.watched(() => {
-      const room = this.heap.alloc(checkpoint.length, "the checkpoint");
-      this.heap.bytes(room, checkpoint.length).set(checkpoint);
-      const place = this.#watchedPlace(() => this.exports.vitt_resume(room, checkpoint.length));
-      this.exports.vitw_free(room);
-      return place;
+    return this.#watchedPlace(() => this.#withCopy(checkpoint, "the checkpoint", this.exports.vitt_resume));
+  }
+
+  /** Opens a checkpoint to begin anew from. Its recipe follows, then {@link restore}. */
+  open(checkpoint: Piece): void {
+    this.heap.watched(() => {
+      this.#checkpoint = this.#copy(checkpoint, "the checkpoint");
+      this.heap.check(this.exports.vitt_open(this.#checkpoint, checkpoint.length));
     });
   }
+
+  /** Takes the examples of the open checkpoint, the last `validation` to measure on, and its run of so many epochs. */
+  restore(validation: number, epochs: number, seed: number): Restored {
+    const place = this.#watchedPlace(() => this.exports.vitt_restore(validation, epochs, ...words(seed)));
+    this.exports.vitw_free(this.#checkpoint);
+    const labels = this.heap.bytes(this.heap.word("labels"), this.heap.word("examples")).slice();
+    return { labels, at: epochs > 0 ? place : undefined };
+  }
+
+  #copy(bytes: Uint8Array, what: string): number {
+    const room = this.heap.alloc(bytes.length, what);
+    this.heap.bytes(room, bytes.length).set(bytes);
+    return room;
+  }
+
+  /** Calls the module with a copy of these bytes. */
+  #withCopy(bytes: Uint8Array, what: string, call: (at: number, size: number) => number): number {
+    const room = this.#copy(bytes, what);
+    const status = call(room, bytes.length);
+    this.exports.vitw_free(room);
+    return status;
+  }
 }
+
+/** A whole number as two words, the lower one first. */
+const words = (value: number): [low: number, high: number] => [value % 2 ** 32, Math.floor(value / 2 ** 32)];

@@ -1,6 +1,4 @@
-/** A trainer's examples, and the log of its epochs, as a model's file keeps it. */
-import type { Piece } from "../base/bytes.js";
-
+/** A trainer's parts of examples, and the log of its epochs, as a model's file keeps it. */
 /** The parts of the examples: trained on, and measured on. */
 export type Part = "train" | "validation";
 
@@ -9,12 +7,6 @@ export interface Measured {
   readonly loss: number;
   /** The share of right answers: 0 to 1. */
   readonly accuracy: number;
-}
-
-/** @internal Examples as training keeps them: (count,C,H,W) bytes, and a class's number each. */
-export interface Examples {
-  readonly images: Piece;
-  readonly labels: Piece;
 }
 
 /** One finished epoch. */
