@@ -23,11 +23,6 @@ const char *vit_model_json(const vit_model *m, size_t *size) {
     return m->json;
 }
 
-const char *vit_model_origin(const vit_model *m, size_t *size) {
-    *size = m->origin_size;
-    return m->origin;
-}
-
 const char *vit_model_label(const vit_model *m, size_t index) {
     return m->labels && index < m->config.classes ? m->labels[index] : NULL;
 }

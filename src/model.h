@@ -14,8 +14,8 @@ struct vit_model {
     size_t float_count;
     void *memory;
     float *fixed_position; /* (position_rows,D) of a computed encoding, or NULL */
-    char *json, *origin;
-    size_t json_size, origin_size;
+    char *json;
+    size_t json_size;
     char **labels; /* (K), in one block with their text; NULL: there are none */
     size_t bytes;
 };

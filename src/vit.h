@@ -140,8 +140,8 @@
  *             beside it. Number [i][j] is then NAME[i][j] · NAME.scale[i]. Either all matrices
  *             of the blocks are I8 or none. Any other I8 matrix becomes floats when it is opened.
  *
- * Files of other families (transformers, torchvision, CLIP, …) open too. Their tensors' names
- * are translated, and config keys that are missing are inferred from the tensors' shapes.
+ * A file whose tensors have other names opens too, with a config and a map of its tensors: see
+ * vit_open_begin. The JavaScript API makes both for files of transformers, torchvision, CLIP, ….
  *
  * Papers: Vaswani et al., arXiv:1706.03762; Dosovitskiy et al., arXiv:2010.11929. */
 #ifndef VIT_H
@@ -284,26 +284,41 @@ size_t vit_tokens(const vit_config *config);  /* → T */
  * addresses. */
 vit_status vit_config_read(vit_config *config, const char *json, size_t size, vit_error *why);
 
-/* As vit_open, with the config from `json` (json_size) and not from the file. If `json` is NULL,
- * the file's own config is used. The text is not kept. */
+/* As vit_open, with the config `json` (json_size) in place of the file's own, and with the map of
+ * the file's tensors; vit_open_begin describes both. Neither text is kept. */
 vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
-                                size_t json_size, const struct vit_kernels *kernels,
-                                vit_error *why);
+                                size_t json_size, const char *map, size_t map_size,
+                                const struct vit_kernels *kernels, vit_error *why);
 
 /* As vit_open_with_config, for a file that comes in pieces and is never whole in memory: begin,
  * feed all bytes in order, end. */
 typedef struct vit_loader vit_loader;
 
-/* file_size: the size of the whole file. The loader borrows `json` until vit_open_end.
+/* file_size: of the whole file. json (json_size): the config; NULL: the file's own.
+ * map (map_size): which tensors of the file make which parameter, as JSON text with all of these
+ * members; NULL: each parameter's tensor has its name, and there are no other tensors.
+ *     {"family": "transformers' ViT", "strict": false, "matrix_patches": false, "tensors":
+ *         {"cls_token": ["embeddings.cls_token"], "norm.weight": ["layernorm.weight"],
+ *          "blocks.0.attn.qkv.bias": ["0.query.bias", "0.key.bias", "0.value.bias"], …},
+ *      "transposed": [], "skipped": ["pooler.dense.weight"]}
+ * family          whose names they are, for messages
+ * strict          shapes must agree in dimensions of 1, too
+ * matrix_patches  patch_embed.proj.weight may be a matrix (D,C·P·Q)
+ * tensors         the tensors whose rows make a parameter: one; for qkv also three, or two (q, kv).
+ *                 A parameter that the model need not have is had if the file has its tensors.
+ * transposed      ["head.weight"] if that tensor is (D,K)
+ * skipped         tensors that the model does not need; each other one makes one parameter
+ * The loader borrows both texts until vit_open_end.
  * → *out: a loader, which vit_open_end frees; NULL on failure.
  * Errors: VIT_BAD_FILE if file_size is too small for a file, VIT_NO_MEMORY. */
 vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, size_t json_size,
-                          const struct vit_kernels *kernels, vit_error *why);
+                          const char *map, size_t map_size, const struct vit_kernels *kernels,
+                          vit_error *why);
 
 /* Takes the next `size` bytes, any number, and keeps no pointer to them. The header is checked
  * when it is complete, and so is each tensor.
  * → VIT_OK, or the first failure, after which more bytes are ignored.
- * Errors: as vit_open; VIT_BAD_FILE if there are more bytes than file_size. */
+ * Errors: as vit_open; VIT_BAD_FILE for too many bytes; VIT_BAD_ARGUMENT for a wrong map. */
 vit_status vit_open_feed(vit_loader *loader, const void *bytes, size_t size);
 
 /* Frees the loader, and may be called at any time.
@@ -314,16 +329,6 @@ vit_status vit_open_end(vit_model **out, vit_loader *loader, vit_error *why);
 /* → the config as JSON text of *size bytes, followed by 0; the model owns it. It has the labels
  * and all other keys of the file. */
 const char *vit_model_json(const vit_model *model, size_t *size);
-
-/* → how the file was read, as JSON text of *size bytes; the model owns it. NULL and size 0 for a
- * model that vit_create made.
- *     {"family": "timm", "assumed": ["heads"], "skipped": ["mask_token"], "projection": "head"}
- * family      whose names the tensors have; "vitrine": the file has a config of its own
- * assumed     config keys that were guessed, because nothing told them: all of them
- * skipped     tensors that do not belong to the model
- * projection  what places an image among texts: the logits ("head"), the numbers that feed the
- *             head ("pooled"), or nothing (null) */
-const char *vit_model_origin(const vit_model *model, size_t *size);
 
 /* → the kernels that run the model; static. */
 const struct vit_kernels *vit_model_kernels(const vit_model *model);

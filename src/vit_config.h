@@ -40,10 +40,10 @@ typedef enum vit_problem {
     VIT_REGRESSION                   /* the logits are the values themselves */
 } vit_problem;
 typedef enum vit_prepare {
-    VIT_PREPARE_NONE, /* without the key, in a file of ours: bytes of the image's size, as 0 to 1 */
+    VIT_PREPARE_NONE, /* without the key: bytes of the image's size, as 0 to 1 */
     VIT_PREPARE_DIGIT,
     VIT_PREPARE_PHOTO,
-    VIT_PREPARE_UNKNOWN /* null, as in a file of another family: pixels are refused */
+    VIT_PREPARE_UNKNOWN /* null: pixels are refused */
 } vit_prepare;
 typedef enum vit_filter { VIT_BILINEAR, VIT_BICUBIC, VIT_LANCZOS, VIT_NEAREST } vit_filter;
 /* How a photo is resized to two lengths. */
@@ -55,9 +55,9 @@ typedef enum vit_fit {
 
 enum { VIT_STEM_MOST = 6 };
 
-/* Whose way to resize a grid of positions is used. All are bicubic. */
+/* How a grid of positions is resized. All ways are bicubic. */
 typedef enum vit_resize {
-    VIT_RESIZE_BY_FAMILY,    /* the file's family decides; timm's way for our own files */
+    VIT_RESIZE_BY_FAMILY,    /* of earlier configs: the next one */
     VIT_RESIZE_ANTIALIAS,    /* timm: with antialiasing */
     VIT_RESIZE_PLAIN,        /* transformers: without antialiasing */
     VIT_RESIZE_OFFSET,       /* facebook's DINOv2: the scale is that of a grid 0.1 rows larger */
@@ -113,7 +113,7 @@ typedef struct vit_config {
     bool int8;               /* the blocks' matrices are int8 */
     size_t position_rows;    /* rows of pos_embed: T, or N if the prefix has none */
     size_t position_grid[2]; /* rows and columns of the grid in the file */
-    vit_resize resize;       /* `position_resize`, or the way of the file's family */
+    vit_resize resize;       /* `position_resize` */
 } vit_config;
 
 #endif

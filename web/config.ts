@@ -124,7 +124,7 @@ export function fullConfig(json: string): VitConfig {
   return freeze({ ...DEFAULTS, ...one, labels, ...given } as unknown as VitConfig);
 }
 
-/** @internal The JSON of vit_model_origin in src/vit.h: where a model comes from. */
+/** @internal Where a model comes from. */
 export interface Origin {
   readonly family: string;
   readonly assumed: readonly string[];
@@ -132,8 +132,8 @@ export interface Origin {
   readonly projection: "head" | "pooled" | null;
 }
 
-/** @internal */
-export const originOf = (json: string): Origin => freeze(JSON.parse(json) as Origin);
+/** @internal The origin of our own files. */
+export const OWN_ORIGIN: Origin = freeze({ family: "vitrine", assumed: [], skipped: [], projection: null });
 
 function freeze<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) Object.values(value).forEach(freeze);

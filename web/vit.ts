@@ -6,7 +6,7 @@ import {
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
-import { fullConfig, type Origin, originOf, type VitConfig } from "./config.js";
+import { fullConfig, type Origin, OWN_ORIGIN, type VitConfig } from "./config.js";
 import { batchSize } from "./engine/batch.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
@@ -135,7 +135,7 @@ export class Vit {
 
   private constructor(plan: Plan, { running, model }: Started) {
     this.config = fullConfig(model.config);
-    const { family, assumed, skipped, projection } = originOf(model.origin);
+    const { family, assumed, skipped, projection } = OWN_ORIGIN;
     this.family = family;
     this.assumed = assumed;
     this.skipped = skipped;

@@ -92,7 +92,7 @@ static vit_status open_source(vit_model **model, struct source *source,
                               const struct vit_kernels *kernels, vit_error *why) {
     vit_loader *loader;
     vit_status status = source->size == SIZE_OF_PIPE ? measure_pipe(source, why) : VIT_OK, opened;
-    if (!status) status = vit_open_begin(&loader, source->size, NULL, 0, kernels, why);
+    if (!status) status = vit_open_begin(&loader, source->size, NULL, 0, NULL, 0, kernels, why);
     if (status) return status;
     status = feed(loader, source, why);
     opened = vit_open_end(model, loader, status ? NULL : why);

@@ -404,13 +404,6 @@ bool config_has_key(const struct json *name) {
     return false;
 }
 
-bool config_is_whole(const struct json *config) {
-    struct json value;
-    for (size_t i = 0; i < KEYS_COUNT; i++)
-        if (KEYS[i].otherwise == REQUIRED && !json_get(config, KEYS[i].name, &value)) return false;
-    return true;
-}
-
 /* Finds a key's value, or else its default. False if there is neither. */
 static bool value_of(struct json *value, const struct json *root, const char *name,
                      const char *otherwise) {

@@ -18,7 +18,4 @@ vit_status config_keep_labels(vit_model *model, const struct json *config, vit_e
  * not. */
 bool config_has_key(const struct json *name);
 
-/* Whether a config has all required keys. */
-bool config_is_whole(const struct json *config);
-
 #endif

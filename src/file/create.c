@@ -93,7 +93,6 @@ void vit_close(vit_model *m) {
     free(m->params.blocks);
     free(m->fixed_position);
     free(m->json);
-    free(m->origin);
     free(m->labels);
     free(m);
 }

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "config.h"
 #include "kernels/kernels.h"
-#include "naming.h"
+#include "map.h"
 #include "params.h"
 #include "safetensors.h"
 #include "save.h"
@@ -25,13 +25,6 @@ static size_t side_of(size_t rows) {
     return side * side == rows ? side : 0;
 }
 
-/* → the tensor of a parameter, or the first of its three; NULL: the file has none. */
-static const struct st_tensor *find(const struct names *names, const struct safetensors *st,
-                                    const char *ours) {
-    const struct st_tensor *sources[NAMES_SOURCES];
-    return names_sources(sources, names, st, ours) ? sources[0] : NULL;
-}
-
 /* → how many vectors of width D a tensor holds. Its shape is (rows,D), perhaps after dimensions of
  * 1; 0 for any other shape. */
 static size_t rows_of(const struct st_tensor *t, size_t D) {
@@ -41,7 +34,7 @@ static size_t rows_of(const struct st_tensor *t, size_t D) {
 
 /* Finds which grid of patches has so many positions: the one that the config tells, that of the
  * image, or a square. told: tries only the first. */
-static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squares, bool told) {
+static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool told) {
     const size_t own[2] = {c->image_size[0] / c->patch_size[0],
                            c->image_size[1] / c->patch_size[1]};
     size_t side = side_of(rows);
@@ -49,7 +42,7 @@ static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squar
     grid[1] = c->position_size[1] / c->patch_size[1];
     if (grid[0] && size_times(grid[0], grid[1]) == rows) return true;
     if (told) return false;
-    bool is_own = size_times(own[0], own[1]) == rows && !(squares && side);
+    bool is_own = size_times(own[0], own[1]) == rows;
     grid[0] = is_own ? own[0] : side, grid[1] = is_own ? own[1] : side;
     return grid[0] > 0;
 }
@@ -57,7 +50,7 @@ static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool squar
 /* pos_embed may have rows for all tokens, for the patches alone, or, as in DINOv2, for the class
  * token and the patches but not for registers. The grid of patches may have another size than the
  * image. */
-static void read_positions(vit_config *c, const struct st_tensor *position, bool squares) {
+static void read_positions(vit_config *c, const struct st_tensor *position) {
     size_t rows = rows_of(position, c->width), N = vit_patches(c), prefix = vit_prefix(c);
     bool some = c->class_tokens && c->register_tokens && !c->distillation_tokens;
     const size_t all_first[] = {prefix, 0, some}, none_first[] = {0, some, prefix};
@@ -65,7 +58,7 @@ static void read_positions(vit_config *c, const struct st_tensor *position, bool
     size_t grid[2];
     for (int told = 1; rows && told >= 0; told--)
         for (size_t i = 0; i < 3; i++) {
-            if (rows <= extra[i] || !grid_of(grid, c, rows - extra[i], squares, told)) continue;
+            if (rows <= extra[i] || !grid_of(grid, c, rows - extra[i], told)) continue;
             memcpy(c->position_grid, grid, sizeof grid);
             c->position_rows = extra[i] == prefix ? N + prefix : N;
             c->class_position = extra[i] == 1 && prefix != 1;
@@ -73,50 +66,22 @@ static void read_positions(vit_config *c, const struct st_tensor *position, bool
         }
 }
 
-/* How the file's code resizes positions; VIT_RESIZE_BY_FAMILY if nothing tells. DINOv2 with
- * registers antialiases in every family. Other code uses timm's names too. It is known by tensors
- * that timm does not have: facebook's DINO and DINOv2 by a head or a mask token, MAE by its
- * decoder, DeiT III by its scales. */
-static vit_resize resize_of(const vit_config *c, const struct names *names,
-                            const struct safetensors *st) {
-    static const struct {
-        const char *tensor;
-        vit_resize resize;
-    } THEIRS[] = {{"head.mlp.0.weight", VIT_RESIZE_OFFSET},
-                  {"decoder_pos_embed", VIT_RESIZE_PLAIN},
-                  {"blocks.0.gamma_1", VIT_RESIZE_PLAIN}};
-    const struct st_tensor *mask = find(names, st, "mask_token");
-    if (c->resize) return c->resize;
-    if (c->register_tokens) return VIT_RESIZE_ANTIALIAS;
-    if (names_habits(names)->resize) return names_habits(names)->resize;
-    if (c->layer_scale && mask && mask->rank == 2) return VIT_RESIZE_OFFSET;
-    for (size_t i = 0; i < sizeof THEIRS / sizeof *THEIRS; i++)
-        if (find(names, st, THEIRS[i].tensor)) return THEIRS[i].resize;
-    return names_habits(names)->shared ? VIT_RESIZE_BY_FAMILY : VIT_RESIZE_ANTIALIAS;
-}
-
-vit_status weights_read_config(vit_config *c, const struct safetensors *st,
-                               const struct names *names, const struct json *json, vit_error *why) {
+vit_status weights_read_config(vit_config *c, const struct json *json, const struct tensor_map *map,
+                               vit_error *why) {
     vit_status status = config_read(c, json, why);
     if (status) return status;
-    const struct st_tensor *norm = find(names, st, "norm.weight");
-    const struct st_tensor *fc_norm = find(names, st, "fc_norm.weight");
-    bool either =
-        norm == fc_norm && c->pool != VIT_POOL_CLASS; /* vit-pytorch has one name for both */
-    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN && fc_norm && (!norm || either);
-    const struct st_tensor *norm_in = find(names, st, "patch_embed.norm_in.weight");
-    c->patch_norm_in = norm_in && norm_in->rank == 1 && !c->stem_layers;
-    c->patch_norm = c->patch_norm_in && find(names, st, "patch_embed.norm.weight");
-    c->norm_pre = find(names, st, "norm_pre.weight");
-    if (c->norm_pre && !find(names, st, "patch_embed.proj.bias")) c->patch_bias = false;
-    if (c->norm_pre && !find(names, st, "head.bias")) c->head_bias = false;
-    c->no_head_dist = c->distillation_tokens && c->classes && !find(names, st, "head_dist.weight");
-    c->resize = resize_of(c, names, st);
-    const struct st_tensor *first = find(names, st, FIRST_MATRIX);
-    const struct st_tensor *position = find(names, st, "pos_embed");
+    c->fc_norm = c->final_norm && c->pool != VIT_POOL_CLASS_MEAN &&
+                 map_find(map, "fc_norm.weight") && !map_find(map, "norm.weight");
+    c->patch_norm_in = map_find(map, "patch_embed.norm_in.weight") && !c->stem_layers;
+    c->patch_norm = c->patch_norm_in && map_find(map, "patch_embed.norm.weight");
+    c->norm_pre = map_find(map, "norm_pre.weight");
+    if (c->norm_pre && !map_find(map, "patch_embed.proj.bias")) c->patch_bias = false;
+    if (c->norm_pre && !map_find(map, "head.bias")) c->head_bias = false;
+    c->no_head_dist = c->distillation_tokens && c->classes && !map_find(map, "head_dist.weight");
+    const struct st_tensor *first = map_find(map, FIRST_MATRIX);
+    const struct st_tensor *position = map_find(map, "pos_embed");
     c->int8 = first && first->type == ST_I8;
-    if (c->position == VIT_LEARNED && position)
-        read_positions(c, position, names_habits(names)->squares);
+    if (c->position == VIT_LEARNED && position) read_positions(c, position);
     return VIT_OK;
 }
 
@@ -187,13 +152,14 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
     }
 }
 
-bool is_channels_last(const struct st_tensor *t) {
+/* Whether a convolution's weight is (D,P,Q,C), as MLX has it, for a square patch. */
+static bool is_channels_last(const struct st_tensor *t) {
     const size_t *shape = t->shape;
     return t->rank == 4 && shape[1] > 1 && shape[1] == shape[2] && shape[3] <= 4 &&
            shape[1] != shape[3];
 }
 
-vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why) {
+static vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why) {
     return vit_fail(
         why, VIT_BAD_TENSOR,
         "tensor \"%t\": expected (D,C,P,Q), got %d, which is MLX's order (D,P,Q,C): save "
@@ -207,18 +173,16 @@ static bool is_linear(const struct param *param, const struct st_tensor *t) {
            t->shape[1] == param->count / param->shape[0];
 }
 
-/* Whether the tensor is a head's matrix as (D,K), not as (K,D). */
-static bool is_transposed(const struct param *param, const struct names *names) {
-    return names_habits(names)->head_transposed && param->kind == VIT_KIND_HEAD;
+/* Whether the tensor is the head's matrix as (D,K), not as (K,D). */
+static bool is_transposed(const struct param *param, const struct tensor_map *map) {
+    return map->transposed && !strcmp(param->name, "head.weight");
 }
 
 /* param: what the tensor must be. part: it is one of several tensors of a parameter, and `param`
  * has only its rows. */
 static vit_status check_tensor(const struct param *param, const struct st_tensor *t, bool part,
-                               const struct names *names, const vit_config *c, vit_error *why) {
-    bool timm = names_are_timms(names);
-    const struct habits *habits = names_habits(names);
-    if (is_transposed(param, names)) {
+                               const struct tensor_map *map, const vit_config *c, vit_error *why) {
+    if (is_transposed(param, map)) {
         const size_t shape[] = {param->K, param->N};
         if (t->rank == 2 && !memcmp(t->shape, shape, sizeof shape))
             return check_type(param, t, true, c, why);
@@ -233,42 +197,45 @@ static vit_status check_tensor(const struct param *param, const struct st_tensor
                         param->name, param->shape[0], t->shape[0]);
     if (param->kind == VIT_KIND_PATCHES && is_channels_last(t) && !same_shape(param, t, true))
         return refuse_channels_last(t, why);
-    if (!same_shape(param, t, timm) && !(param->kind == VIT_KIND_POSITION && are_positions(c, t)) &&
-        !(is_linear(param, t) && (habits->bare || habits->unfolds)))
+    if (!same_shape(param, t, map->strict) &&
+        !(param->kind == VIT_KIND_POSITION && are_positions(c, t)) &&
+        !(is_linear(param, t) && map->matrix_patches))
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": expected shape %d, got %d", t->name,
                         t->name_size, param->shape, param->rank, t->shape, t->rank);
     return check_type(param, t, part, c, why);
 }
 
-static vit_status missing(const struct param *param, const struct names *names, vit_error *why) {
-    char name[sizeof param->name * 2];
-    names_write(name, sizeof name, names, param->name);
-    if (names_are_timms(names))
-        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": is missing; expected shape %d", name,
-                        param->shape, param->rank);
+static vit_status missing(const struct param *param, const struct tensor_map *map, vit_error *why) {
+    size_t size;
+    const char *name = map_missing(&size, map, param->name);
+    if (map->strict)
+        return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": is missing; expected shape %d", name,
+                        size, param->shape, param->rank);
     return vit_fail(why, VIT_BAD_TENSOR,
-                    "tensor \"%s\": is missing; expected it, named as in %s, for %s of shape %d",
-                    name, names_family(names), param->name, param->shape, param->rank);
+                    "tensor \"%t\": is missing; expected it, named as in %s, for %s of shape %d",
+                    name, size, map->family, param->name, param->shape, param->rank);
 }
 
-static vit_status left_over(const struct st_tensor *t, const struct names *names, vit_error *why) {
+static vit_status left_over(const struct st_tensor *t, const struct tensor_map *map,
+                            vit_error *why) {
     const char *what = "is not part of the model that the config describes";
-    if (names_are_timms(names))
+    if (map->strict)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s", t->name, t->name_size, what);
     return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%t\": %s; names are as in %s", t->name,
-                    t->name_size, what, names_family(names));
+                    t->name_size, what, map->family);
 }
 
 /* Finds the scales of an int8 matrix outside the blocks, which becomes floats while it is read. */
 static vit_status place_scales(struct placement *places, struct placement *matrix,
-                               const struct param *param, const struct safetensors *st,
-                               const struct names *names, size_t *scales, vit_error *why) {
-    char name[NAMES_MOST + sizeof ".scale"];
+                               const struct param *param, const struct tensor_map *map,
+                               size_t *scales, vit_error *why) {
+    const struct safetensors *st = map->st;
+    char name[MAP_NAME_MOST + sizeof ".scale"];
     struct text text = {name, name + sizeof name - 1};
     put(&text, matrix->tensor->name, matrix->tensor->name_size);
     put_words(&text, ".scale");
     *text.at = '\0';
-    const struct st_tensor *t = st_find(st, name);
+    const struct st_tensor *t = st_find(st, name, (size_t)(text.at - name));
     size_t N = param->shape[0];
     if (!t)
         return vit_fail(why, VIT_BAD_TENSOR, "tensor \"%s\": is missing; expected shape %d", name,
@@ -280,7 +247,7 @@ static vit_status place_scales(struct placement *places, struct placement *matri
     if (t->begin > matrix->tensor->begin)
         return vit_fail(why, VIT_BAD_TENSOR,
                         "tensor \"%s\": expected it before the int8 numbers that it scales", name);
-    if (places[t - st->tensors].tensor) return left_over(t, names, why);
+    if (places[t - st->tensors].tensor) return left_over(t, map, why);
     places[t - st->tensors] =
         (struct placement){.tensor = t, .where = PLACE_SCALES, .scales = *scales};
     matrix->scales = *scales;
@@ -298,61 +265,61 @@ static size_t rows_of_part(const struct param *param, size_t index, size_t parts
 
 /* Checks the tensors of one parameter and writes their places. */
 static vit_status place_param(struct placement *places, const struct param *param, size_t index,
-                              const vit_config *c, const struct safetensors *st,
-                              const struct names *names, vit_error *why) {
-    const struct st_tensor *sources[NAMES_SOURCES];
-    size_t n = names_sources(sources, names, st, param->name);
+                              const vit_config *c, const struct tensor_map *map, vit_error *why) {
+    const struct st_tensor *sources[MAP_SOURCES], *tensors = map->st->tensors;
+    size_t n = map_sources(sources, map, param->name);
     struct param part = *param;
     size_t row = 0, each = param->count / param->shape[0];
-    if (n == 0) return missing(param, names, why);
+    if (n == 0) return missing(param, map, why);
+    if (n > 1 && !strstr(param->name, "qkv."))
+        return vit_fail(why, VIT_BAD_ARGUMENT, "map: %s: expected one tensor, got %z", param->name,
+                        n);
     for (size_t i = 0; i < n; i++, row += part.shape[0]) {
         const struct st_tensor *t = sources[i];
         part.shape[0] = rows_of_part(param, i, n);
         part.count = part.shape[0] * each;
-        vit_status status = check_tensor(&part, t, n > 1, names, c, why);
+        vit_status status = check_tensor(&part, t, n > 1, map, c, why);
         if (status) return status;
-        if (places[t - st->tensors].tensor) return left_over(t, names, why);
+        if (places[t - tensors].tensor) return left_over(t, map, why);
         bool last = c->patch_order == VIT_CHANNELS_LAST;
         bool turned = (t->rank != param->rank && is_linear(&part, t) && last) ||
-                      (!names_are_timms(names) && is_norm_in(param) && last);
-        places[t - st->tensors] = (struct placement){.tensor = t,
-                                                     .where = PLACE_PARAMETER,
-                                                     .param = index,
-                                                     .scales = NO_SCALES,
-                                                     .row = row,
-                                                     .channels_last = turned,
-                                                     .transposed = is_transposed(param, names)};
+                      (!map->strict && is_norm_in(param) && last);
+        places[t - tensors] = (struct placement){.tensor = t,
+                                                 .where = PLACE_PARAMETER,
+                                                 .param = index,
+                                                 .scales = NO_SCALES,
+                                                 .row = row,
+                                                 .channels_last = turned,
+                                                 .transposed = is_transposed(param, map)};
     }
     return VIT_OK;
 }
 
 vit_status weights_check(struct placement *places, const vit_config *c,
-                         const struct vit_kernels *kernels, const struct safetensors *st,
-                         const struct names *names, vit_error *why) {
+                         const struct vit_kernels *kernels, const struct tensor_map *map,
+                         vit_error *why) {
+    const struct safetensors *st = map->st;
     struct params_walk walk = params_walk_start(c, kernels, NULL);
     struct param param;
     size_t scales = 0;
     for (size_t i = 0; i < st->count; i++) places[i] = (struct placement){0};
     for (size_t i = 0; params_next(&walk, &param); i++) {
-        vit_status status = place_param(places, &param, i, c, st, names, why);
+        vit_status status = place_param(places, &param, i, c, map, why);
         if (status) return status;
-        const struct st_tensor *t = find(names, st, param.name);
+        const struct st_tensor *t = map_find(map, param.name);
         if (t->type == ST_I8 && !param.int8)
-            status =
-                place_scales(places, &places[t - st->tensors], &param, st, names, &scales, why);
+            status = place_scales(places, &places[t - st->tensors], &param, map, &scales, why);
         if (status) return status;
     }
-    const struct st_tensor *position = find(names, st, "pos_embed");
+    const struct st_tensor *position = map_find(map, "pos_embed");
     bool fixed = c->position != VIT_LEARNED && c->position != VIT_RELATIVE;
-    if (position && fixed) /* the file holds positions that are computed here */
-        places[position - st->tensors] =
-            (struct placement){.tensor = position, .where = PLACE_NOWHERE};
     for (size_t i = 0; i < st->count; i++) {
         const struct st_tensor *t = &st->tensors[i];
-        bool empty = t->count == 0 && !names_are_timms(names);
+        bool computed = t == position && fixed, empty = t->count == 0 && !map->strict;
         if (places[i].tensor) continue;
-        if (!empty && !names_ignore(names, t)) return left_over(t, names, why);
-        places[i] = (struct placement){.tensor = t, .where = empty ? PLACE_NOWHERE : PLACE_SKIPPED};
+        if (!computed && !empty && !(map->skipped && map->skipped[i]))
+            return left_over(t, map, why);
+        places[i] = (struct placement){.tensor = t, .where = PLACE_NOWHERE};
     }
     return VIT_OK;
 }

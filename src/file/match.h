@@ -3,15 +3,15 @@
 #define VIT_MATCH_H
 
 #include "json.h"
-#include "naming.h"
+#include "map.h"
 #include "safetensors.h"
 #include "vit.h"
 
 /* Where a tensor of the file goes. */
 struct placement {
     const struct st_tensor *tensor;
-    /* skipped: the model has no such tensor; nowhere: it is empty, or computed here */
-    enum { PLACE_SKIPPED, PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
+    /* nowhere: the model does not need it, or it is empty, or computed here */
+    enum { PLACE_NOWHERE, PLACE_PARAMETER, PLACE_SCALES } where;
     size_t param;       /* of PLACE_PARAMETER: the parameter's number in file order */
     size_t scales;      /* the first of the scales that make floats of int8; NO_SCALES: none */
     size_t row;         /* the parameter's row where the tensor's first row goes */
@@ -21,16 +21,13 @@ struct placement {
 #define NO_SCALES SIZE_MAX
 
 /* Reads the config, and the fields of it that only the file's tensors tell. */
-vit_status weights_read_config(vit_config *config, const struct safetensors *st,
-                               const struct names *names, const struct json *json, vit_error *why);
+vit_status weights_read_config(vit_config *config, const struct json *json,
+                               const struct tensor_map *map, vit_error *why);
 /* Compares every tensor with the config that weights_read_config read.
- * → places (st->count). */
+ * → places (map->st->count). */
 vit_status weights_check(struct placement *places, const vit_config *config,
-                         const struct vit_kernels *kernels, const struct safetensors *st,
-                         const struct names *names, vit_error *why);
-/* Whether a convolution's weight is (D,P,Q,C), as MLX has it, for a square patch. */
-bool is_channels_last(const struct st_tensor *t);
-vit_status refuse_channels_last(const struct st_tensor *t, vit_error *why);
+                         const struct vit_kernels *kernels, const struct tensor_map *map,
+                         vit_error *why);
 /* Whether the learned positions have another grid than the image. */
 bool weights_resize_positions(const vit_config *config);
 

@@ -7,16 +7,14 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/sort.h"
-#include "complete.h"
 #include "config.h"
 #include "create.h"
 #include "image/resample.h"
 #include "interpolate.h"
 #include "kernels/kernels.h"
+#include "map.h"
 #include "match.h"
 #include "model.h"
-#include "naming.h"
-#include "origin.h"
 #include "params.h"
 #include "safetensors.h"
 #include "save.h"
@@ -31,15 +29,14 @@ enum {
 
 struct vit_loader {
     const struct vit_kernels *kernels;
-    const char *json; /* the config's text: the caller's, or NULL; then the one that is used */
-    size_t json_size, file_size, fed;
-    char *inferred;     /* the text of a config that was completed, or NULL */
-    struct json config; /* the view of `json` */
-    bool ours;          /* the config is the file's own */
+    const char *json;     /* the config's text: the caller's, or NULL; then the file's own */
+    const char *map_json; /* the caller's, or NULL */
+    size_t json_size, map_size, file_size, fed;
 
     uint8_t *header; /* its length in 8 bytes, then the header; NULL after it is read */
     size_t header_size, header_held, header_room;
     struct safetensors st;
+    struct tensor_map map;
     struct placement *places; /* (st.count) in the file's order */
     vit_model *model;
     float *scales; /* of the int8 matrices that become floats */
@@ -259,7 +256,7 @@ static vit_status place_unit(vit_loader *l, const struct placement *place) {
     bool parameter = place->where == PLACE_PARAMETER, matrix = parameter && l->param.matrices;
     bool scales = place->where == PLACE_SCALES || (parameter && l->param.kind == VIT_KIND_SCALE);
     vit_status status = VIT_OK;
-    if (place->where <= PLACE_NOWHERE) return VIT_OK;
+    if (place->where == PLACE_NOWHERE) return VIT_OK;
     if (matrix && t->type == ST_I8 && !l->param.int8) scale_rows(l, place);
     if (!(matrix && l->param.int8)) status = check_floats(l, t, scales);
     if (status) return status;
@@ -286,7 +283,7 @@ static void end_unit(vit_loader *l) {
 static void convert(vit_loader *l, const struct placement *place, const uint8_t *bytes, size_t n) {
     if (place->where == PLACE_PARAMETER && l->param.int8)
         memcpy((int8_t *)l->unit + l->held, bytes, n);
-    else if (place->where > PLACE_NOWHERE)
+    else if (place->where != PLACE_NOWHERE)
         st_floats((float *)l->unit + l->held, place->tensor->type, bytes, n);
     l->held += n;
 }
@@ -328,7 +325,7 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
     struct param param = {0};
     for (size_t i = 0; i < l->st.count; i++) {
         const struct placement *place = &l->places[i];
-        if (place->where <= PLACE_NOWHERE) continue;
+        if (place->where == PLACE_NOWHERE) continue;
         if (place->where == PLACE_SCALES) scales += place->tensor->count;
         if (place->where == PLACE_PARAMETER) params_at(config, l->kernels, place->param, &param);
         size_t count = largest_unit(place, &param);
@@ -357,58 +354,34 @@ static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error
                     most, (size_t)MADE_MOST, c->position_rows, c->width);
 }
 
-/* Takes the config that the caller gave, else the file's own, and reads it. A config that is not
- * the file's own may lack keys; it is completed. */
-static vit_status find_config(vit_loader *l, struct names *names, struct assumed *assumed) {
-    bool found = names_find(names, &l->st, &l->why);
-    l->ours = !l->json && l->st.metadata;
-    if (l->ours) l->json = l->st.metadata, l->json_size = l->st.metadata_size;
-    if (!l->json) l->json = "{}", l->json_size = 2;
-    vit_status status = config_parse(&l->config, l->json, l->json_size, &l->why);
-    if (status) return status;
-    if (!found && !l->ours && !config_is_whole(&l->config)) return VIT_BAD_TENSOR;
-    if (!found) *names = names_timms(); /* the check will say that its first block is missing */
-    if (!found || l->ours) return VIT_OK;
-    status = infer_config(&l->inferred, &l->json_size, assumed, names, &l->st, &l->config, &l->why);
-    if (status) return status;
-    l->json = l->inferred;
-    return config_parse(&l->config, l->json, l->json_size, &l->why);
-}
-
-/* Reports what was guessed of learned positions whose grid is not the image's. */
-static void assume_resizing(struct assumed *assumed, const vit_config *c,
-                            const struct habits *habits) {
-    if (!c->resize) assumed->keys[assumed->count++] = "position_resize"; /* timm's way */
-    if (habits->guesses & GUESS_IMAGE_SIZE && !habits->squares && !c->position_size[0])
-        assumed->keys[assumed->count++] = "position_size"; /* a square */
+/* Takes the config that the caller gave, else the file's own. */
+static vit_status find_config(vit_loader *l, struct json *config) {
+    if (!l->json) l->json = l->st.metadata, l->json_size = l->st.metadata_size;
+    if (!l->json)
+        return vit_fail(&l->why, VIT_BAD_CONFIG,
+                        "the file holds no config in __metadata__.vitrine; npx vitrine and the "
+                        "JavaScript API also read files of other families");
+    return config_parse(config, l->json, l->json_size, &l->why);
 }
 
 /* Makes the model last, so that it lies above all temporary memory on the heap. */
 static vit_status open_model(vit_loader *l) {
     vit_config config;
-    struct json value;
-    struct names names;
+    struct json json;
     vit_error *why = &l->why;
-    struct assumed assumed = {.count = 0};
-    vit_status status = find_config(l, &names, &assumed);
-    if (!status) status = weights_read_config(&config, &l->st, &names, &l->config, why);
-    if (!status && !l->ours && weights_resize_positions(&config))
-        assume_resizing(&assumed, &config, names_habits(&names));
-    if (!status && config.classes == 1 && !json_get(&l->config, "problem_type", &value))
-        assumed.keys[assumed.count++] = "problem_type";
+    vit_status status = find_config(l, &json);
+    if (!status) status = map_open(&l->map, &l->st, l->map_json, l->map_size, why);
+    if (!status) status = weights_read_config(&config, &json, &l->map, why);
     if (!status) status = check_made(l, &config, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);
     if (!l->places) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z tensors", l->st.count);
-    status = weights_check(l->places, &config, l->kernels, &l->st, &names, why);
+    status = weights_check(l->places, &config, l->kernels, &l->map, why);
     if (status) return status;
     sort(l->places, l->st.count, sizeof *l->places, by_begin);
     if (!hold_units(l, &config)) return vit_fail(why, VIT_NO_MEMORY, "no memory to read a tensor");
     status = model_new(&l->model, &config, l->json, l->json_size, l->kernels, why);
-    if (!status) status = config_keep_labels(l->model, &l->config, why);
-    if (status) return status;
-    return model_set_origin(l->model, l->places, l->st.count, l->ours ? NULL : &names, &assumed,
-                            why);
+    return status ? status : config_keep_labels(l->model, &json, why);
 }
 
 static void end_header(vit_loader *l) {
@@ -418,6 +391,7 @@ static void end_header(vit_loader *l) {
     free(l->header);
     l->header = NULL;
     if (!l->status) l->status = open_model(l);
+    map_close(&l->map);
     if (!l->status) begin_tensor(l);
 }
 
@@ -453,7 +427,8 @@ static size_t feed_header(vit_loader *l, const uint8_t *bytes, size_t size) {
 /* ---- Begin, feed, end --------------------------------------------------- */
 
 vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, size_t json_size,
-                          const struct vit_kernels *kernels, vit_error *why) {
+                          const char *map, size_t map_size, const struct vit_kernels *kernels,
+                          vit_error *why) {
     *out = NULL;
     if (file_size < ST_LENGTH_BYTES)
         return vit_fail(why, VIT_BAD_FILE, "expected a safetensors file, got %z bytes", file_size);
@@ -466,6 +441,8 @@ vit_status vit_open_begin(vit_loader **out, size_t file_size, const char *json, 
     l->kernels = kernels ? kernels : vit_kernels_best();
     l->json = json;
     l->json_size = json_size;
+    l->map_json = map;
+    l->map_size = map_size;
     l->file_size = file_size;
     l->header_size = l->header_room = ST_LENGTH_BYTES;
     *out = l;
@@ -501,7 +478,6 @@ vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
     free(l->places);
     free(l->unit);
     free(l->reordered);
-    free(l->inferred);
     free(l->scales);
     free(l);
     return status;
@@ -510,11 +486,11 @@ vit_status vit_open_end(vit_model **out, vit_loader *l, vit_error *why) {
 /* ---- At once ------------------------------------------------------------ */
 
 vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size, const char *json,
-                                size_t json_size, const struct vit_kernels *kernels,
-                                vit_error *why) {
+                                size_t json_size, const char *map, size_t map_size,
+                                const struct vit_kernels *kernels, vit_error *why) {
     vit_loader *loader;
     *out = NULL;
-    vit_status status = vit_open_begin(&loader, size, json, json_size, kernels, why);
+    vit_status status = vit_open_begin(&loader, size, json, json_size, map, map_size, kernels, why);
     if (status) return status;
     vit_open_feed(loader, bytes, size);
     return vit_open_end(out, loader, why);
@@ -522,5 +498,5 @@ vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size,
 
 vit_status vit_open(vit_model **out, const void *bytes, size_t size,
                     const struct vit_kernels *kernels, vit_error *why) {
-    return vit_open_with_config(out, bytes, size, NULL, 0, kernels, why);
+    return vit_open_with_config(out, bytes, size, NULL, 0, NULL, 0, kernels, why);
 }

@@ -130,14 +130,14 @@ static int by_place(const void *a, const void *b) {
     return (bytes_of(x) > bytes_of(y)) - (bytes_of(x) < bytes_of(y));
 }
 
-static int compare_names(const char *a, size_t a_size, const char *b, size_t b_size) {
+int st_compare_names(const char *a, size_t a_size, const char *b, size_t b_size) {
     int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
     return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
 static int by_name(const void *a, const void *b) {
     const struct st_tensor *x = a, *y = b;
-    return compare_names(x->name, x->name_size, y->name, y->name_size);
+    return st_compare_names(x->name, x->name_size, y->name, y->name_size);
 }
 
 /* The data must be the tensors' bytes, end to end: no gaps, no overlaps, nothing after them. */
@@ -236,12 +236,12 @@ void st_close(struct safetensors *st) {
     *st = (struct safetensors){0};
 }
 
-const struct st_tensor *st_find(const struct safetensors *st, const char *name) {
-    size_t low = 0, high = st->count, size = strlen(name);
+const struct st_tensor *st_find(const struct safetensors *st, const char *name, size_t size) {
+    size_t low = 0, high = st->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct st_tensor *t = &st->tensors[middle];
-        int order = compare_names(name, size, t->name, t->name_size);
+        int order = st_compare_names(name, size, t->name, t->name_size);
         if (order == 0) return t;
         if (order < 0)
             high = middle;

@@ -36,7 +36,10 @@ vit_status st_length(size_t *length, const uint8_t bytes[ST_LENGTH_BYTES], size_
 vit_status st_open(struct safetensors *st, const char *json, size_t length, size_t data_size,
                    vit_error *why);
 void st_close(struct safetensors *st);
-const struct st_tensor *st_find(const struct safetensors *st, const char *name);
+/* → the tensor of this name (size), or NULL. */
+const struct st_tensor *st_find(const struct safetensors *st, const char *name, size_t size);
+/* The order of names: negative, 0 or positive, as memcmp has it. */
+int st_compare_names(const char *a, size_t a_size, const char *b, size_t b_size);
 
 size_t st_type_bytes(st_type type);
 const char *st_type_name(st_type type);

@@ -103,9 +103,9 @@ bool hold(struct buffer *buffer, size_t size) {
 
 static vit_loader *loader;
 
-vit_status begin_file(size_t size, const char *json, size_t json_size,
-                      const struct vit_kernels *kernels) {
-    return vit_open_begin(&loader, size, json, json_size, kernels, &module_error);
+vit_status begin_file(size_t size, const char *json, size_t json_size, const char *map,
+                      size_t map_size, const struct vit_kernels *kernels) {
+    return vit_open_begin(&loader, size, json, json_size, map, map_size, kernels, &module_error);
 }
 
 vit_status vitw_feed(const void *bytes, size_t size) {

@@ -19,8 +19,8 @@ vit_status misused(const char *what);
 
 /* Begins to open a file of weights, for these kernels; NULL: the best. vitw_feed takes its
  * bytes. */
-vit_status begin_file(size_t size, const char *json, size_t json_size,
-                      const struct vit_kernels *kernels);
+vit_status begin_file(size_t size, const char *json, size_t json_size, const char *map,
+                      size_t map_size, const struct vit_kernels *kernels);
 /* After the last byte. It brings the message of a vitw_feed that failed, too. */
 vit_status end_file(vit_model **model);
 

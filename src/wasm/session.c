@@ -20,15 +20,13 @@ static struct session {
     size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
     const char *json; /* vit_model_json */
     size_t json_size;
-    float *images;      /* (B,C,H,W) */
-    float *logits;      /* (B,K) */
-    float *attention;   /* (B,l,h,T,T) */
-    float *tokens;      /* (B,T,D) */
-    float *pooled;      /* (B,D) */
-    uint8_t *layers;    /* mask (L): nonzero for each layer whose attention is wanted */
-    const char *why;    /* the last error's message */
-    const char *origin; /* vit_model_origin */
-    size_t origin_size;
+    float *images;    /* (B,C,H,W) */
+    float *logits;    /* (B,K) */
+    float *attention; /* (B,l,h,T,T) */
+    float *tokens;    /* (B,T,D) */
+    float *pooled;    /* (B,D) */
+    uint8_t *layers;  /* mask (L): nonzero for each layer whose attention is wanted */
+    const char *why;  /* the last error's message */
     size_t head_width;
     float *trace;              /* what vitw_trace writes, one array after the other */
     uint8_t *without;          /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
@@ -86,18 +84,19 @@ struct session *vitw_session(void) {
 }
 
 /* Begins to open the one model of this instance.
- * json: the config, which must stay until vitw_end; NULL: the file's own config.
+ * json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until vitw_end.
  * in_pairs: the relaxed module makes products of int8 in two steps; other modules ignore it.
  * After a failure the module is of no further use. vitw_session has the message of vitw_begin;
  * vitw_end brings the message of a vitw_feed that failed. */
-vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, bool in_pairs) {
+vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, const char *map,
+                      size_t map_size, bool in_pairs) {
 #ifdef __wasm_relaxed_simd__
     const struct vit_kernels *kernels = in_pairs ? &vit_relaxed_pairs : &vit_relaxed;
 #else
     const struct vit_kernels *kernels = NULL;
     (void)in_pairs;
 #endif
-    return begin_file(file_size, json, json_size, kernels);
+    return begin_file(file_size, json, json_size, map, map_size, kernels);
 }
 
 vit_status vitw_end(void) {
@@ -115,7 +114,6 @@ vit_status vitw_end(void) {
     session.heads = config->heads;
     session.classes = config->classes;
     session.json = vit_model_json(model, &session.json_size);
-    session.origin = vit_model_origin(model, &session.origin_size);
     session.head_width = head_width(config);
     session.layers = calloc(config->depth + 1, 1);
     session.without = calloc(config->depth + 1, config->heads + 2);

@@ -65,9 +65,10 @@ struct training *vitw_session(void) {
 
 /* ---- The model to start from ---------------------------------------------- */
 
-/* json: the config, which must stay until vitw_end; NULL: the file's own. */
-vit_status vitw_begin(size_t file_size, const char *json, size_t json_size) {
-    return begin_file(file_size, json, json_size, vit_kernels_training());
+/* json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until vitw_end. */
+vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, const char *map,
+                      size_t map_size) {
+    return begin_file(file_size, json, json_size, map, map_size, vit_kernels_training());
 }
 
 vit_status vitw_end(void) {

@@ -55,7 +55,7 @@ async function chosen({
   };
   fakes.instantiate = async (...given) => {
     const { exports } = await instantiate(...given);
-    const vitw_begin = (...words) => ((inPairs = words[3]), exports.vitw_begin(...words));
+    const vitw_begin = (...words) => ((inPairs = words[5]), exports.vitw_begin(...words));
     return { exports: { ...exports, vitw_begin } };
   };
   let inPairs;

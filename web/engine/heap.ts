@@ -24,9 +24,8 @@ export class Heap<Word extends string> {
   readonly #names: readonly Word[];
   /** The address of the struct, which never moves. */
   #session = 0;
-  /** Room for a piece of the file, and the given config. Both are freed at the file's end. */
-  #piece = 0;
-  #json = 0;
+  /** Room for a piece of the file, and for the config and the map. All is freed at the file's end. */
+  #room: number[] = [];
   #trapped = false;
 
   constructor(exports: HeapExports, names: readonly Word[]) {
@@ -63,29 +62,36 @@ export class Heap<Word extends string> {
   // ---- A file, piece by piece. The heap, which never shrinks, never holds the whole file. ----
 
   /** @param kernels what this kind of module asks about its kernels, if anything */
-  begin(size: number, config: string | undefined, ...kernels: number[]): void {
+  begin(size: number, config: string | undefined, map: string | undefined, ...kernels: number[]): void {
     if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
-    this.#piece = this.alloc(PIECE_BYTES, "the weights");
-    const json = new TextEncoder().encode(config);
-    if (config !== undefined) this.#json = this.alloc(json.length, "the config");
-    this.bytes(this.#json, json.length).set(json);
-    this.check(this.#exports.vitw_begin(size, this.#json, json.length, ...kernels));
+    this.#room = [this.alloc(PIECE_BYTES, "the weights")];
+    const texts = [...this.#copyText(config, "the config"), ...this.#copyText(map, "the tensors' names")];
+    this.check(this.#exports.vitw_begin(size, ...texts, ...kernels));
+  }
+
+  /** The address and the size of a text that is copied to the heap; zeros if there is none. */
+  #copyText(text: string | undefined, what: string): number[] {
+    if (text === undefined) return [0, 0];
+    const bytes = new TextEncoder().encode(text);
+    const address = this.alloc(bytes.length, what);
+    this.bytes(address, bytes.length).set(bytes);
+    this.#room.push(address);
+    return [address, bytes.length];
   }
 
   feed(bytes: Uint8Array): void {
     const { vitw_feed, vitw_end } = this.#exports;
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const part = bytes.subarray(at, at + PIECE_BYTES);
-      this.bytes(this.#piece, part.length).set(part);
-      if (vitw_feed(this.#piece, part.length) !== 0) this.check(vitw_end()); // it says why
+      this.bytes(this.#room[0]!, part.length).set(part);
+      if (vitw_feed(this.#room[0]!, part.length) !== 0) this.check(vitw_end()); // it says why
     }
   }
 
   /** After the file's last byte. */
   end(): void {
     this.check(this.#exports.vitw_end());
-    this.#exports.vitw_free(this.#piece);
-    this.#exports.vitw_free(this.#json);
+    for (const address of this.#room) this.#exports.vitw_free(address);
   }
 
   // ---- Pictures ----

@@ -50,8 +50,6 @@ export const WORDS = [
   "pooled",
   "layers",
   "why",
-  "origin",
-  "origin_size",
   "head_width",
   "trace",
   "without",
@@ -91,7 +89,6 @@ export class ModelSession extends Session<(typeof WORDS)[number], Exports> {
       this.#shape = this.#readShape();
       return {
         config: heap.text(heap.word("json"), heap.word("json_size")),
-        origin: heap.text(heap.word("origin"), heap.word("origin_size")),
         variant: this.variant(),
         shape: this.#shape,
         memory: heap.size,

@@ -9,8 +9,6 @@ import type { Without } from "./without.js";
 export interface Model {
   /** The config as JSON: `vit_model_json`. */
   readonly config: string;
-  /** The family of the file and what was guessed, as JSON: `vit_model_origin`. */
-  readonly origin: string;
   readonly variant: Variant;
   readonly shape: Shape;
   /** The bytes of memory after loading. */

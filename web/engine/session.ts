@@ -58,9 +58,10 @@ export abstract class Session<
   /**
    * @param size the file's, in bytes
    * @param config a config as JSON that replaces the file's own
+   * @param map which tensors make which parameter, as the JSON of `vit_open_begin`; undefined: their names are ours
    */
-  begin(size: number, config: string | undefined): void {
-    this.heap.watched(() => this.heap.begin(size, config, ...this.#kernels));
+  begin(size: number, config: string | undefined, map: string | undefined): void {
+    this.heap.watched(() => this.heap.begin(size, config, map, ...this.#kernels));
   }
 
   /** Takes the file's next bytes. */
