@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "json.h"
 #include "safetensors.h"
 #include "vit.h"
@@ -214,12 +215,30 @@ static const struct map_entry *entry_of(const struct tensor_map *map, const char
     return NULL;
 }
 
+static const struct st_tensor *find_joined(const struct tensor_map *map, const char *beginning,
+                                           const char *ending) {
+    char name[96];
+    struct text text = {name, name + sizeof name};
+    put_words(&text, beginning);
+    put_words(&text, ending);
+    return st_find(map->st, name, (size_t)(text.at - name));
+}
+
+/* Our own files have the query of the pooling by attention apart from keys and values. */
+static size_t own_sources(const struct st_tensor *sources[MAP_SOURCES],
+                          const struct tensor_map *map, const char *name) {
+    static const char pooling[] = "attn_pool.qkv";
+    const size_t n = sizeof pooling - 1;
+    sources[0] = find_joined(map, name, "");
+    if (sources[0] || strncmp(name, pooling, n)) return sources[0] != NULL;
+    sources[0] = find_joined(map, "attn_pool.q", name + n);
+    sources[1] = find_joined(map, "attn_pool.kv", name + n);
+    return sources[0] && sources[1] ? 2 : 0;
+}
+
 size_t map_sources(const struct st_tensor *sources[MAP_SOURCES], const struct tensor_map *map,
                    const char *name) {
-    if (!map->entries) {
-        sources[0] = st_find(map->st, name, strlen(name));
-        return sources[0] != NULL;
-    }
+    if (!map->entries) return own_sources(sources, map, name);
     const struct map_entry *entry = entry_of(map, name);
     for (size_t i = 0; entry && i < entry->count; i++)
         if (!(sources[i] = entry->sources[i].tensor)) return 0;
