@@ -1,4 +1,4 @@
-/* Safetensors files built tensor by tensor, with names of any family, in any order. A number
+/* Safetensors files built tensor by tensor, with any names, in any order. A number
  * depends only on the tensor's purpose and the number's place, so a whole tensor holds the same
  * numbers as several tensors that share its rows. */
 #ifndef BUILT_H

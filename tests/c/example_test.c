@@ -86,7 +86,7 @@ static vit_model *open_in_pieces(void) {
     vit_loader *loader = NULL;
     vit_model *model = NULL;
     vit_error why = {""};
-    if (vit_open_begin(&loader, size, NULL, 0, NULL, &why)) exit(EXIT_FAILURE);
+    if (vit_open_begin(&loader, size, NULL, 0, NULL, 0, NULL, &why)) exit(EXIT_FAILURE);
     for (size_t at = 0; at < size; at += PIECE)
         vit_open_feed(loader, bytes + at, size - at < PIECE ? size - at : PIECE);
     if (vit_open_end(&model, loader, &why)) exit(EXIT_FAILURE);

@@ -77,7 +77,7 @@ static inline bool golden_open(struct golden *g, const char *name) {
 
 /* The floats of a result, which must be `count`. The caller frees them. */
 static inline float *wanted(const struct golden *g, const char *name, size_t count) {
-    const struct st_tensor *t = st_find(&g->st, name);
+    const struct st_tensor *t = st_find(&g->st, name, strlen(name));
     float *out = floats(count);
     if (t && t->count == count)
         st_floats(out, t->type, g->data + t->begin, count);

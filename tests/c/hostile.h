@@ -110,6 +110,21 @@ static inline struct file file_of(const char *config) {
     return pack_file(header, data_size);
 }
 
+/* Writes the map of a file whose tensors have `prefix` before our names. more: entries that are
+ * added, or take the place of those of TENSORS. */
+static inline void write_map(char out[TEXT_MAX], const char *prefix, const char *more) {
+    char key[64];
+    strcpy(out, "{\"family\":\"a test\",\"strict\":false,\"matrix_patches\":false,"
+                "\"transposed\":[],\"skipped\":[],\"tensors\":{");
+    for (size_t i = 0; i < TENSORS_COUNT; i++) {
+        snprintf(key, sizeof key, "\"%s\":", TENSORS[i].name);
+        if (!strstr(more, key)) put(out, "%s[\"%s%s\"],", key, prefix, TENSORS[i].name);
+    }
+    put(out, "%s", more);
+    if (!*more) out[strlen(out) - 1] = '\0'; /* the last comma */
+    put(out, "}}");
+}
+
 /* text with its first `from` replaced, in a buffer that the next call overwrites. */
 static inline const char *replaced(const char *text, const char *from, const char *to) {
     static char out[TEXT_MAX];

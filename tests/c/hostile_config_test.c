@@ -158,7 +158,7 @@ TEST("a config cut off at any byte is refused, in the file or passed apart from 
         memcpy(apart, CONFIG, size);
         expect("half a config", file_of(config), VIT_BAD_CONFIG, "config");
         vit_status status =
-            vit_open_with_config(&model, good.bytes, good.size, apart, size, NULL, &why);
+            vit_open_with_config(&model, good.bytes, good.size, apart, size, NULL, 0, NULL, &why);
         CHECK(status == VIT_BAD_CONFIG && !model, "%zu bytes: %s", size, vit_status_name(status));
         free(apart);
     }
@@ -171,8 +171,8 @@ TEST("a file without a config opens with a config passed apart from it") {
     struct file f = pack_file(replaced(header, "\"vitrine\"", "\"other\""), data_size);
     vit_model *model = NULL;
     vit_error why = {""};
-    vit_status status =
-        vit_open_with_config(&model, f.bytes, f.size, CONFIG, sizeof CONFIG - 1, NULL, &why);
+    vit_status status = vit_open_with_config(&model, f.bytes, f.size, CONFIG, sizeof CONFIG - 1,
+                                             NULL, 0, NULL, &why);
     CHECK(status == VIT_OK && model, "%s: %s", vit_status_name(status), why.text);
     vit_close(model);
     free(f.bytes);

@@ -147,7 +147,7 @@ TEST("int8 rows that are too long for 32-bit sums are refused by name") {
     vit_model *model;
     vit_error why = {""};
     vit_status status =
-        vit_open_with_config(&model, f.bytes, f.size, config, strlen(config), NULL, &why);
+        vit_open_with_config(&model, f.bytes, f.size, config, strlen(config), NULL, 0, NULL, &why);
     CHECK(status == VIT_BAD_TENSOR && strstr(why.text, "fc2.weight") && strstr(why.text, "65536"),
           "%s: %s", vit_status_name(status), why.text);
     vit_close(model);

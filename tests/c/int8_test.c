@@ -46,7 +46,7 @@ static bool view_open(struct view *view, struct file f) {
 
 /* A tensor's numbers as floats. The caller frees them. */
 static float *numbers(const struct view *view, const char *name, st_type type, size_t count) {
-    const struct st_tensor *t = st_find(&view->st, name);
+    const struct st_tensor *t = st_find(&view->st, name, strlen(name));
     float *out = floats(count);
     if (t && t->type == type && t->count == count)
         st_floats(out, type, view->data + t->begin, count);

@@ -14,7 +14,7 @@ static vit_model *open_in_pieces(const uint8_t *bytes, size_t size, size_t piece
                                  const struct vit_kernels *k, vit_status *status, vit_error *why) {
     vit_loader *loader = NULL;
     vit_model *model = NULL;
-    *status = vit_open_begin(&loader, size, NULL, 0, k, why);
+    *status = vit_open_begin(&loader, size, NULL, 0, NULL, 0, k, why);
     if (*status) return NULL;
     for (size_t at = 0; at < size; at += piece) {
         size_t n = size - at < piece ? size - at : piece;
@@ -205,7 +205,7 @@ TEST("a file that ends early or late is refused") {
         vit_error why = {""};
         uint8_t *bytes = calloc(f.size + 1, 1);
         memcpy(bytes, f.bytes, f.size);
-        vit_status status = vit_open_begin(&loader, f.size, NULL, 0, NULL, &why);
+        vit_status status = vit_open_begin(&loader, f.size, NULL, 0, NULL, 0, NULL, &why);
         REQUIRE(status == VIT_OK, "begin: %s", why.text);
         vit_status fed = vit_open_feed(loader, bytes, size);
         status = vit_open_end(&model, loader, &why);
@@ -225,7 +225,7 @@ TEST("a size too short for any header is refused before the first byte") {
     for (size_t size = 0; size < 8; size++) {
         vit_loader *loader = (vit_loader *)&size;
         vit_error why = {""};
-        vit_status status = vit_open_begin(&loader, size, NULL, 0, NULL, &why);
+        vit_status status = vit_open_begin(&loader, size, NULL, 0, NULL, 0, NULL, &why);
         CHECK(status == VIT_BAD_FILE && !loader && strstr(why.text, "safetensors"),
               "%zu bytes: %s: %s", size, vit_status_name(status), why.text);
     }
@@ -238,7 +238,7 @@ TEST("a bad header is refused at its last byte, and later bytes are ignored") {
     vit_loader *loader;
     vit_model *model;
     vit_error why = {""};
-    REQUIRE(!vit_open_begin(&loader, f.size, NULL, 0, NULL, &why), "begin: %s", why.text);
+    REQUIRE(!vit_open_begin(&loader, f.size, NULL, 0, NULL, 0, NULL, &why), "begin: %s", why.text);
     vit_status fed = vit_open_feed(loader, f.bytes, f.size - data - 1);
     CHECK(fed == VIT_OK, "all but its last byte: %s", vit_status_name(fed));
     fed = vit_open_feed(loader, f.bytes + f.size - data - 1, 1);

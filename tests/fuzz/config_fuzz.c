@@ -29,10 +29,9 @@ static struct plan plan_of(const vit_config *c) {
                      .distillation = c->distillation_tokens,
                      .registers = c->register_tokens,
                      .stem_layers = c->stem_layers,
-                     .patch_bias = true,
-                     .head_bias = true,
+                     .patch_bias = c->patch_bias,
+                     .head_bias = c->head_bias,
                      .head_dist = c->classes && c->distillation_tokens,
-                     .joined_pool = true,
                      .pool = c->pool,
                      .position = c->position == VIT_RELATIVE ? RELATIVE : LEARNED,
                      .position_rows = c->position == VIT_LEARNED ? c->position_rows : 0};
@@ -98,7 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         memcpy(made->json, tape.at, made->json_size);
     } else {
         plan_draw(&made->plan, &tape);
-        if (made->plan.given != APART) made->plan.given = IN_FILE;
         for (size_t i = tape_below(&tape, 6); i > 0; i--) mutate_plan(made, &tape);
         made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
         for (size_t i = tape_below(&tape, 4); i > 0; i--) mutate_json(made, &tape);

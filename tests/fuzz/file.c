@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DATA_MOST = 1 << 20, HEADER_MOST = 1 << 18 };
+enum { DATA_MOST = 1 << 20 };
 
 static const struct {
     const char *name;
@@ -33,7 +33,10 @@ static void make_int8(struct tensors *all, size_t index) {
     snprintf(name, sizeof name, "%.150s.scale", matrix->name);
     bool in_block = matrix->in_block;
     size_t rows = (size_t)matrix->shape[0];
-    tensors_add(all, SCALE, name, 1, &rows)->in_block = in_block;
+    struct tensor *scale = tensors_add(all, SCALE, name, 1, &rows);
+    scale->in_block = in_block;
+    scale->parts = 1;
+    snprintf(scale->ours, NAME_ROOM, "%.150s.scale", all->list[index].ours);
 }
 
 void file_types(struct tensors *all, struct plan *p, struct tape *tape, uint64_t *seed) {
@@ -141,10 +144,15 @@ static void put_escaped(struct header *out, const char *text, size_t size) {
     }
 }
 
-static void put_entry(struct header *out, const struct tensor *t) {
+static void put_name(struct header *out, const struct tensor *t) {
     put(out, "\"");
     for (size_t i = 0; i <= t->repeat; i++) put_escaped(out, t->name, strlen(t->name));
-    put(out, "\":{\"dtype\":\"%s\",\"shape\":[", TYPES[t->type].name);
+    put(out, "\"");
+}
+
+static void put_entry(struct header *out, const struct tensor *t) {
+    put_name(out, t);
+    put(out, ":{\"dtype\":\"%s\",\"shape\":[", TYPES[t->type].name);
     for (size_t i = 0; i < t->rank; i++) put(out, i ? ",%" PRIu64 : "%" PRIu64, t->shape[i % 4]);
     put(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", t->begin + (uint64_t)t->begin_shift,
         t->begin + t->bytes + (uint64_t)t->end_shift);
@@ -154,9 +162,9 @@ static void put_header(struct header *out, const struct made *made, bool reverse
     const struct tensors *all = &made->tensors;
     const char *comma = "";
     put(out, "{");
-    if (made->plan.variant || made->plan.given == IN_FILE) {
+    if (made->plan.variant || !made->plan.config_apart) {
         put(out, "\"__metadata__\":{\"format\":\"pt\"");
-        if (made->plan.given == IN_FILE) {
+        if (!made->plan.config_apart) {
             put(out, ",\"vitrine\":\"");
             put_escaped(out, made->json, made->json_size);
             put(out, "\"");
@@ -170,6 +178,50 @@ static void put_header(struct header *out, const struct made *made, bool reverse
     }
     put(out, "}");
     while (out->size % 8) put(out, " ");
+}
+
+/* The tensors of the parameter that tensor `index` begins. */
+static void put_sources(struct header *out, const struct tensors *all, size_t index) {
+    const struct tensor *first = &all->list[index];
+    const char *comma = "";
+    put(out, "\"%s\":[", first->ours);
+    for (size_t i = index, left = first->parts; i < all->count && left > 0; i++) {
+        if (strcmp(all->list[i].ours, first->ours)) continue;
+        put(out, "%s", comma);
+        put_name(out, &all->list[i]);
+        comma = ",";
+        left--;
+    }
+    put(out, "]");
+}
+
+void file_map(struct made *made) {
+    const struct plan *p = &made->plan;
+    const struct tensors *all = &made->tensors;
+    static char text[HEADER_MOST];
+    struct header out = {made->map = text, 0};
+    const char *comma = "";
+    put(&out, "{\"family\":\"others\",\"strict\":%s,\"matrix_patches\":%s,\"transposed\":[%s]",
+        p->no_ones ? "false" : "true", p->matrix_patches ? "true" : "false",
+        p->transposed ? "\"head.weight\"" : "");
+    put(&out, ",\"skipped\":[");
+    for (size_t i = 0; i < all->count; i++) {
+        if (*all->list[i].ours) continue;
+        put(&out, "%s", comma);
+        put_name(&out, &all->list[i]);
+        comma = ",";
+    }
+    put(&out, "],\"tensors\":{");
+    comma = "";
+    for (size_t i = 0; i < all->count; i++) {
+        const struct tensor *t = &all->list[i];
+        if (!*t->ours || t->part > 0) continue;
+        put(&out, "%s", comma);
+        put_sources(&out, all, i);
+        comma = ",";
+    }
+    put(&out, "}}");
+    made->map_size = out.size;
 }
 
 static void lay_out(struct made *made) {
@@ -206,24 +258,26 @@ void file_write(struct made *made, struct tape *tape) {
 
 /* ---- The whole ---------------------------------------------------------- */
 
-enum stage { LIE, CONFIG, TENSORS, TEXT, BYTES, STAGES };
+enum stage { LIE, CONFIG, TENSORS, TEXT, MAP, BYTES, STAGES };
 
 static struct made *make(struct tape *tape, const size_t stages[STAGES], enum fill fill) {
     static struct made only; /* static, because it is large and allocating it costs time */
     struct made *made = &only;
-    made->wild = stages[TEXT] + stages[BYTES] > 0;
+    made->wild = stages[TEXT] + stages[MAP] + stages[BYTES] > 0;
     plan_draw(&made->plan, tape);
     made->seed = tape_word(tape);
     for (size_t i = 0; i < stages[CONFIG]; i++) mutate_plan(made, tape);
     tensors_make(&made->tensors, &made->plan);
-    families_rename(&made->tensors, &made->plan);
     file_types(&made->tensors, &made->plan, tape, &made->seed);
     for (size_t i = 0; i < made->tensors.count; i++) made->tensors.list[i].fill = fill;
     for (size_t i = 0; i < stages[LIE]; i++) mutate_plan(made, tape);
     for (size_t i = 0; i < stages[TENSORS]; i++) mutate_tensors(made, tape);
-    made->json_apart = made->plan.given == APART || made->plan.given == PARTS;
+    made->json_apart = made->plan.config_apart;
+    made->mapped = made->plan.mapped;
     made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
     for (size_t i = 0; i < stages[TEXT]; i++) mutate_json(made, tape);
+    file_map(made);
+    for (size_t i = 0; i < stages[MAP]; i++) mutate_map(made, tape);
     file_write(made, tape);
     for (size_t i = 0; i < stages[BYTES]; i++) mutate_bytes(made, tape);
     return made;

@@ -1,9 +1,8 @@
 /* Models of every kind that Vitrine reads, as files in memory, from a tape of choices.
  *
- *   plan.c      what the model is: a config that makes sense, and who wrote the file
- *   tensors.c   its tensors by timm's names
- *   families.c  the same tensors with the names of other code
- *   file.c      types, order and numbers of the tensors → the file's bytes
+ *   plan.c      what the model is: a config that makes sense
+ *   tensors.c   its tensors as our own files have them, or as other code may have them
+ *   file.c      types, order and numbers of the tensors → the file's bytes, and a map of them
  *   mutate.c    a stranger's changes to all of that
  *
  * Names, shapes and config keys are written down here a second time, taken from the code that
@@ -13,22 +12,6 @@
 
 #include "tape.h"
 
-enum author {
-    TIMM,
-    VIT,
-    DINO,
-    CLIP,
-    SIGLIP,
-    TORCHVISION,
-    VIT_PYTORCH,
-    VIT_PYTORCH_OLD,
-    ENCODER,
-    VIT_5, /* transformers 5's names */
-    DINO_5,
-    CHUNKS,
-    OPEN_CLIP,
-    FAMILIES
-};
 enum position { LEARNED, NO_POSITION, SINCOS1D, SINCOS2D, RELATIVE, POSITIONS };
 enum pooling_kind {
     POOL_CLASS,
@@ -40,22 +23,21 @@ enum pooling_kind {
     POOL_PRR,
     POOLS
 };
-/* Where the config is: in the file; whole, apart from it; apart, with only the keys that no tensor
- * tells; nowhere. */
-enum given { IN_FILE, APART, PARTS, NOWHERE };
-
 struct plan {
-    enum author family;
-    enum given given;
     size_t image[2], patch[2], channels, width, depth, heads, head_width, mlp_width, classes;
     size_t norm, activation, position, pool; /* indices of their words; enums above */
     bool final_norm, qkv_bias, qk_norm, layer_scale, no_residual, per_head, labels;
     size_t class_tokens, distillation, registers, prepare;
     size_t stem_layers, stem[6][2];
-    bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist, joined_pool;
+    bool norm_in, patch_norm, norm_pre, fc_norm, patch_bias, head_bias, head_dist;
     size_t position_rows; /* in the file; 0: no positions are there */
-    bool resized, variant, extras;
-    size_t dtype, prefix;
+    size_t resize;        /* an index of its word */
+    bool resized, variant, config_apart;
+    /* A mapped file has other names, and perhaps a skipped tensor, no dimensions of 1, the patches'
+     * projection as a matrix, the head transposed, and qkv in two or three parts. */
+    bool mapped, extras, no_ones, matrix_patches, channels_last, transposed;
+    size_t parts, prefix;
+    size_t dtype;
     bool int8, int8_outside;
     /* The reason why the file need not open; NULL: it must open. */
     const char *may_fail;
@@ -72,11 +54,12 @@ enum dtype { F32, F16, BF16, I8, I64, F64, I32, U8, BOOLEAN, DTYPES };
 enum role { VECTOR, GAIN, MATRIX, SCALE, ALIEN };
 enum fill { PLAIN, ZERO, HUGE_NUMBERS, TINY, NAN_AT_END, INFINITE, ANY_BITS, FILLS };
 
-enum { NAME_ROOM = 160, TENSORS_MOST = 320, JSON_ROOM = 16384 };
+enum { NAME_ROOM = 160, TENSORS_MOST = 320, JSON_ROOM = 16384, HEADER_MOST = 1 << 18 };
 
 struct tensor {
-    char name[NAME_ROOM];
-    size_t repeat; /* how many times more the name is repeated, for long names */
+    char name[NAME_ROOM], ours[NAME_ROOM]; /* ours: the parameter; empty: none */
+    size_t part, parts; /* which it is of the tensors that make the parameter, and how many */
+    size_t repeat;      /* how many times more the name is repeated, for long names */
     uint64_t shape[4];
     size_t rank;
     enum dtype type;
@@ -95,7 +78,6 @@ struct tensors {
 struct tensor *tensors_add(struct tensors *tensors, enum role role, const char *name, size_t rank,
                            const size_t *shape);
 void tensors_make(struct tensors *tensors, const struct plan *plan);
-void families_rename(struct tensors *tensors, const struct plan *plan);
 uint64_t tensor_bytes(const struct tensor *tensor);
 
 struct made {
@@ -104,6 +86,9 @@ struct made {
     char json[JSON_ROOM]; /* the config, apart or in the file */
     size_t json_size;
     bool json_apart; /* false: NULL is passed in place of a config */
+    char *map;       /* (HEADER_MOST) */
+    size_t map_size;
+    bool mapped; /* false: NULL is passed in place of a map */
     /* The file, on the heap. `announced` is its announced size, which a mutation may make larger
      * than `size`. */
     uint8_t *bytes;
@@ -120,14 +105,16 @@ struct made *made_new(struct tape *tape, bool mutable);
 struct made *made_filled(struct tape *tape, enum fill fill);
 void made_free(struct made *made);
 
-/* file.c: types and scales; then the bytes. */
+/* file.c: types and scales; the map; then the bytes. */
 void file_types(struct tensors *tensors, struct plan *plan, struct tape *tape, uint64_t *seed);
+void file_map(struct made *made);
 void file_write(struct made *made, struct tape *tape);
 
 /* mutate.c, in the order in which a file is made: */
 void mutate_plan(struct made *made, struct tape *tape);
 void mutate_tensors(struct made *made, struct tape *tape);
 void mutate_json(struct made *made, struct tape *tape);
+void mutate_map(struct made *made, struct tape *tape);
 void mutate_bytes(struct made *made, struct tape *tape);
 
 #endif

@@ -87,13 +87,18 @@ const struct vit_kernels *kernels_pick(size_t index) {
 /* ---- Opening ------------------------------------------------------------ */
 
 struct source made_source(const struct made *made) {
-    return (struct source){made->bytes, made->size, made->json_apart ? made->json : NULL,
-                           made->json_apart ? made->json_size : 0};
+    return (struct source){made->bytes,
+                           made->size,
+                           made->json_apart ? made->json : NULL,
+                           made->json_apart ? made->json_size : 0,
+                           made->mapped ? made->map : NULL,
+                           made->mapped ? made->map_size : 0};
 }
 
 vit_status open_whole(vit_model **out, const struct source *s, const struct vit_kernels *kernels,
                       vit_error *why) {
-    return vit_open_with_config(out, s->bytes, s->size, s->json, s->json_size, kernels, why);
+    return vit_open_with_config(out, s->bytes, s->size, s->json, s->json_size, s->map, s->map_size,
+                                kernels, why);
 }
 
 void expect_same_models(const vit_model *a, const vit_model *b, const char *what) {
@@ -199,7 +204,7 @@ void open_and_run(const struct source *s, const struct vit_kernels *kernels) {
     uint64_t seed = s->size;
     meter_start();
     vit_status status = open_whole(&model, s, kernels, &why);
-    expect_cheap(meter_stop(), s->size + s->json_size, "opening");
+    expect_cheap(meter_stop(), s->size + s->json_size + s->map_size, "opening");
     EXPECT(status == VIT_OK || why.text[0], "%s without a message", vit_status_name(status));
     EXPECT((status == VIT_OK) == (model != NULL), "a model after a failure, or none after success");
     if (status) return;

@@ -33,6 +33,8 @@ struct source {
     size_t size;
     const char *json; /* NULL: the file's own */
     size_t json_size;
+    const char *map; /* NULL: none */
+    size_t map_size;
 };
 struct source made_source(const struct made *made);
 vit_status open_whole(vit_model **out, const struct source *source,

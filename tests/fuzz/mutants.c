@@ -2,6 +2,7 @@
  * wasm-mutants.mjs compares with those of wasm. For each model, in little endian:
  *   u32, bytes    the size of the file, and the file
  *   u32, bytes    the size of the config passed apart, ~0 for none, and the config
+ *   u32, bytes    the same of the map
  *   u8            the status
  *   u32, floats   the number of logits, ~0 if the model was not run, and the logits
  * The logits are of an image in which float i is (37·i mod 101 - 50)/50. They are NaN if huge
@@ -19,6 +20,11 @@ enum { TAPE = 300, TOKENS_MOST = 300, BYTES_MOST = 1 << 22, NONE = -1 };
 static void put_size(size_t value) {
     uint32_t word = (uint32_t)value;
     fwrite(&word, sizeof word, 1, stdout);
+}
+
+static void put_text(const char *text, size_t size) {
+    put_size(text ? size : (size_t)NONE);
+    if (text) fwrite(text, 1, size, stdout);
 }
 
 static float *picture(const vit_config *c) {
@@ -52,13 +58,13 @@ static void run(const vit_model *model, bool wild) {
 static void put_mutant(const struct made *made) {
     vit_model *model;
     vit_error why;
-    const char *json = made->json_apart ? made->json : NULL;
+    const char *json = made->json_apart ? made->json : NULL, *map = made->mapped ? made->map : NULL;
     vit_status status = vit_open_with_config(&model, made->bytes, made->size, json, made->json_size,
-                                             &vit_scalar, &why);
+                                             map, made->map_size, &vit_scalar, &why);
     put_size(made->size);
     fwrite(made->bytes, 1, made->size, stdout);
-    put_size(json ? made->json_size : (size_t)NONE);
-    if (json) fwrite(json, 1, made->json_size, stdout);
+    put_text(json, made->json_size);
+    put_text(map, made->map_size);
     fputc(status, stdout);
     if (model)
         run(model, made->wild);

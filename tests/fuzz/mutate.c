@@ -79,15 +79,12 @@ static const size_t SIZES[] = {
 static const size_t BOOLS[] = {AT(final_norm), AT(qkv_bias),     AT(qk_norm),    AT(layer_scale),
                                AT(per_head),   AT(labels),       AT(norm_in),    AT(patch_norm),
                                AT(norm_pre),   AT(fc_norm),      AT(patch_bias), AT(head_bias),
-                               AT(head_dist),  AT(joined_pool),  AT(int8),       AT(int8_outside),
+                               AT(head_dist),  AT(transposed),   AT(int8),       AT(int8_outside),
                                AT(per_head),   AT(int8_outside), AT(no_residual)};
 static const struct {
     size_t at, count;
-} WORDS[] = {{AT(norm), 2},
-             {AT(activation), 4},
-             {AT(position), POSITIONS},
-             {AT(pool), POOLS},
-             {AT(prepare), 4}};
+} WORDS[] = {{AT(norm), 2},     {AT(activation), 4}, {AT(position), POSITIONS},
+             {AT(pool), POOLS}, {AT(prepare), 4},    {AT(resize), 5}};
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Keeps the plan so small that the generator can write it down, with no 0 to divide by. */
@@ -298,6 +295,12 @@ static const char *const VALUES[] = {
     "\"per_head\"",
     "\"relative\"",
     "\"\\ud800\"",
+    "[\"cls_token\"]",
+    "[\"head.weight\"]",
+    "[\"norm.weight\",\"norm.bias\"]",
+    "[1,\"\\u0000\"]",
+    ",\"skipped\":[\"head.bias\"]",
+    ",\"norm.weight\":[\"x\"]",
     "\"\\u0000\"",
     "{\"kind\":\"digit\"}",
     "[[4096,1],[4096,2]]",
@@ -360,6 +363,11 @@ static void mutate_text(char *text, size_t *size, size_t room, struct tape *t) {
 void mutate_json(struct made *made, struct tape *t) {
     mutate_text(made->json, &made->json_size, sizeof made->json, t);
     if (tape_chance(t, 8)) made->json_apart = !made->json_apart;
+}
+
+void mutate_map(struct made *made, struct tape *t) {
+    mutate_text(made->map, &made->map_size, HEADER_MOST, t);
+    if (tape_chance(t, 4)) made->mapped = !made->mapped;
 }
 
 /* ---- Bytes -------------------------------------------------------------- */

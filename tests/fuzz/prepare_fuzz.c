@@ -39,7 +39,6 @@ static bool draw_config(vit_config *config, struct tape *t) {
     plan_draw(&made->plan, t);
     made->plan.prepare = tape_below(t, 4);
     if (made->plan.prepare == 1 || tape_bool(t)) made->plan.channels = 1;
-    made->plan.given = IN_FILE;
     for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(made, t);
     made->json_size = plan_json(made->json, sizeof made->json, &made->plan);
     for (size_t i = tape_below(t, 3); i > 0; i--) mutate_json(made, t);

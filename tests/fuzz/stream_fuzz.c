@@ -44,7 +44,8 @@ static vit_status open_in_pieces(vit_model **out, const struct source *s, uint64
                                  vit_error *why) {
     vit_loader *loader;
     size_t says = announced > SIZE_MAX ? SIZE_MAX : (size_t)announced;
-    vit_status status = vit_open_begin(&loader, says, s->json, s->json_size, k, why);
+    vit_status status =
+        vit_open_begin(&loader, says, s->json, s->json_size, s->map, s->map_size, k, why);
     *out = NULL;
     if (status) return status;
     status = feed(loader, s->bytes, s->size, pieces);
@@ -87,7 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     vit_error why = {""};
     meter_start();
     vit_status status = open_in_pieces(&model, &source, made->announced, k, &pieces, &why);
-    expect_cheap(meter_stop(), made->announced + made->json_size, "opening in pieces");
+    expect_cheap(meter_stop(), made->announced + made->json_size + made->map_size,
+                 "opening in pieces");
     EXPECT(made->mutations || made->plan.may_fail || status == VIT_OK,
            "a model without changes does not open: %s", why.text);
     if (made->announced == made->size) compare(&source, k, status, model, &why);

@@ -1,4 +1,4 @@
-/* A plan's tensors, as timm has them. */
+/* A plan's tensors: first as our own files have them, then perhaps as other code may. */
 #include "generator.h"
 
 #include <stdio.h>
@@ -92,16 +92,56 @@ static void add_block(struct tensors *all, const struct plan *p, size_t index) {
 static void add_pooling(struct tensors *all, const struct plan *p) {
     size_t D = p->width, M = p->mlp_width;
     ADD(VECTOR, "attn_pool.latent", 1, 1, D);
-    if (p->joined_pool) {
-        add_pair(all, MATRIX, "attn_pool.qkv", 3 * D, D, true);
-    } else {
-        add_pair(all, MATRIX, "attn_pool.q", D, D, true);
-        add_pair(all, MATRIX, "attn_pool.kv", 2 * D, D, true);
-    }
+    add_pair(all, MATRIX, "attn_pool.qkv", 3 * D, D, true);
     add_pair(all, MATRIX, "attn_pool.proj", D, D, true);
     add_pair(all, GAIN, "attn_pool.norm", D, 0, true);
     add_pair(all, MATRIX, "attn_pool.mlp.fc1", M, D, true);
     add_pair(all, MATRIX, "attn_pool.mlp.fc2", D, M, true);
+}
+
+/* ---- As other code may have them ----------------------------------------- */
+
+/* Cuts queries, keys and values into three tensors, or into queries and the others. */
+static void cut(struct tensors *all, size_t index, size_t parts) {
+    uint64_t third = all->list[index].shape[0] / 3;
+    if (all->count + parts > TENSORS_MOST) return;
+    all->list[index].parts = parts;
+    for (size_t i = 0; i < parts; i++) {
+        struct tensor *part = &all->list[i ? all->count++ : index];
+        if (i) *part = all->list[index];
+        snprintf(part->name, NAME_ROOM, "%.120s part %zu", part->ours, i);
+        part->part = i;
+        part->shape[0] = third * (i && parts == 2 ? 2 : 1);
+    }
+}
+
+static void reshape(struct tensor *t, const struct plan *p) {
+    if (p->no_ones && t->role == VECTOR && t->rank == 3 && t->shape[0] == 1) {
+        t->shape[0] = t->shape[1], t->shape[1] = t->shape[2];
+        t->rank--;
+    }
+    if (p->transposed && !strcmp(t->ours, "head.weight")) {
+        uint64_t rows = t->shape[0];
+        t->shape[0] = t->shape[1], t->shape[1] = rows;
+    }
+    if (p->matrix_patches && !strcmp(t->ours, "patch_embed.proj.weight")) {
+        t->shape[1] *= t->shape[2] * t->shape[3];
+        t->rank = 2;
+    }
+}
+
+static void change(struct tensors *all, const struct plan *p) {
+    static const char *const PREFIXES[] = {"", "model.", "a\"b\\."};
+    char name[NAME_ROOM];
+    for (size_t i = 0, count = all->count; i < count; i++) {
+        reshape(&all->list[i], p);
+        if (p->parts > 1 && strstr(all->list[i].ours, "qkv.")) cut(all, i, p->parts);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        snprintf(name, sizeof name, "%s%.140s", PREFIXES[p->prefix], all->list[i].name);
+        memcpy(all->list[i].name, name, sizeof name);
+    }
+    if (p->extras) ADD(ALIEN, "another tower", 2, 2);
 }
 
 void tensors_make(struct tensors *all, const struct plan *p) {
@@ -113,4 +153,9 @@ void tensors_make(struct tensors *all, const struct plan *p) {
     if (p->pool == POOL_ATTENTION) add_pooling(all, p);
     if (p->classes) add_pair(all, MATRIX, "head", p->classes, p->width, p->head_bias);
     if (p->head_dist) add_pair(all, MATRIX, "head_dist", p->classes, p->width, true);
+    for (size_t i = 0; i < all->count; i++) {
+        memcpy(all->list[i].ours, all->list[i].name, NAME_ROOM);
+        all->list[i].parts = 1;
+    }
+    if (p->mapped) change(all, p);
 }

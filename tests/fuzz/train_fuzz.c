@@ -225,7 +225,6 @@ static void read_recipe(struct tape *t) {
     struct recipe recipe;
     vit_error why = {""};
     plan_draw(&made->plan, t);
-    made->plan.given = APART;
     for (size_t i = tape_below(t, 3); i > 0; i--) mutate_plan(made, t);
     text.size = 0;
     put_words(&text, "{\"model\": ");

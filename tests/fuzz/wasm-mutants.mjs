@@ -59,13 +59,21 @@ class Instance {
     return dead < 0 ? undefined : `canary ${dead} has changed`;
   }
 
-  open(file, json) {
+  /** The address and the size of a copy; zeros for none. */
+  copy(text) {
+    if (!text) return [0, 0];
+    const at = this.alloc(text.length);
+    this.bytes(at, text.length).set(text);
+    return [at, text.length];
+  }
+
+  open(file, json, map) {
     const { exports } = this;
     this.canary();
-    const piece = this.alloc(PIECE), config = json ? this.alloc(json.length + 1) : 0;
-    if (json) this.bytes(config, json.length).set(json);
+    const piece = this.alloc(PIECE);
+    const texts = [...this.copy(json), ...this.copy(map)];
     this.canary();
-    let status = exports.vitw_begin(file.length, config, json?.length ?? 0, 0);
+    let status = exports.vitw_begin(file.length, ...texts, 0);
     if (status) return status;
     for (let at = 0; at < file.length && !status; at += PIECE) {
       const part = file.subarray(at, at + PIECE);
@@ -92,9 +100,9 @@ class Instance {
 }
 
 /** What a build does wrong with a mutant; undefined: nothing. */
-function judge(module, threads, { file, json, status, logits }) {
+function judge(module, threads, { file, json, map, status, logits }) {
   const instance = new Instance(module, threads);
-  const got = instance.open(file, json);
+  const got = instance.open(file, json, map);
   const dead = instance.check();
   if (dead) return dead;
   if (got !== status && got !== NO_MEMORY) return `status ${status} natively, here ${got}: ${instance.why()}`;
@@ -127,26 +135,30 @@ async function* mutants(program, seed, count) {
     return out;
   };
   const size = async () => (await take(4)).readUInt32LE();
+  const text = async () => {
+    const bytes = await size();
+    return bytes === NONE ? undefined : take(bytes);
+  };
   try {
     for (let i = 0; i < count; i++) {
-      const file = await take(await size()), json_size = await size();
-      const json = json_size === NONE ? undefined : await take(json_size);
+      const file = await take(await size()), json = await text(), map = await text();
       const status = (await take(1))[0], n = await size();
       const numbers = n === NONE ? undefined : await take(4 * n);
       const logits = numbers && Array.from({ length: n }, (_, k) => numbers.readFloatLE(4 * k));
-      yield { file, json, status, logits };
+      yield { file, json, map, status, logits };
     }
   } finally {
     child.kill();
   }
 }
 
-function keep({ file, json }, build, index) {
+function keep({ file, json, map }, build, index) {
   const folder = join(root, "build", "fuzz", "findings");
   const path = join(folder, `wasm-${build}-${index}.safetensors`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(path, file);
   if (json) writeFileSync(`${path}.config.json`, json);
+  if (map) writeFileSync(`${path}.map.json`, map);
   return path;
 }
 
