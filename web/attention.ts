@@ -13,7 +13,7 @@ export interface AttentionShape {
   /** Tokens before the patches: the class token first, where there is one. */
   readonly prefix: number;
   readonly grid: readonly [rows: number, columns: number];
-  /** The config's: false for a model without residual connections, whose rollout adds no identity. True by default. */
+  /** The config's `residual`. If it is false, the rollout adds no identity. True by default. */
   readonly residual?: boolean | undefined;
 }
 
@@ -46,17 +46,17 @@ const FUSE: Readonly<Record<string, (a: number, b: number) => number>> = {
  * attention.fromClass();          // the class token's view of the patches, last layer
  * attention.fromPatch(3, 3, 0);   // the view of the patch in row 3, column 3, first layer
  * attention.rollout();            // how much of each patch reached the class token
- * attention.relevance("7");       // how much each patch spoke for "7"; needs the option relevance
+ * attention.relevance("7");       // how much each patch supports "7"; needs the option relevance
  */
 export class Attention {
-  /** L: all layers of the model, also those whose maps were not kept. */
+  /** L: all layers of the model, including those whose maps were not kept. */
   readonly layers: number;
   readonly heads: number;
   /** T: prefix tokens, then patches row by row. */
   readonly tokens: number;
   readonly prefix: number;
   readonly grid: [rows: number, columns: number];
-  /** The layers that were asked for, ascending. */
+  /** The layers whose maps were kept, ascending. */
   readonly kept: readonly number[];
   readonly #maps: Maps;
   readonly #residual: boolean;
@@ -186,20 +186,19 @@ export class Attention {
   }
 
   /**
-   * How much each patch spoke for a class, by gradient × attention. In each layer A is the mean over
+   * How much each patch supports a class, by gradient × attention. In each layer A is the mean over
    * the heads of the positive part of attention times the gradient of the class's logit by it. R
    * starts as the identity and becomes R + A·R, layer by layer; A·R without residual connections. The
    * map is the class token's row of R: Chefer, Gur and Wolf, arXiv:2103.15679, section 3, equations 5
    * and 6, the successor of their arXiv:2012.09838 that needs no layer-wise relevance propagation. With
    * a distillation token, and in a model that pools the mean, it is the mean of the rows that the head
-   * reads, without what each patch has of itself. Values are 0 or more; only their proportions mean
-   * something.
+   * reads, minus the identity. Values are 0 or more, and only their proportions have a meaning.
    *
    * @param of a class that `classify`'s option `relevance` named, by its number or its label.
-   * @throws {VitError} code `bad_argument`: a class that was not asked for.
+   * @throws {VitError} code `bad_argument`: a class that the option `relevance` did not name.
    * @example
    * const { attention } = await vit.classify(image, { relevance: ["7", "1"] });
-   * attention.relevance("1");       // what speaks for a 1, also where the answer is 7
+   * attention.relevance("1");       // what supports a 1, even if the answer is 7
    */
   relevance(of: number | string): Float32Array {
     const { classes = [], labels = [], values } = this.#relevance ?? {};
@@ -208,13 +207,13 @@ export class Attention {
     if (values && at >= 0) return values.slice(at * size, (at + 1) * size);
     throw new VitError(
       "bad_argument",
-      `relevance: expected a class that was asked for (${classes.join(", ") || "none"}), got ` +
-        `${show(of)}; name it in classify's relevance option`,
+      `relevance: expected a class from classify's relevance option (${classes.join(", ") || "none"}), got ` +
+        `${show(of)}; add it there`,
     );
   }
 
   /**
-   * Token i's mixture in a layer of `maps` (heads, T, T): the share of every token, also its own.
+   * Token i's mixture in a layer of `maps` (heads, T, T): the share of every token, including its own.
    * Steps and rounding are those of src/stages/overlay.c.
    */
   #mixingRow(maps: Float32Array, i: number, drop: number, fuse: string): Float32Array {
@@ -236,7 +235,7 @@ export class Attention {
     return row.map((value) => value / (sum || 1));
   }
 
-  /** The mean of the given rows of a (T,T) map, patches only. All patches' rows by default. */
+  /** The mean of some rows of a (T,T) map, patches only. All patches' rows by default. */
   #patches(map: Float32Array, rows?: readonly number[]): Float32Array {
     const { tokens: T, prefix } = this;
     const from = rows ?? Array.from({ length: T - prefix }, (_, patch) => prefix + patch);
@@ -254,8 +253,8 @@ export class Attention {
     if (index >= 0) return index;
     throw new VitError(
       "bad_argument",
-      `layer: expected one that was kept (${this.kept.join(", ")}), got ${show(layer)}; ` +
-        "name it in classify's attention option",
+      `layer: expected one from classify's attention option (${this.kept.join(", ")}), got ${show(layer)}; ` +
+        "add it there",
     );
   }
 }

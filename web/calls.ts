@@ -31,14 +31,14 @@ export interface LoadOptions {
    */
   threads?: number;
   /**
-   * Gets what lies at an address: the weights and their config. It is called like the platform's own
-   * `fetch`, and can send headers, as for a private folder:
+   * Downloads the weights and their config. It is called like the platform's own `fetch`, and can
+   * send headers, for example for a private folder:
    * `(address, init) => fetch(address, { ...init, headers: { authorization } })`.
    */
   fetch?: Fetch;
   /** Aborts the loading. `load` then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Is called while the weights arrive. The numbers are bytes. `total` is 0 while it is unknown. */
+  /** Called while the weights arrive, with numbers of bytes. `total` is 0 while it is unknown. */
   onProgress?: (loaded: number, total: number) => void;
 }
 
@@ -54,11 +54,11 @@ export interface EmbedOptions {
 export interface ClassifyOptions extends EmbedOptions {
   /** How many classes are returned; all by default. */
   topK?: number;
-  /** Keeps what the run computes on its way. Images are then run one by one. */
+  /** Keeps the run's intermediate results. Images then run one by one. */
   trace?: boolean;
   /**
-   * The classes, by number or by label, that `attention.relevance` is then asked for; `true`: the ten
-   * most probable. All attention is kept, unless the option `attention` says otherwise. Each image
+   * The classes, by number or by label, for which `attention.relevance` has maps; `true`: the ten most
+   * probable. All attention is kept, unless the option `attention` says otherwise. Each image
    * runs alone, twice, and back once for each class.
    */
   relevance?: boolean | readonly (number | string)[];
@@ -71,7 +71,7 @@ export interface ClassifyOptions extends EmbedOptions {
   replace?: readonly Replacement[];
 }
 
-/** What one head takes in place of its own. Each is (T,d), as {@link Trace} gives it. */
+/** What one head uses instead of what it would compute. Each is (T,d), as {@link Trace} gives it. */
 export interface Replacement {
   layer: number;
   head: number;
@@ -93,13 +93,13 @@ export interface Ablation {
 }
 
 export interface Classification {
-  /** The most probable class comes first; of a regression, the largest value. */
+  /** The most probable class comes first; for a regression, the largest value. */
   classes: Class[];
   /** What `p` is: the model's `config.problem_type`. */
   problemType: VitConfig["problem_type"];
   /**
    * Whether the first class's `p` is below the model's `config.uncertain_below`. Do not rely on
-   * such an answer. A calibration sets the threshold so that 99.2 % (or another given share) of the
+   * such an answer. A calibration sets the threshold so that 99.2 % (or another share that you choose) of the
    * validation images with a right answer are not uncertain. Without a threshold no answer is
    * uncertain, and no value of a regression ever is.
    */
@@ -114,7 +114,7 @@ export interface Classification {
   attention?: Attention;
   /** Only with the option `trace`. */
   trace?: Trace;
-  /** The time of preparing and running, without waiting: a batch's time divided by its images. */
+  /** The time to prepare and run, without the queue: a batch's time divided by its number of images. */
   milliseconds: number;
 }
 
@@ -128,8 +128,8 @@ export interface Embedding {
   /** (D): the vector that a head reads: `cls`, the patches' mean, or SigLIP's pooling. */
   pooled: Float32Array;
   /**
-   * The vector that is compared with texts' vectors, if the checkpoint has one: CLIP's projection,
-   * or the result of SigLIP's pooling. Its length is not yet 1.
+   * The vector to compare with text vectors, if the checkpoint has one: CLIP's projection, or the
+   * result of SigLIP's pooling. It is not normalised to length 1.
    */
   projected?: Float32Array;
   /** (C,H,W): the prepared image, as the model got it. Left out with `keepInput: false`. */
@@ -165,12 +165,12 @@ export function listOf(images: readonly ImageInput[]): ImageInput[] {
 }
 
 /** @internal The layers that the option `attention` names, ascending. */
-export function keptLayers(attention: boolean | readonly number[], depth: number): number[] {
+export function attentionLayers(attention: boolean | readonly number[], depth: number): number[] {
   if (typeof attention === "boolean") {
     return attention ? Array.from({ length: depth }, (_, layer) => layer) : [];
   }
   const none = (got: unknown) => {
-    const what = depth > 0 ? `true or an array of layers from 0 to ${depth - 1}` : "none, because no block attends";
+    const what = depth > 0 ? `true or an array of layers from 0 to ${depth - 1}` : "none, because this model has no blocks";
     return new VitError("bad_option", `attention: expected ${what}, got ${show(got)}`);
   };
   if (!Array.isArray(attention)) throw none(attention);
@@ -183,11 +183,11 @@ export function keptLayers(attention: boolean | readonly number[], depth: number
   return [...kept].sort((a, b) => a - b);
 }
 
-/** So many classes the option `relevance: true` asks for. */
+/** How many classes `relevance: true` asks for. */
 const LIKELIEST = 10;
 
 /** @internal The classes that the option `relevance` names, or how many of the likeliest it asks for. */
-export function askedClasses(
+export function relevanceClasses(
   relevance: ClassifyOptions["relevance"],
   { pool, depth, classes, labels }: Readonly<VitConfig>,
 ): number[] | number | undefined {
@@ -197,7 +197,7 @@ export function askedClasses(
   }
   if (depth === 0 || !["class", "mean"].includes(pool)) {
     const what = `relevance: expected a model with blocks whose pool is class or mean, got ${depth} blocks and pool ${pool}`;
-    throw new VitError("unsupported", `${what}; ${depth > 0 ? "use attention.rollout" : "nothing in it attends"}`);
+    throw new VitError("unsupported", `${what}; ${depth > 0 ? "use attention.rollout" : "it has no attention"}`);
   }
   if (relevance === true) return LIKELIEST;
   const asked = Array.from(relevance as readonly unknown[], (one) => {

@@ -5,9 +5,9 @@ export interface Class {
   label: string;
   index: number;
   /**
-   * The probability: of a model whose classes exclude each other softmax(logits / temperature),
-   * which sums to 1; of a multi-label model 1 / (1 + exp(-logit / temperature)), each for itself.
-   * Of a regression no probability, but the value. See {@link Classification.problemType}.
+   * The probability. If the classes exclude each other, it is softmax(logits / temperature), which
+   * sums to 1; in a multi-label model, each class has its own, 1 / (1 + exp(-logit / temperature)).
+   * A regression has the value here. See {@link Classification.problemType}.
    */
   p: number;
 }

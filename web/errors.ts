@@ -39,8 +39,8 @@ export function reason(thrown: unknown): string {
   }
 }
 
-/** @internal Advice where a value has the right kind and yet cannot be used. */
-export const RAW = "of an object behind a framework's Proxy give the object itself, as Vue's toRaw does";
+/** @internal Advice where a value has the right type but cannot be used. */
+export const RAW = "if it is behind a framework's Proxy, pass the object itself, which Vue's toRaw gives";
 
 /** Whether a value is an AbortSignal that can be read: not a Proxy of one. */
 function isSignal(value: unknown): boolean {
@@ -98,11 +98,11 @@ export async function guarded<Value>(
   isCallerError: (error: unknown) => boolean,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const asked = new Error();
+  const caller = new Error();
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof VitError) throw withFrames(cause, asked);
+    if (cause instanceof VitError) throw withFrames(cause, caller);
     if (isCallerError(cause)) throw cause;
     throw new VitError(
       "bad_argument",

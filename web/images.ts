@@ -16,7 +16,7 @@ export interface Pixels {
   readonly channels?: number;
 }
 
-/** A pen's place in pixels from the upper left corner, and its width there. */
+/** A pen's position in pixels from the upper left corner, and its width there. */
 export interface PenPoint {
   readonly x: number;
   readonly y: number;
@@ -31,14 +31,14 @@ export interface Drawing {
   readonly strokes: readonly (readonly PenPoint[])[];
   readonly width: number;
   readonly height: number;
-  /** Whether the pen is still down, which a model can tell by its config's `unfinished_ink`. */
+  /** Whether the pen is still down. A model with `unfinished_ink` in its config then gets paler ink. */
   readonly unfinished?: boolean;
 }
 
 /**
  * Where the model's image lies in its source: a rectangle in the source's own pixels, or a drawing's
  * in those of its pad. It reaches beyond the source where the image has a border that the source does
- * not. Of prepared values, the source is the image itself.
+ * not. For prepared values, the source is the image itself.
  */
 export interface Placement {
   readonly left: number;
@@ -65,7 +65,7 @@ export type ImageInput =
   | Dom<"HTMLVideoElement">
   | Dom<"VideoFrame">;
 
-/** @internal An image ready for the module: in memory that nobody else has, without the DOM. */
+/** @internal An image ready for the module: a private copy, without the DOM. */
 export type Picture = {
   /** The picture's name in messages: "image", or "image 3" in a batch. */
   readonly name: string;
@@ -138,7 +138,7 @@ export async function toPicture(
     return await pictureOf(image, shape, name);
   } catch (cause) {
     if (cause instanceof VitError) throw cause;
-    const what = `${name}: expected one that can be read, got one that cannot (${reason(cause)}); ${RAW}`;
+    const what = `${name}: expected an image that can be read, got one that cannot (${reason(cause)}); ${RAW}`;
     throw new VitError("bad_image", what, { cause });
   }
 }
@@ -335,7 +335,7 @@ async function fromBlob(blob: Blob, name: string): Promise<Picture> {
   if (typeof createImageBitmap !== "function") {
     throw new VitError(
       "unsupported",
-      `${name}: this engine decodes no image files; pass pixels as {data, width, height}`,
+      `${name}: this engine cannot decode image files; pass pixels as {data, width, height}`,
     );
   }
   const bitmap = await createImageBitmap(blob).catch(async (cause: unknown) => {
@@ -354,7 +354,7 @@ async function adviceOn(blob: Blob): Promise<string> {
   const head = new Uint8Array(await blob.slice(0, HEAD_BYTES).arrayBuffer().catch(() => new ArrayBuffer(0)));
   if (isHeic(head)) return ", a HEIC photo; convert it to JPEG";
   if (!/<svg[\s>]/.test(new TextDecoder().decode(head))) return "";
-  return ", an SVG; load it in an <img> that has a width and a height, and give that";
+  return ", an SVG; load it in an <img> with a width and a height, and pass that";
 }
 
 function fromDrawable(
@@ -390,15 +390,15 @@ function draw(
   if (!isCount(width) || !isCount(height)) {
     throw new VitError(
       "bad_image",
-      `${name}: expected a ${kind} that shows something, got ${show(width)}×${show(height)} pixels; ` +
-        "wait until it has loaded, which in jsdom it does not; close it after the call; an SVG needs a width and a height",
+      `${name}: the ${kind} is empty (${show(width)}×${show(height)}); wait until it has loaded (in jsdom it never does), ` +
+        "close it only after the call, and give an SVG a width and a height",
     );
   }
   checkSize(width, height, name);
   const across = Math.min(width, MAX_PART_SIDE);
   const down = Math.min(height, Math.floor(MAX_PART / across));
   const context = contextOf(across, down);
-  if (!context) throw new VitError("no_memory", `${name}: expected a canvas of ${across}×${down}, got none; give pixels as {data, width, height}`);
+  if (!context) throw new VitError("no_memory", `${name}: expected a canvas of ${across}×${down}, got none; pass pixels as {data, width, height}`);
   checkReading(context, name);
   const pixels = new Uint8Array(width * height * 4);
   context.globalCompositeOperation = "copy"; // each part replaces the one before it
@@ -426,8 +426,8 @@ function draw(
   if (pixels.every((value, at) => at % 4 < 3 || value === 0)) {
     throw new VitError(
       "blank_image",
-      `${name}: expected a ${kind} that shows something, got ${width}×${height} pixels that are all transparent; ` +
-        "if it is not, it is too large for this browser: make it smaller",
+      `${name}: expected a ${kind} that is not blank, got ${width}×${height} pixels that are all transparent; ` +
+        "if they should not be, it is too large for this browser: make it smaller",
     );
   }
   return { name, pixels, rows: height, columns: width, channels: 4 };
@@ -439,7 +439,7 @@ const PATTERN = [[200, 40, 90], [30, 160, 220], [110, 230, 20], [60, 80, 140]] a
 /** A browser that only changes low bits, as Brave does, changes no answer. */
 const MOST_NOISE = 16;
 
-/** Checks that a canvas gives back what was drawn on it. */
+/** Checks that reading a canvas returns what was drawn on it. */
 function checkReading(context: Context, name: string): void {
   let data: Uint8ClampedArray;
   try {
@@ -448,7 +448,7 @@ function checkReading(context: Context, name: string): void {
       context.fillRect(x, 0, 1, 1);
     });
     ({ data } = context.getImageData(0, 0, PATTERN.length, 1));
-    context.clearRect(0, 0, PATTERN.length, 1); // because a photo may not be drawn, without a word
+    context.clearRect(0, 0, PATTERN.length, 1); // because drawing a photo may fail silently
   } catch {
     return; // reading the photo will fail too, and says why
   }

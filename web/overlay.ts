@@ -47,7 +47,7 @@ export function drawOverlay(
   }
   const { left, top, width: across, height: down } = placement ?? {};
   if (![left, top, across, down].every(Number.isFinite)) {
-    throw wrong("placement, as an answer has it");
+    throw wrong("placement from the result of classify or embed");
   }
   if (!(width > 0 && height > 0)) {
     throw wrong(`the source's width and height in pixels, got ${show(width)}×${show(height)}; wait until it has loaded`);

@@ -7,8 +7,8 @@ import { traceArrays } from "./engine/trace.js";
 import type { Shape } from "./engine/shape.js";
 
 /**
- * What one run computed on its way from patches to classes. Every method returns a copy. Layers and
- * heads count from 0, as in {@link Attention}. T are the tokens, the prefix first; D is the width,
+ * What one run computed between patches and classes. Every method returns a copy. Layers and heads
+ * count from 0, as in {@link Attention}. T is the number of tokens, the prefix first; D is the width,
  * d a head's width.
  *
  * @example
@@ -33,7 +33,7 @@ export class Trace {
    * The tokens (T,D): at stage 0 before the first block, at stage l after l blocks. `"embedded"`:
    * before positions are added to them.
    *
-   * @throws {VitError} code `bad_argument`: no such stage. All methods throw so.
+   * @throws {VitError} code `bad_argument`: no such stage. The other methods throw it too.
    */
   tokens(stage: number | "embedded"): Float32Array {
     if (stage === "embedded") return this.#arrays.embedded.slice();
@@ -43,17 +43,17 @@ export class Trace {
 
   /** One head's queries (T,d), after `qk_norm` where the model has it. */
   queries(layer: number, head: number): Float32Array {
-    return this.#third(layer, head, 0);
+    return this.#qkvPart(layer, head, 0);
   }
 
   /** One head's keys (T,d), after `qk_norm` where the model has it. */
   keys(layer: number, head: number): Float32Array {
-    return this.#third(layer, head, 1);
+    return this.#qkvPart(layer, head, 1);
   }
 
   /** One head's values (T,d). */
   values(layer: number, head: number): Float32Array {
-    return this.#third(layer, head, 2);
+    return this.#qkvPart(layer, head, 2);
   }
 
   /**
@@ -83,7 +83,7 @@ export class Trace {
     return rank(part(this.#arrays.lens, this.#stage(stage), classes), this.#config);
   }
 
-  #third(layer: number, head: number, which: number): Float32Array {
+  #qkvPart(layer: number, head: number, which: number): Float32Array {
     const { tokens, heads, headWidth: d } = this.#shape;
     const row = 3 * heads * d;
     const first = this.#layer(layer) * tokens * row + which * heads * d + this.#head(head) * d;

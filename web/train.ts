@@ -26,25 +26,25 @@ import { Vit } from "./vit.js";
 export type { Log, Measured, Part } from "./train/log.js";
 export type { Freeze, Recipe } from "./train/recipe.js";
 
-/** A recipe to train from nothing, or weights to fine-tune. */
+/** A recipe to train from scratch, or weights to fine-tune. */
 export type TrainerSource =
   | { readonly recipe: Recipe }
   | {
       /** Any source that {@link Vit.load} takes. */
       readonly from: Source | Folder | WeightsSource;
       /**
-       * The classes from now on. Those that the weights name, too, keep their rows of the head; others
-       * begin anew. Where no name is shared but the classes are as many, the whole head goes on.
+       * The new classes. Those that the weights have too keep their rows of the head; the others start
+       * from scratch. If no name is shared but the number of classes is the same, the whole head is kept.
        */
       readonly labels: readonly string[];
-      /** What stays as it is: so many blocks with all that lies before them, or all but the head. */
+      /** What stays unchanged: that many blocks with everything before them, or all but the head. */
       readonly freeze?: Freeze;
-      /** Keys of a recipe's `training`, over the defaults of fine-tuning. */
+      /** Keys of a recipe's `training`, which override the defaults of fine-tuning. */
       readonly training?: Readonly<Record<string, unknown>>;
     };
 
 export interface TrainerOptions extends Pick<LoadOptions, "wasm" | "variant" | "worker" | "threads" | "fetch" | "signal" | "onProgress"> {
-  /** Decides all random numbers; the recipe's by default. */
+  /** The seed of all random numbers; the recipe's by default. */
   seed?: number;
 }
 
@@ -52,7 +52,7 @@ export interface Step {
   /** Counted from 1. */
   readonly epoch: number;
   readonly epochs: number;
-  /** Steps taken in this epoch, and all of them. */
+  /** Steps of this epoch that are done, and their total. */
   readonly step: number;
   readonly steps: number;
   /** Means over this epoch so far. */
@@ -67,7 +67,7 @@ export interface Epoch extends Measured {
   /** Counted from 1. */
   readonly epoch: number;
   readonly epochs: number;
-  /** What the weights read of the validation examples, if there are any. */
+  /** The loss and accuracy on the validation examples, if there are any. */
   readonly validation?: Measured;
   readonly imagesPerSecond: number;
   readonly secondsLeft: number;
@@ -123,7 +123,7 @@ export class Trainer {
   #log: Log[] = [];
   #runs = 0;
   /** The run that is not finished, and where it is. */
-  #under: { readonly epochs: number; at: Place } | undefined;
+  #currentRun: { readonly epochs: number; at: Place } | undefined;
   #running = false;
   #disposed = false;
   #rested = performance.now();
@@ -148,11 +148,11 @@ export class Trainer {
   }
 
   /**
-   * Restores the trainer of a checkpoint, with its examples. A call of `run` with as many epochs
-   * continues an unfinished run. By the same build and number of threads, the result is the same as
-   * without a break, bit for bit.
+   * Restores a trainer and its examples from a checkpoint. A call of `run` with the same number of
+   * epochs continues an unfinished run. With the same build and number of threads, the result is the
+   * same as without a break, bit for bit.
    *
-   * @throws {VitError} code `bad_file` for what is no checkpoint of this version, or damaged.
+   * @throws {VitError} code `bad_file` if this is not a checkpoint of this version, or is damaged.
    */
   static async resume(
     checkpoint: ArrayBuffer | ArrayBufferView,
@@ -222,7 +222,7 @@ export class Trainer {
     this.#validation = validation;
     const { labels, at } = await this.#turn((session) => session.call("restore", [validation, epochs, this.#seedOfRun()]));
     for (const label of labels) this.#counts[label]!++;
-    this.#under = at && { epochs, at };
+    this.#currentRun = at && { epochs, at };
   }
 
   /**
@@ -238,19 +238,19 @@ export class Trainer {
       const bytes = viewOf(checkpoint).slice();
       const { epochs, runs, log } = stateOf(bytes);
       if (epochs === 0) return;
-      this.#under = undefined;
+      this.#currentRun = undefined;
       const at = await this.#turn(async (session) => {
         await session.call("run", [epochs, this.#seedOfRun(runs)]);
         return session.call("resume", [bytes]);
       });
       this.#runs = runs;
       this.#log = [...log];
-      this.#under = { epochs, at };
+      this.#currentRun = { epochs, at };
     });
   }
 
   /**
-   * Adds examples: all of them, or none if one fails. A run under way does not see them; the next
+   * Adds examples: all of them, or none if one fails. The current run does not see them; the next
    * one does. Images are kept as bytes, prepared as the config's `prepare` says.
    *
    * @param labels one for each image: a class's name, or its number.
@@ -275,7 +275,7 @@ export class Trainer {
       await this.#turn((session) => session.call("add", [pictures, classes, part]));
       if (part === "train") for (const label of classes) this.#counts[label]!++;
       else this.#validation += classes.length;
-      if (all.length > 0) this.#under = undefined; // what comes next is another run
+      if (all.length > 0) this.#currentRun = undefined; // what comes next is another run
     });
   }
 
@@ -293,9 +293,9 @@ export class Trainer {
   }
 
   /**
-   * Trains. The iteration gives what was measured after each epoch. A break out of the loop stops the
-   * run, and so does the signal after a step. The next call with as many epochs continues it, unless
-   * examples were added meanwhile. Any other call begins a new run from the weights as they stand.
+   * Trains, and yields what was measured after each epoch. A break out of the loop stops the run, and
+   * so does the signal, after a step. The next call with the same number of epochs continues it, unless
+   * examples were added meanwhile. Any other call starts a new run from the current weights.
    *
    * @throws {VitError} code `bad_argument` if a class has no example, or the loss is no longer
    *   finite; the trainer stays usable, with the weights before that step.
@@ -313,26 +313,26 @@ export class Trainer {
   }
 
   async *#epochs({ epochs, signal, onStep }: RunOptions): AsyncGenerator<Epoch, void> {
-    if (this.#running) throw new VitError("bad_argument", "run: expected one run at a time, but another is under way");
+    if (this.#running) throw new VitError("bad_argument", "run: expected one run at a time, but another one is running");
     this.#running = true;
     try {
       signal?.throwIfAborted();
-      const under = (this.#under = await this.#begin(epochs));
-      const clock = new Clock(under.at, epochs);
-      while (under.at.epoch < epochs) {
+      const run = (this.#currentRun = await this.#begin(epochs));
+      const clock = new Clock(run.at, epochs);
+      while (run.at.epoch < epochs) {
         signal?.throwIfAborted();
-        if (under.at.step < under.at.steps) {
-          const at = (under.at = await this.#turn((session) => session.call("step", [])));
+        if (run.at.step < run.at.steps) {
+          const at = (run.at = await this.#turn((session) => session.call("step", [])));
           const { step, steps, loss, accuracy } = at;
           onStep?.({ epoch: at.epoch + 1, epochs, step, steps, loss, accuracy, ...clock.at(at) });
           continue;
         }
-        const speed = clock.at(under.at);
+        const speed = clock.at(run.at);
         const { validation, ...at } = await this.#turn((session) => session.call("endEpoch", []));
-        under.at = at;
+        run.at = at;
         const measured = { loss: at.loss, accuracy: at.accuracy, ...(validation && { validation }) };
         this.#log.push({ epoch: this.#log.length + 1, ...measured });
-        if (at.epoch === epochs) this.#under = undefined;
+        if (at.epoch === epochs) this.#currentRun = undefined;
         yield { epoch: at.epoch, epochs, ...measured, ...speed };
       }
     } finally {
@@ -341,13 +341,13 @@ export class Trainer {
   }
 
   async #begin(epochs: number): Promise<{ readonly epochs: number; at: Place }> {
-    if (this.#under?.epochs === epochs) return this.#under;
+    if (this.#currentRun?.epochs === epochs) return this.#currentRun;
     const missing = this.#counts.indexOf(0);
     if (missing >= 0) {
       const what = `run: expected an example of each class to train on, got none of "${this.labels[missing]}"`;
       throw new VitError("bad_argument", `${what}; add some, or leave the class out`);
     }
-    this.#under = undefined;
+    this.#currentRun = undefined;
     this.#runs++;
     return { epochs, at: await this.#turn((session) => session.call("run", [epochs, this.#seedOfRun()])) };
   }
@@ -357,24 +357,24 @@ export class Trainer {
     return this.#seed + runs - 1;
   }
 
-  /** A Vit that runs the weights as they stand. Training goes on without changing it. */
+  /** A Vit with the current weights. Further training does not change it. */
   async vit(options: LoadOptions = {}): Promise<Vit> {
     const { worker, wasm } = this.#options;
     const inFolder = (typeof wasm === "string" || isA(wasm, "URL")) && String(wasm).endsWith("/");
     return Vit.load(await this.save(), { ...(worker && { worker }), ...(inFolder && { wasm }), ...options });
   }
 
-  /** The weights as they stand, as a file of safetensors with timm's names, recipe, labels and log. */
+  /** The current weights as a safetensors file with timm's names, the recipe, the labels and the log. */
   save(): Promise<Bytes> {
     return guarded("save", () => false, async () =>
       withKeys(await this.#turn((session) => session.call("model", [])), { log: this.#log }));
   }
 
-  /** All that the trainer is, with its examples, for {@link Trainer.resume}. */
+  /** The trainer's whole state, with its examples, for {@link Trainer.resume}. */
   checkpoint(): Promise<Bytes> {
     return guarded("checkpoint", () => false, async () =>
       this.#turn(async (session) => {
-        const { epochs = 0, at } = this.#under ?? {};
+        const { epochs = 0, at } = this.#currentRun ?? {};
         const state: State = {
           recipe: this.#recipe,
           seed: this.#seed,
@@ -404,7 +404,7 @@ export class Trainer {
     this.#rested = performance.now();
   }
 
-  /** A module that trapped, or a thread that ended, cannot go on. */
+  /** A module that trapped, or a thread that ended, cannot continue. */
   #checkUsable(cause?: unknown): void {
     if (this.#disposed) {
       throw new VitError("disposed", "this Trainer was disposed; create another, or resume from a checkpoint");
@@ -433,7 +433,7 @@ export class Trainer {
 
 /**
  * Turns the matrices of a model's stem and blocks into int8, with a scale for each row: a file of
- * about a quarter of the bytes, for {@link Vit.load}.
+ * about a quarter of the size, for {@link Vit.load}.
  *
  * @param source any source that {@link Vit.load} takes.
  * @returns a file of safetensors.
@@ -465,7 +465,7 @@ async function startModule(options: TrainerOptions): Promise<Running<TrainingSes
   return startTrainer(build);
 }
 
-/** The speed of a run since it began, or went on. */
+/** The speed of a run since it started or was resumed. */
 class Clock {
   readonly #start = performance.now();
   readonly #first: number;

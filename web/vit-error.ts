@@ -4,12 +4,12 @@
  * | code | meaning |
  * |---|---|
  * | `network` | a download failed, or ended too early |
- * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or misfit their config |
+ * | `bad_file` `bad_config` `bad_tensor` | weights that are unreadable or do not fit their config |
  * | `bad_image` `blank_image` | the image has the wrong size, holds NaN, or shows nothing |
  * | `bad_option` `bad_argument` | a call with an unknown option or a value out of range |
- * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | the engine or the given module cannot do it |
+ * | `no_wasm` `no_simd` `bad_wasm` `unsupported` | the engine or the module cannot do it |
  * | `no_memory` | the model or the image does not fit |
- * | `worker_lost` `internal` | the worker died, or the module trapped: the next call starts anew |
+ * | `worker_lost` `internal` | the worker died, or the module trapped: the next call starts over |
  * | `disposed` | a call after `dispose()` |
  */
 export type VitErrorCode =
@@ -32,7 +32,7 @@ export type VitErrorCode =
 
 /**
  * Every failure of this package except an abort. An abort rejects with the signal's reason.
- * The message says what was expected, what came instead and what to do.
+ * The message says what was expected, what it got and what to do.
  *
  * @example
  * try {

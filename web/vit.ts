@@ -1,7 +1,7 @@
 import { Attention } from "./attention.js";
 import {
-  askedClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
-  type Embedding, type EmbedOptions, judge, keptLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
+  relevanceClasses, CLASSIFY_OPTIONS, type Classification, type ClassifyOptions, EMBED_OPTIONS,
+  type Embedding, type EmbedOptions, judge, attentionLayers, ablationMasks, listOf, LOAD_OPTIONS, type LoadOptions, nameOf,
 } from "./calls.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
@@ -53,9 +53,9 @@ export type { Variant } from "./engine/module.js";
  */
 export class Vit {
   readonly config: Readonly<VitConfig>;
-  /** The code whose names the file's tensors have: "timm", "transformers' CLIP"…, or "vitrine". */
+  /** The project whose tensor names the file uses: "timm", "transformers' CLIP"…, or "vitrine". */
   readonly family: string;
-  /** Config keys that were guessed, because neither the file nor a given `config` has them. */
+  /** Config keys that were guessed, because neither the file nor its config sets them. */
   readonly assumed: readonly string[];
   /** The names of tensors that were left out: a text tower, a decoder, another head. */
   readonly skipped: readonly string[];
@@ -105,8 +105,8 @@ export class Vit {
     checkEnvironment();
     const build = takeBuild(MODELS, options);
     signal?.throwIfAborted();
-    const taken = await takeSource("load", source, signal, fetch);
-    let failed = false; // a download may go on after a failure, and its progress is not told
+    const weights = await takeSource("load", source, signal, fetch);
+    let failed = false; // a download may continue after a failure; its progress is not reported
     const progress = (now: number, all: number) => {
       try {
         if (!failed) onProgress?.(now, all);
@@ -115,7 +115,7 @@ export class Vit {
         throw error;
       }
     };
-    const plan: Plan = { ...taken, ...build };
+    const plan: Plan = { ...weights, ...build };
     const opening = start(plan, { signal, onProgress: progress });
     const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
@@ -158,7 +158,7 @@ export class Vit {
   }
 
   /**
-   * Tells which class an image shows.
+   * Finds which class an image shows.
    *
    * @param image any image source; see {@link ImageInput}.
    * @returns classes by falling probability, and `attention` if the option asks for it.
@@ -175,7 +175,7 @@ export class Vit {
    * Classifies many images, faster than one by one. Images are read batch by batch, each batch when
    * its turn comes. If one image fails, the call fails.
    *
-   * @throws {VitError} as {@link Vit.classify}, and `bad_argument` if `images` is no array.
+   * @throws {VitError} as {@link Vit.classify}, and `bad_argument` if `images` is not an array.
    */
   async classifyAll(
     images: readonly ImageInput[],
@@ -188,19 +188,18 @@ export class Vit {
   async #classifyAll(images: readonly ImageInput[], options: ClassifyOptions): Promise<Classification[]> {
     const { depth, classes } = this.#model.shape;
     if (classes === 0) {
-      const what = "classify: expected a model with a head, got one without";
-      throw new VitError("unsupported", `${what}: it names nothing; embed gives vectors and attention`);
+      throw new VitError("unsupported", "classify: this model has no head, so it cannot classify; use embed");
     }
     const topK = options.topK ?? classes;
     if (!Number.isInteger(topK) || topK < 1) {
       throw new VitError("bad_option", `topK: expected a whole number from 1, got ${show(topK)}`);
     }
-    const relevance = askedClasses(options.relevance, this.config);
-    const kept = keptLayers(options.attention ?? relevance !== undefined, depth);
+    const relevance = relevanceClasses(options.relevance, this.config);
+    const layers = attentionLayers(options.attention ?? relevance !== undefined, depth);
     const { shape } = this.#model;
     const without = ablationMasks(options, shape);
     const wants: Wants = {
-      attention: kept,
+      attention: layers,
       tokens: false,
       trace: Boolean(options.trace),
       ...(options.keepInput === false && { bare: true }),
@@ -213,7 +212,7 @@ export class Vit {
       logits,
       ...(input && { input }),
       placement,
-      ...((attention ?? relevance) && { attention: this.#attention(attention, kept, relevance) }),
+      ...((attention ?? relevance) && { attention: this.#attention(attention, layers, relevance) }),
       ...(trace && { trace: new Trace(trace, shape, this.config) }),
       milliseconds,
     }) as Classification);
@@ -233,8 +232,8 @@ export class Vit {
 
   async #embed(image: ImageInput, options: EmbedOptions): Promise<Embedding> {
     const { depth, prefix, grid, width } = this.#model.shape;
-    const kept = keptLayers(options.attention ?? false, depth);
-    const wants = { attention: kept, tokens: true, ...(options.keepInput === false && { bare: true }) };
+    const layers = attentionLayers(options.attention ?? false, depth);
+    const wants = { attention: layers, tokens: true, ...(options.keepInput === false && { bare: true }) };
     const [output] = await this.#run([image], wants, options.signal);
     const { tokens, pooled, logits, input, placement, attention } = output!;
     const patches = tokens!.slice(prefix * width);
@@ -248,7 +247,7 @@ export class Vit {
       ...(this.#projection && { projected: this.#projection === "head" ? logits : pooled!.slice() }),
       ...(input && { input }),
       placement,
-      ...(attention && { attention: this.#attention(attention, kept) }),
+      ...(attention && { attention: this.#attention(attention, layers) }),
     } as Embedding;
   }
 
@@ -272,7 +271,7 @@ export class Vit {
     const { depth, heads, prefix, grid } = this.#model.shape;
     const labelled = relevance && { ...relevance, labels: this.config.labels };
     const shape = { layers: depth, heads, prefix, grid, residual: this.config.residual };
-    return new Attention(maps ?? new Float32Array(), kept, shape, labelled);
+    return new Attention(maps ?? new Float32Array(), layers, shape, labelled);
   }
 
   async #run(
@@ -311,7 +310,7 @@ export class Vit {
     this.#memory = outputs[outputs.length - 1]?.memory ?? this.#memory;
     outputs.forEach(({ logits, relevance }, index) => {
       if (logits.every(Number.isFinite) && (relevance?.values ?? []).every(Number.isFinite)) return;
-      const what = "expected smaller values, got ones whose answer is not finite";
+      const what = "expected values that give finite scores, got an answer that is not finite; use smaller values";
       throw new VitError("bad_image", `${nameOf(index, all.length)}: ${what}`);
     });
     return outputs;

@@ -129,7 +129,7 @@ test("an Attention keeps only the layers that were asked for", async () => {
   assert.equal(some.layers, 3);
   assert.deepEqual(some.at(2, 1), all.at(2, 1));
   assert.deepEqual(some.fromClass(), all.fromClass(2));
-  await rejects(() => some.at(1, 0), "bad_argument", /kept \(0, 2\), got 1/);
+  await rejects(() => some.at(1, 0), "bad_argument", /attention option \(0, 2\), got 1; add it there/);
   await rejects(() => some.rollout(), "bad_argument", /all 3 layers, got 0, 2/);
 });
 

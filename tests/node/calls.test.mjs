@@ -57,7 +57,7 @@ for (const worker of [false, true]) {
       ],
       [null, "bad_image", /expected ImageData.*got Null/],
       ["image.png", "bad_image", /got String/],
-      [new Blob(["GIF89a"]), "unsupported", /decodes no image files; pass pixels/],
+      [new Blob(["GIF89a"]), "unsupported", /cannot decode image files; pass pixels/],
       [{ ...stroke, data: stroke.data.slice().fill(255) }, "blank_image", /blank/],
     ];
     for (const [input, code, message] of wrong) {
@@ -200,7 +200,7 @@ test("classifyAll refuses all but an array of images, and the array may change a
 test("a model whose answer is not finite gives an error, not NaN", async () => {
   const vit = await load(modelPath(name));
   const huge = image.map(() => 3e38);
-  await rejects(() => vit.classify(huge), "bad_image", /answer is not finite/);
+  await rejects(() => vit.classify(huge), "bad_image", /got an answer that is not finite/);
   await rejects(() => vit.classifyAll([image, huge]), "bad_image", /^image 1: /);
 });
 
@@ -323,9 +323,9 @@ test("a missing canvas and a tainted canvas are errors that say so", async () =>
     const hidden = [
       [
         fake("HTMLVideoElement", { readyState: 1, videoWidth: 9, videoHeight: 9 }),
-        /got 0×9 .*loaded/,
+        /is empty \(0×9\).*loaded/,
       ],
-      [fake("ImageBitmap", { width: 0, height: 0 }), /got 0×0 pixels/],
+      [fake("ImageBitmap", { width: 0, height: 0 }), /ImageBitmap is empty \(0×0\)/],
       [
         fake("HTMLImageElement", {
           complete: false,

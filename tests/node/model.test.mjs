@@ -194,7 +194,7 @@ for (const way of ways) {
     assert.deepEqual([...logits], [(1 + 3 + 9 + 11) / 4, (6 + 8 + 14 + 16) / 4 + 1]);
     assert.equal(attention, undefined);
     assert.deepEqual([...(await vit.embed(image)).patches.subarray(0, 8)], [1, 2, 5, 6, 3, 4, 7, 8]);
-    await rejects(() => vit.classify(image, { attention: [0] }), "bad_option", /expected none, because no block attends/);
+    await rejects(() => vit.classify(image, { attention: [0] }), "bad_option", /expected none, because this model has no blocks/);
   });
 }
 

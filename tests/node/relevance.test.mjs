@@ -118,7 +118,7 @@ for (const variant of variants) {
 }
 
 
-test("a class that was not asked for, or that is none, is refused by name", async () => {
+test("a class that was not requested, or does not exist, is refused by name", async () => {
   const vit = await load(modelPath("pre_gelu_learned"));
   const { image } = golden("pre_gelu_learned")[0];
   const refused = (relevance, code, words) => rejects(() => vit.classify(image, { relevance }), code, words);
@@ -133,7 +133,7 @@ test("a class that was not asked for, or that is none, is refused by name", asyn
   await refused(null, "bad_option", /got null/);
   const { attention } = await vit.classify(image, { relevance: [4, 2, 4] });
   const thrown = (work, words) => assert.throws(work, (error) => error.code === "bad_argument" && words.test(error.message));
-  thrown(() => attention.relevance(3), /expected a class that was asked for \(4, 2\), got 3; name it in classify's relevance option/);
+  thrown(() => attention.relevance(3), /expected a class from classify's relevance option \(4, 2\), got 3; add it there/);
   thrown(() => attention.relevance("no such label"), /got no such label/);
   thrown(() => attention.relevance(), /got undefined/);
   const { attention: without } = await vit.classify(image, { attention: true });
