@@ -267,7 +267,7 @@ export class Vit {
     this.#running = undefined;
   }
 
-  #attention(maps: Result["attention"], kept: readonly number[], relevance?: Result["relevance"]): Attention {
+  #attention(maps: Result["attention"], layers: readonly number[], relevance?: Result["relevance"]): Attention {
     const { depth, heads, prefix, grid } = this.#model.shape;
     const labelled = relevance && { ...relevance, labels: this.config.labels };
     const shape = { layers: depth, heads, prefix, grid, residual: this.config.residual };

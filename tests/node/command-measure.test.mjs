@@ -137,8 +137,8 @@ test("the command eval takes a folder of photos for each class, the whole or its
   here.write("foreign/z/a.png", await raw(photos[0]).png().toBuffer());
   here.write("one/a/bad.png", "no picture");
   for (const [name, message] of [
-    ["only", /only: expected photos that were not trained on, in test or validation, got only train; name .*train if/],
-    ["foreign", /foreign: expected folders of the model's classes, got "z", which is none/],
+    ["only", /only: expected photos that were not trained on, in test or validation, got only train; to use these, pass .*train\n/],
+    ["foreign", /foreign: expected folders of the model's classes, got "z", which is not one/],
     ["one", /bad\.png: expected a whole PNG[^\n]*\nvitrine: .*one: expected images that can be read, got 1 that cannot; nothing was measured/],
     ["vit", /vit: expected a folder of photos for each class, or IDX files under MNIST's names of the test part \(t10k-…\), got neither/],
     ["none", /none: expected a folder, got ENOENT/],
@@ -235,7 +235,7 @@ test("the command calibrate replaces earlier numbers, writes over its own model,
 test("eval and calibrate refuse wrong command lines before anything is read", async () => {
   const calibrate = ["calibrate", "--data", "a", "--out", "b.safetensors"];
   for (const [args, message] of [
-    [["eval"], /data: expected either --images and --labels or --data, got none/],
+    [["eval"], /data: expected either --images and --labels, or --data, got none/],
     [["eval", "--images", "a"], /got --images/],
     [["eval", "--data", "a", "--labels", "b"], /got --data and --labels/],
     [["eval", "--data", "a", "b"], /operands: expected none, got "b"; see vitrine eval --help/],
@@ -284,7 +284,7 @@ test("eval and calibrate refuse models and data that they cannot use, and write 
     [["calibrate", "--model", modelPath(MODEL), ...good, "--out", out, "--first", "200", "--count", "101"], /--first 200 --count 101: expected a part of its 300 images/],
     [["calibrate", "--model", modelPath(MODEL), ...good, "--out", out, "--count", "40"], /classifies right, got none of the 40 right/],
     [["calibrate", "--model", good[1], ...good, "--out", out], /images\.idx: expected a file of safetensors with a config in __metadata__\.vitrine/],
-    [["calibrate", "--model", modelPath(MODEL), ...good, "--out", here.at("no/x.safetensors")], /x\.safetensors: expected to write it, got ENOENT/],
+    [["calibrate", "--model", modelPath(MODEL), ...good, "--out", here.at("no/x.safetensors")], /x\.safetensors: expected a path that can be written, got ENOENT/],
   ];
   for (const [args, message] of cases) {
     const { code, stdout, stderr } = await run(args);

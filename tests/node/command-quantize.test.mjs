@@ -22,7 +22,7 @@ test("the command quantize and the library's quantize make the shipped int8 mode
   const out = here.at("int8.safetensors");
   const want = readFileSync(new URL("../../weights/digits-int8.safetensors", import.meta.url));
   const told = await run(["quantize", "--out", out], { terminal: true });
-  assert.deepEqual([told.code, told.stdout], [0, `${out}: ${want.length} bytes in place of ${readFileSync(DIGITS).length}\n`], told.stderr);
+  assert.deepEqual([told.code, told.stdout], [0, `${out}: ${want.length} bytes instead of ${readFileSync(DIGITS).length}\n`], told.stderr);
   assert.ok(readFileSync(out).equals(want));
   assert.deepEqual(readdirSync(here.path), ["int8.safetensors"]);
   for (const build of ["scalar", "simd128", "auto"]) assert.ok(want.equals(await quantize(DIGITS, { variant: build })), build);
@@ -76,7 +76,7 @@ test("quantize refuses what it cannot take, and writes nothing", async (t) => {
     [["--model", INT8, "--out", out], 1, /expected a model of floats, got one that is int8 already/],
     [["--model", here.at("none"), "--out", out], 1, /ENOENT/],
     [["--model", here.write("text.safetensors", "no model at all"), "--out", out], 1, /expected a safetensors file/],
-    [["--out", here.at("no/x.safetensors")], 1, /x\.safetensors: expected to write it, got ENOENT/],
+    [["--out", here.at("no/x.safetensors")], 1, /x\.safetensors: expected a path that can be written, got ENOENT/],
   ]) {
     const told = await run(["quantize", ...args]);
     assert.deepEqual([told.code, told.stdout], [code, ""], args.join(" "));

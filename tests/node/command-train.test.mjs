@@ -71,7 +71,7 @@ test("the command train learns a folder of PNGs by a recipe, and classify reads 
   assert.equal(code, 0, stderr);
   const told = lines(stdout);
   assert.match(told[0], /^data: 66 images of 3 classes to train on, 6 to validate with$/);
-  assert.match(told[1], /^model: .*recipe\.json, from nothing: 8x8x3 pixels, 2 blocks of width 16$/);
+  assert.match(told[1], /^model: .*recipe\.json, from scratch: 8x8x3 pixels, 2 blocks of width 16$/);
   assert.equal(told[2], `run: 15 epochs by 1 thread, build ${variant}`);
   assert.match(told[3], /^time: about \d+ \w+.* from here, at [\d.]+ images\/s$/);
   assert.equal(told.length, 4 + 15 + 1);
@@ -87,7 +87,7 @@ test("the command train learns a folder of PNGs by a recipe, and classify reads 
   assert.ok(right >= 57, `${right} of 60`);
 });
 
-test("the command train of IDX files, packed or not, comes to the bits of the API's Trainer", async (t) => {
+test("the command train gives the bits of the API's Trainer on IDX files, packed or not", async (t) => {
   const here = folder(t);
   const files = idxFiles(60);
   for (const ending of ["", ".gz"]) {
@@ -118,7 +118,7 @@ test("the command train of IDX files, packed or not, comes to the bits of the AP
     const { epochs, ...report } = JSON.parse(stdout);
     assert.deepEqual(report, { out, labels, images: 54, validation: 6, variant, threads: 1 });
     assert.deepEqual(epochs, got.config.log);
-    assert.match(stderr, /training key validation: left out/);
+    assert.match(stderr, /training key validation: ignored; --validation sets/);
   }
 });
 
@@ -209,14 +209,14 @@ async function killed(args, signal) {
   return done;
 }
 
-test("a signal loses nothing: the same command goes on to the same bits, and another one is refused", { skip }, async (t) => {
+test("a signal loses nothing: the same command continues to the same bits, and another one is refused", { skip }, async (t) => {
   const here = folder(t);
   const data = await photos(here, "data", 12);
   const path = recipe(here, { training: { epochs: 6, ema_decay: 0.9, drop_path: 0.1 } });
   const args = (name) => ["train", "--data", data, "--recipe", path, "--out", here.at(`${name}.safetensors`), "--variant", variant, "--threads", "2"];
   const whole = await run(args("whole"));
   assert.equal(whole.code, 0, whole.stderr);
-  const told = (epochs, name) => new RegExp(`vitrine: interrupted after (\\d+ of ${epochs} epochs and \\d steps? of the next); all is in .*${name}\\.safetensors\\.checkpoint: run the same command again to go on\n`);
+  const told = (epochs, name) => new RegExp(`vitrine: interrupted after (\\d+ of ${epochs} epochs and \\d steps? of the next); the run is saved in .*${name}\\.safetensors\\.checkpoint; run the same command again to continue\n`);
   let where = "resumed: after nothing";
   for (const [signal, code, ...moment] of [["SIGINT", 130, "stderr", /step 1\/3/], ["SIGTERM", 143, "stdout", /"epoch":2/]]) {
     const long = await killed([...args(signal), "--epochs", "100000"], signal);
@@ -294,7 +294,7 @@ test("data and recipes that the command train cannot use are refused by name, an
     [() => here.at("one"), /one: expected 2 to 255 classes, got 1/],
     [() => photo, /no\.json: expected JSON, got/, "nonsense"],
     [() => photo, /no\.json: expected an object with two objects, "model" and "training", got "layers"/, { layers: 3 }],
-    [() => photo, /no\.json: training key drawings: expected 0, got 2; only the C command's --strokes has it/, { model: coloured, training: { drawings: 2 } }],
+    [() => photo, /no\.json: training key drawings: expected 0, got 2; only the native vit train has it, by --strokes/, { model: coloured, training: { drawings: 2 } }],
     [() => photo, /"learning_rat" is not a training key/, { model: coloured, training: { learning_rat: 2 } }],
     [() => photo, /freeze: expected 0 without --model, got 1/, { model: coloured, training: { freeze: 1 } }],
     [() => photo, /classes: expected 3 as in .*photos, got 2/, { model: { ...coloured, classes: 2 } }],
@@ -314,7 +314,7 @@ test("data and recipes that the command train cannot use are refused by name, an
   assert.deepEqual([unread.code, unread.stdout], [1, ""]);
   assert.match(unread.stderr, /bad\.png: expected a whole PNG[^\n]*\nvitrine: [^\n]*cut\.jpg: [^\n]*\nvitrine: .*photos: expected images that can be read, got 2 that cannot; nothing was trained\n$/);
   const nowhere = await run(["train", "--data", photo, "--out", here.at("no/out.safetensors")]);
-  assert.match(nowhere.stderr, /^vitrine: .*out\.safetensors: expected to write it, got ENOENT[^\n]*\n$/);
+  assert.match(nowhere.stderr, /^vitrine: .*out\.safetensors: expected a path that can be written, got ENOENT[^\n]*\n$/);
   mkdirSync(here.at("folder.safetensors"));
   const onto = await run(["train", "--data", photo, "--out", here.at("folder.safetensors")]);
   assert.match(onto.stderr, /expected a file to write, got a folder/);

@@ -111,13 +111,13 @@ test("the command's help and -v print the same as --help and --version", async (
   }
 });
 
-test("the command tells the assumed config keys on stderr", { skip }, async (t) => {
+test("the command prints the assumed config keys on stderr", { skip }, async (t) => {
   const here = folder(t);
   const args = ["--variant", variant, "--model", here.write("a.safetensors", modelBytes("families/torchvision"))];
   const photo = here.write("a.png", await png(picture(8, 8, 3)));
   const prepare = { kind: "photo", resize: null, mean: [0, 0, 0], std: [1, 1, 1] };
   const embed = (config) => run(["embed", "--json", "--config", JSON.stringify(config), ...args, photo]);
-  assert.equal((await embed({ prepare })).stderr, "vitrine: assumed heads: 1; the files do not say, set it with --config\n");
+  assert.equal((await embed({ prepare })).stderr, "vitrine: assumed heads: 1, because the files do not say; set it with --config\n");
   assert.equal((await embed({ prepare, heads: 1 })).stderr, "");
   assert.match((await embed({ heads: 1 })).stderr, /a\.png: .*no `prepare` that says how pixels become its image/);
 });
@@ -271,7 +271,7 @@ test("the command classify says once that a model has no head", { skip }, async 
   for (const file of files) here.write(file.split("/").at(-1), await png(picture(12, 12, 3)));
   const { code, stdout, stderr } = await run(["classify", "--model", model, ...files]);
   assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^vitrine: classify: expected a model with a head, got one without.*\n$/);
+  assert.match(stderr, /^vitrine: classify: this model has no head, so it cannot classify; use embed\n$/);
   const missing = await run(["classify", "--model", here.at("no.safetensors"), ...files]);
   assert.equal(missing.code, 1);
   assert.match(missing.stderr, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
@@ -316,7 +316,7 @@ test("the command embed writes all rows or no file", { skip }, async (t) => {
   }
   const nowhere = await run(["embed", "--model", model, "--out", here.at("no/folder.npy"), good]);
   assert.equal(nowhere.code, 1);
-  assert.match(nowhere.stderr, /folder\.npy: expected to write it, got ENOENT/);
+  assert.match(nowhere.stderr, /folder\.npy: expected a path that can be written, got ENOENT/);
   assert.deepEqual(readdirSync(here.path).sort(), ["bad.png", "good.png", "vit"]);
 });
 

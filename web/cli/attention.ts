@@ -5,10 +5,10 @@ import { bytesOf, npyHeader } from "./npy.ts";
 import { textOf, UsageError } from "./options.ts";
 import { makeFolder, writeWhole } from "./output.ts";
 import { type HeatMap, overlay } from "./overlay.ts";
-import { type Read, withoutName } from "./photos.ts";
+import { type PhotoResult, withoutName } from "./photos.ts";
 import { layersOf, mapOf, readView, type View, VIEW_OPTIONS } from "./view.ts";
 
-/** One photo's map in the JSON output, or the error that took its place. */
+/** One photo's map in the JSON output, or its error. */
 interface Report extends Partial<View> {
   readonly file: string;
   readonly error?: string;
@@ -29,7 +29,7 @@ export const attention: PhotoCommand = {
     const json = lines || values["json"] === true;
     const viewFor = readView(values);
     const out = textOf(values, "out");
-    const places = placesOf(out, files, json);
+    const outputs = outputsOf(out, files, json);
     return async (tools) => {
       const { terminal } = tools;
       const view = viewFor(tools.vit.config);
@@ -38,7 +38,7 @@ export const attention: PhotoCommand = {
       for await (const group of tools.photos.groups(files)) {
         for (const read of group) {
           terminal.status(`${reports.length}/${files.length} photos`);
-          const report = await look(tools, view, read, places[reports.length]);
+          const report = await look(tools, view, read, outputs[reports.length]);
           if (report.error !== undefined) terminal.complain(`${report.file}: ${report.error}`);
           if (lines) terminal.printLine(report);
           reports.push(report);
@@ -50,7 +50,7 @@ export const attention: PhotoCommand = {
   },
 };
 
-async function look(tools: Tools, view: View, read: Read, out?: string): Promise<Report> {
+async function look(tools: Tools, view: View, read: PhotoResult, out?: string): Promise<Report> {
   if ("error" in read) return read;
   const { file, photo } = read;
   const seen = await tools.vit.embed(photo, { attention: layersOf(view) }).catch(refusal);
@@ -72,29 +72,29 @@ async function write(
 }
 
 /** The output of each photo: FILE for a single photo, or FOLDER/name.attention.png. */
-function placesOf(out: string | undefined, files: readonly string[], json: boolean): string[] {
+function outputsOf(out: string | undefined, files: readonly string[], json: boolean): string[] {
   if (out === undefined) {
     if (json) return [];
     throw new UsageError("--out: expected a file such as overlay.png, got none; name one or use --json");
   }
-  const places = isFolder(out) ? files.map((file) => join(out, pictureOf(file))) : [out];
-  if (places.length < files.length) {
+  const outputs = isFolder(out) ? files.map((file) => join(out, pictureOf(file))) : [out];
+  if (outputs.length < files.length) {
     throw new UsageError(
       `--out: expected a folder with a / at its end for ${files.length} photos, got "${out}"`,
     );
   }
-  const wrong = places.find((place) => !/\.(png|npy)$/.test(place));
+  const wrong = outputs.find((output) => !/\.(png|npy)$/.test(output));
   if (wrong !== undefined) {
     throw new UsageError(`--out: expected a name that ends in .png or .npy, got "${wrong}"`);
   }
   const known = new Set<string>();
-  const twice = places.find((place) => known.size === known.add(place).size);
+  const twice = outputs.find((output) => known.size === known.add(output).size);
   if (twice !== undefined) {
     throw new UsageError(`--out: expected photos of different names, got two for ${twice}`);
   }
   const read = new Set(files.map((file) => resolve(file)));
-  const overwritten = places.find((place) => read.has(resolve(place)));
-  if (overwritten === undefined) return places;
+  const overwritten = outputs.find((output) => read.has(resolve(output)));
+  if (overwritten === undefined) return outputs;
   throw new UsageError(`--out: expected another file than the photos, got "${overwritten}"`);
 }
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { withKeys } from "../base/safetensors.mjs";
 import { reason } from "../errors.ts";
 import { modelOptions, type PlainCommand, weightsOf, withModel } from "./command.ts";
-import { type Answers, answersOf, MEASURED_OPTIONS, readMeasured } from "./measured.ts";
+import { type Answers, answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { decimal, textOf, whole } from "./options.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
 import { calibrationError, fitTemperature, fixed, judgedAt, type Judged, passingThreshold } from "./score.ts";
@@ -24,20 +24,20 @@ interface Below {
 }
 
 export const calibrate: PlainCommand = {
-  about: "make a model's probabilities honest, by images that it was not trained on",
+  about: "make a model's probabilities honest, using images that it was not trained on",
   operand: "",
   options: {
-    ...MEASURED_OPTIONS,
+    ...DATA_OPTIONS,
     model: { value: "MODEL", help: "a file as train and quantize write it; the digits by default" },
     out: { value: "FILE", help: "safetensors to write; may be the model itself" },
-    first: { value: "N", help: "take the images from this one on, from 0" },
-    count: { value: "N", help: "take N images; all that follow by default" },
-    accept: { value: "SHARE", help: `of the right answers, which count as certain; ${ACCEPT} by default` },
+    first: { value: "N", help: "the first image to use; counts from 0" },
+    count: { value: "N", help: "the number of images to use; all that follow by default" },
+    accept: { value: "SHARE", help: `the share of the right answers that count as certain; ${ACCEPT} by default` },
     threads: { value: "N", help: "the number of threads; all cores by default" },
     ndjson: { help: "the same on one line" },
   },
   plan(values) {
-    const measured = readMeasured(values);
+    const dataSource = readDataSource(values);
     const out = readOut(values);
     const first = whole("--first", textOf(values, "first") ?? "0", 0);
     const countText = textOf(values, "count");
@@ -48,7 +48,7 @@ export const calibrate: PlainCommand = {
       const file = await ownFile(weightsOf(values));
       await checkOut(out);
       return withModel(model, terminal, async ({ vit }) => {
-        const answers = await answersOf(vit, measured, "validation", terminal, { first, count });
+        const answers = await answersOf(vit, dataSource, "validation", terminal, { first, count });
         const found = calibrationOf(answers, vit.config.temperature, accept);
         const { temperature, uncertain_below, calibrationError: { before, after }, right, wrong } = found;
         await writeWhole(out, withKeys(file, { temperature, uncertain_below }));
@@ -85,13 +85,13 @@ function calibrationOf(answers: Answers, before: number, accept: number): Calibr
     throw new Error(`images: expected some that the model classifies right, got none of the ${judged.length} right`);
   }
   const uncertain_below = passingThreshold(right.map(({ p }) => p), accept);
-  const counted = (all: readonly Judged[]): Below =>
+  const countBelow = (all: readonly Judged[]): Below =>
     ({ count: all.length, below: all.filter(({ p }) => p < Math.fround(uncertain_below)).length });
   return {
     temperature,
     uncertain_below,
     calibrationError: { before: calibrationError(judgedAt(answers, before)), after: calibrationError(judged) },
-    right: counted(right),
-    wrong: counted(wrong),
+    right: countBelow(right),
+    wrong: countBelow(wrong),
   };
 }

@@ -1,16 +1,16 @@
 import { type Classification, type Vit, VitError } from "vitrine";
 import { type PhotoCommand, refusal } from "./command.ts";
 import { textOf, whole } from "./options.ts";
-import { type Read, withoutName } from "./photos.ts";
+import { type PhotoResult, withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
 const DEFAULT_LINES = 1;
 const DEFAULT_JSON = 5;
 
-interface Judged extends Pick<Classification, "classes" | "problemType" | "uncertain" | "milliseconds"> {
+interface FileClassification extends Pick<Classification, "classes" | "problemType" | "uncertain" | "milliseconds"> {
   readonly file: string;
 }
-type Answer = Judged | { readonly file: string; readonly error: string };
+type Answer = FileClassification | { readonly file: string; readonly error: string };
 
 export const classify: PhotoCommand = {
   about: "classify photos: one line each with file, label, probability (a regression's value) and, if unsure, `uncertain`",
@@ -33,7 +33,7 @@ export const classify: PhotoCommand = {
         const judged = await judge(vit, group, topK);
         for (const answer of judged) {
           if ("error" in answer) terminal.complain(`${answer.file}: ${answer.error}`);
-          else if (!json) tell(terminal, answer);
+          else if (!json) printAnswer(terminal, answer);
           if (lines) terminal.printLine(answer);
         }
         answers.push(...judged);
@@ -45,7 +45,7 @@ export const classify: PhotoCommand = {
 };
 
 /** Classifies a group in one batch, or photo by photo where the model refuses one of them. */
-async function judge(vit: Vit, group: readonly Read[], topK: number): Promise<Answer[]> {
+async function judge(vit: Vit, group: readonly PhotoResult[], topK: number): Promise<Answer[]> {
   const images = group.flatMap((read) => ("photo" in read ? [read.photo] : []));
   const together = await vit.classifyAll(images, { topK }).catch(refusal);
   const answers: Answer[] = [];
@@ -69,8 +69,8 @@ function answerOf(file: string, judged: Classification | VitError): Answer {
   return { file, classes, problemType, uncertain, milliseconds };
 }
 
-/** Prints an answer: its file, label, probability and, perhaps, `uncertain`. */
-function tell(terminal: Terminal, { file, classes, uncertain }: Judged): void {
+/** Prints an answer: its file, label, probability and perhaps `uncertain`. */
+function printAnswer(terminal: Terminal, { file, classes, uncertain }: FileClassification): void {
   classes.forEach(({ label, p }, rank) => {
     const unsure = uncertain && rank === 0 ? ["uncertain"] : [];
     terminal.printRow([file, label, p.toFixed(4), ...unsure]);

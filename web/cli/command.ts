@@ -18,27 +18,27 @@ export interface Tools extends Base {
 }
 
 /** Resolves to true if every photo succeeded. Throws on an error that ends the whole command. */
-export type Work<Given> = (tools: Given) => Promise<boolean>;
+export type Work<Context> = (tools: Context) => Promise<boolean>;
 
-interface Words {
+interface Description {
   readonly about: string;
   readonly options: Options;
 }
 
 /** A command on photos. `plan` refuses a wrong command line before anything is loaded. */
-export interface PhotoCommand extends Words {
+export interface PhotoCommand extends Description {
   readonly operand: "PHOTO …";
   plan(values: Values, files: readonly string[]): Work<Tools>;
 }
 
 /** A command whose operand is the model itself. */
-export interface ModelCommand extends Words {
+export interface ModelCommand extends Description {
   readonly operand: "MODEL";
   plan(values: Values, operands: readonly string[]): Work<Omit<Tools, "photos">>;
 }
 
 /** A command that has only options. */
-export interface PlainCommand extends Words {
+export interface PlainCommand extends Description {
   readonly operand: "";
   plan(values: Values): Work<Base>;
 }
@@ -57,7 +57,7 @@ export const weightsOf = (values: Values): string | URL => textOf(values, "model
  * The model's source and its load options. It runs in a worker, so that Ctrl-C works meanwhile.
  *
  * @param named the model, if it is the command's operand.
- * @param photos the number of photos. Several photos use all cores, and so do those to train on.
+ * @param photos the number of photos. Several photos use all cores, and so does training.
  */
 export function modelOptions(
   values: Values,
@@ -73,11 +73,11 @@ export function modelOptions(
   return { source: config === undefined ? weights : { weights, config }, options };
 }
 
-/** Tells which config keys were guessed, if any. */
-export function tellAssumed({ assumed, config }: Vit, terminal: Terminal): void {
+/** Warns of config keys that were guessed. */
+export function reportAssumed({ assumed, config }: Vit, terminal: Terminal): void {
   if (assumed.length === 0) return;
   const all = assumed.map((key) => `${key}: ${JSON.stringify(config[key])}`);
-  terminal.complain(`assumed ${all.join(", ")}; the files do not say, set it with --config`);
+  terminal.complain(`assumed ${all.join(", ")}, because the files do not say; set it with --config`);
 }
 
 /** Loads a model, runs `work` with it and disposes of it. */

@@ -4,7 +4,7 @@ import { reason } from "../errors.ts";
 import { attention } from "./attention.ts";
 import { calibrate } from "./calibrate.ts";
 import { classify } from "./classify.ts";
-import { type Base, type Command, modelOptions, tellAssumed, withModel } from "./command.ts";
+import { type Base, type Command, modelOptions, reportAssumed, withModel } from "./command.ts";
 import { embed } from "./embed.ts";
 import { evaluate } from "./eval.ts";
 import { filesOf } from "./files.ts";
@@ -72,14 +72,14 @@ async function run([name, ...args]: readonly string[], base: Base): Promise<numb
   const work = command.plan(values, all);
   const photos = await Photos.load(terminal.stdin);
   return exitCode(await withModel(modelOptions(values, undefined, all.length), terminal, ({ vit }) => {
-    tellAssumed(vit, terminal);
+    reportAssumed(vit, terminal);
     return work({ ...base, vit, photos });
   }));
 }
 
 /**
- * Runs the command with its arguments. Returns the exit code. Calls `host.exit` only where nothing
- * can be done any more: at a signal while no work stops in order, and after stdout was closed.
+ * Runs the command with its arguments. Returns the exit code. Calls `host.exit` only if nothing
+ * else can be done: at a signal while no work can stop cleanly, and after stdout was closed.
  */
 export async function command(args: readonly string[], host: Host): Promise<number> {
   const terminal = new Terminal(host);

@@ -8,7 +8,7 @@ import { findIdx, openIdx } from "./idx.ts";
 import { withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The trainer counts classes in a byte, and 255 is no class. */
+/** The trainer stores a class in a byte, in which 255 stands for no class. */
 const MOST_CLASSES = 255;
 
 /** @param share of each class to measure on; undefined: SHARE, or the folder's own part. */
@@ -20,7 +20,7 @@ export async function openData(path: string, share: number | undefined, terminal
   throw new Error(`${path}: expected 2 to ${MOST_CLASSES} classes, got ${length}`);
 }
 
-/** Adds all examples to a trainer. Names those that it cannot take, and then throws. */
+/** Adds all examples to a trainer. Names those that it refuses, and then throws. */
 export function fill(trainer: Trainer, data: DataSet, terminal: Terminal): Promise<void> {
   return takeAll(data, trainer.config, terminal, "nothing was trained", (examples, part) =>
     trainer.add(examples.map(({ image }) => image), examples.map(({ label }) => label), { part }));
@@ -29,7 +29,7 @@ export function fill(trainer: Trainer, data: DataSet, terminal: Terminal): Promi
 /** Takes all of the examples, or none if it refuses one. */
 type Take = (examples: readonly Readable[], part: Part) => Promise<void>;
 
-/** Gives `take` all examples of a data set. Names those that it cannot take, and then throws. */
+/** Gives `take` all examples of a data set. Names those that it refuses, and then throws. */
 export async function takeAll(
   data: DataSet,
   config: Readonly<VitConfig>,

@@ -7,8 +7,8 @@ import { withoutName } from "./photos.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The vectors of one photo: pooled and cls are (D), patches (N, D). */
-const KINDS = ["pooled", "cls", "patches"] as const;
-type Kind = (typeof KINDS)[number];
+const VECTORS = ["pooled", "cls", "patches"] as const;
+type VectorName = (typeof VECTORS)[number];
 
 interface Vector {
   readonly file: string;
@@ -21,10 +21,10 @@ export const embed: PhotoCommand = {
   operand: "PHOTO …",
   options: {
     out: { value: "FILE.npy", help: "write float32 (photos, D), or (photos, N, D) of patches" },
-    what: { value: "KIND", help: `${KINDS.join(", ")}; ${KINDS[0]} by default` },
+    what: { value: "KIND", help: `${VECTORS.join(", ")}; ${VECTORS[0]} by default` },
   },
   plan(values, files) {
-    const kind = oneOf("--what", textOf(values, "what") ?? KINDS[0], KINDS);
+    const kind = oneOf("--what", textOf(values, "what") ?? VECTORS[0], VECTORS);
     const out = textOf(values, "out");
     const lines = values["ndjson"] === true;
     const json = lines || values["json"] === true;
@@ -50,7 +50,7 @@ export const embed: PhotoCommand = {
 async function* vectorsOf(
   { vit, photos, terminal }: Tools,
   files: readonly string[],
-  kind: Kind,
+  kind: VectorName,
 ): AsyncGenerator<Vector> {
   let done = 0;
   for await (const group of photos.groups(files)) {
@@ -66,7 +66,7 @@ async function* vectorsOf(
   }
 }
 
-function shapeOf({ grid, width, ...vectors }: Embedding, kind: Kind): number[] {
+function shapeOf({ grid, width, ...vectors }: Embedding, kind: VectorName): number[] {
   return kind === "patches" ? [grid[0] * grid[1], width] : [vectors[kind].length];
 }
 

@@ -1,29 +1,29 @@
 import { modelOptions, type PlainCommand, withModel } from "./command.ts";
-import { answersOf, MEASURED_OPTIONS, readMeasured } from "./measured.ts";
+import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { calibrationError, fixed, judgedAt, largest, loss } from "./score.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** More classes make no table that a person reads. */
+/** A table of more classes is too large to read. */
 const MOST_CONFUSED = 256;
 
 export const evaluate: PlainCommand = {
   about: "measure a model on labelled images: loss, calibration error and, last, accuracy",
   operand: "",
   options: {
-    ...MEASURED_OPTIONS,
+    ...DATA_OPTIONS,
     confusion: { help: "print the confusion matrix too" },
     threads: { value: "N", help: "the number of threads; all cores by default" },
     ndjson: { help: "the same on one line" },
   },
   plan(values) {
-    const measured = readMeasured(values);
+    const dataSource = readDataSource(values);
     const model = modelOptions(values, undefined, Infinity);
     return ({ terminal }) => withModel(model, terminal, async ({ vit }) => {
       const { labels, temperature, classes } = vit.config;
       if (values["confusion"] && classes > MOST_CONFUSED) {
         throw new Error(`--confusion: expected a model of at most ${MOST_CONFUSED} classes, got ${classes}`);
       }
-      const answers = await answersOf(vit, measured, "test", terminal);
+      const answers = await answersOf(vit, dataSource, "test", terminal);
       const judged = judgedAt(answers, temperature);
       const correct = judged.filter(({ right }) => right).length, count = judged.length;
       const score = { loss: loss(answers, temperature), calibrationError: calibrationError(judged), accuracy: correct / count, correct, count };

@@ -26,7 +26,7 @@ export interface DataSet {
   groups(config: Readonly<VitConfig>): AsyncIterable<readonly Example[]>;
 }
 
-/** The share of each class to measure on, unless --validation tells another. */
+/** The share of each class to measure on, unless --validation sets another. */
 export const SHARE = 0.1;
 
 /** A class with fewer examples keeps all of them to train on. */

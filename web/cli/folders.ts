@@ -19,7 +19,7 @@ const VALIDATION = ["validation", "val"];
 const PARTS = ["train", ...VALIDATION, "test"];
 
 const { compare } = new Intl.Collator("en", { numeric: true });
-/** 2 before 10; of names that are alike by that, the order of their characters decides. */
+/** 2 before 10. Names that are equal by that are in the order of their characters. */
 const natural = (a: string, b: string): number => compare(a, b) || (a < b ? -1 : 1);
 
 export async function openFolders(path: string, share: number | undefined, terminal: Terminal): Promise<DataSet> {
@@ -32,25 +32,25 @@ export async function openFolders(path: string, share: number | undefined, termi
   }
   const photos = await photosOf(from, labels);
   const own = apart ? VALIDATION.find((name) => names.includes(name)) : undefined;
-  const measured = own === undefined ? [] : await measuredOn(join(path, own), labels, share, terminal);
+  const validation = own === undefined ? [] : await validationPhotos(join(path, own), labels, share, terminal);
   const parts: Part[] = own !== undefined
-    ? [...photos.map(() => "train" as const), ...measured.map(() => "validation" as const)]
+    ? [...photos.map(() => "train" as const), ...validation.map(() => "validation" as const)]
     : split(photos.map(({ label }) => labels.indexOf(label)), share ?? SHARE);
-  return dataSet(path, labels, [...photos, ...measured], parts, terminal);
+  return dataSet(path, labels, [...photos, ...validation], parts, terminal);
 }
 
-/** The part to measure on if both are there. */
-export type Measurable = "test" | "validation";
+/** The part to measure on if a data set has both. */
+export type HeldOutPart = "test" | "validation";
 
-/** Photos to measure on alone: those of test/ or validation/ where they lie beside train/, else all. */
-export async function openMeasuredFolders(path: string, preferred: Measurable, terminal: Terminal): Promise<DataSet> {
+/** Only photos to measure on: those of test/ or validation/ if they lie beside train/, else all. */
+export async function openHeldOutFolders(path: string, preferred: HeldOutPart, terminal: Terminal): Promise<DataSet> {
   const names = await foldersIn(path, terminal);
   const apart = arePartsOf(names);
   const order = preferred === "test" ? ["test", ...VALIDATION] : [...VALIDATION, "test"];
   const part = apart ? order.find((name) => names.includes(name)) : undefined;
   const from = part === undefined ? path : join(path, part);
   if (apart && part === undefined) {
-    throw new Error(`${path}: expected photos that were not trained on, in test or validation, got only train; name ${join(path, "train")} if these are meant`);
+    throw new Error(`${path}: expected photos that were not trained on, in test or validation, got only train; to use these, pass ${join(path, "train")}`);
   }
   const labels = part === undefined ? names : await foldersIn(from, terminal);
   if (labels.length === 0) {
@@ -87,30 +87,30 @@ async function dataSet(
 }
 
 /** The folder's own photos to measure on. */
-async function measuredOn(path: string, labels: readonly string[], share: number | undefined, terminal: Terminal): Promise<Photo[]> {
+async function validationPhotos(path: string, labels: readonly string[], share: number | undefined, terminal: Terminal): Promise<Photo[]> {
   if (share !== undefined) {
     throw new UsageError(`--validation: expected none, because ${path} has the photos to measure on, got ${share}`);
   }
   const own = await foldersIn(path, terminal);
   const other = own.find((name) => !labels.includes(name));
   if (other === undefined) return photosOf(path, own);
-  throw new Error(`${join(path, other)}: expected a class that is trained on (${labels.join(", ")}), got another`);
+  throw new Error(`${join(path, other)}: expected a class that is trained on (${labels.join(", ")}), got another one`);
 }
 
 /** The folders in a folder, without hidden ones. Names the photos beside them. */
 async function foldersIn(path: string, terminal: Terminal): Promise<string[]> {
-  const names = (await listed(path)).filter((name) => !name.startsWith("."));
+  const names = (await listFolder(path)).filter((name) => !name.startsWith("."));
   const are = await Promise.all(names.map(async (name) =>
     (await stat(join(path, name)).catch(() => undefined))?.isDirectory() === true));
   const beside = names.filter((name, i) => !are[i] && IMAGE.test(name));
-  for (const name of beside) terminal.complain(`${join(path, name)}: left out, because it is in no class's folder`);
+  for (const name of beside) terminal.complain(`${join(path, name)}: skipped, because it is not in a class's folder`);
   return names.filter((_, i) => are[i]).sort(natural);
 }
 
 async function photosOf(path: string, labels: readonly string[]): Promise<Photo[]> {
   const all = await Promise.all(labels.map(async (label) => {
     const folder = join(path, label);
-    const inside = await listed(folder, true);
+    const inside = await listFolder(folder, true);
     const files = inside.filter((name) => IMAGE.test(name) && !/(^|[/\\])\./.test(name)).sort(natural);
     return files.map((file) => ({ file: join(folder, file), label }));
   }));
@@ -119,7 +119,7 @@ async function photosOf(path: string, labels: readonly string[]): Promise<Photo[
   throw new Error(`${join(path, without)}: expected photos of the class "${basename(without)}", got none`);
 }
 
-const listed = (path: string, recursive = false): Promise<string[]> =>
+const listFolder = (path: string, recursive = false): Promise<string[]> =>
   readdir(path, { recursive }).catch((cause: unknown) => {
     throw new Error(`${path}: expected a folder, got ${reason(cause)}`, { cause });
   });

@@ -3,7 +3,7 @@ import type { ModelCommand } from "./command.ts";
 import { UsageError } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The most names that a line shows; JSON has all. */
+/** A line shows at most this many names; JSON has all. */
 const MOST_NAMES = 4;
 
 export const info: ModelCommand = {
@@ -17,13 +17,13 @@ export const info: ModelCommand = {
     return async ({ vit, terminal }) => {
       const { family, assumed, skipped, config } = vit;
       if (values["json"] || values["ndjson"]) terminal.printJson({ family, assumed, skipped, config });
-      else tell(terminal, vit);
+      else printInfo(terminal, vit);
       return true;
     };
   },
 };
 
-function tell(terminal: Terminal, { family, assumed, skipped, config }: Vit): void {
+function printInfo(terminal: Terminal, { family, assumed, skipped, config }: Vit): void {
   terminal.printRow([`family: ${family}`]);
   terminal.printRow([`assumed: ${assumed.join(", ") || "nothing"}`]);
   terminal.printRow([`skipped: ${shortened(skipped)}`]);

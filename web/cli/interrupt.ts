@@ -1,4 +1,4 @@
-/** SIGINT and SIGTERM end the process at once, or let work stop in order first. */
+/** SIGINT and SIGTERM end the process at once, or let work stop cleanly first. */
 import type { Host } from "./terminal.ts";
 
 /** The exit codes: 128 plus the signal's number, as in a shell. */
@@ -33,7 +33,7 @@ export class Signals {
     }
   }
 
-  /** Runs work that stops in order: a signal aborts it, and the reason is an {@link Interrupted}. */
+  /** Runs work that stops cleanly: a signal aborts it, and the reason is an {@link Interrupted}. */
   async stoppable<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     this.#stopping = new AbortController();
     try {

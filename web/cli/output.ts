@@ -12,7 +12,7 @@ export function dropUnfinished(): void {
 }
 
 /** The file that bytes are written to until all are there. */
-interface Place {
+interface Destination {
   readonly handle: FileHandle;
   /** Is renamed to `path` at the end. Missing where `path` is a device or a pipe. */
   readonly part?: string;
@@ -24,9 +24,9 @@ const EXCLUSIVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | co
 /**
  * A device or a pipe is written to directly. A link stays and leads to the new file. The new file
  * has the mode of the old one. An existing part is left from a killed run, or is another's link. It
- * is deleted; the file that such a link leads to stays as it is.
+ * is deleted; the target of such a link stays as it is.
  */
-async function placeOf(name: string): Promise<Place> {
+async function openDestination(name: string): Promise<Destination> {
   const old = await stat(name).catch(() => undefined);
   if (!old && (await lstat(name).catch(() => undefined))) throw new Error("a link to nothing");
   if (old && !old.isFile()) return { handle: await open(name, constants.O_WRONLY), path: name };
@@ -42,26 +42,26 @@ async function placeOf(name: string): Promise<Place> {
   return { handle, part, path };
 }
 
-/** A file that appears only when it is whole. It is written beside its place, then renamed. */
+/** A file that appears only when it is whole. It is written beside its destination, then renamed. */
 export class OutputFile {
   readonly #name: string;
-  readonly #place: Place;
+  readonly #destination: Destination;
 
   static async create(name: string): Promise<OutputFile> {
-    return new OutputFile(name, await naming(name, placeOf(name)));
+    return new OutputFile(name, await naming(name, openDestination(name)));
   }
 
-  private constructor(name: string, place: Place) {
+  private constructor(name: string, destination: Destination) {
     this.#name = name;
-    this.#place = place;
+    this.#destination = destination;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    await naming(this.#name, this.#place.handle.writeFile(bytes));
+    await naming(this.#name, this.#destination.handle.writeFile(bytes));
   }
 
   async finish(): Promise<void> {
-    const { handle, part, path } = this.#place;
+    const { handle, part, path } = this.#destination;
     if (part !== undefined) await naming(this.#name, handle.sync());
     await naming(this.#name, handle.close());
     if (part === undefined) return;
@@ -70,7 +70,7 @@ export class OutputFile {
   }
 
   async drop(): Promise<void> {
-    const { handle, part } = this.#place;
+    const { handle, part } = this.#destination;
     await handle.close().catch(() => {}); // the file may be closed already
     if (part === undefined) return;
     rmSync(part, { force: true });
@@ -85,7 +85,7 @@ export function readOut(values: Values, byDefault?: string): string {
   throw new UsageError(`--out: expected a name that ends in .safetensors, got ${out === undefined ? "none" : `"${out}"`}`);
 }
 
-/** Finds out before any work whether the file can be written. */
+/** Checks before any work that the file can be written. */
 export async function checkOut(out: string): Promise<void> {
   const there = await stat(out).catch(() => undefined);
   if (there && !there.isFile()) throw new Error(`${out}: expected a file to write, got a folder, a device or a pipe`);
@@ -113,6 +113,6 @@ async function naming<Value>(path: string, work: Promise<Value>): Promise<Value>
   try {
     return await work;
   } catch (cause) {
-    throw new Error(`${path}: expected to write it, got ${reason(cause)}`, { cause });
+    throw new Error(`${path}: expected a path that can be written, got ${reason(cause)}`, { cause });
   }
 }

@@ -13,7 +13,7 @@ type SharpModule = (input: Uint8Array, options?: SharpOptions) => Sharp;
 export type Photo = Pixels & { readonly data: Uint8Array };
 
 /** A file with its photo, or with the error of reading it. */
-export type Read =
+export type PhotoResult =
   | { readonly file: string; readonly photo: Photo }
   | { readonly file: string; readonly error: string };
 
@@ -55,7 +55,7 @@ export class Photos {
   }
 
   /** The photos in the files' order, in groups. The next group is decoded during work on one. */
-  async *groups(files: readonly string[]): AsyncGenerator<readonly Read[]> {
+  async *groups(files: readonly string[]): AsyncGenerator<readonly PhotoResult[]> {
     const start = (first: number) =>
       Promise.all(files.slice(first, first + GROUP).map((file) => this.#read(file)));
     let next = start(0);
@@ -71,7 +71,7 @@ export class Photos {
     return this.#sharp(data, { raw }).png().toBuffer();
   }
 
-  #read(file: string): Promise<Read> {
+  #read(file: string): Promise<PhotoResult> {
     return this.#decode(file).then(
       (photo) => ({ file, photo }),
       (error: unknown) => ({ file, error: reason(error) }),

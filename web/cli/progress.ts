@@ -1,12 +1,12 @@
-/** What a training run tells: how long it will take, how far it is, what each epoch measured. */
+/** The progress of a training run: how long it will take, how far it is, what each epoch measured. */
 import type { Epoch, Measured, Step } from "vitrine/train";
 import type { Terminal } from "./terminal.ts";
 
-/** Steps are timed for so long before the time of the run is told. */
+/** Steps are timed this long before the run's time is estimated. */
 const MEASURED_MILLISECONDS = 1000;
 const SHOWN_MILLISECONDS = 200;
 
-/** Going forward takes about a third of a step. */
+/** A forward pass takes about a third of a step. */
 const FORWARD = 1 / 3;
 
 const measured = ({ loss, accuracy }: Measured): string =>
@@ -30,30 +30,30 @@ export function epochLine(now: Epoch): string {
   return `epoch ${now.epoch}/${now.epochs}  ${measured(now)}${validation}  ${speed(now.imagesPerSecond)}${left}`;
 }
 
-/** Shows each step on a terminal, and tells the time of the run once, after its first steps. */
+/** Shows each step on a terminal, and announces the run's time once, after its first steps. */
 export class Progress {
   readonly #images: number;
   readonly #validation: number;
   readonly #terminal: Terminal;
-  readonly #tell: (line: string) => void;
+  readonly #announce: (line: string) => void;
   readonly #begun = performance.now();
-  #shown = 0;
-  #told = false;
+  #lastUpdate = 0;
+  #announced = false;
   /** The first step of this process, and when it was done. */
   #first: { readonly step: number; readonly time: number } | undefined;
 
-  constructor(images: number, validation: number, terminal: Terminal, tell: (line: string) => void) {
+  constructor(images: number, validation: number, terminal: Terminal, announce: (line: string) => void) {
     this.#images = images;
     this.#validation = validation;
     this.#terminal = terminal;
-    this.#tell = tell;
+    this.#announce = announce;
   }
 
   step(now: Step): void {
     const time = performance.now();
     this.#estimate(now, time);
-    if (time - this.#shown < SHOWN_MILLISECONDS) return;
-    this.#shown = time;
+    if (time - this.#lastUpdate < SHOWN_MILLISECONDS) return;
+    this.#lastUpdate = time;
     const { epoch, epochs, step, steps, imagesPerSecond, secondsLeft } = now;
     this.#terminal.status(`epoch ${epoch}/${epochs}  step ${step}/${steps}  ${measured(now)}  ${speed(imagesPerSecond)}  left ${duration(secondsLeft)}`);
   }
@@ -61,12 +61,12 @@ export class Progress {
   /** The first step also compiles the module, so it counts only where there is no other. */
   #estimate({ epoch, epochs, step, steps }: Step, time: number): void {
     this.#first ??= { step, time };
-    if (this.#told || (time - this.#begun < MEASURED_MILLISECONDS && step < steps)) return;
-    this.#told = true;
+    if (this.#announced || (time - this.#begun < MEASURED_MILLISECONDS && step < steps)) return;
+    this.#announced = true;
     const { step: first, time: since } = step > this.#first.step ? this.#first : { step: step - 1, time: this.#begun };
     const perStep = (time - since) / 1000 / (step - first);
     const perImage = (perStep * steps) / this.#images;
     const left = perStep * ((epochs - epoch + 1) * steps - step) + (epochs - epoch + 1) * this.#validation * perImage * FORWARD;
-    this.#tell(`time: about ${duration(left)} from here, at ${speed(1 / perImage)}`);
+    this.#announce(`time: about ${duration(left)} from here, at ${speed(1 / perImage)}`);
   }
 }

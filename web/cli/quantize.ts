@@ -2,7 +2,7 @@ import { modelOptions, type PlainCommand } from "./command.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
 
 export const quantize: PlainCommand = {
-  about: "turn a model's stem and blocks into int8, a scale for each output row: about a quarter of the bytes",
+  about: "turn a model's stem and blocks into int8, with a scale for each output row: about a quarter of the size",
   operand: "",
   options: {
     out: { value: "FILE", help: "safetensors to write; may be the model itself" },
@@ -22,7 +22,7 @@ export const quantize: PlainCommand = {
       const bytes = await quantize(source, { variant, worker: true, onProgress });
       await writeWhole(out, bytes);
       if (values["json"] || values["ndjson"]) terminal.printJson({ out, bytes: bytes.length, before: size });
-      else terminal.printRow([`${out}: ${bytes.length} bytes in place of ${size}`]);
+      else terminal.printRow([`${out}: ${bytes.length} bytes instead of ${size}`]);
       return true;
     };
   },

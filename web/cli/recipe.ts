@@ -14,12 +14,12 @@ export interface RecipeFile {
 
 const MOST_BYTES = 2 ** 20;
 
-/** Keys of `training` that need what only the C command reads. 0 leaves them out. */
+/** Keys of `training` that need files which only the native command reads. 0 turns them off. */
 const NATIVE: Readonly<Record<string, string>> = { drawings: "--strokes", distillation: "--teacher" };
 
 /** Reads a recipe. The trainer checks the keys of its `model` and its `training`. */
 export async function readRecipe(path: string, terminal: Terminal): Promise<RecipeFile> {
-  const recipe = await parsed(path);
+  const recipe = await readJson(path);
   const { model = {}, training = {}, ...more } = isObject(recipe) ? recipe : { model: recipe };
   const [other] = Object.keys(more);
   if (!isObject(model) || !isObject(training) || other !== undefined) {
@@ -28,14 +28,14 @@ export async function readRecipe(path: string, terminal: Terminal): Promise<Reci
   }
   for (const [key, option] of Object.entries(NATIVE)) {
     if (![undefined, 0].includes(training[key] as undefined)) {
-      throw new Error(`${path}: training key ${key}: expected 0, got ${JSON.stringify(training[key])}; only the C command's ${option} has it`);
+      throw new Error(`${path}: training key ${key}: expected 0, got ${JSON.stringify(training[key])}; only the native vit train has it, by ${option}`);
     }
   }
-  if (training["precision"] === "bfloat16") terminal.complain(`${path}: precision: float32 is used, bfloat16 needs the C command`);
+  if (training["precision"] === "bfloat16") terminal.complain(`${path}: training key precision: float32 is used, because bfloat16 needs the native vit train`);
   return { path, model, training };
 }
 
-async function parsed(path: string): Promise<unknown> {
+async function readJson(path: string): Promise<unknown> {
   const { size } = await stat(path).catch((cause: unknown) => {
     throw new Error(`${path}: expected a recipe, got ${reason(cause)}`, { cause });
   });
@@ -47,7 +47,7 @@ async function parsed(path: string): Promise<unknown> {
   }
 }
 
-/** The recipe with the data's classes. Where it tells classes, they must be the data's. */
+/** The recipe with the data's classes. If it names classes, they must be the data's. */
 export function withClasses({ path, model, training }: RecipeFile, data: DataSet): Recipe {
   const labels = model["labels"] ?? data.labels;
   if (!Array.isArray(labels)) throw new Error(`${path}: labels: expected a list of names, got ${JSON.stringify(labels)}`);

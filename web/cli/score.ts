@@ -1,5 +1,5 @@
 /** How right a model's answers are, and how honest its probabilities: src/train/calibrate.c in TypeScript. */
-import type { Answers } from "./measured.ts";
+import type { Answers } from "./answers.ts";
 
 /** An answer: its probability as float32, and whether it is right. */
 export interface Judged {

@@ -4,13 +4,13 @@
 export type Host = Pick<NodeJS.Process, "stdin" | "stdout" | "stderr" | "on" | "exit">;
 
 /** Controls, surrogates, line and paragraph separators, and marks that turn a text's direction. */
-const UNSHOWN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const numbered = (character: string): string =>
   `\\u${character.codePointAt(0)!.toString(16).padStart(4, "0")}`;
 
 /** Makes text from outside safe: a label can neither forge a line nor control the terminal. */
-const plain = (text: string): string => text.replace(UNSHOWN, numbered);
+const plain = (text: string): string => text.replace(UNPRINTABLE, numbered);
 
 /** JSON for a terminal, in which more characters are escaped than JSON requires. */
 const jsonOf = (value: unknown): string => plain(JSON.stringify(value));
@@ -21,7 +21,7 @@ const CLEAR = "\r\x1b[K";
 
 export class Terminal {
   readonly #host: Host;
-  #shown = "";
+  #statusLine = "";
 
   constructor(host: Host) {
     this.#host = host;
@@ -34,9 +34,9 @@ export class Terminal {
   /** Replaces the status line; an empty one removes it. Without a terminal it does nothing. */
   status(line: string): void {
     const { stderr } = this.#host;
-    if (!stderr.isTTY || line === this.#shown) return;
+    if (!stderr.isTTY || line === this.#statusLine) return;
     stderr.write(CLEAR + line);
-    this.#shown = line;
+    this.#statusLine = line;
   }
 
   /** Prints one or more lines of our own words. */
@@ -66,12 +66,12 @@ export class Terminal {
     this.#above("stderr", `vitrine: ${plain(text)}`);
   }
 
-  /** Shows the progress that Vit.load's onProgress tells. */
+  /** Shows the progress of Vit.load, as its onProgress. */
   readonly loading = (loaded: number, total: number): void =>
     this.status(`model: ${megabytes(loaded)}${total ? ` of ${megabytes(total)}` : ""} MB`);
 
   #above(stream: "stdout" | "stderr", text: string): void {
-    const line = this.#shown;
+    const line = this.#statusLine;
     this.status("");
     this.#host[stream].write(`${text}\n`);
     this.status(line);

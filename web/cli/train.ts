@@ -11,12 +11,12 @@ import { count, type DataSet } from "./examples.ts";
 import { Interrupted } from "./interrupt.ts";
 import { UsageError } from "./options.ts";
 import { checkOut, writeWhole } from "./output.ts";
-import { DEFAULTS, type Plan, readPlan, TRAIN_OPTIONS } from "./plan.ts";
+import { DEFAULTS, type TrainArguments, readArguments, TRAIN_OPTIONS } from "./train-arguments.ts";
 import { epochLine, Progress } from "./progress.ts";
 import { readRecipe, type RecipeFile, withClasses } from "./recipe.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A checkpoint is as large as one before the first step, and about so many models more. */
+/** A checkpoint is as large as one before the first step, plus about this many models. */
 const MODELS_A_CHECKPOINT = 5;
 
 /** Where a run is: finished epochs, their log, and steps of the next epoch. */
@@ -26,8 +26,8 @@ interface Place {
   readonly log: readonly Log[];
 }
 
-/** A plan with what its files hold. */
-interface Task extends Plan, Base {
+/** The arguments with what their files hold. */
+interface Task extends TrainArguments, Base {
   readonly set: DataSet;
   readonly from: TrainerSource;
   readonly rounds: number;
@@ -35,32 +35,32 @@ interface Task extends Plan, Base {
 }
 
 export const train: PlainCommand = {
-  about: "train on a folder of photos or IDX files: a recipe's model from nothing, or weights further",
+  about: "train on a folder of photos or IDX files: a recipe's model from scratch, or existing weights further",
   operand: "",
   options: TRAIN_OPTIONS,
   plan(values) {
-    const plan = readPlan(values);
+    const args = readArguments(values);
     return async (base) => {
       const { terminal } = base;
-      await checkOut(plan.out);
-      const recipe = plan.recipe === undefined ? undefined : await readRecipe(plan.recipe, terminal);
-      const set = await openData(plan.data, plan.share, terminal);
-      const from = sourceOf(plan, set, recipe, terminal);
-      const rounds = plan.epochs ?? (recipe?.training["epochs"] as number | undefined) ?? DEFAULTS.epochs;
-      await work({ ...plan, ...base, set, from, rounds, checkpoint: `${plan.out}.checkpoint` });
+      await checkOut(args.out);
+      const recipe = args.recipe === undefined ? undefined : await readRecipe(args.recipe, terminal);
+      const set = await openData(args.data, args.share, terminal);
+      const from = sourceOf(args, set, recipe, terminal);
+      const rounds = args.epochs ?? (recipe?.training["epochs"] as number | undefined) ?? DEFAULTS.epochs;
+      await work({ ...args, ...base, set, from, rounds, checkpoint: `${args.out}.checkpoint` });
       return true;
     };
   },
 };
 
-function sourceOf(plan: Plan, set: DataSet, recipe: RecipeFile | undefined, terminal: Terminal): TrainerSource {
+function sourceOf(args: TrainArguments, set: DataSet, recipe: RecipeFile | undefined, terminal: Terminal): TrainerSource {
   const { training = {}, path } = recipe ?? {};
   if (training["validation"] !== undefined) {
-    terminal.complain(`${path}: training key validation: left out, --validation tells the share of each class`);
+    terminal.complain(`${path}: training key validation: ignored; --validation sets the share of each class`);
   }
-  if (plan.model) {
-    const freeze = plan.freeze ?? (training["freeze"] as Freeze | undefined) ?? "none";
-    return { from: plan.model.source, labels: set.labels, freeze, training };
+  if (args.model) {
+    const freeze = args.freeze ?? (training["freeze"] as Freeze | undefined) ?? "none";
+    return { from: args.model.source, labels: set.labels, freeze, training };
   }
   if ((training["freeze"] ?? 0) !== 0) {
     throw new Error(`${path}: training key freeze: expected 0 without --model, got ${JSON.stringify(training["freeze"])}`);
@@ -86,12 +86,12 @@ async function work(task: Task): Promise<void> {
 
 /** The trainer with its data, at the beginning or where the checkpoint was written. */
 async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly place: Place }> {
-  const { checkpoint, options, given, seed } = task;
+  const { checkpoint, options, explicit, seed } = task;
   const kept = task.fresh ? undefined : await readCheckpoint(checkpoint);
   const same = { // as before, unless the command line says otherwise
     ...options,
-    ...(kept && !given.threads && { threads: kept.state.threads }),
-    ...(kept?.state.variant && !given.variant && { variant: kept.state.variant }),
+    ...(kept && !explicit.threads && { threads: kept.state.threads }),
+    ...(kept?.state.variant && !explicit.variant && { variant: kept.state.variant }),
   };
   const { Trainer } = await import("vitrine/train");
   const own = { ...same, ...(seed !== undefined && { seed }), onProgress: task.terminal.loading };
@@ -112,7 +112,7 @@ async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly 
 }
 
 /** More blocks than the model has are a wrong command line. */
-const asUsage = ({ freeze }: Plan) => (error: unknown): never => {
+const asUsage = ({ freeze }: TrainArguments) => (error: unknown): never => {
   const wrong = freeze !== undefined && error instanceof VitError && error.message.startsWith("freeze: ");
   throw wrong ? new UsageError(`--${error.message}`) : error;
 };
@@ -120,9 +120,9 @@ const asUsage = ({ freeze }: Plan) => (error: unknown): never => {
 /** The old checkpoint stays until the new one is whole, so `bytes` are of both. */
 async function checkRoom(out: string, bytes: number): Promise<void> {
   const { bavail, bsize, blocks } = await statfs(dirname(out));
-  if (blocks === 0 || bavail * bsize >= bytes) return; // 0: a file system that does not tell
-  const [wanted, got] = [bytes, bavail * bsize].map((size) => (size / 1e6).toFixed(1));
-  throw new Error(`${out}: expected ${wanted} MB of free disk for it and its checkpoint, got ${got} MB`);
+  if (blocks === 0 || bavail * bsize >= bytes) return; // 0: a file system that does not say
+  const [needed, got] = [bytes, bavail * bsize].map((size) => (size / 1e6).toFixed(1));
+  throw new Error(`${out}: expected ${needed} MB of free disk for it and its checkpoint, got ${got} MB`);
 }
 
 /** Trains, with a checkpoint after each epoch and where a signal stops it. Returns the whole log. */
@@ -131,8 +131,8 @@ async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSi
   const log = [...from.log];
   let { epoch, step } = from;
   const keep = async () => writeWhole(checkpoint, await trainer.checkpoint());
-  if (epoch === 0 && step === 0) await keep(); // it shows that the disk takes one
-  const progress = new Progress(count(set, "train"), count(set, "validation"), terminal, (line) => tell(task, line));
+  if (epoch === 0 && step === 0) await keep(); // to be sure that the disk has room for one
+  const progress = new Progress(count(set, "train"), count(set, "validation"), terminal, (line) => announce(task, line));
   try {
     const onStep = (now: Step) => {
       ({ step } = now);
@@ -152,38 +152,38 @@ async function epochs(task: Task, trainer: Trainer, from: Place, signal: AbortSi
       terminal.status("");
       await keep();
       const where = `interrupted after ${whereOf(epoch, rounds, step)}`;
-      throw new Interrupted(error.code, `${where}; all is in ${checkpoint}: run the same command again to go on`);
+      throw new Interrupted(error.code, `${where}; the run is saved in ${checkpoint}; run the same command again to continue`);
     }
     if (epoch === 0 && from.step === 0) rmSync(checkpoint, { force: true }); // nothing is lost
     throw error;
   }
 }
 
-// ---- What it tells ----------------------------------------------------------
+// ---- What it prints ---------------------------------------------------------
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const quantity = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** With JSON, stdout holds nothing else. */
-function tell({ json, terminal }: Task, line: string): void {
+function announce({ json, terminal }: Task, line: string): void {
   if (json) terminal.complain(line);
   else terminal.printRow([line]);
 }
 
 const whereOf = (epoch: number, epochs: number, step: number): string =>
-  `${epoch} of ${counted(epochs, "epoch")} and ${counted(step, "step")} of the next`;
+  `${epoch} of ${quantity(epochs, "epoch")} and ${quantity(step, "step")} of the next`;
 
 function describe(task: Task, { config, variant, threads }: Trainer, { epoch, step }: Place): void {
   const { set, model, rounds, from, recipe } = task;
   const freeze = "freeze" in from ? from.freeze : undefined;
   const size = `${config.image_size.join("x")}x${config.channels}`;
-  const shape = `${size} pixels, ${counted(config.depth, "block")} of width ${config.width}`;
-  const stays = freeze === undefined || freeze === "none" ? "" : `, ${typeof freeze === "number" ? counted(freeze, "block") : freeze} frozen`;
-  const origin = model ? `${model.name}, fine-tuned${stays}` : `${recipe}, from nothing`;
+  const shape = `${size} pixels, ${quantity(config.depth, "block")} of width ${config.width}`;
+  const stays = freeze === undefined || freeze === "none" ? "" : `, ${typeof freeze === "number" ? quantity(freeze, "block") : freeze} frozen`;
+  const origin = model ? `${model.name}, fine-tuned${stays}` : `${recipe}, from scratch`;
   task.terminal.status("");
-  tell(task, `data: ${counted(count(set, "train"), "image")} of ${set.labels.length} classes to train on, ${count(set, "validation")} to validate with`);
-  tell(task, `model: ${origin}: ${shape}`);
-  tell(task, `run: ${counted(rounds, "epoch")} by ${counted(threads, "thread")}, build ${variant}`);
-  if (epoch + step > 0) tell(task, `resumed: after ${whereOf(epoch, rounds, step)}`);
+  announce(task, `data: ${quantity(count(set, "train"), "image")} of ${set.labels.length} classes to train on, ${count(set, "validation")} to validate with`);
+  announce(task, `model: ${origin}: ${shape}`);
+  announce(task, `run: ${quantity(rounds, "epoch")} by ${quantity(threads, "thread")}, build ${variant}`);
+  if (epoch + step > 0) announce(task, `resumed: after ${whereOf(epoch, rounds, step)}`);
 }
 
 function report(task: Task, { labels, variant, threads }: Trainer, log: readonly Log[]): void {

@@ -29,7 +29,7 @@ export function readView(values: Values): (config: Readonly<VitConfig>) => View 
     throw new UsageError("--patch: expected ROW,COLUMN with --map patch, and only there");
   }
   if (map === "rollout" && (layer ?? head) !== undefined) {
-    throw new UsageError("--map rollout: expected neither --layer nor --head, it mixes all of them");
+    throw new UsageError("--map rollout: expected neither --layer nor --head, because it mixes all of them");
   }
   const at = patch === undefined ? undefined : readPatch(patch);
   const fixedLayer = numberOr("last", "--layer", layer);

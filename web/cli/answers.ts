@@ -1,37 +1,37 @@
-/** What eval and calibrate measure a model on, and what it answers there. */
+/** The answers of a model on the labelled images that eval and calibrate name. */
 import type { Vit, VitConfig } from "vitrine";
-import { tellAssumed } from "./command.ts";
+import { reportAssumed } from "./command.ts";
 import { takeAll } from "./dataset.ts";
 import type { DataSet } from "./examples.ts";
-import { type Measurable, openMeasuredFolders } from "./folders.ts";
+import { type HeldOutPart, openHeldOutFolders } from "./folders.ts";
 import { type Files, findIdx, openIdx } from "./idx.ts";
 import { type Options, textOf, UsageError, type Values } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 
-export const MEASURED_OPTIONS: Options = {
+export const DATA_OPTIONS: Options = {
   images: { value: "IDX", help: "IDX images, gzipped or not" },
   labels: { value: "IDX", help: "IDX labels, gzipped or not" },
   data: { value: "FOLDER", help: "instead: a folder of photos for each class, or IDX files under MNIST's names of the test part" },
 };
 
-/** What a command line measures on: a folder, or two IDX files. */
-export type Measured = string | Files;
+/** The labelled images: a folder, or two IDX files. */
+export type DataSource = string | Files;
 
-export function readMeasured(values: Values): Measured {
+export function readDataSource(values: Values): DataSource {
   const [data, images, labels] = ["data", "images", "labels"].map((name) => textOf(values, name));
   if (data !== undefined && images === undefined && labels === undefined) return data;
   if (data === undefined && images !== undefined && labels !== undefined) return { images, labels };
   const got = ["data", "images", "labels"].filter((name) => values[name] !== undefined).map((name) => `--${name}`);
-  throw new UsageError(`data: expected either --images and --labels or --data, got ${got.join(" and ") || "none"}`);
+  throw new UsageError(`data: expected either --images and --labels, or --data, got ${got.join(" and ") || "none"}`);
 }
 
 /** Opens examples to measure on, which are all for validation. Checks that the model has their classes. */
-async function openMeasured(measured: Measured, preferred: Measurable, { labels }: Readonly<VitConfig>, terminal: Terminal): Promise<DataSet> {
-  const idx = typeof measured === "string" ? await findIdx(measured, "t10k") : measured;
-  const data = idx ? await openIdx(idx.images, idx, undefined) : await openMeasuredFolders(measured as string, preferred, terminal);
+async function openDataSource(dataSource: DataSource, preferred: HeldOutPart, { labels }: Readonly<VitConfig>, terminal: Terminal): Promise<DataSet> {
+  const idx = typeof dataSource === "string" ? await findIdx(dataSource, "t10k") : dataSource;
+  const data = idx ? await openIdx(idx.images, idx, undefined) : await openHeldOutFolders(dataSource as string, preferred, terminal);
   const other = data.named ? data.labels.find((label) => !labels.includes(label)) : undefined;
   if (other !== undefined) {
-    throw new Error(`${data.path}: expected folders of the model's classes, got "${other}", which is none; name them as vitrine info --json prints its labels`);
+    throw new Error(`${data.path}: expected folders of the model's classes, got "${other}", which is not one; name them as vitrine info --json prints its labels`);
   }
   if (!data.named && data.labels.length > labels.length) {
     throw new Error(`${idx!.labels}: expected labels below the model's ${labels.length} classes, got ${data.labels.length - 1}`);
@@ -46,25 +46,25 @@ export interface Answers {
   readonly labels: readonly number[];
 }
 
-/** A model that gives each image one of its classes. @throws for any other. */
+/** @throws unless the model gives each image one of its classes. */
 function checkClasses({ config }: Vit): void {
-  if (config.classes === 0) throw new Error("model: expected a model with a head, got one without, which knows no classes");
+  if (config.classes === 0) throw new Error("model: expected a model with a head, got one without, which cannot classify");
   if (config.problem_type === "single_label_classification") return;
   throw new Error(`model: expected a model whose problem_type is single_label_classification, because each image has one label here, got ${config.problem_type}`);
 }
 
-/** @param part of the examples, those from `first` on; without `count` all that follow. */
+/** @param part the examples from `first` on: `count` of them, or all that follow. */
 export async function answersOf(
   vit: Vit,
-  measured: Measured,
-  preferred: Measurable,
+  dataSource: DataSource,
+  preferred: HeldOutPart,
   terminal: Terminal,
   { first = 0, count }: { readonly first?: number; readonly count?: number | undefined } = {},
 ): Promise<Answers> {
   checkClasses(vit);
-  tellAssumed(vit, terminal);
+  reportAssumed(vit, terminal);
   const { config } = vit;
-  const data = partOf(await openMeasured(measured, preferred, config, terminal), first, count);
+  const data = partOf(await openDataSource(dataSource, preferred, config, terminal), first, count);
   const logits: Float32Array[] = [];
   const labels: number[] = [];
   await takeAll(data, config, terminal, "nothing was measured", async (examples) => {
