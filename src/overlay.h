@@ -38,18 +38,18 @@ void vit_overlay_rollout(float *map, float *scratch, const float *attention, siz
                          vit_fuse fuse);
 
 /* → how many bytes of memory vit_relevance needs for that many classes of one image. 0 if there is
- * no class, if so many bytes cannot be counted, or if it does not know such a model: one without a
- * head or without blocks, or with another pool than class or mean. */
+ * no class, if that many bytes do not fit in size_t, or if it does not support the model: one
+ * without a head or without blocks, or with another pool than class or mean. */
 size_t vit_relevance_size(const vit_model *model, size_t classes);
 
-/* How much each patch speaks for a class, through attention: gradient × attention. In each block
+/* How much each patch supports a class, through attention: gradient × attention. In each block
  *     A (T,T)  is the mean over the heads of the positive part of map ∘ (gradient of the class's
  *              logit by the map)
  *     R        starts as I and becomes R + A·R, or A·R without residual connections
  * Chefer et al., arXiv:2103.15679, section 3; it is their arXiv:2012.09838 without layer-wise
  * relevance propagation. The row of R is the class token's; with a distillation token, or for the
- * pool mean, it is the mean of the rows that the head reads. What these tokens already are, the row
- * of I, is not counted. An int8 model's gradients are those of its weights as floats.
+ * pool mean, it is the mean of the rows that the head reads. The row of I, with which they
+ * start, is not counted. An int8 model's gradients are those of its weights as floats.
  * memory (size): of the size that vit_relevance_size says, with any alignment.
  * trace: of vit_run_traced; only its stream is read.
  * without: what that run left out, or NULL.

@@ -61,7 +61,7 @@ static void state_lay_out(vit_state *state, struct arena *arena, const vit_model
     state->patches = arena_floats(arena, batch, vit_patches(c), patch_values(c));
 }
 
-/* 0 if so many bytes cannot be counted. */
+/* 0 if that many bytes do not fit in size_t. */
 static size_t state_bytes(const vit_model *m, size_t batch, size_t threads) {
     struct arena arena = {0};
     vit_state state;

@@ -17,8 +17,8 @@ typedef struct vit_tape vit_tape;
  * blocks. */
 const char *vit_untrainable(const vit_config *config);
 
-/* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if so many bytes cannot
- * be counted, or if the model has no backward pass. */
+/* → how many bytes a tape needs for up to `batch` images. 0 if batch is 0, if that many bytes do
+ * not fit in size_t, or if the model has no backward pass. */
 size_t vit_tape_size(const vit_model *model, size_t batch);
 
 /* Makes a tape in `memory` (size), which may have any alignment. The caller owns the memory:
@@ -52,7 +52,7 @@ void vit_backward(const vit_model *model, vit_tape *tape, size_t batch, const fl
 void vit_tape_freeze(vit_tape *tape, size_t blocks);
 
 /* Cross-entropy of softmax(logits) against labels (Szegedy et al., arXiv:1512.00567, section 7).
- * logits (B,K). labels (B): class numbers. A number that is no class means that all classes are
+ * logits (B,K). labels (B): class numbers. A number that is not a class means that all classes are
  * equally right (Hendrycks et al., arXiv:1812.04606, section 3).
  * smoothing: the share of each label that is spread over all classes, 0..1.
  * → the sum of the losses of the batch; dlogits (B,K): their gradients times `scale`, usually

@@ -1,4 +1,4 @@
-/* The path of one image, of which all is kept that is computed on the way. */
+/* The path of one image, with all of its intermediate results. */
 #include <string.h>
 
 #include "base/team.h"
@@ -33,7 +33,7 @@ static void trace_tokens(vit_state *state, const float *image, const vit_trace *
     tokens_place(m, x, tokens, !state->without.positions);
 }
 
-/* One block. Both branches are kept apart, so that what they add can be told. */
+/* One block. Both branches are kept apart, so that the trace has what each adds. */
 static void trace_block(vit_state *state, size_t layer, const vit_trace *trace) {
     const vit_model *m = state->model;
     const vit_config *c = &m->config;

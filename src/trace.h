@@ -1,4 +1,4 @@
-/* What a run computes on its way, and runs that leave parts out. The rules and letters of vit.h
+/* The intermediate results of a run, and runs that leave parts out. The rules and letters of vit.h
  * hold here too. */
 #ifndef VIT_TRACE_H
 #define VIT_TRACE_H
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What one image's run computes on its way. The caller owns the arrays. One that is NULL is not
+/* The intermediate results of one image's run. The caller owns the arrays. One that is NULL is not
  * written. A is heads·d, the width of all queries of a token. */
 typedef struct vit_trace {
     float *embedded; /* (T,D): the tokens before positions are added to them */

@@ -38,13 +38,13 @@ static void run_tokens(void *context, size_t part, size_t parts) {
     }
 }
 
-static bool wanted(const uint8_t *mask, size_t layer) {
+static bool is_selected(const uint8_t *mask, size_t layer) {
     return !mask || mask[layer];
 }
 
 static size_t count_wanted(const uint8_t *mask, size_t layers) {
     size_t n = 0;
-    for (size_t i = 0; i < layers; i++) n += wanted(mask, i);
+    for (size_t i = 0; i < layers; i++) n += is_selected(mask, i);
     return n;
 }
 
@@ -55,7 +55,7 @@ static void tap_hidden(float *out, const float *x, size_t batch, size_t layers, 
         memcpy(out + (i * layers + index) * each, x + i * each, each * sizeof *x);
 }
 
-/* How many tokens the last block must compute: all of them if a tap wants them. */
+/* How many tokens the last block must compute: all of them if a tap needs them. */
 static size_t last_tokens(const vit_config *c, const vit_taps *taps) {
     return taps->hidden || taps->tokens ? vit_tokens(c) : head_tokens(c);
 }
@@ -70,12 +70,12 @@ static void run_blocks(vit_state *state, size_t batch, const vit_taps *taps) {
     struct block_run run = {.batch = batch, .map_stride = maps * heat};
     for (size_t layer = 0; layer < layers; layer++) {
         leave_out(&run, &state->without, c, layer);
-        bool keeps = taps->attention && wanted(taps->attention_layers, layer);
+        bool keeps = taps->attention && is_selected(taps->attention_layers, layer);
         a->map = keeps ? taps->attention + map++ * heat : NULL;
         run.map_rows = keeps ? T : 0;
         run.queries = layer + 1 < layers ? T : last_tokens(c, taps);
         block_forward(m, &m->params.blocks[layer], a, state->scratch, &run, state->team);
-        if (taps->hidden && wanted(taps->hidden_layers, layer))
+        if (taps->hidden && is_selected(taps->hidden_layers, layer))
             tap_hidden(taps->hidden, a->out, batch, streams, stream++, T * c->width);
     }
 }

@@ -1,16 +1,16 @@
 /* Vitrine: a Vision Transformer in C11. This header is the manual.
  *
- * Contents, from what everyone needs to what few do:
+ * Contents, from what everyone needs to what few need:
  *
  *   1  Simple         open a model, classify one image, close the model
  *   2  Batches        many images a call, attention maps and tokens, threads
- *   3  Opening        the file while it comes, its config, what the model says of itself
+ *   3  Opening        a file that arrives in pieces, the config, facts about the model
  *   4  Preparing      pixels and pen strokes become images
  *
- * This header includes vit_config.h, the config of a model. Further headers are for few:
+ * This header includes vit_config.h, the config of a model. Fewer users need the other headers:
  *
- *   trace.h           what a run computes on its way; runs that leave parts out
- *   overlay.h         heat maps: attention, and which patches speak for a class
+ *   trace.h           the intermediate results of a run; runs that leave parts out
+ *   overlay.h         heat maps: attention, and which patches support a class
  *   save.h            models that are made, not opened; tensors by name; files
  *   tape.h            training: forward and backward passes, losses
  *
@@ -207,13 +207,13 @@ const vit_config *vit_model_config(const vit_model *model);
 const char *vit_model_label(const vit_model *model, size_t index);
 
 /* → how many bytes a state needs that runs up to `batch` images together on `team`. A NULL team
- * is the caller's own thread. 0 if batch or the team's size is 0, or if so many bytes cannot be
- * counted. */
+ * is the caller's own thread. 0 if batch or the team's size is 0, or if that many bytes do not
+ * fit in size_t. */
 size_t vit_state_size(const vit_model *model, size_t batch, const vit_team *team);
 
 /* Makes a state in `memory` (size), which may have any alignment. The caller owns the memory:
  * there is nothing to close, and freeing the memory ends the state.
- * model, batch, team: as given to vit_state_size. The state keeps the pointers to the model and
+ * model, batch, team: as passed to vit_state_size. The state keeps the pointers to the model and
  * to the team, whose size must not change.
  * → *out: the state, inside `memory`; NULL on failure.
  * Errors: VIT_BAD_ARGUMENT if memory is NULL or too small, or vit_state_size is 0. */
@@ -223,7 +223,7 @@ vit_status vit_state_init(vit_state **out, void *memory, size_t size, const vit_
 /* Runs the model.
  * images (B,C,H,W): what vit_prepare_image makes, or numbers that are prepared alike.
  * batch: B, any number. A B above the state's own is run in parts.
- * → logits (B,K), the class scores; NULL: not wanted.
+ * → logits (B,K), the class scores; NULL: not needed.
  * taps: what else to write; NULL: nothing.
  * Errors: VIT_BAD_ARGUMENT if the state is another model's; VIT_BAD_IMAGE if a number is not
  * finite. Nothing is run then.
@@ -246,12 +246,12 @@ void vit_answers(float *p, const float *logits, const vit_config *config);
  * ======================================================================== */
 
 /* Arrays for vit_run to write, which the caller owns. A pointer that is NULL is not written.
- * A mask (L) is nonzero for each wanted layer; a NULL mask wants all layers. l is the number of
- * wanted layers. */
+ * A mask (L) is nonzero for each selected layer; a NULL mask selects all layers. l is the number of
+ * selected layers. */
 struct vit_taps {
     float *attention; /* (B,l,h,T,T): in row i, how much token i attends to each token; sums to 1 */
     const uint8_t *attention_layers; /* mask (L) */
-    float *hidden;                   /* (B,l,T,D): the tokens after each wanted block */
+    float *hidden;                   /* (B,l,T,D): the tokens after each selected block */
     const uint8_t *hidden_layers;    /* mask (L) */
     float *tokens; /* (B,T,D): the tokens after the last block and the final norm */
     float *pooled; /* (B,D): what feeds the head; for class_mean its first D numbers */
@@ -260,7 +260,7 @@ struct vit_taps {
 /* A part of some work: does the index-th of `count` shares. */
 typedef void vit_part(void *context, size_t index, size_t count);
 
-/* The caller's threads. The library knows nothing else of them.
+/* The caller's threads. The library knows nothing else about them.
  * size: the most parts that work is split into, 1 or more.
  * run: chooses a count from 1 to size, calls part(context, i, count) once for every i below it,
  * in any order and at the same time if it can, and returns when all calls have returned.
@@ -271,7 +271,7 @@ struct vit_team {
 };
 
 /* ======================================================================== *
- * 3  Opening: the config, a file while it comes, what the model says of itself
+ * 3  Opening: the config, a file that arrives in pieces, facts about the model
  * ======================================================================== */
 
 size_t vit_patches(const vit_config *config); /* → N */
@@ -290,7 +290,7 @@ vit_status vit_open_with_config(vit_model **out, const void *bytes, size_t size,
                                 size_t json_size, const char *map, size_t map_size,
                                 const struct vit_kernels *kernels, vit_error *why);
 
-/* As vit_open_with_config, for a file that comes in pieces and is never whole in memory: begin,
+/* As vit_open_with_config, for a file that arrives in pieces and is never whole in memory: begin,
  * feed all bytes in order, end. */
 typedef struct vit_loader vit_loader;
 
@@ -355,8 +355,8 @@ size_t vit_prepare_size(const vit_config *config, size_t rows, size_t columns, s
  * white.
  * scratch: as many bytes as vit_prepare_size says, 16-byte aligned.
  * Errors: VIT_BAD_IMAGE if the pixels have a size or a number of channels that the model cannot
- * take, or if nothing tells how they are prepared; VIT_BLANK_IMAGE; VIT_BAD_CONFIG if `prepare`
- * contradicts image_size. */
+ * take, or if the config does not say how to prepare them; VIT_BLANK_IMAGE; VIT_BAD_CONFIG if
+ * `prepare` contradicts image_size. */
 vit_status vit_prepare_image(float *image, void *scratch, const vit_pixels *pixels,
                              const vit_config *config, vit_error *why);
 
@@ -379,11 +379,11 @@ vit_status vit_prepare_placed(float *image, vit_placement *placement, void *scra
 vit_status vit_prepare_digit(float *image, void *scratch, const vit_pixels *pixels, size_t rows,
                              size_t columns, vit_error *why);
 
-/* Multiplies a prepared image (C,H,W) by `unfinished_ink`. A model that has learnt from such images
- * can tell by it that the pen is still down. */
+/* Multiplies a prepared image (C,H,W) by `unfinished_ink`, which shows a model that has learnt from
+ * such images that the pen is still down. */
 void vit_prepare_unfinished(float *image, const vit_config *config);
 
-/* A place of a pen, in pixels from the upper left corner, and the pen's width there. */
+/* A position of a pen, in pixels from the upper left corner, and the pen's width there. */
 typedef struct vit_point {
     float x, y, width;
 } vit_point;

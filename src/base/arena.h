@@ -9,7 +9,7 @@
 struct arena {
     char *base;
     size_t used;
-    bool overflow; /* the pieces asked for do not fit in size_t */
+    bool overflow; /* the pieces do not fit in size_t */
 };
 enum { CACHE_LINE = 64 };
 /* Room for as many floats as the product of the sizes: arena_floats(arena, batch, T, D). */

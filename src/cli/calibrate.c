@@ -1,5 +1,5 @@
-/* vit calibrate: finds a model's temperature, and below which probability it is not sure, by images
- * and drawings on which it was not trained. Each kind of them counts alike. */
+/* vit calibrate: finds a model's temperature, and the probability below which it is unsure, from
+ * images and drawings that it was not trained on. Each group counts alike. */
 #include "train/calibrate.h"
 #include "base/error.h"
 #include "cli.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CUTS = 8, KINDS = 2 + MOST_CUTS }; /* images, whole drawings, cut ones */
+enum { MOST_CUTS = 8, GROUPS = 2 + MOST_CUTS }; /* images, whole drawings, cut ones */
 
 struct arguments {
     const char *model, *out, *images, *labels, *strokes, *points;
@@ -30,27 +30,27 @@ struct arguments {
 
 /* Samples that are measured together: images, or drawings of which a share of the points is drawn.
  */
-struct kind {
+struct group {
     struct data_set data;
     size_t first, count; /* samples of `data` */
     double share;        /* 0: images */
 };
 
-/* The model's answers, one kind after the other. */
+/* The model's answers, one group after the other. */
 struct answers {
     float *logits;  /* (count,K) */
     float *p;       /* (count + K): room for probabilities */
-    double *weight; /* (count): of all kinds the same sum */
+    double *weight; /* (count): of all groups the same sum */
     uint8_t *labels;
     size_t count, classes;
     size_t whole; /* the first answers, to all but cut drawings */
-    struct kind kinds[KINDS];
-    size_t kind_count;
+    struct group groups[GROUPS];
+    size_t group_count;
 };
 
 struct calibration {
     double temperature, threshold;
-    double before[KINDS], after[KINDS]; /* each kind's calibration errors */
+    double before[GROUPS], after[GROUPS]; /* each group's calibration errors */
     size_t right, right_below, wrong, wrong_below;
 };
 
@@ -58,10 +58,10 @@ struct calibration {
 static float probability_at(bool *right, const struct answers *a, size_t i, double temperature) {
     const float *logits = a->logits + i * a->classes;
     float *row = a->p + a->count; /* (K) */
-    size_t told = largest_logit(logits, a->classes);
+    size_t predicted = largest_logit(logits, a->classes);
     vit_probabilities(row, logits, a->classes, (float)temperature);
-    *right = told == a->labels[i];
-    return row[told];
+    *right = predicted == a->labels[i];
+    return row[predicted];
 }
 
 /* The calibration error of `count` answers from `first` on. */
@@ -101,9 +101,9 @@ static vit_status fit(struct calibration *c, const struct answers *a, const vit_
                       double accept, vit_error *why) {
     double temperature = fit_temperature(a->logits, a->labels, a->weight, a->count, a->classes);
     c->temperature = round(temperature * 1e4) / 1e4;
-    for (size_t i = 0, first = 0; i < a->kind_count; first += a->kinds[i++].count) {
-        c->before[i] = error_at(a, first, a->kinds[i].count, config->temperature);
-        c->after[i] = error_at(a, first, a->kinds[i].count, c->temperature);
+    for (size_t i = 0, first = 0; i < a->group_count; first += a->groups[i++].count) {
+        c->before[i] = error_at(a, first, a->groups[i].count, config->temperature);
+        c->after[i] = error_at(a, first, a->groups[i].count, c->temperature);
     }
     size_t right = right_ones(a, c->temperature);
     if (!right)
@@ -120,7 +120,7 @@ static vit_status read_cuts(struct arguments *a, vit_error *why) {
     const char *text = a->points;
     if (!text) return VIT_OK;
     if (!a->strokes)
-        return vit_fail(why, VIT_BAD_ARGUMENT, "--points: expected --strokes FILE beside it");
+        return vit_fail(why, VIT_BAD_ARGUMENT, "--points: expected --strokes FILE with it");
     for (bool more = true; more; text++) {
         char *end = NULL;
         double share = *text == '.' || isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
@@ -145,28 +145,29 @@ static vit_status choose_part(size_t *count, const struct arguments *a, const st
                     a->first, a->count, data->count);
 }
 
-/* The drawings of the writers for validation, `share` of their points, as the next kind. */
+/* The drawings of the writers for validation, `share` of their points, as the next group. */
 static vit_status add_drawings(struct answers *answers, const struct drawings *drawings,
                                double share, const vit_config *config, vit_error *why) {
-    struct kind *kind = &answers->kinds[answers->kind_count];
-    const struct data_set *images = &answers->kinds[0].data;
-    struct drawn which = {WRITERS_VALIDATION, share, .unfinished_ink = config->unfinished_ink};
+    struct group *group = &answers->groups[answers->group_count];
+    const struct data_set *images = &answers->groups[0].data;
+    struct drawing_options which = {WRITERS_VALIDATION, share,
+                                    .unfinished_ink = config->unfinished_ink};
     vit_status status =
-        drawings_data(&kind->data, drawings, which, images->rows, images->columns, why);
+        drawings_data(&group->data, drawings, which, images->rows, images->columns, why);
     if (status) return status;
-    if (!kind->data.count) { /* no such writers; a kind needs a sample */
-        data_close(&kind->data);
+    if (!group->data.count) { /* no such writers; a group needs a sample */
+        data_close(&group->data);
         return VIT_OK;
     }
-    kind->count = kind->data.count;
-    kind->share = share;
-    answers->kind_count++;
+    group->count = group->data.count;
+    group->share = share;
+    answers->group_count++;
     return VIT_OK;
 }
 
-static vit_status open_kinds(struct answers *answers, const struct arguments *a,
-                             const vit_config *config, vit_error *why) {
-    struct kind *images = &answers->kinds[answers->kind_count++];
+static vit_status open_groups(struct answers *answers, const struct arguments *a,
+                              const vit_config *config, vit_error *why) {
+    struct group *images = &answers->groups[answers->group_count++];
     struct drawings drawings;
     vit_status status = data_open(&images->data, a->images, a->labels, config, why);
     images->first = a->first;
@@ -182,10 +183,10 @@ static vit_status open_kinds(struct answers *answers, const struct arguments *a,
 }
 
 static vit_status answers_hold(struct answers *answers, vit_error *why) {
-    for (size_t i = 0; i < answers->kind_count; i++) {
-        const struct kind *kind = &answers->kinds[i];
-        answers->count += kind->count;
-        if (kind->share == 0 || kind->share == 1) answers->whole += kind->count;
+    for (size_t i = 0; i < answers->group_count; i++) {
+        const struct group *group = &answers->groups[i];
+        answers->count += group->count;
+        if (group->share == 0 || group->share == 1) answers->whole += group->count;
     }
     answers->logits = calloc(answers->count + 1, answers->classes * sizeof *answers->logits);
     answers->p = calloc(answers->count + answers->classes, sizeof *answers->p);
@@ -196,7 +197,7 @@ static vit_status answers_hold(struct answers *answers, vit_error *why) {
 }
 
 static void answers_close(struct answers *answers) {
-    for (size_t i = 0; i < KINDS; i++) data_close(&answers->kinds[i].data);
+    for (size_t i = 0; i < GROUPS; i++) data_close(&answers->groups[i].data);
     free(answers->logits);
     free(answers->p);
     free(answers->weight);
@@ -207,14 +208,14 @@ static vit_status answer(struct answers *answers, const vit_model *model, size_t
                          vit_error *why) {
     vit_team *team = NULL;
     vit_status status = team_open(&team, threads, why);
-    for (size_t i = 0, done = 0; i < answers->kind_count && !status;
-         done += answers->kinds[i++].count) {
-        const struct kind *kind = &answers->kinds[i];
-        for (size_t j = 0; j < kind->count; j++)
-            answers->weight[done + j] = 1 / (double)kind->count;
-        memcpy(answers->labels + done, kind->data.labels + kind->first, kind->count);
+    for (size_t i = 0, done = 0; i < answers->group_count && !status;
+         done += answers->groups[i++].count) {
+        const struct group *group = &answers->groups[i];
+        for (size_t j = 0; j < group->count; j++)
+            answers->weight[done + j] = 1 / (double)group->count;
+        memcpy(answers->labels + done, group->data.labels + group->first, group->count);
         status = evaluate_logits(answers->logits + done * answers->classes, team, model,
-                                 &kind->data, kind->first, kind->count, why);
+                                 &group->data, group->first, group->count, why);
     }
     team_close(team);
     return status;
@@ -224,29 +225,29 @@ static vit_status calibrate(struct calibration *c, struct answers *answers,
                             const struct arguments *a, const vit_model *model, vit_error *why) {
     const vit_config *config = vit_model_config(model);
     answers->classes = config->classes;
-    vit_status status = open_kinds(answers, a, config, why);
+    vit_status status = open_groups(answers, a, config, why);
     if (!status) status = answers_hold(answers, why);
     if (!status) status = answer(answers, model, a->threads, why);
     if (!status) status = fit(c, answers, config, a->accept, why);
     return status;
 }
 
-/* A kind's name in the output: images are named only beside drawings. */
-static void print_kind(FILE *out, const struct answers *answers, const struct kind *kind) {
-    if (kind->share == 1)
+/* A group's name in the output: images are named only beside drawings. */
+static void print_group(FILE *out, const struct answers *answers, const struct group *group) {
+    if (group->share == 1)
         fprintf(out, " of drawings");
-    else if (kind->share > 0)
-        fprintf(out, " of drawings cut at %g", kind->share);
-    else if (answers->kind_count > 1)
+    else if (group->share > 0)
+        fprintf(out, " of drawings cut at %g", group->share);
+    else if (answers->group_count > 1)
         fprintf(out, " of images");
 }
 
 static void print_calibration(FILE *out, const struct calibration *c,
                               const struct answers *answers) {
     fprintf(out, "temperature: %.4f\n", c->temperature);
-    for (size_t i = 0; i < answers->kind_count; i++) {
+    for (size_t i = 0; i < answers->group_count; i++) {
         fprintf(out, "calibration error");
-        print_kind(out, answers, &answers->kinds[i]);
+        print_group(out, answers, &answers->groups[i]);
         fprintf(out, ": %.4f before, %.4f after\n", c->before[i], c->after[i]);
     }
     fprintf(out,
@@ -286,19 +287,20 @@ int command_calibrate(int argc, char **argv) {
         {"--out", OPTION_TEXT, &a.out, true, "MODEL", "safetensors to write; may be the same"},
         {"--images", OPTION_TEXT, &a.images, true, "IDX", "IDX images, gzipped or not"},
         {"--labels", OPTION_TEXT, &a.labels, true, "IDX", "IDX labels, gzipped or not"},
-        {"--first", OPTION_INDEX, &a.first, false, "N", "take the images from this one on, from 0"},
-        {"--count", OPTION_COUNT, &a.count, false, "N", "take N images (default: all that follow)"},
+        {"--first", OPTION_INDEX, &a.first, false, "N", "the first image to use; counts from 0"},
+        {"--count", OPTION_COUNT, &a.count, false, "N",
+         "the number of images to use (default: all that follow)"},
         {"--strokes", OPTION_TEXT, &a.strokes, false, "FILE",
          "add the pen drawings of the validation writers"},
         {"--points", OPTION_TEXT, &a.points, false, "SHARES",
          "and the same cut: 0.5,0.75 adds their first halves and first three quarters"},
         {"--accept", OPTION_SHARE, &a.accept, false, "SHARE",
-         "share of the right answers that count as certain (default: 0.995)"},
+         "the share of the right answers that count as certain (default: 0.995)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
     };
     const struct usage usage = {"calibrate",
-                                "make a model's probabilities honest, by images that it was not "
-                                "trained on",
+                                "make a model's probabilities honest, using images that it was "
+                                "not trained on",
                                 NULL, options, sizeof options / sizeof *options};
     int operands, code;
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;

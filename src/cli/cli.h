@@ -90,11 +90,11 @@ struct progress {
     FILE *out;
     bool terminal;
     size_t epoch;
-    double told; /* when the last line was printed, in seconds of this epoch */
+    double printed_at; /* when the last line was printed, in seconds of this epoch */
 };
 
 struct progress progress_open(FILE *out);
-void progress_tell(struct progress *progress, const struct train_progress *now);
+void progress_show(struct progress *progress, const struct train_progress *now);
 void progress_clear(struct progress *progress);
 
 #endif

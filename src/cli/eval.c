@@ -27,15 +27,15 @@ enum { MOST_CONFUSED = 256 };
 static void print_confusion(const size_t *confusion, const vit_model *model, size_t classes) {
     char number[24];
     printf("confusion: a row for each true class, a column for each answer\n");
-    for (size_t told = 0; told < classes; told++) {
+    for (size_t predicted = 0; predicted < classes; predicted++) {
         printf("\t");
-        show(stdout, class_label(number, model, told));
+        show(stdout, class_label(number, model, predicted));
     }
     printf("\n");
     for (size_t truth = 0; truth < classes; truth++) {
         show(stdout, class_label(number, model, truth));
-        for (size_t told = 0; told < classes; told++)
-            printf("\t%zu", confusion[truth * classes + told]);
+        for (size_t predicted = 0; predicted < classes; predicted++)
+            printf("\t%zu", confusion[truth * classes + predicted]);
         printf("\n");
     }
 }
@@ -98,9 +98,10 @@ static vit_status open_strokes(struct data_set *data, const struct arguments *a,
                         a->model);
     vit_status status = drawings_open(&drawings, a->strokes, config->classes, why);
     if (status) return status;
-    status = drawings_data(data, &drawings,
-                           (struct drawn){writers, a->points, a->habits, config->unfinished_ink},
-                           config->image_size[0], config->image_size[1], why);
+    status = drawings_data(
+        data, &drawings,
+        (struct drawing_options){writers, a->points, a->habits, config->unfinished_ink},
+        config->image_size[0], config->image_size[1], why);
     drawings_close(&drawings);
     if (!status && data->count == 0)
         status = vit_fail(why, VIT_BAD_FILE, "%s: expected drawings of %s writers, got none",
@@ -127,7 +128,7 @@ int command_eval(int argc, char **argv) {
         {"--writers", OPTION_TEXT, &a.writers, false, "PART",
          "whose drawings: training, validation or held-out writers (default: all)"},
         {"--points", OPTION_SHARE, &a.points, false, "SHARE",
-         "only the first of each drawing's points: a half by 0.5 (default: 1)"},
+         "only the first points of each drawing: half of them at 0.5 (default: 1)"},
         {"--habits", OPTION_SHARE, &a.habits, false, "SHARE",
          "drawings as other hands might write them: slashed zeros, barred sevens … (default: 0)"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},

@@ -21,7 +21,7 @@ static const struct command {
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS };
 
 static void print_commands(FILE *out) {
-    fprintf(out, "usage: vit COMMAND …; vit COMMAND --help tells more\n\n");
+    fprintf(out, "usage: vit COMMAND …; vit COMMAND --help lists its options\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-9s %s\n", COMMANDS[i].name, COMMANDS[i].summary);
 }

@@ -89,7 +89,7 @@ vit_status model_set_numbers(uint8_t **out, size_t *out_size, const uint8_t *byt
     if (size < ST_LENGTH_BYTES || st_length(&length, bytes, size, why) ||
         !json_read(&header, (const char *)bytes + ST_LENGTH_BYTES, length) ||
         !json_get(&header, "__metadata__", &metadata) || !json_get(&metadata, "vitrine", &config))
-        return vit_fail(why, VIT_BAD_CONFIG, "__metadata__.vitrine: expected a config there");
+        return vit_fail(why, VIT_BAD_CONFIG, "__metadata__.vitrine: expected a config, got none");
     const char *text = (const char *)bytes + ST_LENGTH_BYTES;
     char *string = rewritten(&config, numbers, count);
     char *changed =

@@ -20,7 +20,7 @@ struct source {
     size_t size;    /* of the file; of a pipe, the size that its header announces */
     uint8_t *bytes; /* bytes that are read and not fed yet, or with `keep` all that are read */
     size_t held, room, fed;
-    bool keep; /* the caller wants all bytes */
+    bool keep; /* the caller needs all bytes */
 };
 
 /* ---- A pipe's header ---------------------------------------------------- */
@@ -123,7 +123,7 @@ vit_status model_read_with_bytes(vit_model **model, uint8_t **bytes, size_t *siz
 vit_status model_needs_head(const vit_model *model, const char *path, vit_error *why) {
     if (vit_model_config(model)->classes > 0) return VIT_OK;
     return vit_fail(why, VIT_BAD_ARGUMENT,
-                    "%s: expected a model with a head, got one without, which knows no classes",
+                    "%s: expected a model with a head, got one without, which cannot classify",
                     path);
 }
 

@@ -76,12 +76,12 @@ static bool complain(const struct usage *usage, int *code, const char *what, con
 
 static const char *expected(const struct option *option) {
     static const char *const what[] = {
-        [OPTION_TEXT] = "a value expected after ",
-        [OPTION_COUNT] = "a whole number from 1 to 100000 expected after ",
-        [OPTION_INDEX] = "a whole number from 0 to 2^31 - 1 expected after ",
-        [OPTION_SEED] = "a whole number from 0 to 2^53 expected after ",
-        [OPTION_SHARE] = "a number from 0 to 1 expected after ",
-        [OPTION_FLAG] = "no value expected after "};
+        [OPTION_TEXT] = "expected a value after ",
+        [OPTION_COUNT] = "expected a whole number from 1 to 100000 after ",
+        [OPTION_INDEX] = "expected a whole number from 0 to 2^31 - 1 after ",
+        [OPTION_SEED] = "expected a whole number from 0 to 2^53 after ",
+        [OPTION_SHARE] = "expected a number from 0 to 1 after ",
+        [OPTION_FLAG] = "expected no value after "};
     return what[option->kind];
 }
 

@@ -47,12 +47,12 @@ static void print_line(FILE *out, const struct train_progress *p, const struct t
             p->epoch, p->epochs, p->done, p->images, p->loss, t->rate, t->epoch_left, t->run_left);
 }
 
-void progress_tell(struct progress *progress, const struct train_progress *now) {
+void progress_show(struct progress *progress, const struct train_progress *now) {
     const double interval = progress->terminal ? 0.2 : 30; /* seconds */
     bool ended = now->done >= now->images; /* off a terminal, the epoch's own line follows */
-    if (now->epoch != progress->epoch) progress->epoch = now->epoch, progress->told = 0;
-    if (ended ? !progress->terminal : now->seconds - progress->told < interval) return;
-    progress->told = now->seconds;
+    if (now->epoch != progress->epoch) progress->epoch = now->epoch, progress->printed_at = 0;
+    if (ended ? !progress->terminal : now->seconds - progress->printed_at < interval) return;
+    progress->printed_at = now->seconds;
     const struct times times = times_of(now);
     (progress->terminal ? draw_bar : print_line)(progress->out, now, &times);
     fflush(progress->out);

@@ -22,11 +22,11 @@ static vit_status run(const char *path, const char *out, vit_error *why) {
     if (!status && quantize(&bytes, &size, model, &inner))
         status = vit_fail(why, VIT_BAD_ARGUMENT, "%s: %s", path, inner.text);
     if (!status && interrupted())
-        status = vit_fail(why, VIT_BAD_ARGUMENT, "interrupted; nothing is written");
+        status = vit_fail(why, VIT_BAD_ARGUMENT, "interrupted; nothing was written");
     if (!status) status = write_model(out, bytes, size, why);
     if (!status) {
         show(say, out);
-        fprintf(say, ": %zu bytes in place of %zu\n", size, (size_t)file.st_size);
+        fprintf(say, ": %zu bytes instead of %zu\n", size, (size_t)file.st_size);
     }
     free(bytes);
     vit_close(model);
@@ -40,8 +40,8 @@ int command_quantize(int argc, char **argv) {
         {"--out", OPTION_TEXT, &out, true, "MODEL", "safetensors to write"},
     };
     const struct usage usage = {"quantize",
-                                "turn stem and blocks into int8, a scale for each output row", NULL,
-                                options, sizeof options / sizeof *options};
+                                "turn stem and blocks into int8, with a scale for each output row",
+                                NULL, options, sizeof options / sizeof *options};
     int operands, code;
     if (!options_read(&usage, argc, argv, &operands, &code)) return code;
     vit_error why = {""};

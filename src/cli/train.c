@@ -17,13 +17,13 @@
 
 struct session {
     struct progress progress;
-    struct train_progress last; /* as the last step told */
+    struct train_progress last; /* as of the last step */
 };
 
 static bool on_step(void *context, const struct train_progress *now) {
     struct session *session = context;
     session->last = *now;
-    progress_tell(&session->progress, now);
+    progress_show(&session->progress, now);
     return !interrupted();
 }
 
@@ -74,7 +74,7 @@ static vit_status load_recipe(struct recipe *recipe, const struct arguments *a, 
     return status;
 }
 
-/* What the recipe wants of the options. */
+/* Options that the recipe needs, or has no use for. */
 static vit_status check_options(const struct arguments *a, const struct recipe *recipe,
                                 vit_error *why) {
     const struct {
@@ -100,10 +100,12 @@ static int report(const struct arguments *a, const struct recipe *recipe, bool f
         printf(": %zu epochs, seed %llu\n", recipe->epochs, (unsigned long long)recipe->seed);
         return EXIT_FINE;
     }
-    fprintf(stderr, "vit: interrupted in epoch %zu of %zu, after %zu of its %zu images; all is in ",
+    fprintf(stderr,
+            "vit: interrupted in epoch %zu of %zu, after %zu of its %zu images; "
+            "the run is saved in ",
             last->epoch, last->epochs, last->done, last->images);
     show(stderr, a->out);
-    fprintf(stderr, ".checkpoint: run the same command again to go on\n");
+    fprintf(stderr, ".checkpoint; run the same command again to continue\n");
     return EXIT_INTERRUPTED;
 }
 
@@ -177,16 +179,17 @@ int command_train(int argc, char **argv) {
         {"--recipe", OPTION_TEXT, &a.recipe, true, "FILE", "JSON: the model and its training"},
         {"--out", OPTION_TEXT, &a.out, true, "MODEL",
          "safetensors to write; beside it MODEL.log.tsv"},
-        {"--epochs", OPTION_COUNT, &a.epochs, false, "N", "instead of the recipe's"},
+        {"--epochs", OPTION_COUNT, &a.epochs, false, "N", "overrides the recipe's"},
         {"--threads", OPTION_COUNT, &a.threads, false, "N", "default: one for each core"},
 
-        {"--seed", OPTION_SEED, &a.seed, false, "S", "instead of the recipe's"},
+        {"--seed", OPTION_SEED, &a.seed, false, "S", "overrides the recipe's"},
         {"--init", OPTION_TEXT, &a.init, false, "MODEL", "start from its parameters (fine-tune)"},
         {"--teacher", OPTION_TEXT, &a.teacher, false, "MODEL",
-         "learn from its answers too, by the recipe's distillation"},
+         "learn from its answers too, as the recipe's distillation says"},
         {"--snapshots", OPTION_COUNT, &a.snapshots, false, "N",
-         "write N models on the way, from step 0 to the last: MODEL.step-000000.safetensors"},
-        {"--fresh", OPTION_FLAG, &a.fresh, false, NULL, "start anew in spite of a checkpoint"},
+         "write N models during training, from step 0 to the last: MODEL.step-000000.safetensors"},
+        {"--fresh", OPTION_FLAG, &a.fresh, false, NULL,
+         "start over, even if there is a checkpoint"},
     };
     const struct usage usage = {"train", "train a model from a recipe; resumes an interrupted run",
                                 NULL, options, sizeof options / sizeof *options};

@@ -13,7 +13,7 @@ typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
 
 #define INLINE static inline __attribute__((always_inline))
-/* For functions of which a page rather wants few bytes than speed. */
+/* For functions where a page needs few bytes more than speed. */
 #ifdef __clang__
 #define SMALL static __attribute__((minsize))
 #else
@@ -291,7 +291,7 @@ static float row_exp(float *x, float scale, float max, size_t n) {
     return sum_lanes(sum + choose(last_lanes(n), last, splat(0)));
 }
 
-/* So many rows go through each pass together. While the sum, quotient or root of one row is under
+/* This many rows go through each pass together. While the sum, quotient or root of one row is under
  * way, the next rows are read. */
 enum { ROWS = 8 };
 

@@ -19,7 +19,7 @@ static void gemm(float *restrict c, size_t ldc, const float *restrict a, size_t 
                  bool transpose_a, const float *restrict b, size_t ldb, bool transpose_b,
                  float alpha, float beta, size_t M, size_t N, size_t K) {
     if (M == 0 || N == 0) return;
-    if (K == 0) { /* BLAS wants positive strides even for nothing */
+    if (K == 0) { /* BLAS requires positive strides even for empty matrices */
         scalar_gemm(c, ldc, a, lda, transpose_a, b, ldb, transpose_b, alpha, beta, M, N, K);
         return;
     }

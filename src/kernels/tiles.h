@@ -104,7 +104,7 @@ INLINE void tile(float *restrict y, size_t ldy, const float *restrict x, size_t 
 #define UP_TO_6(DO, ...) UP_TO_4(DO, __VA_ARGS__) DO(5, __VA_ARGS__) DO(6, __VA_ARGS__)
 
 /* Does `left` rows in tiles of `most` rows. The last two tiles share their rows evenly, because a
- * tile of one or two rows is slow. TILE(n, left, …) does n rows, goes on to the next ones and
+ * tile of one or two rows is slow. TILE(n, left, …) does n rows, moves on to the next ones and
  * counts `left` down. */
 #define ALL_TILES(most, TILE, left, ...)                                                           \
     {                                                                                              \

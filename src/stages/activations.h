@@ -12,8 +12,8 @@
 /* A run's demands on a block. */
 struct block_run {
     size_t batch;
-    size_t queries;    /* the first tokens of an image that go on: T, or those the head reads */
-    size_t map_rows;   /* rows of each head's map that are wanted: T, the queries, or none */
+    size_t queries;    /* the first tokens of an image that continue: T, or those the head reads */
+    size_t map_rows;   /* rows of each head's map that are needed: T, the queries, or none */
     size_t map_stride; /* floats from an image's maps to the next image's */
     const float *keep; /* (B, stride L): scales each image's branches; NULL: 1 */
     const uint8_t *no_head;              /* mask (h) of the heads that give nothing; NULL: none */
@@ -33,7 +33,7 @@ struct activations {
     float *qk_raw, *qk_mean, *qk_rstd; /* (BT,3A) (BT,2h): before qk_norm */
     float *map;                        /* (h,T,T) at each image's map_stride, or NULL */
     float *raw;                        /* the same before the softmax, with map; or NULL */
-    float *kept;                       /* (B·queries,D): x of the tokens that go on */
+    float *kept;                       /* (B·queries,D): x of the tokens that continue */
     float *mixed;                      /* (B·queries,A): the heads' values side by side */
     float *branch1;                    /* (BT,D): attention's output, unless added at once */
     float *sum1, *mid;                 /* (BT,D): x + branch; after post-norm */

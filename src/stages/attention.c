@@ -133,7 +133,7 @@ void qkv_forward(const vit_model *m, const struct block_params *p, const float *
                  const struct activations *a, const struct scratch *s, const struct block_run *run,
                  struct rows share) {
     size_t T = vit_tokens(&m->config), D = m->config.width, A = attention_width(&m->config);
-    /* If few tokens go on, few queries are needed. The queries are left out only if A is a multiple
+    /* If few tokens continue, few queries are needed. They are left out only if A is a multiple
      * of VIT_INT8_ROWS: then the rest of the packed matrix is a packed matrix of its own. */
     bool all = run->queries == T || run->map_rows == T || a->qk_raw || A % VIT_INT8_ROWS;
     map_rows(m, p, a->qkv, x, &s->quantized, share.count, all ? QUERY : KEY, all ? 3 : 2);
@@ -229,11 +229,11 @@ static void head_forward(const vit_model *m, float *out, float *map, float *raw,
     }
 }
 
-/* head_forward for every head. `goes_on`: these rows are among the image's queries. */
+/* head_forward for every head. `continues`: these rows are among the image's queries. */
 static void image_forward(const vit_model *m, const struct block_params *p,
                           const struct activations *a, const struct scratch *s,
                           const struct block_run *run, size_t image, size_t from, size_t rows,
-                          bool goes_on) {
+                          bool continues) {
     const struct vit_kernels *k = m->kernels;
     size_t T = vit_tokens(&m->config), heads = m->config.heads, d = head_width(&m->config);
     size_t A = heads * d;
@@ -242,7 +242,7 @@ static void image_forward(const vit_model *m, const struct block_params *p,
         size_t at = image * run->map_stride + head * T * T;
         float *map = a->map ? a->map + at : NULL, *raw = a->raw ? a->raw + at : NULL;
         const float *bias = run->no_positions ? NULL : p->relative_bias;
-        float *out = goes_on ? a->mixed + image * run->queries * A + head * d : NULL;
+        float *out = continues ? a->mixed + image * run->queries * A + head * d : NULL;
         k->pack(s->keys, qkv + KEY * A, 3 * A, 1, T, d);
         if (out) k->pack(s->values, qkv + VALUE * A, 1, 3 * A, d, T);
         if (bias)

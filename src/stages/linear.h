@@ -15,8 +15,8 @@ struct linear {
 void linear_forward(const struct vit_kernels *k, float *y, size_t ldy, const float *x, size_t ldx,
                     const struct linear *w, int act, bool add, size_t M,
                     const struct vit_quantized *q);
-/* dx = dy·w, dw += dyᵀ·x, dbias += Σ dy; one that is NULL is not wanted. x (M,K) w (N,K) dy (M,N).
- * A packed table takes w transposed: the packed matrix (K,N). */
+/* dx = dy·w, dw += dyᵀ·x, dbias += Σ dy; one that is NULL is not computed. x (M,K), w (N,K),
+ * dy (M,N). A packed table takes w transposed: the packed matrix (K,N). */
 void linear_backward(const struct vit_kernels *k, float *dx, size_t lddx, float *dw, float *dbias,
                      const float *dy, size_t lddy, const float *x, size_t ldx, const float *w,
                      size_t M, size_t N, size_t K);

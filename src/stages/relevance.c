@@ -1,4 +1,4 @@
-/* Which patches speak for a class: gradient × attention. From R = I, each block, the first one
+/* Which patches support a class: gradient × attention. From R = I, each block, the first one
  * first, does R += A·R (R = A·R without residual connections), where A (T,T) is the mean over the
  * heads of (∇map ∘ map)⁺ and ∇ the gradient of the class's logit: Chefer et al., arXiv:2103.15679,
  * section 3, equations 5 and 6. That is the rule of their arXiv:2012.09838, equations 13 and 14,

@@ -17,7 +17,7 @@
 #include "vit.h"
 
 enum { KERNEL = 3, TAPS = KERNEL * KERNEL, PADDING = 1 };
-/* So many positions are computed at a time, their neighbourhoods side by side. */
+/* This many positions are computed at a time, their neighbourhoods side by side. */
 enum { AT_ONCE = 256 };
 
 /* ---- Convolutions ------------------------------------------------------- */

@@ -25,7 +25,7 @@ vit_status augmenter_open(struct augmenter **out, const struct augment *augment,
 void augmenter_close(struct augmenter *augmenter);
 size_t augmenter_scratch(const struct augmenter *augmenter); /* floats that a thread brings */
 /* source (rows, columns) bytes → image (rows, columns) in 0..1, changed by the chances of
- * (seed, epoch, index), whatever the source holds: an image's channels, given one by one, change
+ * (seed, epoch, index), whatever the source holds: an image's channels, passed one by one, change
  * alike. solid: a stroke that has no hole to lose. */
 void augmenter_apply(float *image, float *scratch, const struct augmenter *augmenter,
                      const uint8_t *source, bool solid, uint64_t seed, size_t epoch, size_t index);

@@ -38,8 +38,9 @@ void data_standardise(float *images, size_t n, const vit_config *config) {
 enum { PAD = 280, HABITS_SEED = 1 };
 static const struct pen PAGE_PEN = {.width = 10, .size = 196, .stretch = 1, .x = 140, .y = 140};
 
-vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
-                         size_t rows, size_t columns, vit_error *why) {
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
+                         struct drawing_options which, size_t rows, size_t columns,
+                         vit_error *why) {
     size_t count = 0, pixels = rows * columns;
     for (size_t i = 0; i < drawings->count; i++)
         count += (which.writers & writers_part(drawings->list[i].writer)) != 0;

@@ -21,7 +21,7 @@ void data_image(float *image, const struct data_set *data, size_t index);
 void data_standardise(float *images, size_t n, const vit_config *config);
 
 /* Which drawings, and how they are drawn. */
-struct drawn {
+struct drawing_options {
     unsigned writers;
     double points; /* the share of each drawing's points that is drawn, the first ones; 1: all */
     double habits; /* the share (0..1) of the chances in habits.c by which a drawing changes, in the
@@ -30,7 +30,7 @@ struct drawn {
 };
 
 /* These drawings, drawn with the page's pen and prepared as the page does. */
-vit_status drawings_data(struct data_set *data, const struct drawings *drawings, struct drawn which,
-                         size_t rows, size_t columns, vit_error *why);
+vit_status drawings_data(struct data_set *data, const struct drawings *drawings,
+                         struct drawing_options which, size_t rows, size_t columns, vit_error *why);
 
 #endif

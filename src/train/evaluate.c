@@ -36,11 +36,11 @@ static void count_batch(struct part *part, float *scratch, const float *logits,
                         const uint8_t *labels, size_t batch, size_t classes, float temperature) {
     for (size_t i = 0; i < batch; i++) {
         const float *row = logits + i * classes;
-        size_t told = largest_logit(row, classes);
+        size_t predicted = largest_logit(row, classes);
         vit_probabilities(scratch, row, classes, temperature);
-        reliability_add(&part->reliability, scratch[told], told == labels[i]);
-        part->score.correct += told == labels[i];
-        if (part->confusion) part->confusion[labels[i] * classes + told]++;
+        reliability_add(&part->reliability, scratch[predicted], predicted == labels[i]);
+        part->score.correct += predicted == labels[i];
+        if (part->confusion) part->confusion[labels[i] * classes + predicted]++;
     }
     for (size_t i = 0; i < batch * classes; i++) scratch[i] = logits[i] / temperature;
     part->score.count += batch;

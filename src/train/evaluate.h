@@ -11,8 +11,8 @@ struct score {
     double calibration_error; /* of the probabilities of its answers */
 };
 
-/* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: [true][told],
- * added to. */
+/* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: counts by
+ * [true][predicted], which are added to. */
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why);
 /* The same images' logits (count,K). */

@@ -14,7 +14,7 @@ bool read_some(size_t *got, int fd, void *bytes, size_t size);
 /* A whole file or pipe of at most `most` bytes. The caller frees *out. */
 vit_status read_file(uint8_t **out, size_t *size, const char *path, size_t most, vit_error *why);
 /* Written beside as PATH.part and renamed, so that a file is whole or absent; it keeps the mode of
- * the one that it replaces. What is no file, as a device or a pipe, is written to. */
+ * the one that it replaces. A device or a pipe is written to directly. */
 vit_status write_file(const char *path, const void *bytes, size_t size, vit_error *why);
 /* The same for a model, which is opened first: what does not open is not written. */
 vit_status write_model(const char *path, const uint8_t *bytes, size_t size, vit_error *why);

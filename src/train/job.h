@@ -1,4 +1,4 @@
-/* What a run of the trainer is given. */
+/* The inputs of a training run. */
 #ifndef VIT_JOB_H
 #define VIT_JOB_H
 

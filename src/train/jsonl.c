@@ -1,6 +1,6 @@
 /* Reads pen drawings: a line of JSON each, {"label": 7, "writer": 12, "strokes": [[[x,y], …], …]},
- * x to the right and y up, in any unit; plain or gzipped. So are the pen digits of Alimoglu &
- * Alpaydin (UCI, CC BY 4.0) given in strokes. */
+ * x to the right and y up, in any unit; plain or gzipped. The pen digits of Alimoglu &
+ * Alpaydin (UCI, CC BY 4.0) are such strokes. */
 #define _POSIX_C_SOURCE 200809L
 #include "jsonl.h"
 #include "base/error.h"
@@ -15,8 +15,8 @@
 #include <zlib.h>
 
 enum { LINE = 1 << 20, MOST_WRITERS = 1 << 30, MOST_LABELS = 256 };
-/* Text that may come out of a file: so much always, and so many times what was read of it; such
- * files come out at 5 times their size. And so much of a pipe. */
+/* The most text that a file may unpack to: ALWAYS bytes, or MOST_TIMES the bytes that were read.
+ * Such files unpack to 5 times their size. A pipe has a limit of its own. */
 enum { ALWAYS = 1 << 22, MOST_TIMES = 100, MOST_OF_PIPE = 1 << 30 };
 static const double FARTHEST = 1e6;
 
@@ -112,20 +112,20 @@ static vit_status read_drawing(struct reader *r, const char *text, size_t size, 
     return VIT_OK;
 }
 
-static bool is_plausible(gzFile file, size_t told) {
+static bool is_plausible(gzFile file, size_t position) {
     z_off_t read = gzoffset(file); /* negative if the file is a pipe */
-    return told <= ALWAYS || told <= (read < 0 ? MOST_OF_PIPE : (size_t)read * MOST_TIMES);
+    return position <= ALWAYS || position <= (read < 0 ? MOST_OF_PIPE : (size_t)read * MOST_TIMES);
 }
 
 static vit_status read_lines(struct reader *r, gzFile file, char *line, size_t classes) {
-    for (size_t told = 0, before; gzgets(file, line, LINE);) {
+    for (size_t position = 0, before; gzgets(file, line, LINE);) {
         size_t size = strlen(line);
-        before = told, told = (size_t)gztell(file);
+        before = position, position = (size_t)gztell(file);
         r->line++;
         if (size + 1 == LINE) return complain(r, "a line of less than a mebibyte");
-        if (size != told - before) return complain(r, "text, without bytes of 0");
-        if (!is_plausible(file, told))
-            return complain(r, "no more text than is plausible of a file of its size");
+        if (size != position - before) return complain(r, "text, without bytes of 0");
+        if (!is_plausible(file, position))
+            return complain(r, "no more text than is plausible for a file of its size");
         if (strspn(line, " \t\r\n") == size) continue;
         vit_status status = read_drawing(r, line, size, classes);
         if (status) return status;
@@ -135,8 +135,8 @@ static vit_status read_lines(struct reader *r, gzFile file, char *line, size_t c
     if (code != Z_OK || !gzeof(file))
         return vit_fail(r->why, VIT_BAD_FILE, "%s: the file is cut short or damaged", r->path);
     if (r->to->count == 0)
-        return vit_fail(r->why, VIT_BAD_FILE, "%s: expected a drawing or more, it is empty",
-                        r->path);
+        return vit_fail(r->why, VIT_BAD_FILE,
+                        "%s: expected at least one drawing, but the file is empty", r->path);
     return VIT_OK;
 }
 

@@ -6,7 +6,8 @@
 #include "save.h"
 #include "vit.h"
 
-/* The matrices that a tensor stacks, queries', keys' and values' apart; none for what is none. */
+/* The matrices that a tensor stacks, queries', keys' and values' apart; none if it is not a
+ * matrix. */
 struct matrices {
     size_t count, rows, columns;
 };

@@ -1,5 +1,5 @@
-/* Drawings that are no digit, from which a model learns to be unsure (outlier exposure: Hendrycks,
- * Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a digit,
+/* Drawings that are not digits, from which a model learns to be unsure (outlier exposure:
+ * Hendrycks, Mazeika & Dietterich, arXiv:1812.04606): letters and signs that do not look like a digit,
  * scribbles, hatching, and two digits side by side. */
 #include "negatives.h"
 #include "habits.h"

@@ -1,4 +1,4 @@
-/* Drawings that are no digit, for samples.c. */
+/* Drawings that are not digits, for samples.c. */
 #ifndef VIT_NEGATIVES_H
 #define VIT_NEGATIVES_H
 

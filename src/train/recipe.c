@@ -170,8 +170,9 @@ static vit_status check_config(const vit_config *config, vit_error *why) {
     if (config->classes == 0)
         return vit_fail(why, VIT_BAD_CONFIG, "recipe: model: classes: expected at least 1, got 0");
     if (config->pool > VIT_POOL_MEAN)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "recipe: model: pool: expected class or mean, which can be trained here");
+        return vit_fail(
+            why, VIT_BAD_CONFIG,
+            "recipe: model: pool: expected class or mean, because no other can be trained");
     return VIT_OK;
 }
 
@@ -217,8 +218,8 @@ static vit_status read_recipe(struct recipe *recipe, const struct json *whole, v
             training = value;
         else
             return vit_fail(why, VIT_BAD_CONFIG,
-                            "recipe: %t is not a key of it; expected `model` and `training`",
-                            name.text, name.size);
+                            "recipe: %t: unknown key, expected `model` and `training`", name.text,
+                            name.size);
     }
     if (!model.text || training.type != JSON_OBJECT)
         return vit_fail(why, VIT_BAD_CONFIG,
@@ -231,7 +232,7 @@ vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit
     struct json whole;
     *recipe = (struct recipe){0};
     if (!json_read(&whole, json, size) || whole.type != JSON_OBJECT)
-        return vit_fail(why, VIT_BAD_CONFIG, "recipe: not a JSON object");
+        return vit_fail(why, VIT_BAD_CONFIG, "recipe: expected a JSON object");
     vit_status status = read_recipe(recipe, &whole, why);
     if (status) recipe_close(recipe);
     return status;
@@ -244,7 +245,7 @@ vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char 
     const char *json = vit_model_json(model, &size);
     *recipe = (struct recipe){.config = *vit_model_config(model)};
     if (!json_read(&config, json, size) || !json_read(&whole, training, strlen(training)))
-        return vit_fail(why, VIT_BAD_CONFIG, "recipe: not a JSON object");
+        return vit_fail(why, VIT_BAD_CONFIG, "recipe: expected a JSON object");
     recipe->model = compact(&config);
     vit_status status = recipe->model ? check_config(&recipe->config, why)
                                       : vit_fail(why, VIT_NO_MEMORY, "no memory for the recipe");

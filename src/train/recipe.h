@@ -42,7 +42,7 @@ vit_status recipe_read(struct recipe *recipe, const char *json, size_t size, vit
 vit_status recipe_for(struct recipe *recipe, const vit_model *model, const char *training,
                       vit_error *why);
 void recipe_close(struct recipe *recipe);
-/* Whether the recipe changes such a tensor of its model. `freeze` keeps so many blocks, and stem,
+/* Whether the recipe changes such a tensor of its model. `freeze` keeps that many blocks, and stem,
  * patches, tokens and positions; depth + 1 keeps the final norm too, also one after the pooling
  * (fc_norm), so that only the head is trained. 0 keeps nothing. */
 bool recipe_trains(const struct recipe *recipe, const vit_tensor *tensor);

@@ -15,7 +15,7 @@ struct train_progress {
     double gflops;
 };
 
-/* How a run speaks to its caller; any of these may be NULL. */
+/* How a run reports to its caller; any of these may be NULL. */
 struct train_watch {
     void *context;
     /* After every step; false stops the run, which can be resumed from there. */

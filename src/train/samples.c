@@ -16,7 +16,7 @@
 /* The side of the plane for drawings, in pixels. A digit on the page's pad is about as large. */
 enum { SIDE = 180 };
 
-/* Drawings, and what is no digit, have one channel. */
+/* Drawings, of digits or not, have one channel. */
 static vit_status check_keys(const struct samples *s, vit_error *why) {
     const struct recipe *recipe = s->recipe;
     if (recipe->negatives > 0 && recipe->config.classes > NO_CLASS)
@@ -47,8 +47,8 @@ vit_status samples_open(struct samples *s, const struct recipe *recipe, const st
     s->count = s->images + s->listed * recipe->drawings + s->negatives;
     if (s->count > UINT32_MAX)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "training key drawings: an epoch of %z images is "
-                        "too long",
+                        "training key drawings: expected a shorter epoch, got one of %z "
+                        "images",
                         s->count);
     return augmenter_open(&s->augmenter, &recipe->augment, recipe->epochs, data->rows,
                           data->columns, why);
@@ -98,7 +98,7 @@ static float thickest_pen(float narrowness) {
 }
 
 /* A random pen: thin or thick, leaning left or right, narrow or wide, large or small. The recipe's
- * `hand` tells how far it bends strokes and presses unevenly. */
+ * `hand` sets how far it bends strokes and presses unevenly. */
 static struct pen draw_pen(const struct recipe *recipe, struct rng *rng) {
     float size = (float)(SIDE * (0.35 + 0.3 * rng_unit(rng)));
     struct pen pen = {.width = draw_width(rng, size), .size = size, .x = SIDE / 2, .y = SIDE / 2};

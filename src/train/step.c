@@ -22,7 +22,7 @@
 
 enum { MICRO_BATCH = 8 };
 
-struct lane { /* one thread's memory */
+struct worker { /* one thread's memory */
     vit_tape *tape;
     void *tape_memory;
     float *gradient; /* in the layout of the parameters */
@@ -45,13 +45,13 @@ struct stepper {
     size_t tensor_count;
     float *const *arrays; /* a checkpoint's arrays, `count` floats each */
     size_t count;
-    struct lane *lanes;
+    struct worker *workers;
     const uint32_t *indices; /* of the batch's samples */
     size_t epoch, batch;
     float *images, *keep; /* (batch, pixels) standardised, (batch, depth) */
     struct sample *drawn; /* (batch) */
     float *answers;       /* (batch, classes): the teacher's, where they may count */
-    struct range part;    /* the part of the batch whose gradient is taken next */
+    struct range part;    /* the part of the batch whose gradient is computed next */
     float *gradient;      /* the sum of the parts' gradients */
     float *here;          /* the parameters before a climb; NULL without sharpness */
     double climb;         /* the length of a climb, in gradients */
@@ -75,7 +75,7 @@ static void draw_keep(float *keep, const struct stepper *s, size_t index) {
 /* The teacher answers here, once for a sample, however often the step takes its gradient. */
 static void draw_batch(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
-    struct lane *lane = &s->lanes[thread];
+    struct worker *worker = &s->workers[thread];
     const vit_config *config = &s->recipe->config;
     const vit_model *teacher = s->job->teacher;
     size_t pixels = data_values(s->job->data);
@@ -83,11 +83,11 @@ static void draw_batch(void *context, size_t thread, size_t threads) {
     for (size_t i = share.begin; i < share.end; i++) {
         size_t index = s->indices[i];
         float *image = s->images + i * pixels;
-        s->drawn[i] = sample_draw(image, &lane->room, s->samples, s->epoch, index);
+        s->drawn[i] = sample_draw(image, &worker->room, s->samples, s->epoch, index);
         data_standardise(image, pixels, config);
         draw_keep(s->keep + i * config->depth, s, index);
         if (teacher && s->drawn[i].advice != ADVICE_NEVER)
-            teacher_answer(s->answers + i * config->classes, &lane->teacher, teacher, image);
+            teacher_answer(s->answers + i * config->classes, &worker->teacher, teacher, image);
     }
 }
 
@@ -104,32 +104,33 @@ static double sample_loss(const struct stepper *s, size_t i, const float *logits
 }
 
 /* Samples first…first+n-1 of the batch. */
-static void micro_batch(struct stepper *s, struct lane *lane, size_t first, size_t n) {
+static void micro_batch(struct stepper *s, struct worker *worker, size_t first, size_t n) {
     const struct recipe *recipe = s->recipe;
     size_t K = recipe->config.classes;
     const float *images = s->images + first * data_values(s->job->data);
     const float *keep = recipe->drop_path > 0 ? s->keep + first * recipe->config.depth : NULL;
-    vit_forward(s->model, lane->tape, images, n, lane->logits, keep);
+    vit_forward(s->model, worker->tape, images, n, worker->logits, keep);
     for (size_t i = 0; i < n; i++)
-        lane->sums.loss += sample_loss(s, first + i, lane->logits + i * K, lane->dlogits + i * K);
-    vit_backward(s->model, lane->tape, n, lane->dlogits, lane->gradient);
+        worker->sums.loss +=
+            sample_loss(s, first + i, worker->logits + i * K, worker->dlogits + i * K);
+    vit_backward(s->model, worker->tape, n, worker->dlogits, worker->gradient);
     for (size_t i = 0; i < n; i++) {
         uint8_t label = s->drawn[first + i].label;
-        lane->sums.correct += largest_logit(lane->logits + i * K, K) == label;
-        lane->sums.digits += label != NO_CLASS;
+        worker->sums.correct += largest_logit(worker->logits + i * K, K) == label;
+        worker->sums.digits += label != NO_CLASS;
     }
 }
 
 static void compute_gradient(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
-    struct lane *lane = &s->lanes[thread];
+    struct worker *worker = &s->workers[thread];
     struct range share = range_part(s->part.end - s->part.begin, thread, threads);
     size_t begin = s->part.begin + share.begin, end = s->part.begin + share.end;
-    memset(lane->gradient, 0, s->count * sizeof *lane->gradient);
-    lane->sums = (struct step_sums){0};
+    memset(worker->gradient, 0, s->count * sizeof *worker->gradient);
+    worker->sums = (struct step_sums){0};
     for (size_t i = begin; i < end; i += MICRO_BATCH) {
         size_t n = end - i < MICRO_BATCH ? end - i : MICRO_BATCH;
-        micro_batch(s, lane, i, n);
+        micro_batch(s, worker, i, n);
     }
 }
 
@@ -140,29 +141,29 @@ static double square_of(const float *x, struct range range) {
 }
 
 /* Adds the other threads' gradients to the first one's, over this thread's range. */
-static void add_lanes(void *context, size_t thread, size_t threads) {
+static void add_workers(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
-    float *restrict sum = s->lanes[0].gradient;
+    float *restrict sum = s->workers[0].gradient;
     for (size_t other = 1; other < threads; other++) {
-        const float *restrict lane = s->lanes[other].gradient;
-        for (size_t i = range.begin; i < range.end; i++) sum[i] += lane[i];
+        const float *restrict worker = s->workers[other].gradient;
+        for (size_t i = range.begin; i < range.end; i++) sum[i] += worker[i];
     }
-    s->lanes[thread].square = square_of(sum, range);
+    s->workers[thread].square = square_of(sum, range);
 }
 
 static void add_part(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
-    const float *restrict part = s->lanes[0].gradient;
+    const float *restrict part = s->workers[0].gradient;
     for (size_t i = range.begin; i < range.end; i++) s->gradient[i] += part[i];
-    s->lanes[thread].square = square_of(s->gradient, range);
+    s->workers[thread].square = square_of(s->gradient, range);
 }
 
 static void climb(void *context, size_t thread, size_t threads) {
     struct stepper *s = context;
     struct range range = range_part(s->count, thread, threads);
-    const float *restrict gradient = s->lanes[0].gradient;
+    const float *restrict gradient = s->workers[0].gradient;
     float *restrict parameters = s->arrays[PARAMETERS], scale = (float)s->climb;
     for (size_t i = range.begin; i < range.end; i++) {
         s->here[i] = parameters[i];
@@ -179,14 +180,14 @@ static void climb_back(void *context, size_t thread, size_t threads) {
 
 static double norm(const struct stepper *s) {
     double square = 0;
-    for (size_t i = 0; i < team_size(s->team); i++) square += s->lanes[i].square;
+    for (size_t i = 0; i < team_size(s->team); i++) square += s->workers[i].square;
     return sqrt(square);
 }
 
-/* Computes the gradient of s->part, in the first lane, and returns its norm. */
+/* Computes the gradient of s->part, in the first worker, and returns its norm. */
 static double part_gradient(struct stepper *s) {
     team_run(s->team, compute_gradient, s);
-    team_run(s->team, add_lanes, s);
+    team_run(s->team, add_workers, s);
     return norm(s);
 }
 
@@ -213,9 +214,9 @@ static double batch_gradient(struct stepper *s, struct step_sums *sums) {
             part_gradient(s);
         team_run(s->team, add_part, s);
         for (size_t i = 0; i < team_size(s->team); i++) {
-            sums->loss += s->lanes[i].sums.loss;
-            sums->correct += s->lanes[i].sums.correct;
-            sums->digits += s->lanes[i].sums.digits;
+            sums->loss += s->workers[i].sums.loss;
+            sums->correct += s->workers[i].sums.correct;
+            sums->digits += s->workers[i].sums.digits;
         }
     }
     return norm(s);
@@ -228,11 +229,11 @@ static struct matrices matrices_of(const struct stepper *s, const vit_tensor *te
     return muon ? muon_matrices(tensor) : (struct matrices){0};
 }
 
-static void update_matrix(struct stepper *s, struct lane *lane, size_t offset, size_t rows,
+static void update_matrix(struct stepper *s, struct worker *worker, size_t offset, size_t rows,
                           size_t columns) {
     float *const *arrays = s->arrays;
     muon_update(s->kernels, arrays[PARAMETERS] + offset, arrays[MOMENT1] + offset,
-                arrays[AVERAGE] + offset, lane->muon, s->gradient + offset, rows, columns,
+                arrays[AVERAGE] + offset, worker->muon, s->gradient + offset, rows, columns,
                 &s->adamw);
 }
 
@@ -246,7 +247,7 @@ static void update_parameters(void *context, size_t thread, size_t threads) {
         struct matrices of = matrices_of(s, &tensor);
         for (size_t k = 0; k < of.count; k++)
             if (seen++ % threads == thread)
-                update_matrix(s, &s->lanes[thread], tensor.offset + k * of.rows * of.columns,
+                update_matrix(s, &s->workers[thread], tensor.offset + k * of.rows * of.columns,
                               of.rows, of.columns);
         if (of.count) continue;
         size_t begin = tensor.offset, end = begin + tensor.count;
@@ -294,20 +295,21 @@ static size_t muon_floats(const struct stepper *s) {
     return most;
 }
 
-static bool open_lane(struct stepper *s, struct lane *lane) {
+static bool open_worker(struct stepper *s, struct worker *worker) {
     const vit_model *teacher = s->job->teacher;
     size_t logits = MICRO_BATCH * s->recipe->config.classes;
     size_t need = vit_tape_size(s->model, MICRO_BATCH);
-    lane->tape_memory = malloc(need);
-    lane->gradient = malloc(s->count * sizeof *lane->gradient);
-    lane->logits = malloc(2 * logits * sizeof *lane->logits);
-    lane->muon = malloc(muon_floats(s) * sizeof *lane->muon);
-    if (!lane->tape_memory || !lane->gradient || !lane->logits || !lane->muon) return false;
-    if (!sample_room_open(&lane->room, s->samples)) return false;
-    if (teacher && !teacher_room_open(&lane->teacher, teacher)) return false;
-    lane->dlogits = lane->logits + logits;
-    if (vit_tape_init(&lane->tape, lane->tape_memory, need, s->model, MICRO_BATCH)) return false;
-    vit_tape_freeze(lane->tape, s->recipe->freeze);
+    worker->tape_memory = malloc(need);
+    worker->gradient = malloc(s->count * sizeof *worker->gradient);
+    worker->logits = malloc(2 * logits * sizeof *worker->logits);
+    worker->muon = malloc(muon_floats(s) * sizeof *worker->muon);
+    if (!worker->tape_memory || !worker->gradient || !worker->logits || !worker->muon) return false;
+    if (!sample_room_open(&worker->room, s->samples)) return false;
+    if (teacher && !teacher_room_open(&worker->teacher, teacher)) return false;
+    worker->dlogits = worker->logits + logits;
+    if (vit_tape_init(&worker->tape, worker->tape_memory, need, s->model, MICRO_BATCH))
+        return false;
+    vit_tape_freeze(worker->tape, s->recipe->freeze);
     return true;
 }
 
@@ -326,15 +328,15 @@ static bool open_batch(struct stepper *s) {
 
 static bool open_all(struct stepper *s) {
     size_t threads = team_size(s->team);
-    s->lanes = calloc(threads, sizeof *s->lanes);
+    s->workers = calloc(threads, sizeof *s->workers);
     s->tensors = malloc(vit_tensor_count(s->model) * sizeof *s->tensors);
-    if (!s->lanes || !s->tensors) return false;
+    if (!s->workers || !s->tensors) return false;
     for (size_t i = 0; i < vit_tensor_count(s->model); i++) {
         vit_tensor tensor = vit_tensor_at(s->model, i);
         if (recipe_trains(s->recipe, &tensor)) s->tensors[s->tensor_count++] = tensor;
     }
     bool held = open_batch(s);
-    for (size_t i = 0; i < threads && held; i++) held = open_lane(s, &s->lanes[i]);
+    for (size_t i = 0; i < threads && held; i++) held = open_worker(s, &s->workers[i]);
     return held;
 }
 
@@ -357,15 +359,15 @@ vit_status stepper_open(struct stepper **out, const struct train_job *job,
 
 void stepper_close(struct stepper *s) {
     if (!s) return;
-    for (size_t i = 0; s->lanes && i < team_size(s->team); i++) {
-        free(s->lanes[i].tape_memory);
-        free(s->lanes[i].gradient);
-        free(s->lanes[i].logits);
-        free(s->lanes[i].muon);
-        sample_room_close(&s->lanes[i].room);
-        teacher_room_close(&s->lanes[i].teacher);
+    for (size_t i = 0; s->workers && i < team_size(s->team); i++) {
+        free(s->workers[i].tape_memory);
+        free(s->workers[i].gradient);
+        free(s->workers[i].logits);
+        free(s->workers[i].muon);
+        sample_room_close(&s->workers[i].room);
+        teacher_room_close(&s->workers[i].teacher);
     }
-    free(s->lanes);
+    free(s->workers);
     free(s->tensors);
     free(s->images);
     free(s->keep);

@@ -67,13 +67,13 @@ void sketch_take(struct sketch *s, const struct drawings *drawings, size_t index
 }
 
 void sketch_cut(struct sketch *s, double share) {
-    size_t left = (size_t)((double)s->points * share), told = 0;
+    size_t left = (size_t)((double)s->points * share), end = 0;
     if (left >= s->points) return;
     s->points = left ? left : 1;
     for (size_t i = 0; i < s->strokes; i++) {
-        told += s->length[i];
-        if (told < s->points) continue;
-        s->length[i] -= told - s->points;
+        end += s->length[i];
+        if (end < s->points) continue;
+        s->length[i] -= end - s->points;
         s->strokes = i + 1;
     }
 }

@@ -18,8 +18,8 @@ void teacher_room_close(struct teacher_room *room);
 /* image → logits (classes) */
 void teacher_answer(float *logits, const struct teacher_room *room, const vit_model *teacher,
                     const float *image);
-/* Makes the teacher's answer to a sample, where it counts, a `share` of the target whose `loss` and
- * gradient dlogits, times `scale`, are given; returns the loss. */
+/* Makes the teacher's answer to a sample, where it counts, a `share` of the target. `loss` and the
+ * gradient dlogits, times `scale`, are those of the label alone. Returns the new loss. */
 double teacher_blend(float *dlogits, const float *logits, const float *answer, size_t classes,
                      struct sample sample, double share, double loss, float scale);
 

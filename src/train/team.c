@@ -10,15 +10,15 @@
 #include <cblas.h>
 #endif
 
-struct pool {
-    vit_team team; /* first, so that a team's address is its pool's */
+struct native_team {
+    vit_team team; /* first, so that both have the same address */
     pthread_mutex_t lock;
     pthread_cond_t start, done;
     vit_part *part; /* NULL: time to leave */
     void *context;
     size_t round, running, started;
     struct worker {
-        struct pool *pool;
+        struct native_team *native;
         size_t index;
         pthread_t thread;
     } workers[];
@@ -26,38 +26,38 @@ struct pool {
 
 static void *work(void *argument) {
     struct worker *worker = argument;
-    struct pool *pool = worker->pool;
+    struct native_team *native = worker->native;
     for (size_t round = 1;; round++) {
-        pthread_mutex_lock(&pool->lock);
-        while (pool->round < round) pthread_cond_wait(&pool->start, &pool->lock);
-        vit_part *part = pool->part;
-        void *context = pool->context;
-        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_lock(&native->lock);
+        while (native->round < round) pthread_cond_wait(&native->start, &native->lock);
+        vit_part *part = native->part;
+        void *context = native->context;
+        pthread_mutex_unlock(&native->lock);
         if (!part) return NULL;
-        part(context, worker->index, pool->team.size);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->running == 0) pthread_cond_signal(&pool->done);
-        pthread_mutex_unlock(&pool->lock);
+        part(context, worker->index, native->team.size);
+        pthread_mutex_lock(&native->lock);
+        if (--native->running == 0) pthread_cond_signal(&native->done);
+        pthread_mutex_unlock(&native->lock);
     }
 }
 
-static void begin(struct pool *pool, vit_part *part, void *context) {
-    pthread_mutex_lock(&pool->lock);
-    pool->part = part;
-    pool->context = context;
-    pool->running = pool->team.size - 1;
-    pool->round++;
-    pthread_cond_broadcast(&pool->start);
-    pthread_mutex_unlock(&pool->lock);
+static void begin(struct native_team *native, vit_part *part, void *context) {
+    pthread_mutex_lock(&native->lock);
+    native->part = part;
+    native->context = context;
+    native->running = native->team.size - 1;
+    native->round++;
+    pthread_cond_broadcast(&native->start);
+    pthread_mutex_unlock(&native->lock);
 }
 
 static void run(vit_team *team, vit_part *part, void *context) {
-    struct pool *pool = (struct pool *)team;
-    begin(pool, part, context);
+    struct native_team *native = (struct native_team *)team;
+    begin(native, part, context);
     part(context, 0, team->size);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->running) pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_lock(&native->lock);
+    while (native->running) pthread_cond_wait(&native->done, &native->lock);
+    pthread_mutex_unlock(&native->lock);
 }
 
 vit_status team_open(vit_team **out, size_t threads, vit_error *why) {
@@ -65,35 +65,35 @@ vit_status team_open(vit_team **out, size_t threads, vit_error *why) {
 #ifdef HAVE_OPENBLAS
     openblas_set_num_threads(1); /* the team has the threads: a product runs on one of them */
 #endif
-    struct pool *pool = calloc(1, sizeof *pool + threads * sizeof *pool->workers);
-    if (!pool) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z threads", threads);
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->start, NULL);
-    pthread_cond_init(&pool->done, NULL);
-    pool->team = (vit_team){threads, run};
-    for (pool->started = 1; pool->started < threads; pool->started++) {
-        struct worker *worker = &pool->workers[pool->started];
-        *worker = (struct worker){.pool = pool, .index = pool->started};
+    struct native_team *native = calloc(1, sizeof *native + threads * sizeof *native->workers);
+    if (!native) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z threads", threads);
+    pthread_mutex_init(&native->lock, NULL);
+    pthread_cond_init(&native->start, NULL);
+    pthread_cond_init(&native->done, NULL);
+    native->team = (vit_team){threads, run};
+    for (native->started = 1; native->started < threads; native->started++) {
+        struct worker *worker = &native->workers[native->started];
+        *worker = (struct worker){.native = native, .index = native->started};
         if (pthread_create(&worker->thread, NULL, work, worker)) {
             vit_status status = vit_fail(why, VIT_NO_MEMORY, "cannot start thread %z of %z",
-                                         pool->started + 1, threads);
-            team_close(&pool->team);
+                                         native->started + 1, threads);
+            team_close(&native->team);
             return status;
         }
     }
-    *out = &pool->team;
+    *out = &native->team;
     return VIT_OK;
 }
 
 void team_close(vit_team *team) {
-    struct pool *pool = (struct pool *)team;
-    if (!pool) return;
-    begin(pool, NULL, NULL);
-    for (size_t i = 1; i < pool->started; i++) pthread_join(pool->workers[i].thread, NULL);
-    pthread_cond_destroy(&pool->done);
-    pthread_cond_destroy(&pool->start);
-    pthread_mutex_destroy(&pool->lock);
-    free(pool);
+    struct native_team *native = (struct native_team *)team;
+    if (!native) return;
+    begin(native, NULL, NULL);
+    for (size_t i = 1; i < native->started; i++) pthread_join(native->workers[i].thread, NULL);
+    pthread_cond_destroy(&native->done);
+    pthread_cond_destroy(&native->start);
+    pthread_mutex_destroy(&native->lock);
+    free(native);
 }
 
 size_t cpu_count(void) {

@@ -76,8 +76,8 @@ static vit_status check_job(const struct train_job *job, vit_error *why) {
         return vit_fail(why, VIT_BAD_CONFIG, "this model has no backward pass: %s", untrainable);
     if (config->problem_type != VIT_SINGLE_LABEL_CLASSIFICATION)
         return vit_fail(why, VIT_BAD_CONFIG,
-                        "problem_type: expected single_label_classification and two classes or "
-                        "more: training has no loss for anything else");
+                        "problem_type: expected single_label_classification and at least two "
+                        "classes: training has no loss for anything else");
     const size_t got[] = {data->channels, data->rows, data->columns};
     const size_t want[] = {config->channels, config->image_size[0], config->image_size[1]};
     if (memcmp(got, want, sizeof got) != 0)
@@ -103,7 +103,7 @@ static vit_status open_all(struct trainer *t, vit_error *why) {
                           "training key drawings: expected drawings to train on, got none");
     if (!status && job->drawings && recipe->validation)
         status = drawings_data(&t->drawn, job->drawings,
-                               (struct drawn){.writers = WRITERS_VALIDATION, .points = 1},
+                               (struct drawing_options){.writers = WRITERS_VALIDATION, .points = 1},
                                data->rows, data->columns, why);
     if (!status) status = open_models(t, why);
     if (!status) status = open_buffers(t, why);
@@ -140,7 +140,7 @@ void trainer_close(struct trainer *t) {
     free(t);
 }
 
-/* ---- What it tells ------------------------------------------------------- */
+/* ---- Its state ----------------------------------------------------------- */
 
 struct checkpoint *trainer_state(struct trainer *t) {
     return &t->state;
@@ -187,7 +187,7 @@ static void shuffle(struct trainer *t) {
 vit_status trainer_step(struct trainer *t, vit_error *why) {
     struct checkpoint *state = &t->state;
     if (trainer_finished(t) || trainer_at_end_of_epoch(t))
-        return vit_fail(why, VIT_BAD_ARGUMENT, "expected an epoch with steps to take");
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected an epoch with steps left");
     if (t->ordered != state->epoch + 1) shuffle(t);
     size_t done = state->step * t->recipe->batch, left = t->samples.count - done;
     size_t n = left < t->recipe->batch ? left : t->recipe->batch;
@@ -222,7 +222,7 @@ double step_accuracy(const struct step_sums *sums) {
 vit_status trainer_end_epoch(struct trainer *t, vit_error *why) {
     struct checkpoint *state = &t->state;
     if (!trainer_at_end_of_epoch(t))
-        return vit_fail(why, VIT_BAD_ARGUMENT, "expected an epoch whose steps are all taken");
+        return vit_fail(why, VIT_BAD_ARGUMENT, "expected an epoch whose steps are all done");
     struct epoch_record *record = &state->records[state->epoch];
     size_t last = (state->epoch + 1) * state->steps - 1;
     *record = (struct epoch_record){

@@ -24,7 +24,7 @@ double step_accuracy(const struct step_sums *sums);
 size_t trainer_images(const struct trainer *trainer);
 /* All epochs are done. */
 bool trainer_finished(const struct trainer *trainer);
-/* All steps of an epoch are taken: trainer_end_epoch is due. */
+/* All steps of an epoch are done: trainer_end_epoch comes next. */
 bool trainer_at_end_of_epoch(const struct trainer *trainer);
 /* Takes the next step. Error: the gradient is no longer finite; the parameters are unchanged. */
 vit_status trainer_step(struct trainer *trainer, vit_error *why);

@@ -224,10 +224,10 @@ TEST("vit calibrate refuses wrong options and files with a message, and writes n
         {"--count 301", "expected a part of its 300 images", 1},
         {"--first 2147483647 --count 1", "expected a part of its 300 images", 1},
         {"--count 40", "classifies right, got none of the 40 right", 1},
-        {"--first -1", "a whole number from 0 to 2^31 - 1 expected after --first", 2},
-        {"--accept 1.1", "a number from 0 to 1 expected after --accept", 2},
-        {"--accept x", "a number from 0 to 1 expected after --accept", 2},
-        {"--accept nan", "a number from 0 to 1 expected after --accept", 2},
+        {"--first -1", "expected a whole number from 0 to 2^31 - 1 after --first", 2},
+        {"--accept 1.1", "expected a number from 0 to 1 after --accept", 2},
+        {"--accept x", "expected a number from 0 to 1 after --accept", 2},
+        {"--accept nan", "expected a number from 0 to 1 after --accept", 2},
         {"more", "unexpected argument more", 2},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
@@ -310,7 +310,7 @@ static float error_by_eval(const char *model, const char *strokes, const char *p
     return error;
 }
 
-TEST("vit calibrate --points tells the errors that vit eval measures of whole and cut drawings") {
+TEST("vit calibrate --points prints the errors that vit eval measures on whole and cut drawings") {
     static const struct {
         const char *name, *points;
     } KINDS[] = {{"drawings", "1"}, {"drawings cut at 0.5", "0.5"}, {"drawings cut at 0.8", "0.8"}};
@@ -382,7 +382,7 @@ TEST("vit calibrate refuses wrong --points with a message, and writes nothing") 
               "%s: %d: %s", BAD[i], code, said);
     }
     int code = calibrate(MODEL, out, "--points 0.5");
-    CHECK(code == 1 && strstr(said, "--points: expected --strokes FILE beside it"), "%d: %s", code,
+    CHECK(code == 1 && strstr(said, "--points: expected --strokes FILE with it"), "%d: %s", code,
           said);
     CHECK(calibrate_stem(out, strokes, "--points ''") == 2, "an empty value: %s", said);
     CHECK(!exists(out), "something is written");

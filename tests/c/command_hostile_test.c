@@ -98,7 +98,8 @@ TEST("vit takes a model without labels, and refuses labels that a model lacks") 
             images, labels);
 }
 
-TEST("vit refuses pixels where nothing tells how they are prepared, and to count answers that are "
+TEST("vit refuses pixels if the config does not say how to prepare them, and to count answers that "
+     "are "
      "no one class") {
     put_data(4, 1);
     const char *images = file_at("images.idx"), *labels = file_at("labels.idx");
@@ -145,7 +146,7 @@ TEST("an endless pipe is read only as far as its header announces") {
     CHECK(code == 1, "chance: %d: %s", code, said);
     snprintf(feeder, sizeof feeder, "cat %s", good);
     code = vit_fed(feeder, arguments);
-    CHECK(code == 0 && strstr(said, "bytes in place of"), "a model: %d: %s", code, said);
+    CHECK(code == 0 && strstr(said, "bytes instead of"), "a model: %d: %s", code, said);
     snprintf(feeder, sizeof feeder, "cat %s /dev/zero", good);
     code = vit_fed(feeder, arguments);
     CHECK(code == 1 && strstr(said, "got more"), "a model and more: %d: %s", code, said);

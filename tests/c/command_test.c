@@ -18,7 +18,7 @@ TEST("vit quantize writes an int8 model with the same config, and prints the siz
     int code = vit("quantize --model %s --out %s", MODEL, out);
     REQUIRE(code == 0, "exit code %d: %s", code, said);
     char sizes[128];
-    snprintf(sizes, sizeof sizes, "%lld bytes in place of %lld", (long long)size_of(out),
+    snprintf(sizes, sizeof sizes, "%lld bytes instead of %lld", (long long)size_of(out),
              (long long)size_of(MODEL));
     CHECK(strstr(said, sizes), "expected %s in: %s", sizes, said);
     CHECK(!exists(file_at("int8.safetensors.part")), "a part is left");
@@ -149,7 +149,7 @@ static int train_with(const char *key, const char *options) {
                file_at("recipe.json"), file_at("trained.safetensors"), options);
 }
 
-TEST("vit train names the option that the recipe wants, or that it has no use for") {
+TEST("vit train names the option that the recipe needs, or that it has no use for") {
     int code = train_with("\"drawings\": 1", "");
     CHECK(code == 1 && strstr(said, "drawings: expected a file of them (--strokes)"), "%d: %s",
           code, said);

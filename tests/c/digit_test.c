@@ -336,7 +336,7 @@ TEST("a drawing of random bytes gives values in 0..1, all within the image") {
     }
 }
 
-TEST("the placement of a digit lies so on the drawing that both have one box and one centre") {
+TEST("a digit's placement lies on the drawing so that both have the same box and centre") {
     uint64_t seed = 17;
     for (size_t trial = 0; trial < 100; trial++) {
         size_t rows = 40 + random_below(&seed, 300), columns = 40 + random_below(&seed, 300);

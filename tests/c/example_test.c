@@ -157,7 +157,7 @@ static void check_refused(const char *model, const char *image, const char *word
     CHECK(!strstr(said, "class"), "%s, %s: the example goes on: %s", model, image, said);
 }
 
-TEST("the example in vit.h stops at a model that is missing, cut short or no model") {
+TEST("the example in vit.h stops at a model that is missing, cut short or not a model") {
     uint8_t grey[AREA];
     size_t size;
     draw(grey, 0);
@@ -172,7 +172,7 @@ TEST("the example in vit.h stops at a model that is missing, cut short or no mod
     unlink(pgm.path);
 }
 
-TEST("the example in vit.h stops at an image that is missing, blank, cut short or no image") {
+TEST("the example in vit.h stops at an image that is missing, blank, cut short or not an image") {
     uint8_t white[AREA];
     memset(white, 255, sizeof white);
     struct made blank = make_pgm(white, ROWS, COLUMNS, AREA);

@@ -35,7 +35,7 @@ static vit_kind kind_by_name(const char *name) {
     return has(name, ".qkv.") ? VIT_KIND_QKV : VIT_KIND_MATRIX;
 }
 
-TEST("every parameter has the kind that its name tells") {
+TEST("every parameter has the kind that its name implies") {
     bool seen[VIT_KIND_SCALE + 1] = {false};
     for (size_t i = 0; i < sizeof EVERYTHING / sizeof *EVERYTHING; i++)
         for (int relative = 0; relative < 2; relative++) {

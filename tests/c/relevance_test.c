@@ -303,6 +303,6 @@ static void check_refusals(struct scene *s) {
     guarded_free(out);
 }
 
-TEST("relevance refuses classes that are none, little memory, and models without blocks") {
+TEST("relevance refuses classes that do not exist, too little memory, and models without blocks") {
     each_scene(check_refusals);
 }

@@ -253,12 +253,12 @@ TEST("a recipe's unknown keys and values out of range are named") {
     expect_recipe_refused("\"width\": 16", "\"width\": 0", "width");
     expect_recipe_refused("\"norm\": \"pre\"", "\"nrom\": \"pre\"",
                           "\"nrom\" is not a key of `model`");
-    expect_recipe_refused("}}}", "}}", "not a JSON object");
+    expect_recipe_refused("}}}", "}}", "expected a JSON object");
     char deep[101] = "";
     memset(deep, '[', 100);
-    expect_recipe_refused("6, \"batch\"", deep, "not a JSON object");
+    expect_recipe_refused("6, \"batch\"", deep, "expected a JSON object");
     expect_recipe_refused("\"epochs\": 6", "\"epochs\": 1e999", "epochs");
-    expect_recipe_refused("\"epochs\": 6", "\"epochs\": NaN", "not a JSON object");
+    expect_recipe_refused("\"epochs\": 6", "\"epochs\": NaN", "expected a JSON object");
 }
 
 TEST("a recipe that is printed and read again is the same recipe") {

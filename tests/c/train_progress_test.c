@@ -15,7 +15,7 @@ static void run(size_t epochs, size_t seconds, bool terminal) {
     if (terminal) progress.terminal = true;
     for (size_t epoch = 1; epoch <= epochs; epoch++)
         for (size_t second = 1; second <= seconds; second++)
-            progress_tell(&progress, &(struct train_progress){
+            progress_show(&progress, &(struct train_progress){
                                          .epoch = epoch,
                                          .epochs = epochs,
                                          .done = 600 * second,
@@ -60,9 +60,9 @@ TEST("vit train prints a line every half minute, also after a step longer than a
     REQUIRE(out, "no file");
     struct progress progress = progress_open(out);
     struct train_progress now = {1, 2, 300, 1000, 40, 7.5, 1, 0, 1};
-    progress_tell(&progress, &now);
+    progress_show(&progress, &now);
     now = (struct train_progress){2, 2, 300, 1000, 50, 6, 1, 0, 1};
-    progress_tell(&progress, &now);
+    progress_show(&progress, &now);
     rewind(out);
     told[fread(told, 1, sizeof told - 1, out)] = '\0';
     fclose(out);

@@ -55,8 +55,8 @@ TEST("a broken file of drawings is refused with the line and the reason") {
     static const struct {
         const char *text, *words;
     } bad[] = {
-        {"", "it is empty"},
-        {"\n \n", "it is empty"},
+        {"", "the file is empty"},
+        {"\n \n", "the file is empty"},
         {"[]", "line 1: expected a JSON object"},
         {"{\"label\": 1, \"strokes\": [[[0, 0]]]", "line 1: expected a JSON object"},
         {"{\"label\": 3, \"strokes\": [[[0, 0]]]}", "the model's 3 classes"},
@@ -232,11 +232,11 @@ TEST("half of a drawing's points draw the same as a drawing of that half") {
     vit_error why = {""};
     REQUIRE(!open_text(&whole, WHOLE, &why), "%s", why.text);
     REQUIRE(!open_text(&half, HALF, &why), "%s", why.text);
-    struct drawn first = {WRITERS_HELD_OUT, .points = 0.5, .unfinished_ink = 1};
+    struct drawing_options first = {WRITERS_HELD_OUT, .points = 0.5, .unfinished_ink = 1};
     REQUIRE(!drawings_data(&cut, &whole, first, 28, 28, &why), "%s", why.text);
-    REQUIRE(
-        !drawings_data(&same, &half, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
-        "%s", why.text);
+    REQUIRE(!drawings_data(&same, &half, (struct drawing_options){WRITERS_HELD_OUT, .points = 1},
+                           28, 28, &why),
+            "%s", why.text);
     CHECK(!memcmp(cut.images, same.images, 784), "the first 3 of 7 points");
     data_close(&cut);
     first.unfinished_ink = 0.5f;
@@ -245,15 +245,16 @@ TEST("half of a drawing's points draw the same as a drawing of that half") {
         CHECK(abs(2 * cut.images[i] - same.images[i]) <= 1, "%zu: %d, not half of %d", i,
               cut.images[i], same.images[i]);
     data_close(&cut);
-    REQUIRE(
-        !drawings_data(&cut, &whole, (struct drawn){WRITERS_HELD_OUT, .points = 1}, 28, 28, &why),
-        "%s", why.text);
+    REQUIRE(!drawings_data(&cut, &whole, (struct drawing_options){WRITERS_HELD_OUT, .points = 1},
+                           28, 28, &why),
+            "%s", why.text);
     CHECK(memcmp(cut.images, same.images, 784) != 0, "all 7 points draw something else");
     data_close(&cut);
-    REQUIRE(!drawings_data(&cut, &whole,
-                           (struct drawn){WRITERS_HELD_OUT, .points = 0, .unfinished_ink = 1}, 28,
-                           28, &why),
-            "%s", why.text);
+    REQUIRE(
+        !drawings_data(&cut, &whole,
+                       (struct drawing_options){WRITERS_HELD_OUT, .points = 0, .unfinished_ink = 1},
+                       28, 28, &why),
+        "%s", why.text);
     CHECK(cut.count == 1, "at least one point is left, a dot");
     data_close(&cut);
     data_close(&same);
@@ -269,7 +270,7 @@ TEST("the same habits change an evaluation's drawings each time, and none by def
     struct drawings drawings;
     struct data_set plain, habits[2];
     vit_error why = {""};
-    struct drawn which = {WRITERS_HELD_OUT, .points = 1};
+    struct drawing_options which = {WRITERS_HELD_OUT, .points = 1};
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
     REQUIRE(!drawings_data(&plain, &drawings, which, 28, 28, &why), "%s", why.text);
     which.habits = 1;
@@ -295,10 +296,11 @@ TEST("drawings for evaluation are prepared digits of the chosen writers") {
     struct data_set data;
     vit_error why = {""};
     REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&data, &drawings,
-                           (struct drawn){WRITERS_HELD_OUT | WRITERS_VALIDATION, .points = 1}, 28,
-                           28, &why),
-            "%s", why.text);
+    REQUIRE(
+        !drawings_data(&data, &drawings,
+                       (struct drawing_options){WRITERS_HELD_OUT | WRITERS_VALIDATION, .points = 1},
+                       28, 28, &why),
+        "%s", why.text);
     REQUIRE(data.count == 3, "writers 4, 5 and 10: got %zu", data.count);
     CHECK(data.labels[0] == 1 && data.labels[1] == 2 && data.labels[2] == 1, "their labels");
     for (size_t i = 0; i < 3; i++) {

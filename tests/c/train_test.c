@@ -326,7 +326,7 @@ TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh sta
     recipe_close(&recipe);
 }
 
-TEST("a checkpoint with impossible numbers, or that is no file, is refused") {
+TEST("a checkpoint with impossible numbers, or that is not a file, is refused") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
@@ -402,7 +402,8 @@ static void make_model(vit_model **model, const char *labels, int classes, uint6
     recipe_close(&recipe);
 }
 
-TEST("of the head go on: rows of classes that both models name, else all of as many, else none") {
+TEST("fine-tuning keeps the head's rows of shared classes, or the whole head if only the number is "
+     "equal") {
     static const struct {
         const char *labels;
         int classes, rows[4]; /* the row of the start's head that each row was; -1: begins anew */

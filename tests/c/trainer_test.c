@@ -358,7 +358,7 @@ TEST("a teacher must standardise every channel as the recipe does") {
     recipe_close(&recipe);
 }
 
-TEST("a model without a backward pass is refused, and the message tells why") {
+TEST("a model without a backward pass is refused, and the message says why") {
     struct data_set bars = make_bars(60);
     for (size_t i = 0; i < 5; i++) {
         static const char *const WHY[] = {"no head", "its pool", "norm_pre", "norm_in", ".norm)"};
@@ -376,7 +376,8 @@ TEST("a model without a backward pass is refused, and the message tells why") {
     data_close(&bars);
 }
 
-TEST("a model whose classes do not exclude each other is refused, because no loss is for it") {
+TEST("a model whose classes do not exclude each other is refused, because training has no loss for "
+     "it") {
     struct data_set bars = make_bars(60);
     for (vit_problem problem = VIT_MULTI_LABEL_CLASSIFICATION; problem <= VIT_REGRESSION;
          problem++) {

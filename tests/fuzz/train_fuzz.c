@@ -171,10 +171,10 @@ static void use_drawings(const struct drawings *drawings, struct tape *t) {
         sketch_narrowness(&sketch, 1);
         sketch_draw(ink, ROWS, COLUMNS, &sketch, &pen);
     }
-    struct drawn which = {.writers = WRITERS_TRAINING | WRITERS_HELD_OUT,
-                          .points = (double)tape_below(t, 11) / 10,
-                          .habits = (double)tape_below(t, 2),
-                          .unfinished_ink = 0.5f};
+    struct drawing_options which = {.writers = WRITERS_TRAINING | WRITERS_HELD_OUT,
+                                    .points = (double)tape_below(t, 11) / 10,
+                                    .habits = (double)tape_below(t, 2),
+                                    .unfinished_ink = 0.5f};
     vit_status status = drawings_data(&data, drawings, which, 28, 28, &why);
     EXPECT(!status || why.text[0], "a failure without a message");
     if (!status) data_close(&data);
