@@ -76,7 +76,7 @@ test("a checkpoint without a config gets heads of the usual width", async () => 
   await isGolden(await load(modelBytes("families/torchvision")), "families/torchvision");
 });
 
-test("pixels are refused, whatever their size, if nothing tells how they are prepared", async () => {
+test("pixels are refused, whatever their size, if nothing says how to prepare them", async () => {
   const pixels = (side) => ({ data: new Uint8Array(side * side * 3).fill(100), width: side, height: side });
   const pen = { strokes: [[{ x: 2, y: 2, width: 2 }, { x: 9, y: 9, width: 2 }]], width: 12, height: 12 };
   const untold = await load({ weights, config: CONFIG });
@@ -91,7 +91,7 @@ test("pixels are refused, whatever their size, if nothing tells how they are pre
   assert.ok(input.every((value) => value === Math.fround(100 / 255)));
 });
 
-test("problem_type tells whether the logits are of one label, of several, or values", async () => {
+test("problem_type says whether the logits are of one label, of several, or values", async () => {
   const image = Float32Array.from({ length: 3 * 12 * 12 }, (_, index) => Math.sin(index));
   const sigmoid = (logit) => 1 / (1 + Math.exp(-logit / 2));
   const ask = async (config, of = weights) => {
@@ -303,7 +303,7 @@ test("a folder of PyTorch's weights is found where a server gives its page for m
   await rejects(() => load(url("/none/")), "network", /got 404/);
 });
 
-test("the weights' own failure is told, and what is private names the option fetch", async (t) => {
+test("the weights' own failure is reported, and the error of a private file names the option fetch", async (t) => {
   const closed = (response) => response.writeHead(401).end();
   const names = ["model.safetensors", "pytorch_model.bin", "config.json"];
   const url = await serve(t, Object.fromEntries(names.map((name) => [`/m/${name}`, closed])));

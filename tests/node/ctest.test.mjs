@@ -33,7 +33,7 @@ test("a C program whose tests passed but whose exit code is bad counts as a fail
   assert.deepEqual([passed, failed], [5, 1]);
 });
 
-test("npm test tells a skipped C test with its reason, whatever characters this contains", async () => {
+test("npm test names a skipped C test with its reason, whatever characters this contains", async () => {
   const script = String.raw`printf '    no <data> & no "MNIST" — é\nskipped a & b > c\n0 passed, 0 failed, 1 skipped\n'`;
   const [{ skipped, skips }] = await counts({ skips: script });
   assert.equal(skipped, 1);

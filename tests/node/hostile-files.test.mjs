@@ -58,7 +58,7 @@ const HEADERS = {
 };
 
 for (const [what, text] of Object.entries(HEADERS)) {
-  test(`a header of ${what} is refused soon by every way of reading it`, async () => {
+  test(`a header of ${what} is refused early, however it is read`, async () => {
     const bytes = withHeader(text(SIZE));
     const index = new File([json({ weight_map: { "norm.weight": "a.safetensors" } })], INDEX);
     const prepare = { kind: "digit" };

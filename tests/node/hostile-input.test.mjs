@@ -66,7 +66,7 @@ function outOfBounds() {
 }
 
 for (const worker of [false, true]) {
-  test(`every call refuses values that are no images, and the model stays usable${worker ? " in a worker" : ""}`, async () => {
+  test(`every call refuses values that are not images, and the model stays usable${worker ? " in a worker" : ""}`, async () => {
     const vit = await load({ weights: digits }, { worker });
     const want = (await vit.classify(stroke)).logits;
     const images = [...Object.entries(NO_IMAGES), ...ODD.map((odd, index) => [`odd value ${index}`, odd])];
@@ -191,7 +191,7 @@ test("the arguments of load may change while it waits", async () => {
   assert.equal((await other).variant, "scalar");
 });
 
-test("every call refuses options that lie, throw or are no object", async () => {
+test("every call refuses options that lie, throw or are not an object", async () => {
   const vit = await load(modelPath(name));
   const calls = {
     load: (options) => Vit.load(weights, options),
@@ -221,7 +221,7 @@ test("every call refuses options that lie, throw or are no object", async () => 
   await refused("a signal by its method alone", () => Vit.load(weights, { signal: { throwIfAborted() {} } }), "bad_option", /AbortSignal/);
 });
 
-test("classifyAll refuses images that are no array or have no end", async () => {
+test("classifyAll refuses images that are not an array or have no end", async () => {
   const vit = await load(modelPath(name));
   for (const [index, odd] of ODD.entries()) {
     await harmless(`odd list ${index}`, async () => assert.deepEqual(await vit.classifyAll(odd), []));

@@ -52,7 +52,7 @@ const spoken = (text, path) =>
 const SLOT = /\{\d\}|<\d>(\.\w+)*|arXiv:\d{4}\.\d{4,5}/g;
 const slots = (text) => text.match(SLOT)?.sort() ?? [];
 
-test("each block that a language has is complete, and what it lacks is told", (t) => {
+test("each block that a language has is complete, and what it lacks is reported", (t) => {
   for (const code of CODES) {
     const lacking = Object.keys(en).filter((block) => !languages[code][block] && Object.keys(en[block]).length > 0);
     t.diagnostic(lacking.length > 0 ? `${code} is English in: ${lacking.join(", ")}` : `${code} has every block`);

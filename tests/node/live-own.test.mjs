@@ -25,7 +25,7 @@ test("IDX files are read in either order, as they are and packed", async () => {
   }
 });
 
-test("IDX files that are wrong are refused, and it is said why", async () => {
+test("wrong IDX files are refused with the reason", async () => {
   const big = (count) => idx([count, 28, 28]);
   const cases = [
     [IMAGES, IMAGES, /labels: expected IDX bytes of rank 1 \(00 00 08 01\), got a file that starts with 00 00 08 03/],

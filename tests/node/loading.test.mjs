@@ -499,7 +499,7 @@ test("what an environment lacks is named, and a Blob without methods to read it 
   }
 });
 
-test("a signal of another implementation is one, such as happy-dom's", async () => {
+test("a signal of another implementation, such as happy-dom's, works", async () => {
   class AbortSignal extends EventTarget {
     aborted = false;
     throwIfAborted() {}

@@ -13,7 +13,7 @@ import { load, rejects } from "./support.mjs";
 const near = 2e-5; // as tests/c/golden.h
 const family = (name, config) => ({ weights: modelBytes(`families/${name}`), ...(config && { config }) });
 
-test("a model tells its family, its assumed keys and its skipped tensors, with and without a worker", async () => {
+test("a model has its family, its assumed keys and its skipped tensors, with and without a worker", async () => {
   for (const worker of [false, true]) {
     const plain = await load(family("torchvision"), { worker });
     assert.deepEqual([plain.family, plain.assumed, plain.skipped], ["torchvision", ["heads"], []]);

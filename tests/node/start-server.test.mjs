@@ -80,7 +80,7 @@ test("npm start's server serves the folder's files with their types and the poli
   assert.doesNotMatch(html, /Content-Security-Policy/, "the policy has one source");
 });
 
-test("npm start's server answers malformed requests with 4xx and goes on", async (t) => {
+test("npm start's server answers malformed requests with 4xx and keeps running", async (t) => {
   const server = await start(t);
   const requests = {
     "a lone percent": get("/%"), "half a letter": get("/%c0"), "an overlong slash": get("/%c0%ae%c0%ae/"), "no letter": get("/%zz"),
@@ -145,7 +145,7 @@ test("npm start's server listens on this machine only", async (t) => {
   }
 });
 
-test("npm start's server goes on when sockets hang up at any moment", async (t) => {
+test("npm start's server keeps running when sockets hang up at any moment", async (t) => {
   const server = await start(t);
   for (const bytes of ["", "G", "GET /assets/big.bin HTTP/1.1\r\n", get("/assets/big.bin"), get("/assets/big.bin").repeat(20), get("/%")]) {
     for (const reset of [false, true]) {
@@ -165,7 +165,7 @@ test("npm start's server goes on when sockets hang up at any moment", async (t) 
   assert.equal(whole.byteLength, 3e6);
 });
 
-test("npm start's server tells a port in use, or takes the next free one", async (t) => {
+test("npm start's server reports a port in use, or takes the next free one", async (t) => {
   const server = await start(t);
   const { port } = server.address();
   const folder = new URL("../../web", import.meta.url).pathname;

@@ -289,7 +289,7 @@ describe("refused, and the trainer stays usable", () => {
     await rejects(() => all(trainer.run({ epochs: 20 })), "bad_argument", /no longer finite/); // it goes on from there
   });
 
-  test("two runs at once, an aborted signal, and options that nobody knows", async () => {
+  test("two runs at once, an aborted signal, and unknown options", async () => {
     const trainer = await filled({});
     const first = trainer.run({ epochs: 2 });
     await first.next();
@@ -389,7 +389,7 @@ describe("a checkpoint from a stranger", () => {
   });
 });
 
-test("the package's errors are one class, and a trainer's module is told by its name", async () => {
+test("the package's errors are one class, and a trainer's module is recognised by its name", async () => {
   const error = await Trainer.create({ recipe: 1 }).catch((thrown) => thrown);
   assert.ok(error instanceof VitError);
   const inference = readFileSync(new URL("../../dist/vit.simd128.wasm", import.meta.url));
