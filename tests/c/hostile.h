@@ -170,22 +170,4 @@ static inline void expect(const char *what, struct file f, vit_status want, cons
     free(f.bytes);
 }
 
-/* Runs a spoiled file if it opens. A file that opens must also run. */
-static inline bool run_spoiled(const struct file *f) {
-    vit_model *model;
-    vit_error why;
-    if (vit_open(&model, f->bytes, f->size, NULL, &why)) return false;
-    size_t size = vit_state_size(model, 1, NULL);
-    if (size < 1 << 24) {
-        const vit_config *c = vit_model_config(model);
-        float *image = floats(image_floats(c)), *logits = floats(c->classes);
-        memset(image, 0, image_floats(c) * sizeof *image);
-        struct owned_state s = new_state(model, 1);
-        vit_run(model, s.state, image, 1, logits, NULL);
-        free(s.memory), free(image), free(logits);
-    }
-    vit_close(model);
-    return true;
-}
-
 #endif

@@ -251,28 +251,3 @@ TEST("a bad header is refused at its last byte, and later bytes are ignored") {
     CHECK(status == VIT_BAD_TENSOR && !model && strstr(why.text, "cls_token"), "end: %s", why.text);
     free(f.bytes);
 }
-
-TEST("a bad file gives the same status and message in pieces as at once") {
-    uint64_t seed = 3;
-    struct file good = file_of(CONFIG);
-    size_t refused = 0;
-    for (size_t i = 0; i < 2000; i++) {
-        struct file f = new_file(good.size);
-        memcpy(f.bytes, good.bytes, good.size);
-        for (size_t k = 0; k < 2; k++)
-            f.bytes[random_below(&seed, f.size)] = (uint8_t)random_bits(&seed);
-        vit_error at_once = {""}, pieces = {""};
-        vit_model *a = NULL;
-        vit_status want = vit_open(&a, f.bytes, f.size, NULL, &at_once), status;
-        vit_model *b =
-            open_in_pieces(f.bytes, f.size, 1 + random_below(&seed, 100), NULL, &status, &pieces);
-        CHECK(status == want && strcmp(pieces.text, at_once.text) == 0, "%s: %s, %s: %s",
-              vit_status_name(want), at_once.text, vit_status_name(status), pieces.text);
-        refused += want != VIT_OK;
-        vit_close(a);
-        vit_close(b);
-        free(f.bytes);
-    }
-    CHECK(refused > 500, "only %zu refused: too few for a test", refused);
-    free(good.bytes);
-}
