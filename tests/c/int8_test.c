@@ -9,10 +9,8 @@
 
 /* The model's file in int8. The caller frees the bytes. */
 static struct file quantized(vit_model *model) {
-    const char *json = config_json(vit_model_config(model));
-    const float *p = parameters_of(model);
-    struct file f = new_file(vit_encode_int8(NULL, 0, model, p, json, strlen(json)));
-    vit_encode_int8(f.bytes, f.size, model, p, json, strlen(json));
+    struct file f;
+    f.bytes = encode_as(model, true, &f.size);
     return f;
 }
 

@@ -58,17 +58,12 @@ TEST("a file read in pieces of any size gives the same model as the file at once
     if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         vit_model *origin = random_model(&CONFIGS[i].config, unpacked_kernels(), i);
-        const char *json = config_json(vit_model_config(origin));
-        size_t size, int8_size;
-        uint8_t *bytes = encode_model(origin, &size);
-        const float *p = parameters_of(origin);
-        int8_size = vit_encode_int8(NULL, 0, origin, p, json, strlen(json));
-        uint8_t *int8 = malloc(int8_size);
-        vit_encode_int8(int8, int8_size, origin, p, json, strlen(json));
-        check_pieces(CONFIGS[i].name, bytes, size);
-        check_pieces(CONFIGS[i].name, int8, int8_size);
-        free(int8);
-        free(bytes);
+        for (int int8 = 0; int8 < 2; int8++) {
+            size_t size;
+            uint8_t *bytes = encode_as(origin, int8, &size);
+            check_pieces(CONFIGS[i].name, bytes, size);
+            free(bytes);
+        }
         vit_close(origin);
     }
 }

@@ -200,21 +200,27 @@ static inline vit_model *random_model(const vit_config *config, const struct vit
     return model;
 }
 
-/* The model as a safetensors file. The caller frees it. */
-static inline uint8_t *encode_model(vit_model *model, size_t *size) {
+/* The model as a safetensors file, in floats or int8. The caller frees it. */
+static inline uint8_t *encode_as(vit_model *model, bool int8, size_t *size) {
     const char *json = config_json(vit_model_config(model));
     const float *p = parameters_of(model);
-    *size = vit_encode(NULL, 0, model, p, json, strlen(json));
+    size_t (*encode)(uint8_t *, size_t, const vit_model *, const float *, const char *, size_t) =
+        int8 ? vit_encode_int8 : vit_encode;
+    *size = encode(NULL, 0, model, p, json, strlen(json));
     uint8_t *bytes = malloc(*size + (*size == 0));
     if (!bytes) exit(EXIT_FAILURE);
-    vit_encode(bytes, *size, model, p, json, strlen(json));
+    encode(bytes, *size, model, p, json, strlen(json));
     return bytes;
 }
 
-/* The same weights opened with other kernels. */
-static inline vit_model *reopen(vit_model *model, const struct vit_kernels *kernels) {
+static inline uint8_t *encode_model(vit_model *model, size_t *size) {
+    return encode_as(model, false, size);
+}
+
+/* The same weights, in floats or int8, opened with other kernels. */
+static inline vit_model *reopen_as(vit_model *model, bool int8, const struct vit_kernels *kernels) {
     size_t size;
-    uint8_t *bytes = encode_model(model, &size);
+    uint8_t *bytes = encode_as(model, int8, &size);
     vit_error why = {""};
     vit_model *other = NULL;
     vit_status status = vit_open(&other, bytes, size, kernels, &why);
@@ -223,6 +229,10 @@ static inline vit_model *reopen(vit_model *model, const struct vit_kernels *kern
                      vit_status_name(status), why.text);
     free(bytes);
     return other;
+}
+
+static inline vit_model *reopen(vit_model *model, const struct vit_kernels *kernels) {
+    return reopen_as(model, false, kernels);
 }
 
 /* ---- Runs --------------------------------------------------------------- */

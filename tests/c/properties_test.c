@@ -8,20 +8,6 @@ enum { BATCH = 3 };
 /* A share of the tensor's largest value, as for the golden vectors. */
 static const double CLOSE = 2e-5;
 
-static void compare(const char *config, const char *kernels, const char *name, const float *got,
-                    const double *want, size_t n) {
-    char what[128];
-    double most = 0;
-    float *rounded = floats(n);
-    for (size_t i = 0; i < n; i++) {
-        rounded[i] = (float)want[i];
-        most = fmax(most, fabs(want[i]));
-    }
-    snprintf(what, sizeof what, "%s, %s, %s", config, kernels, name);
-    CHECK_CLOSE(got, rounded, n, CLOSE * most, what);
-    free(rounded);
-}
-
 /* A config of models.h with a table: BATCH random images and their outputs. */
 struct scene {
     const char *name;
@@ -94,8 +80,9 @@ static void check_twin(struct scene *s) {
                      {"hidden", s->all.hidden, run.hidden, s->all.hidden_count / BATCH},
                      {"tokens", s->all.tokens, run.tokens, s->all.tokens_count / BATCH}};
         for (size_t i = 0; i < 4; i++)
-            compare(s->name, s->kernels->name, parts[i].name, parts[i].got + b * parts[i].count,
-                    parts[i].want, parts[i].count);
+            twin_compare(s->name, s->kernels->name, parts[i].name,
+                         parts[i].got + b * parts[i].count, parts[i].want, parts[i].count, CLOSE,
+                         0);
         twin_run_free(&run);
     }
     twin_close(&t);

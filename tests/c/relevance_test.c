@@ -229,17 +229,10 @@ TEST("relevance of a run with replaced rows is that of a model which gives these
 /* The int8 model's weights, as floats, in a model of floats: both have nearly the same activations,
  * so nearly the same relevance. */
 static void check_int8(struct scene *s) {
-    size_t N = s->N, size, class = 0;
+    size_t N = s->N, class = 0;
     if (!s->L) return;
-    const char *json = config_json(s->c);
-    uint8_t *bytes = NULL;
-    const float *p = parameters_of(s->origin);
-    size = vit_encode_int8(NULL, 0, s->origin, p, json, strlen(json));
-    bytes = malloc(size + 1);
-    vit_encode_int8(bytes, size, s->origin, p, json, strlen(json));
-    vit_model *int8 = NULL;
-    vit_error why = {""};
-    REQUIRE(!vit_open(&int8, bytes, size, s->kernels, &why), "%s: %s", s->name, why.text);
+    vit_model *int8 = reopen_as(s->origin, true, s->kernels);
+    REQUIRE(int8, "%s: no model", s->name);
     float *exact = guarded(N), *got = guarded(N);
     relevance_of(s, exact, &class, 1);
     struct scene q = *s;
@@ -256,7 +249,7 @@ static void check_int8(struct scene *s) {
         CHECK(same / sqrt(a * b) > 0.9 || N == 1, "%s, %s: in int8 the cosine is %g", s->name,
               s->kernels->name, same / sqrt(a * b));
     guarded_free(exact), guarded_free(got);
-    free(q.state.memory), free(bytes);
+    free(q.state.memory);
     vit_close(int8);
 }
 

@@ -88,25 +88,11 @@ static void check_team(const struct subject *s, const struct outputs *alone, siz
     outputs_free(&shared);
 }
 
-/* The same weights in int8, opened with other kernels. */
-static vit_model *reopen_int8(vit_model *model, const struct vit_kernels *k) {
-    const char *json = config_json(vit_model_config(model));
-    const float *p = parameters_of(model);
-    size_t size = vit_encode_int8(NULL, 0, model, p, json, strlen(json));
-    uint8_t *bytes = malloc(size);
-    vit_model *other = NULL;
-    vit_error why = {""};
-    vit_encode_int8(bytes, size, model, p, json, strlen(json));
-    if (vit_open(&other, bytes, size, k, &why)) check_failed(__FILE__, __LINE__, "%s", why.text);
-    free(bytes);
-    return other;
-}
-
 static void check_config(size_t config, const struct vit_kernels *k, bool int8,
                          void (*check)(const struct subject *)) {
     uint64_t seed = 100 + config;
     vit_model *origin = random_model(&CONFIGS[config].config, unpacked_kernels(), seed);
-    vit_model *model = !origin ? NULL : int8 ? reopen_int8(origin, k) : reopen(origin, k);
+    vit_model *model = origin ? reopen_as(origin, int8, k) : NULL;
     REQUIRE(model, "%s: no model", CONFIGS[config].name);
     float *images = random_floats(MOST_IMAGES * image_floats(vit_model_config(model)), 1, &seed);
     check(&(struct subject){CONFIGS[config].name, config, model, images});

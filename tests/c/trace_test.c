@@ -9,12 +9,7 @@ static const double CLOSE = 2e-5;
 
 static void compare(const struct scene *s, const char *part, const float *got, const double *want,
                     size_t n) {
-    char what[128];
-    float *rounded = floats(n);
-    for (size_t i = 0; i < n; i++) rounded[i] = (float)want[i];
-    snprintf(what, sizeof what, "%s, %s, %s", s->name, s->kernels->name, part);
-    CHECK_CLOSE(got, rounded, n, CLOSE * fmax(1e-3, largest(rounded, n)), what);
-    free(rounded);
+    twin_compare(s->name, s->kernels->name, part, got, want, n, CLOSE, 1e-3);
 }
 
 /* ---- The trace ---------------------------------------------------------- */

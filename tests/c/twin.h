@@ -420,6 +420,19 @@ static inline void twin_run_free(struct twin_run *run) {
     free(run->tokens);
 }
 
+/* Compares n numbers with the twin's: within `share` of its largest number, or of `least` if that is
+ * more. */
+static inline void twin_compare(const char *config, const char *kernels, const char *part,
+                                const float *got, const double *want, size_t n, double share,
+                                double least) {
+    char what[128];
+    float *rounded = floats(n);
+    for (size_t i = 0; i < n; i++) rounded[i] = (float)want[i];
+    snprintf(what, sizeof what, "%s, %s, %s", config, kernels, part);
+    CHECK_CLOSE(got, rounded, n, share * fmax(least, largest(rounded, n)), what);
+    free(rounded);
+}
+
 /* Cross-entropy of one image against smoothed labels. */
 static inline double twin_loss(const double *logits, size_t label, size_t K, double smoothing) {
     double most = -INFINITY, sum = 0, loss = 0;
