@@ -2,8 +2,6 @@
  * finite difference of the logit, and R is a product of whole matrices. */
 #include "overlay.h"
 #include "scene.h"
-#include "trace.h"
-#include "twin.h"
 
 /* A share of the map's largest value. A gradient goes through as many roundings as in
  * gradients_test.c. */
@@ -159,10 +157,8 @@ static bool leave_norm_and_mlp(struct scene *s, struct twin *t) {
     memset(mlps, 0, sizeof mlps);
     norms[0] = 1, mlps[s->L - 1] = 1;
     t->no_norms = norms;
-    double *fc2 = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.mlp.fc2.weight", s->L - 1);
-    double *bias = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.mlp.fc2.bias", s->L - 1);
-    memset(fc2, 0, s->c->width * s->c->mlp_width * sizeof *fc2);
-    memset(bias, 0, s->c->width * sizeof *bias);
+    zero(TENSOR(t, "blocks.%zu.mlp.fc2.weight", s->L - 1), s->c->width * s->c->mlp_width);
+    zero(TENSOR(t, "blocks.%zu.mlp.fc2.bias", s->L - 1), s->c->width);
     s->without = (vit_ablation){.norms = norms, .mlps = mlps};
     return true;
 }
@@ -171,18 +167,9 @@ TEST("relevance of a run without norms and an MLP is that of a model without the
     check_all(leave_norm_and_mlp, "without a norm and an MLP");
 }
 
-/* A head gives nothing if its values are 0. */
 static bool leave_heads(struct scene *s, struct twin *t) {
     static uint8_t heads[64];
-    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
-    for (size_t i = 0; i < s->L * s->h; i += 2) {
-        size_t first = 2 * s->A + i % s->h * s->d;
-        double *w = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.weight", i / s->h);
-        double *b = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.bias", i / s->h);
-        memset(w + first * K, 0, s->d * K * sizeof *w);
-        if (b) memset(b + first, 0, s->d * sizeof *b);
-        heads[i] = 1;
-    }
+    silence_heads(s, t, heads);
     s->without = (vit_ablation){.heads = heads};
     return true;
 }
@@ -191,22 +178,12 @@ TEST("relevance of a run without heads is that of a model whose heads have value
     check_all(leave_heads, "without every second head");
 }
 
-/* Rows that are all alike are those of a matrix of 0 with such a bias. They stand in the last
- * layer, because the gradients of earlier layers come through it. */
+/* In the last layer, because the gradients of earlier layers come through it. */
 static bool replace(struct scene *s, struct twin *t, size_t parts) {
     static float rows[512]; /* (T,d) */
     static vit_replacement replaced[3];
     if (s->c->qk_norm || !s->c->qkv_bias) return false;
-    size_t d = s->d, K = s->c->attention == VIT_PER_HEAD ? d : s->D;
-    for (size_t i = 0; i < s->T * d; i++) rows[i] = 0.3f * (float)(i % d + 1);
-    double *w = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.weight", s->L - 1);
-    double *b = (double *)(uintptr_t)twin_tensor(t, "blocks.%zu.attn.qkv.bias", s->L - 1);
-    for (size_t part = 0; part < parts; part++) {
-        size_t first = part * s->A;
-        memset(w + first * K, 0, d * K * sizeof *w);
-        for (size_t i = 0; i < d; i++) b[first + i] = rows[i];
-        replaced[part] = (vit_replacement){s->L - 1, 0, part, rows};
-    }
+    for (size_t part = 0; part < parts; part++) replaced[part] = alike_rows(s, t, 0, part, rows);
     s->without = (vit_ablation){.replaced = replaced, .replaced_count = parts};
     return true;
 }

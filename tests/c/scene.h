@@ -4,6 +4,7 @@
 
 #include "models.h"
 #include "trace.h"
+#include "twin.h"
 
 struct scene {
     const char *name;
@@ -49,6 +50,38 @@ static void scene_close(struct scene *s) {
     free(s->image);
     vit_close(s->model);
     vit_close(s->origin);
+}
+
+/* The twin's tensor, to be changed. */
+#define TENSOR(t, ...) ((double *)(uintptr_t)twin_tensor(t, __VA_ARGS__))
+
+static void zero(double *x, size_t n) {
+    for (size_t i = 0; x && i < n; i++) x[i] = 0;
+}
+
+/* Marks every second head in the mask (L,h). The twin's values of them are 0, so they give nothing. */
+static void silence_heads(const struct scene *s, struct twin *t, uint8_t *heads) {
+    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
+    for (size_t i = 0; i < s->L * s->h; i += 2) {
+        size_t layer = i / s->h, first = 2 * s->A + i % s->h * s->d;
+        double *bias = TENSOR(t, "blocks.%zu.attn.qkv.bias", layer);
+        zero(TENSOR(t, "blocks.%zu.attn.qkv.weight", layer) + first * K, s->d * K);
+        zero(bias ? bias + first : NULL, s->d);
+        heads[i] = 1;
+    }
+}
+
+/* Replaces a part of a head in the last layer by rows (T,d) that are all alike. The twin gets them
+ * by a matrix of 0 and such a bias. */
+static vit_replacement alike_rows(const struct scene *s, struct twin *t, size_t head, size_t part,
+                                  float *rows) {
+    size_t layer = s->L - 1, first = part * s->A + head * s->d;
+    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
+    double *bias = TENSOR(t, "blocks.%zu.attn.qkv.bias", layer);
+    zero(TENSOR(t, "blocks.%zu.attn.qkv.weight", layer) + first * K, s->d * K);
+    for (size_t i = 0; i < s->T * s->d; i++) rows[i] = 0.3f * (float)(i % s->d + 1);
+    for (size_t i = 0; i < s->d; i++) bias[first + i] = rows[i];
+    return (vit_replacement){layer, head, part, rows};
 }
 
 static void each_scene(void (*check)(struct scene *)) {

@@ -1,8 +1,6 @@
 /* The trace of a run, checked by doing its steps by hand in double precision; and runs that leave
  * parts out or replace them, compared with models whose weights do the same. */
-#include "save.h"
 #include "scene.h"
-#include "twin.h"
 
 /* A share of the tensor's largest value, as for the golden vectors. */
 static const double CLOSE = 2e-5;
@@ -191,27 +189,11 @@ static void check_without(struct scene *s, const vit_ablation *without, struct t
     twin_run_free(&run);
 }
 
-static void zero(double *x, size_t n) {
-    for (size_t i = 0; x && i < n; i++) x[i] = 0;
-}
-
-/* The twin's tensor, to be changed. */
-#define TENSOR(t, ...) ((double *)(uintptr_t)twin_tensor(t, __VA_ARGS__))
-
-/* A head gives nothing if its values are 0. */
 static void check_without_heads(struct scene *s) {
     if (!s->L) return;
     struct twin t = twin_open(s->origin);
     uint8_t *heads = calloc(s->L * s->h, 1);
-    size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
-    for (size_t i = 0; i < s->L * s->h; i += 2) {
-        size_t layer = i / s->h, first = 2 * s->A + i % s->h * s->d;
-        double *weight = TENSOR(&t, "blocks.%zu.attn.qkv.weight", layer);
-        double *bias = TENSOR(&t, "blocks.%zu.attn.qkv.bias", layer);
-        zero(weight + first * K, s->d * K);
-        zero(bias ? bias + first : NULL, s->d);
-        heads[i] = 1;
-    }
+    silence_heads(s, &t, heads);
     check_without(s, &(vit_ablation){.heads = heads}, &t, "without every second head");
     free(heads);
     twin_close(&t);
@@ -330,18 +312,11 @@ TEST("a layer with one image's queries, keys and values adds what it added for t
     each_scene(check_own_rows);
 }
 
-/* Rows that are all alike are those of a matrix of 0 with such a bias. */
 static void check_alike_rows(struct scene *s) {
     for (size_t part = s->c->qk_norm ? 2 : 0; part < 3 && s->L && s->c->qkv_bias; part++) {
         struct twin t = twin_open(s->origin);
-        size_t layer = s->L - 1, head = s->h - 1, first = part * s->A + head * s->d;
-        size_t K = s->c->attention == VIT_PER_HEAD ? s->d : s->D;
         float *rows = floats(s->T * s->d);
-        double *bias = TENSOR(&t, "blocks.%zu.attn.qkv.bias", layer);
-        zero(TENSOR(&t, "blocks.%zu.attn.qkv.weight", layer) + first * K, s->d * K);
-        for (size_t i = 0; i < s->T * s->d; i++) rows[i] = 0.3f * (float)(i % s->d + 1);
-        for (size_t i = 0; i < s->d; i++) bias[first + i] = rows[i];
-        vit_replacement alike = {layer, head, part, rows};
+        vit_replacement alike = alike_rows(s, &t, s->h - 1, part, rows);
         check_without(s, &(vit_ablation){.replaced = &alike, .replaced_count = 1}, &t,
                       "with rows of the last head that are alike");
         free(rows);
