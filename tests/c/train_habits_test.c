@@ -1,13 +1,13 @@
 /* Habits of other hands: what they change, and that what they write is still the digit. */
 #define _GNU_SOURCE
-#include "train/evaluate.h"
-#include "train/files.h"
 #include "train/habits.h"
 #include "train/jsonl.h"
 #include "train/negatives.h"
 #include "train/rng.h"
 #include "train/strokes.h"
 #include "train_support.h"
+
+#include "reader.h"
 
 enum { PAD = 100, TRIES = 2000 };
 
@@ -169,84 +169,39 @@ TEST("a blot is one round patch of ink without a hole") {
 
 /* ---- Read by a model that learnt without habits ------------------------ */
 
-struct judge {
-    vit_model *model;
-    vit_state *state;
-    void *bytes, *memory, *prepare;
-};
-
-static bool judge_open(struct judge *judge) {
-    size_t size;
-    vit_error why = {""};
-    *judge = (struct judge){0};
-    vit_status status =
-        read_file((uint8_t **)&judge->bytes, &size,
-                  GOLDEN_DIR "/../../weights/digits-large.safetensors", SIZE_MAX / 2, &why);
-    if (!status) status = vit_open(&judge->model, judge->bytes, size, NULL, &why);
-    CHECK(!status, "%s", why.text);
-    if (status) return false;
-    size_t need = vit_state_size(judge->model, 1, NULL);
-    judge->memory = malloc(need);
-    judge->prepare = malloc(vit_prepare_size(vit_model_config(judge->model), PAD, PAD, 1));
-    return vit_state_init(&judge->state, judge->memory, need, judge->model, 1, NULL) == VIT_OK;
-}
-
-static void judge_close(struct judge *judge) {
-    vit_close(judge->model);
-    free(judge->prepare);
-    free(judge->memory);
-    free(judge->bytes);
-}
-
-/* → the digit that the model names, 10 if it failed. *p: the digit's probability. */
-static size_t judge_read(const struct judge *judge, const uint8_t *ink, float *p) {
-    float image[28 * 28], logits[10], all[10];
-    vit_pixels pixels = {ink, PAD, PAD, 1};
-    vit_error why = {""};
-    vit_status status =
-        vit_prepare_image(image, judge->prepare, &pixels, vit_model_config(judge->model), &why);
-    if (!status) status = vit_run(judge->model, judge->state, image, 1, logits, NULL);
-    CHECK(!status, "%s", why.text);
-    if (status) return 10;
-    vit_probabilities(all, logits, 10, vit_model_config(judge->model)->temperature);
-    size_t told = largest_logit(logits, 10);
-    *p = all[told];
-    return told;
-}
-
-static bool judge_is_sure(const struct judge *judge, const uint8_t *ink) {
-    float p = 0;
-    judge_read(judge, ink, &p);
-    return p >= vit_model_config(judge->model)->uncertain_below;
+static struct reading reading_of(struct reader *judge, const uint8_t *ink) {
+    struct reading reading;
+    reader_add(judge, 0, ink);
+    reader_read(judge, &reading, 1);
+    return reading;
 }
 
 TEST("digits-large reads nine in ten of each digit's other forms as that digit") {
     enum { EACH = 60 };
-    struct judge judge;
+    struct reader judge = reader_open("digits-large", PAD, 1);
     struct one one;
     uint8_t ink[PAD * PAD];
-    if (!one_open(&one, "[[[0, 0]]]") || !judge_open(&judge)) return;
+    if (!one_open(&one, "[[[0, 0]]]")) return;
     for (uint8_t label = 1; label < 10; label++) {
         size_t right = 0, forms = 0;
-        float p;
         for (size_t i = 0; forms < EACH; i++) {
             draw_habit(ink, &one, label, 1, i);
             if (one.sketch.points < 4) continue; /* the dot itself, hooked or not */
             forms++;
-            right += judge_read(&judge, ink, &p) == label;
+            right += reading_of(&judge, ink).class == label;
         }
         CHECK(10 * right >= 9 * forms, "%d: %zu of %zu", label, right, forms);
     }
-    judge_close(&judge);
+    reader_close(&judge);
     one_close(&one);
 }
 
 TEST("digits-large is sure of few of the letters, whatever digit it names") {
     enum { EACH = 300 };
-    struct judge judge;
+    struct reader judge = reader_open("digits-large", PAD, 1);
     struct one one;
     uint8_t ink[PAD * PAD];
-    if (!one_open(&one, "[[[0, 0]]]") || !judge_open(&judge)) return;
+    if (!one_open(&one, "[[[0, 0]]]")) return;
     const struct pen pen = {.width = 6, .size = 80, .stretch = 1, .x = 50, .y = 50};
     size_t sure = 0;
     for (size_t i = 0; i < EACH; i++) {
@@ -254,9 +209,9 @@ TEST("digits-large is sure of few of the letters, whatever digit it names") {
         negative_letter(&one.sketch, &rng);
         memset(ink, 0, sizeof ink);
         sketch_draw(ink, PAD, PAD, &one.sketch, &pen);
-        sure += judge_is_sure(&judge, ink);
+        sure += !reading_of(&judge, ink).uncertain;
     }
     CHECK(2 * sure < EACH, "of %zu of %d", sure, EACH);
-    judge_close(&judge);
+    reader_close(&judge);
     one_close(&one);
 }

@@ -2,13 +2,13 @@
  * most one answer in a hundred. The models are unsure of drawings that are no digit. Sanitizers see
  * only some of the drawings. */
 #define _GNU_SOURCE
-#include "train/evaluate.h"
-#include "train/files.h"
 #include "train/jsonl.h"
 #include "train/strokes.h"
 #include "train_support.h"
 
-enum { PAD = 280, EVERY = 5, ROWS = 28, CLASSES = 10, MODELS = 2, STEP = SANITIZED ? 21 : 1 };
+#include "reader.h"
+
+enum { PAD = 280, EVERY = 5, MODELS = 2, STEP = SANITIZED ? 21 : 1 };
 
 struct way {
     const char *what;
@@ -47,15 +47,8 @@ static const struct way WAYS[] = {
 };
 enum { WAY_COUNT = sizeof WAYS / sizeof *WAYS };
 
-struct reader {
-    const char *name;
-    vit_model *model;
-    vit_state *state;
-    void *memory, *prepare;
-    float images[WAY_COUNT * ROWS * ROWS]; /* a batch */
-};
-
-static struct reader readers[MODELS] = {{.name = "digits"}, {.name = "digits-large"}};
+static const char *const NAMES[MODELS] = {"digits", "digits-large"};
+static struct reader readers[MODELS];
 static struct drawings drawings;
 #define NO_DRAWINGS "no pen drawings in the folder that VITRINE_DATA names, nor beside it"
 static struct sketch sketch; /* room for any drawing */
@@ -63,25 +56,6 @@ static struct sketch sketch; /* room for any drawing */
 static void draw(uint8_t *plane, size_t drawing, const struct pen *pen) {
     sketch_take(&sketch, &drawings, drawing);
     sketch_draw(plane, PAD, PAD, &sketch, pen);
-}
-
-static void open_reader(struct reader *r) {
-    uint8_t *bytes;
-    size_t size;
-    char path[512];
-    vit_error why = {""};
-    snprintf(path, sizeof path, GOLDEN_DIR "/../../weights/%s.safetensors", r->name);
-    vit_status status = read_file(&bytes, &size, path, SIZE_MAX / 2, &why);
-    if (!status) status = vit_open(&r->model, bytes, size, NULL, &why);
-    if (status) {
-        printf("%s\n", why.text);
-        exit(EXIT_FAILURE);
-    }
-    free(bytes);
-    size_t need = vit_state_size(r->model, WAY_COUNT, NULL);
-    r->memory = malloc(need);
-    vit_state_init(&r->state, r->memory, need, r->model, WAY_COUNT, NULL);
-    r->prepare = malloc(vit_prepare_size(vit_model_config(r->model), PAD, PAD, 1));
 }
 
 /* False if there are no drawings. */
@@ -94,67 +68,37 @@ static bool open_all(void) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s/pendigits-train.jsonl.gz",
                  given ? given : GOLDEN_DIR "/../../../shared/mnist", folders[i]);
-        found = !access(path, R_OK) && !drawings_open(&drawings, path, CLASSES, &why);
+        found = !access(path, R_OK) && !drawings_open(&drawings, path, DIGITS, &why);
     }
-    for (size_t i = 0; i < MODELS && found; i++) open_reader(&readers[i]);
+    for (size_t i = 0; i < MODELS && found; i++) readers[i] = reader_open(NAMES[i], PAD, WAY_COUNT);
     return found && sketch_open(&sketch, &drawings, 0, 0);
 }
 
 static void close_all(void) {
-    for (size_t i = 0; i < MODELS; i++) {
-        free(readers[i].prepare);
-        free(readers[i].memory);
-        vit_close(readers[i].model);
-    }
+    for (size_t i = 0; i < MODELS; i++) reader_close(&readers[i]);
     sketch_close(&sketch);
     drawings_close(&drawings);
 }
 
-struct told {
-    size_t class;
-    bool uncertain;
-};
-
-/* Prepares the plane as image `at` of each model's batch. */
-static void add_plane(size_t at, const uint8_t plane[PAD * PAD], const char *what) {
-    const vit_pixels pixels = {plane, PAD, PAD, 1};
-    for (size_t i = 0; i < MODELS; i++) {
-        vit_error why = {""};
-        vit_status status =
-            vit_prepare_image(readers[i].images + at * ROWS * ROWS, readers[i].prepare, &pixels,
-                              vit_model_config(readers[i].model), &why);
-        CHECK(!status, "%s: %s", what, why.text);
-    }
+/* Each model's answers to the images of its batch. */
+static void read_batch(struct reading told[MODELS][WAY_COUNT], size_t count) {
+    for (size_t i = 0; i < MODELS; i++) reader_read(&readers[i], told[i], count);
 }
 
-/* Each model's answers to the images of its batch. */
-static void read_batch(struct told told[MODELS][WAY_COUNT], size_t count) {
-    for (size_t i = 0; i < MODELS; i++) {
-        const struct reader *r = &readers[i];
-        const vit_config *config = vit_model_config(r->model);
-        float logits[WAY_COUNT * CLASSES], p[CLASSES];
-        vit_status status = vit_run(r->model, r->state, r->images, count, logits, NULL);
-        CHECK(!status, "%s: %s", r->name, vit_status_name(status));
-        for (size_t k = 0; k < count; k++) {
-            struct told *t = &told[i][k];
-            *t = (struct told){CLASSES, false};
-            if (status) continue;
-            t->class = largest_logit(logits + k * CLASSES, CLASSES);
-            vit_probabilities(p, logits + k * CLASSES, CLASSES, config->temperature);
-            t->uncertain = p[t->class] < config->uncertain_below;
-        }
-    }
+/* Prepares the plane as image `at` of each model's batch. */
+static void add_plane(size_t at, const uint8_t plane[PAD * PAD]) {
+    for (size_t i = 0; i < MODELS; i++) reader_add(&readers[i], at, plane);
 }
 
 /* Each model's answers to the drawing in the first `count` ways. */
-static void read_ways(struct told told[MODELS][WAY_COUNT], size_t drawing, size_t count) {
+static void read_ways(struct reading told[MODELS][WAY_COUNT], size_t drawing, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct way *way = &WAYS[i];
         uint8_t plane[PAD * PAD] = {0};
         draw(plane, drawing, &way->pen);
         for (size_t k = 0; k < PAD * PAD; k++)
             plane[k] = (uint8_t)(way->paper + (way->ink - way->paper) * plane[k] / 255);
-        add_plane(i, plane, way->what);
+        add_plane(i, plane);
     }
     read_batch(told, count);
 }
@@ -176,7 +120,8 @@ struct tally {
     size_t changed[WAY_COUNT], wrong[WAY_COUNT];
 };
 
-static void count_ways(struct tally *tally, const struct told *told, size_t count, size_t label) {
+static void count_ways(struct tally *tally, const struct reading *told, size_t count,
+                       size_t label) {
     bool right = told[0].class == label;
     tally->right += right;
     tally->uncertain += right && told[0].uncertain;
@@ -207,7 +152,7 @@ TEST("at most one digit in a hundred is misread or doubted, or read otherwise in
     if (!open_all()) SKIP(NO_DRAWINGS);
     for (size_t i = SIZE_MAX; (i = next_held_out(i)) != SIZE_MAX;) {
         if (seen++ % STEP) continue;
-        struct told told[MODELS][WAY_COUNT];
+        struct reading told[MODELS][WAY_COUNT];
         size_t ways = held_out++ % EVERY ? 1 : WAY_COUNT;
         read_ways(told, i, ways);
         for (size_t k = 0; k < MODELS; k++)
@@ -297,11 +242,11 @@ TEST("nine in ten letters, signs, knots and pairs are uncertain") {
         drawing = next_held_out(drawing);
         if (i % STEP) continue;
         count++;
-        struct told told[MODELS][WAY_COUNT];
+        struct reading told[MODELS][WAY_COUNT];
         for (size_t kind = 0; kind < KINDS; kind++) {
             uint8_t plane[PAD * PAD] = {0};
             draw_other(plane, kind, i, drawing);
-            add_plane(kind, plane, kinds[kind]);
+            add_plane(kind, plane);
         }
         read_batch(told, KINDS);
         for (size_t k = 0; k < MODELS; k++)
