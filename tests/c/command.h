@@ -38,6 +38,19 @@ __attribute__((format(printf, 1, 2))) static inline int vit(const char *format, 
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Writes an IDX file of `count` square images of that side, or of labels if it is 0. */
+static inline void put_idx(const char *name, size_t count, size_t side, const uint8_t *items) {
+    uint8_t low = (uint8_t)count, high = (uint8_t)(count >> 8), edge = (uint8_t)side;
+    const uint8_t header[16] = {0, 0, 8, edge ? 3 : 1, 0, 0, high, low,
+                                0, 0, 0, edge,         0, 0, 0,    edge};
+    size_t begin = side ? 16 : 8, size = side ? count * side * side : count;
+    uint8_t *bytes = malloc(begin + size);
+    memcpy(bytes, header, begin);
+    memcpy(bytes + begin, items, size);
+    put_file(file_at(name), bytes, begin + size);
+    free(bytes);
+}
+
 static inline vit_model *read_model(const char *path) {
     uint8_t *bytes;
     size_t size;

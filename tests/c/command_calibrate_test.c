@@ -19,15 +19,6 @@ static struct answers {
     uint8_t labels[COUNT];
 } answers;
 
-static void put_bytes(const char *name, const uint8_t *header, size_t header_size,
-                      const uint8_t *bytes, size_t size) {
-    uint8_t *all = malloc(header_size + size);
-    memcpy(all, header, header_size);
-    memcpy(all + header_size, bytes, size);
-    put_file(file_at(name), all, header_size + size);
-    free(all);
-}
-
 static void label_images(const uint8_t *pixels) {
     vit_model *model = read_model(MODEL);
     float *images = floats(COUNT * EDGE * EDGE);
@@ -45,16 +36,13 @@ static void label_images(const uint8_t *pixels) {
 
 /* Writes images.idx and labels.idx, once. */
 static void put_images(void) {
-    static const uint8_t IMAGES[] = {0, 0, 8, 3,    0, 0, COUNT >> 8, COUNT & 255,
-                                     0, 0, 0, EDGE, 0, 0, 0,          EDGE};
-    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, COUNT >> 8, COUNT & 255};
     static uint8_t pixels[COUNT * EDGE * EDGE];
     uint64_t seed = 11;
     if (exists(file_at("labels.idx"))) return;
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)random_bits(&seed);
     label_images(pixels);
-    put_bytes("images.idx", IMAGES, sizeof IMAGES, pixels, sizeof pixels);
-    put_bytes("labels.idx", LABELS, sizeof LABELS, answers.labels, COUNT);
+    put_idx("images.idx", COUNT, EDGE, pixels);
+    put_idx("labels.idx", COUNT, 0, answers.labels);
 }
 
 static int calibrate(const char *model, const char *out, const char *more) {
@@ -191,11 +179,9 @@ TEST("vit calibrate replaces earlier numbers, writes over its own model, and tak
 }
 
 TEST("vit calibrate keeps a config's escapes, UTF-8 and unknown keys") {
-    static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 4};
-    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};
     const char *model = file_at("letters.safetensors"), *out = file_at("letters-out.safetensors");
-    put_bytes("4x4.idx", IMAGES, sizeof IMAGES, (uint8_t[32]){9, 8, 7}, 32);
-    put_bytes("two.idx", LABELS, sizeof LABELS, (uint8_t[2]){0, 1}, 2);
+    put_idx("4x4.idx", 2, 4, (uint8_t[32]){9, 8, 7});
+    put_idx("two.idx", 2, 0, (uint8_t[2]){0, 1});
     struct file f = file_of(replaced(CONFIG, "[\"no\",\"yes\"],",
                                      "[\"n\\\"\\\\\\no\\u00e9}\",\"y\xc3\xa9s\"],"
                                      "\"note\":{\"temperature\":3,\"a\":[]},"));
@@ -292,11 +278,8 @@ static const char *put_strokes(const char *name, int copies) {
 
 /* vit calibrate of digits by two blank images and the drawings. */
 static int calibrate_stem(const char *out, const char *strokes, const char *more) {
-    static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28};
-    static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2};
-    static uint8_t pixels[2 * 28 * 28];
-    put_bytes("28x28.idx", IMAGES, sizeof IMAGES, pixels, sizeof pixels);
-    put_bytes("two-digits.idx", LABELS, sizeof LABELS, (uint8_t[2]){1, 8}, 2);
+    put_idx("28x28.idx", 2, 28, (uint8_t[2 * 28 * 28]){0});
+    put_idx("two-digits.idx", 2, 0, (uint8_t[2]){1, 8});
     return vit("calibrate --model %s --out %s --images %s --labels %s --strokes %s %s", STEM, out,
                file_at("28x28.idx"), file_at("two-digits.idx"), strokes, more);
 }

@@ -64,12 +64,11 @@ static const char *put_headless(const char *name) {
 
 /* `count` images of 4×4, labelled 0 to classes-1 in turn. */
 static void put_data(size_t count, size_t classes) {
-    uint8_t images[16 + 256 * 16] = {0, 0, 8, 3, 0, 0, 0, (uint8_t)count, 0, 0, 0, 4, 0, 0, 0, 4};
-    uint8_t labels[8 + 256] = {0, 0, 8, 1, 0, 0, 0, (uint8_t)count};
-    for (size_t i = 0; i < count * 16; i++) images[16 + i] = (uint8_t)(i * 37);
-    for (size_t i = 0; i < count; i++) labels[8 + i] = (uint8_t)(i % classes);
-    put_file(file_at("images.idx"), images, 16 + count * 16);
-    put_file(file_at("labels.idx"), labels, 8 + count);
+    uint8_t images[256 * 16], labels[256];
+    for (size_t i = 0; i < count * 16; i++) images[i] = (uint8_t)(i * 37);
+    for (size_t i = 0; i < count; i++) labels[i] = (uint8_t)(i % classes);
+    put_idx("images.idx", count, 4, images);
+    put_idx("labels.idx", count, 0, labels);
 }
 
 TEST("a model without a head is refused by the commands that need one, and by no others") {

@@ -105,25 +105,17 @@ TEST("an interrupted vit quantize writes nothing") {
 
 /* ---- vit train ---------------------------------------------------------- */
 
-static void put_idx(const char *name, const uint8_t *header, size_t header_size, size_t size) {
-    uint8_t *bytes = calloc(header_size + size, 1);
-    memcpy(bytes, header, header_size);
-    for (size_t i = 0; i < size; i++) bytes[header_size + i] = (uint8_t)(i % 3);
-    put_file(file_at(name), bytes, header_size + size);
-    free(bytes);
-}
-
 /* A data set of 90 images under MNIST's names, and RECIPE. */
 static void put_training_data(void) {
     static const char *const SETS[] = {"train", "t10k"};
-    const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 90, 0, 0, 0, SIDE, 0, 0, 0, SIDE};
-    const uint8_t labels[] = {0, 0, 8, 1, 0, 0, 0, 90};
+    uint8_t items[90 * PIXELS];
+    for (size_t i = 0; i < sizeof items; i++) items[i] = (uint8_t)(i % 3);
     for (size_t i = 0; i < 2; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s-images-idx3-ubyte", SETS[i]);
-        put_idx(name, images, sizeof images, 90 * PIXELS);
+        put_idx(name, 90, SIDE, items);
         snprintf(name, sizeof name, "%s-labels-idx1-ubyte", SETS[i]);
-        put_idx(name, labels, sizeof labels, 90);
+        put_idx(name, 90, 0, items);
     }
     put_file(file_at("recipe.json"), RECIPE, strlen(RECIPE));
 }
