@@ -1,5 +1,6 @@
 /* A file opened in pieces gives the same model as the file opened at once, and a bad file gives the
  * same status and message. */
+#include "golden.h"
 #include "hostile.h"
 #include "kernels/kernels.h"
 #include "model.h"
@@ -72,17 +73,10 @@ TEST("files of halves, or of positions for another image size, may also come in 
     static const char *const NAMES[] = {"half", "bfloat", "positions_enlarged", "positions_reduced",
                                         "patch_positions"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s.safetensors", GOLDEN_DIR, NAMES[i]);
-        FILE *file = fopen(path, "rb");
-        REQUIRE(file, "cannot read %s", path);
-        fseek(file, 0, SEEK_END);
-        struct file f = new_file((size_t)ftell(file));
-        rewind(file);
-        CHECK(fread(f.bytes, 1, f.size, file) == f.size, "cannot read %s", path);
-        fclose(file);
-        check_pieces(NAMES[i], f.bytes, f.size);
-        free(f.bytes);
+        size_t size;
+        uint8_t *bytes = read_file(NAMES[i], ".safetensors", &size);
+        if (bytes) check_pieces(NAMES[i], bytes, size);
+        free(bytes);
     }
 }
 

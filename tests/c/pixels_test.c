@@ -1,8 +1,6 @@
 /* Pixels → image, as they are and as photos: compared with Pillow's bytes and with a twin in
  * double; and images that must be refused. Drawings are in digit_test.c. */
-#include "check.h"
-
-#include "vit.h"
+#include "resampled.h"
 
 static vit_config as_is(size_t rows, size_t columns, size_t channels) {
     return (vit_config){.image_size = {rows, columns}, .channels = channels};
@@ -110,30 +108,9 @@ TEST("a photo is stretched to given rows and columns as Pillow does, to the byte
     }
 }
 
-static double sinc(double x) {
-    return x > 0 ? sin(acos(-1) * x) / (acos(-1) * x) : 1;
-}
-
-static double kernel(double x, vit_filter filter) {
-    x = fabs(x);
-    if (filter == VIT_BILINEAR) return fmax(0, 1 - x);
-    if (filter == VIT_LANCZOS) return x < 3 ? sinc(x) * sinc(x / 3) : 0;
-    if (x < 1) return 1.5 * x * x * x - 2.5 * x * x + 1;
-    return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0;
-}
-
-/* Output `o` of an axis as a sum over all inputs, which are `stride` apart. */
 static double drawn(const double *x, size_t stride, size_t in, size_t out, size_t o,
                     vit_filter filter) {
-    double scale = (double)in / (double)out, wide = fmax(scale, 1), sum = 0, mass = 0;
-    double reach = (double[]){1, 2, 3}[filter] * wide, middle = ((double)o + 0.5) * scale;
-    for (size_t i = 0; i < in; i++) {
-        double off = (double)i + 0.5 - middle, w = kernel(off / wide, filter);
-        if (fabs(off) > reach) continue;
-        sum += w * x[i * stride];
-        mass += w;
-    }
-    return fmin(255, fmax(0, sum / mass));
+    return fmin(255, fmax(0, resampled(x, stride, in, out, o, filter)));
 }
 
 TEST("a photo of any size is within one level of 255 of the definition in double") {
