@@ -81,11 +81,6 @@ static inline bool within(double got, double want, double tolerance) {
     return fabs(got - want) <= tolerance;
 }
 
-/* A float dot product of n terms against double; mass = sum |a[i]*b[i]|. */
-static inline bool dot_close(float got, double want, double mass, size_t n) {
-    return fabs(got - want) <= (double)n * FLT_EPSILON * mass;
-}
-
 static inline double largest(const float *x, size_t n) {
     double most = 0;
     for (size_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));

@@ -178,28 +178,6 @@ TEST("a row of matmul has the same bits for any number of rows") {
     }
 }
 
-/* Both are within dot_close of the exact sum, so they are within twice that of each other. */
-TEST("every table's matmul agrees with the scalar table's within twice the bound") {
-    enum { M = 50, N = 100, K = 67 };
-    EACH_KERNELS(k) {
-        uint64_t seed = 6;
-        struct problem p = {.M = M, .N = N, .K = K, .ldx = K, .ldy = N, .act = VIT_LINEAR};
-        struct operands o = new_operands(k, &p, &seed);
-        float *packed = floats(vit_scalar.packed_size(N, K)), *y = floats(M * N);
-        run_matmul(k, &p, &o);
-        vit_scalar.pack(packed, o.w, K, 1, N, K);
-        vit_scalar.matmul(y, N, o.x, K, packed, NULL, VIT_LINEAR, false, M, N, K);
-        for (size_t i = 0; i < M * N; i++) {
-            double mass = 0;
-            for (size_t j = 0; j < K; j++) mass += fabs(o.x[i / N * K + j] * o.w[i % N * K + j]);
-            CHECK(dot_close(o.y[i], y[i], 2 * mass, K), "%s: [%zu] %g, scalar %g", k->name, i,
-                  (double)o.y[i], (double)y[i]);
-        }
-        free(packed), free(y);
-        operands_free(&o);
-    }
-}
-
 TEST("packing a matrix and packing its transpose by its strides give the same bits") {
     EACH_KERNELS(k) {
         uint64_t seed = 4;
