@@ -1,32 +1,14 @@
 // axe's rules for WCAG 2.1 A and AA on the whole page: the opening, each chapter, the second tab.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
-import { DIGITS, ink, openBrowser, settled, skip, toChapter } from "./harness.mjs";
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
+import { DIGITS, ink, openBrowser, settled, skip, toChapter, violations } from "./harness.mjs";
 
 describe("axe finds no violation", { skip }, () => {
   let browser;
   before(async () => (browser = await openBrowser()));
   after(() => browser?.close());
 
-  /** The violations in an element, as "rule: the elements". */
-  const violations = (page, within) =>
-    page.evaluate(async ([within, tags]) => {
-      const { violations, passes } = await globalThis.axe.run(within, { runOnly: tags });
-      if (passes.length === 0) return ["no rule was applied"];
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 4).map(({ html }) => html.slice(0, 160)).join(" | ")}`);
-    }, [within, TAGS]);
-
-  /** A script tag would need another policy, so the text runs as the driver's own. */
-  const withAxe = async () => {
-    const visitor = await browser.visit({ before: (page) => page.addInitScript(watchPictures) });
-    await visitor.page.evaluate(readFileSync(AXE, "utf8"));
-    return visitor;
-  };
+  const visit = () => browser.visit({ before: (page) => page.addInitScript(watchPictures) });
 
   const allNamed = async (page) =>
     assert.deepEqual(await page.evaluate(() => [...globalThis.nameless]), [], "pictures that were without a name for a while");
@@ -41,7 +23,7 @@ describe("axe finds no violation", { skip }, () => {
   };
 
   test("in the opening and the second tab, light and dark", async () => {
-    const { page, close } = await withAxe();
+    const { page, close } = await visit();
     await ink(page, DIGITS[3]);
     await clean(page, "header", "#draw", "footer");
     await page.locator("#tab-own").click();
@@ -52,7 +34,7 @@ describe("axe finds no violation", { skip }, () => {
   });
 
   test("in the story, light and dark", async () => {
-    const { page, close } = await withAxe();
+    const { page, close } = await visit();
     await ink(page, DIGITS[3]);
     const ids = await page.locator("#chapters .chapter").evaluateAll((all) => all.map(({ id }) => id));
     for (const id of ids) {

@@ -1,6 +1,7 @@
 /** A browser that visits build/page, and a hand that draws. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach } from "node:test";
 import { withKeys } from "../../web/base/safetensors.mjs";
@@ -254,6 +255,18 @@ export async function prediction(page) {
 /** A canvas's pixels as a short string. Equal strings mean equal pictures. */
 export function picture(page, selector) {
   return page.locator(selector).evaluate((canvas) => canvas.toDataURL());
+}
+
+/** axe's violations of WCAG 2.1 A and AA in an element, as "rule: the elements". */
+export async function violations(page, within) {
+  const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+  // A script tag would need another policy, so the text runs as the driver's own.
+  if (await page.evaluate(() => !globalThis.axe)) await page.evaluate(await readFile(axe, "utf8"));
+  return page.evaluate(async (within) => {
+    const { violations, passes } = await globalThis.axe.run(within, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] });
+    if (passes.length === 0) return ["no rule was applied"];
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 4).map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+  }, within);
 }
 
 /** Counts the pixels of a canvas that are not transparent. */

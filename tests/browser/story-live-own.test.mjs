@@ -1,7 +1,6 @@
 // One's own images in "Train one yourself, here": a folder of photos and IDX files, beside the package in Node.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -11,7 +10,7 @@ import { Vit } from "../../dist/vit.js";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { idx } from "../node/idx.mjs";
 import { name as browserName } from "./browsers.mjs";
-import { openBrowser, saved } from "./harness.mjs";
+import { openBrowser, saved, violations } from "./harness.mjs";
 import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from "./live.mjs";
 
 const { sourceOf } = await importTypescript("web/demo/story/learning/live/own.ts");
@@ -147,11 +146,8 @@ describe("one's own images", needsMnist, () => {
   });
 
   test("axe finds no violation, and nothing is wider than 320 pixels", async () => {
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
     await page.setViewportSize({ width: 320, height: 700 });
-    const { violations } = await page.evaluate(() =>
-      globalThis.axe.run("#learning-live", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
-    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), []);
+    assert.deepEqual(await violations(page, "#learning-live"), []);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await page.setViewportSize({ width: 1200, height: 900 });
   });

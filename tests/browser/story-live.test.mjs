@@ -1,13 +1,12 @@
 // "Train one yourself, here" in the chapter "How it learnt": runs in the tab, beside the package in Node.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Vit } from "../../dist/vit.js";
 import { unpackDigits } from "../../web/base/digits.mjs";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, openBrowser, saved, skip } from "./harness.mjs";
+import { DIGITS, openBrowser, saved, skip, violations } from "./harness.mjs";
 import { assets, choose, file, frames, inPhase, mnist, needsMnist, numbers, press, recipe, STATUS, stepAfter, visitLive } from "./live.mjs";
 import { stored } from "./host.mjs";
 import { drawingOn, visitChapter } from "./story.mjs";
@@ -213,13 +212,10 @@ describe("train one yourself", needsMnist, () => {
   });
 
   test("axe finds no violation, and nothing is wider than 320 pixels", async () => {
-    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished))); // colours change in a while
-      const { violations } = await page.evaluate(() =>
-        globalThis.axe.run("#learning-live", { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] }));
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], colorScheme);
+      assert.deepEqual(await violations(page, "#learning-live"), [], colorScheme);
     }
     await page.setViewportSize({ width: 320, height: 700 });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
