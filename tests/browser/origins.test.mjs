@@ -108,6 +108,18 @@ async function run({ code, options, model, image }) {
   }
 }
 
+/** Runs `work` in a new page of its own, after the classic `script`. */
+async function inPage(work, given, script) {
+  const page = await browser.newPage();
+  try {
+    await page.goto(home.address);
+    if (script) await page.addScriptTag({ url: home.address + script });
+    return await page.evaluate(work, given);
+  } finally {
+    await page.close();
+  }
+}
+
 /** Checks that the logits are PyTorch's and that `wanted` threads ran, or all cores if fewer. */
 function right({ error, logits, threads, warned, cores }, wanted = 1) {
   assert.equal(error, undefined);
@@ -267,16 +279,7 @@ test("a bundle as a classic script says that it needs the option wasm, and runs 
   const bundle = await rolldown({ input: fileURLToPath(new URL("dist/vit.js", root)), platform: "browser", onLog() {} });
   const { output } = await bundle.generate({ format: "iife", name: "vitrine", codeSplitting: false });
   made.set("/vitrine.js", Buffer.from(output[0].code));
-  const classic = async (options) => {
-    const page = await browser.newPage();
-    try {
-      await page.goto(home.address);
-      await page.addScriptTag({ url: `${home.address}/vitrine.js` });
-      return await page.evaluate(run, { options, model: MODEL, image: [...image] });
-    } finally {
-      await page.close();
-    }
-  };
+  const classic = (options) => inPage(run, { options, model: MODEL, image: [...image] }, "/vitrine.js");
   for (const way of [{}, { worker: true }]) {
     assert.match((await classic(way)).error, /^bad_option: wasm: .*without import\.meta\.url.*wasm: "\/vitrine\/"/);
   }
@@ -302,23 +305,17 @@ test("code whose files have addresses without an origin runs and trains, in work
   }
   const code = `${home.address}/paths/vit.js`;
   for (const way of [{}, ...WAYS]) right(await attempt(way, { code }), way.threads);
-  const page = await browser.newPage();
-  try {
-    await page.goto(home.address);
-    const trained = await page.evaluate(async () => {
-      const { Trainer } = await import("/paths/train.js");
-      const model = { image_size: [4, 4], patch_size: [4, 4], channels: 1, width: 8, depth: 1, heads: 1, mlp_width: 8, classes: 2, labels: ["a", "b"] };
-      const trainer = await Trainer.create({ recipe: { model, training: { batch: 2 } } }, { worker: true, threads: 2 });
-      await trainer.add([new Float32Array(16), new Float32Array(16).fill(1)], ["a", "b"]);
-      for await (const _ of trainer.run({ epochs: 1 }));
-      const { threads } = trainer;
-      const [{ label }] = (await (await trainer.vit()).classify(new Float32Array(16))).classes;
-      return { threads: threads === Math.min(2, navigator.hardwareConcurrency), label };
-    });
-    assert.ok(trained.threads && ["a", "b"].includes(trained.label), JSON.stringify(trained));
-  } finally {
-    await page.close();
-  }
+  const trained = await inPage(async () => {
+    const { Trainer } = await import("/paths/train.js");
+    const model = { image_size: [4, 4], patch_size: [4, 4], channels: 1, width: 8, depth: 1, heads: 1, mlp_width: 8, classes: 2, labels: ["a", "b"] };
+    const trainer = await Trainer.create({ recipe: { model, training: { batch: 2 } } }, { worker: true, threads: 2 });
+    await trainer.add([new Float32Array(16), new Float32Array(16).fill(1)], ["a", "b"]);
+    for await (const _ of trainer.run({ epochs: 1 }));
+    const { threads } = trainer;
+    const [{ label }] = (await (await trainer.vit()).classify(new Float32Array(16))).classes;
+    return { threads: threads === Math.min(2, navigator.hardwareConcurrency), label };
+  });
+  assert.ok(trained.threads && ["a", "b"].includes(trained.label), JSON.stringify(trained));
 });
 
 test("a page that has Node's process but not Node's modules loads as a page", { skip }, async () => {
@@ -338,27 +335,21 @@ test("weights of another origin may be packed, though the page sees only the pac
 });
 
 test("a sandboxed frame, which has no origin, runs a worker", { skip }, async () => {
-  const page = await browser.newPage();
-  try {
-    await page.goto(home.address);
-    const said = await page.evaluate(({ address, model }) => new Promise((resolve) => {
-      addEventListener("message", ({ data }) => resolve(data));
-      const frame = Object.assign(document.createElement("iframe"), { sandbox: "allow-scripts" });
-      frame.srcdoc = `<script type="module">
-        import { Vit } from "${address}/dist/vit.js";
-        const load = async (code) => {
-          const vit = await Vit.load("${address}${model}", { worker: true, ...code });
-          return (await vit.classify(new Float32Array(784))).classes.length;
-        };
-        const none = load({ wasm: { worker: "${address}/none.js" } }).catch(({ code }) => code);
-        parent.postMessage([origin, await load({}).catch(String), await none], "*");
-      </script>`;
-      document.body.append(frame);
-    }), { address: home.address, model: MODEL });
-    assert.deepEqual(said, ["null", 10, "worker_lost"]);
-  } finally {
-    await page.close();
-  }
+  const said = await inPage(({ address, model }) => new Promise((resolve) => {
+    addEventListener("message", ({ data }) => resolve(data));
+    const frame = Object.assign(document.createElement("iframe"), { sandbox: "allow-scripts" });
+    frame.srcdoc = `<script type="module">
+      import { Vit } from "${address}/dist/vit.js";
+      const load = async (code) => {
+        const vit = await Vit.load("${address}${model}", { worker: true, ...code });
+        return (await vit.classify(new Float32Array(784))).classes.length;
+      };
+      const none = load({ wasm: { worker: "${address}/none.js" } }).catch(({ code }) => code);
+      parent.postMessage([origin, await load({}).catch(String), await none], "*");
+    </script>`;
+    document.body.append(frame);
+  }), { address: home.address, model: MODEL });
+  assert.deepEqual(said, ["null", 10, "worker_lost"]);
 });
 
 test("a service worker loads everything with vitrine/all, and without it the error says so", { skip }, async () => {
@@ -398,33 +389,27 @@ test("a service worker loads everything with vitrine/all, and without it the err
 });
 
 test("objects of a frame's realm are taken as the page's own", { skip }, async () => {
-  const page = await browser.newPage();
-  try {
-    await page.goto(home.address);
-    const said = await page.evaluate(async (model) => {
-      const { Vit } = await import("/dist/vit.js");
-      const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
-      const bytes = await (await fetch(model)).arrayBuffer();
-      const image = new frame.Float32Array(784);
-      const { signal } = new frame.AbortController();
-      const module = await frame.WebAssembly.compile(await (await fetch("/dist/vit.simd128.wasm")).arrayBuffer());
-      const file = new frame.File([bytes], "model.safetensors");
-      const transfer = new frame.DataTransfer();
-      transfer.items.add(file);
-      const sources = {
-        Response: await frame.fetch(model), Blob: new frame.Blob([bytes]), buffer: frame.Uint8Array.from(new Uint8Array(bytes)).buffer,
-        URL: new frame.URL(model, location), Request: new frame.Request(model), list: frame.Array.of(file),
-        FileList: transfer.files,
-      };
-      const said = {};
-      for (const [name, source] of Object.entries(sources)) {
-        said[name] = await Vit.load(source, { wasm: module, signal })
-          .then((vit) => vit.classify(image, { signal })).then(({ classes }) => classes.length, String);
-      }
-      return said;
-    }, MODEL);
-    for (const [name, classes] of Object.entries(said)) assert.equal(classes, 10, name);
-  } finally {
-    await page.close();
-  }
+  const said = await inPage(async (model) => {
+    const { Vit } = await import("/dist/vit.js");
+    const frame = document.body.appendChild(document.createElement("iframe")).contentWindow;
+    const bytes = await (await fetch(model)).arrayBuffer();
+    const image = new frame.Float32Array(784);
+    const { signal } = new frame.AbortController();
+    const module = await frame.WebAssembly.compile(await (await fetch("/dist/vit.simd128.wasm")).arrayBuffer());
+    const file = new frame.File([bytes], "model.safetensors");
+    const transfer = new frame.DataTransfer();
+    transfer.items.add(file);
+    const sources = {
+      Response: await frame.fetch(model), Blob: new frame.Blob([bytes]), buffer: frame.Uint8Array.from(new Uint8Array(bytes)).buffer,
+      URL: new frame.URL(model, location), Request: new frame.Request(model), list: frame.Array.of(file),
+      FileList: transfer.files,
+    };
+    const said = {};
+    for (const [name, source] of Object.entries(sources)) {
+      said[name] = await Vit.load(source, { wasm: module, signal })
+        .then((vit) => vit.classify(image, { signal })).then(({ classes }) => classes.length, String);
+    }
+    return said;
+  }, MODEL);
+  for (const [name, classes] of Object.entries(said)) assert.equal(classes, 10, name);
 });
