@@ -1,12 +1,10 @@
 // axe's rules for WCAG 2.1 A and AA on the whole page: the opening, each chapter, the second tab.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { DIGITS, ink, openBrowser, settled, skip, toChapter, violations } from "./harness.mjs";
+import { describe, test } from "node:test";
+import { DIGITS, ink, settled, skip, toChapter, violations, withBrowser } from "./harness.mjs";
 
 describe("axe finds no violation", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  const browser = withBrowser();
 
   const visit = () => browser.visit({ before: (page) => page.addInitScript(watchPictures) });
 
@@ -23,18 +21,17 @@ describe("axe finds no violation", { skip }, () => {
   };
 
   test("in the opening and the second tab, light and dark", async () => {
-    const { page, close } = await visit();
+    const { page } = await visit();
     await ink(page, DIGITS[3]);
     await clean(page, "header", "#draw", "footer");
     await page.locator("#tab-own").click();
     await page.locator("#own-random").waitFor();
     await clean(page, "#own");
     await allNamed(page);
-    await close();
   });
 
   test("in the story, light and dark", async () => {
-    const { page, close } = await visit();
+    const { page } = await visit();
     await ink(page, DIGITS[3]);
     const ids = await page.locator("#chapters .chapter").evaluateAll((all) => all.map(({ id }) => id));
     for (const id of ids) {
@@ -44,7 +41,6 @@ describe("axe finds no violation", { skip }, () => {
     }
     await allNamed(page);
     await clean(page, "#rail");
-    await close();
   });
 });
 

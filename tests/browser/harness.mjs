@@ -1,4 +1,5 @@
 /** A browser that visits build/page, and a hand that draws. */
+import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -11,33 +12,43 @@ import { openHost } from "./host.mjs";
 
 export { skip };
 
-/** Opens a browser and a server for the tests of a file. */
-export async function openBrowser() {
-  if (!existsSync(join(pageFolder, "index.html")))
-    throw new Error("build/page is missing: run npm run build");
-  const { address, close } = await openHost({ lasting: true });
-  const browser = await launch();
-  return {
-    address,
-    visit: (options) => visit(browser, { address, ...options }),
-    async close() {
-      await browser.close();
-      close();
-    },
-  };
-}
-
 /**
- * Gives the tests of a `describe` one `browser`, and each test a `host` of its own. `visit` opens
- * the host's page.
+ * Gives the tests of a `describe` one browser and a server of the page. A visit of a test ends with the test, one of `before`
+ * with the `describe`. Then its page may have complained of nothing but what the visit's `excused` matches. With `each`, its
+ * options, every test has a `host` of its own, and visits that.
  */
-export function hosted(options) {
-  const here = { visit: (more) => here.browser.visit({ address: here.host.address, ...more }) };
-  before(async () => (here.browser = await openBrowser()));
-  after(() => here.browser?.close());
-  beforeEach(async () => (here.host = await openHost(options)));
-  afterEach(() => here.host?.close());
-  return here;
+export function withBrowser(each) {
+  const browser = { address: undefined, host: undefined, visit: visitPage }, ofAll = [], ofTest = [];
+  let server, launched, visits = ofAll;
+  async function visitPage({ excused, ...options } = {}) {
+    const { address } = browser.host ?? browser, visited = await visit(launched, { address, ...options });
+    visits.push({ ...visited, excused });
+    return visited;
+  }
+  async function leave(list) {
+    const left = list.splice(0);
+    for (const { close } of left) await close();
+    for (const { trouble, excused } of left) assert.deepEqual(trouble.filter((text) => !excused?.test(text)), []);
+  }
+  before(async () => {
+    if (!existsSync(join(pageFolder, "index.html"))) throw new Error("build/page is missing: run npm run build");
+    server = await openHost({ lasting: true });
+    browser.address = server.address;
+    launched = await launch();
+  });
+  beforeEach(async () => {
+    visits = ofTest;
+    if (each) browser.host = await openHost(each);
+  });
+  afterEach(() => {
+    visits = ofAll;
+    return leave(ofTest).finally(() => browser.host?.close());
+  });
+  after(() => leave(ofAll).finally(async () => {
+    await launched?.close();
+    server?.close();
+  }));
+  return browser;
 }
 
 /** A browser's contexts by their options. Visits with equal options share a context and, in turn, its page. */
@@ -68,10 +79,11 @@ export async function visit(browser, { address, before, ready = true, stores = f
   await page.goto(address);
   await cleaning.dispose();
   if (ready) await page.locator("#status.ready").waitFor();
-  return { page, trouble, close };
+  let closed;
+  return { page, trouble, close: () => (closed ??= leave()) };
 
   /** Makes the page new for the next visit. */
-  async function close() {
+  async function leave() {
     place.visits--;
     if (stores) return place.context.close();
     if (place.page || page.isClosed()) return page.close();
@@ -272,7 +284,9 @@ export async function violations(page, within) {
 /** Counts the pixels of a canvas that are not transparent. */
 export function painted(page, selector) {
   return page.locator(selector).evaluate((canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d"); // Chromium warns of canvases that are read often
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     let count = 0;
     for (let i = 3; i < data.length; i += 4) count += data[i] > 0;
     return count;

@@ -1,13 +1,11 @@
 // The page on screens of many sizes, and its gestures.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fingers } from "./fingers.mjs";
-import { DIGITS, draw, ink, openBrowser, padSpots, painted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, draw, ink, padSpots, painted, prediction, settled, skip, withBrowser } from "./harness.mjs";
 
 describe("the page on its screen", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  const browser = withBrowser();
 
   /** Scrolls to the first element. Returns whether all elements are then in view. */
   const together = (page, ids) =>
@@ -24,7 +22,7 @@ describe("the page on its screen", { skip }, () => {
     }, ids);
 
   test("pad and answer are visible together on every screen", async () => {
-    const { page, close } = await browser.visit();
+    const { page } = await browser.visit();
     await ink(page, DIGITS[3]);
     assert.equal((await prediction(page)).label, "3");
     for (const [width, height, what] of [
@@ -40,29 +38,26 @@ describe("the page on its screen", { skip }, () => {
       if (height > 300) assert.ok(seen.now, `without scrolling at ${screen}`);
       if (width >= 1280) assert.ok((await together(page, ["pad", "prediction", "maps"])).now, `and the maps at ${screen}`);
     }
-    await close();
   });
 
   test("the page uses the width of a wide screen", async () => {
-    const { page, close } = await browser.visit({ viewport: { width: 1920, height: 1080 } });
+    const { page } = await browser.visit({ viewport: { width: 1920, height: 1080 } });
     const box = await page.locator("main").boundingBox();
     assert.ok(box.width > 1600, `${box.width} of 1920`);
-    await close();
   });
 
   test("the pen draws and does not drag selected text", async () => {
-    const { page, close } = await browser.visit();
+    const { page } = await browser.visit();
     for (const select of [() => page.keyboard.press("Control+A"), () => page.locator(".title p").first().click({ clickCount: 3 })]) {
       await page.locator("#clear").click();
       await select();
       await draw(page, DIGITS[7]);
       assert.equal((await prediction(page)).label, "7");
     }
-    await close();
   });
 
   test("on the model's view a finger's swipe scrolls the page and a finger's tap chooses a patch", async () => {
-    const { page, close } = await browser.visit({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
+    const { page } = await browser.visit({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
     await ink(page, DIGITS[7]);
     await page.locator("#pixels").evaluate((canvas) => canvas.scrollIntoView({ block: "center" }));
     const { x, y, width, height } = await page.locator("#pixels").boundingBox();
@@ -83,11 +78,10 @@ describe("the page on its screen", { skip }, () => {
     await settled(page);
     if (finger.scrolls) assert.ok((await page.evaluate(() => scrollY)) > before + 40, "the page has scrolled");
     assert.equal(await page.inputValue("#map"), "class");
-    await close();
   });
 
   test("with the map of a patch, a tap on the pad chooses a patch and a stroke still draws", async () => {
-    const { page, close } = await browser.visit();
+    const { page } = await browser.visit();
     await ink(page, DIGITS[1]);
     await page.selectOption("#map", "patch");
     await settled(page);
@@ -103,12 +97,11 @@ describe("the page on its screen", { skip }, () => {
     assert.equal(await painted(page, "#pad"), before, "no ink was added");
     await draw(page, [[[30, 30], [50, 20]]]);
     assert.ok((await painted(page, "#pad")) > before);
-    await close();
   });
 
   for (const [width, height] of [[320, 560], [360, 740], [740, 360], [1280, 900], [1280, 2400], [360, 3200]]) {
     test(`at ${width}×${height} nothing moves between the page's load and the first answer`, async () => {
-      const { page, close } = await browser.visit({
+      const { page } = await browser.visit({
         viewport: { width, height },
         before: (page) =>
           page.addInitScript(() => {
@@ -139,13 +132,12 @@ describe("the page on its screen", { skip }, () => {
         return globalThis.shifts;
       });
       assert.deepEqual(shifts, []);
-      await close();
     });
   }
 
   for (const [width, height] of [[320, 560], [360, 740]]) {
     test(`the pad's hint fits in one line on a phone of ${width}×${height}`, async () => {
-      const { page, close } = await browser.visit({ viewport: { width, height } });
+      const { page } = await browser.visit({ viewport: { width, height } });
       for (const words of [/draw over it/, /Draw a digit here/]) {
         await page.locator("#hint", { hasText: words }).waitFor();
         const { lines, inside } = await page.locator("#hint").evaluate((hint) => {
@@ -159,12 +151,11 @@ describe("the page on its screen", { skip }, () => {
         await page.keyboard.press("Escape"); // clears the pad
         await settled(page);
       }
-      await close();
     });
   }
 
   test("a row's label, bar and number share a baseline, and the answer's number is shown once", async () => {
-    const { page, close } = await browser.visit();
+    const { page } = await browser.visit();
     await ink(page, DIGITS[7]);
     for (const [width, height] of [[360, 740], [1280, 900]]) {
       await page.setViewportSize({ width, height });
@@ -189,11 +180,10 @@ describe("the page on its screen", { skip }, () => {
       const text = await page.locator("#draw .reading").evaluate((reading) => reading.innerText);
       assert.equal(text.split(share).length - 1, 1, text);
     }
-    await close();
   });
 
   test("the keyboard's Tab shows a focus ring, and the pointer does not", async () => {
-    const { page, close } = await browser.visit();
+    const { page } = await browser.visit();
     const ring = () =>
       page.evaluate(() => {
         const { id } = document.activeElement;
@@ -216,7 +206,6 @@ describe("the page on its screen", { skip }, () => {
     }
     for (const id of ["pad", "undo", "clear", "share", "model", "map", "layer", "pixels"])
       assert.ok(seen.has(id), `${id} among ${[...seen]}`);
-    await close();
   });
 
   const JOURNEY = ["Pixels", "Patches", "Tokens", "Blocks", "Logits", "Overlay"];
@@ -225,7 +214,7 @@ describe("the page on its screen", { skip }, () => {
     ["digits-plain", JOURNEY],
     ["myvit", JOURNEY],
   ]) test(`the journey's figures have one size and its texts have similar lengths, ${model}`, async () => {
-    const { page, close } = await browser.visit({ viewport: { width: 1280, height: 900 }, address: `${browser.address}?model=${model}` });
+    const { page } = await browser.visit({ viewport: { width: 1280, height: 900 }, address: `${browser.address}?model=${model}` });
     await ink(page, DIGITS[4]);
     const steps = await page.locator(".journey li:not([hidden])").evaluateAll((all) =>
       all.map((step) => {
@@ -238,6 +227,5 @@ describe("the page on its screen", { skip }, () => {
     assert.equal(new Set(steps.map(({ size }) => size)).size, 1, JSON.stringify(steps));
     const lines = steps.map(({ lines }) => lines);
     assert.ok(Math.max(...lines) <= 5 && Math.min(...lines) >= 3, `${lines} lines`);
-    await close();
   });
 });

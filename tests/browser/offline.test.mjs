@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pageFolder } from "../../web/scripts/build.mjs";
-import { DIGITS, hosted, ink, openBrowser, painted, prediction, settled, skip } from "./harness.mjs";
+import { DIGITS, ink, painted, prediction, settled, skip, withBrowser } from "./harness.mjs";
 import { DOWN, openHost, stored, until } from "./host.mjs";
 
 const AT = "/some/where/";
@@ -20,10 +20,10 @@ async function random(page) {
 const looked = (page) => page.locator("#own-facts", { hasText: "ms a photo" }).waitFor();
 
 describe("a page that was loaded once", { skip }, () => {
-  const here = hosted({ at: AT });
+  const here = withBrowser({ at: AT });
 
   test("a page that was loaded once opens, reads a drawing and opens the own tab while its host fails", async () => {
-    const { page, close } = await here.visit({ stores: true, reducedMotion: "reduce" });
+    const { page } = await here.visit({ stores: true, reducedMotion: "reduce" });
     await stored(page);
     const reads = async (digit) => {
       await ready(page);
@@ -51,11 +51,10 @@ describe("a page that was loaded once", { skip }, () => {
       await opensOwn();
       assert.equal(await page.locator(".failed").count(), 0);
     }
-    await close();
   });
 
   test("a stored page opens when its host does not answer for long, and stays when it answers late", async () => {
-    const { page, close } = await here.visit({ stores: true, reducedMotion: "reduce" });
+    const { page } = await here.visit({ stores: true, reducedMotion: "reduce" });
     await stored(page);
     let answer;
     here.host.rule = (path) => path === "index.html" && new Promise((later) => (answer = later));
@@ -65,12 +64,11 @@ describe("a page that was loaded once", { skip }, () => {
     answer(503);
     await ink(page, DIGITS[7]);
     assert.equal((await prediction(page)).label, "7");
-    await close();
   });
 });
 
 describe("a page on a static host", { skip }, () => {
-  const here = hosted({ at: AT });
+  const here = withBrowser({ at: AT });
 
   /** Visits the page and counts its loads. */
   async function counted(options) {
@@ -88,7 +86,7 @@ describe("a page on a static host", { skip }, () => {
   }
 
   test("a page on a static host reloads once when the own tab opens; it is then isolated, has threads and keeps the drawing", async () => {
-    const { page, trouble, loads, close } = await counted();
+    const { page, loads } = await counted();
     await stored(page);
     assert.equal(await page.evaluate(() => crossOriginIsolated), false);
     await ink(page, DIGITS[7]);
@@ -108,12 +106,10 @@ describe("a page on a static host", { skip }, () => {
     await page.click("#tab-own");
     await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
     assert.equal(loads(), 2);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("in an engine that does not isolate it, a page reloads only once and still opens the own tab", async () => {
-    const { page, loads, close } = await counted({
+    const { page, loads } = await counted({
       before: (page) =>
         page.addInitScript(() => Object.defineProperty(globalThis, "crossOriginIsolated", { value: false })),
     });
@@ -127,11 +123,10 @@ describe("a page on a static host", { skip }, () => {
     await page.reload();
     await opened();
     assert.equal(loads(), 3);
-    await close();
   });
 
   test("a page on a static host is isolated from its second load on and does not reload itself", async () => {
-    const { page, loads, close } = await counted();
+    const { page, loads } = await counted();
     await stored(page);
     await page.reload();
     await ready(page);
@@ -139,11 +134,10 @@ describe("a page on a static host", { skip }, () => {
     await page.click("#tab-own");
     await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
     assert.equal(loads(), 2);
-    await close();
   });
 
   test("the page's manifest has no errors, relative addresses, and icons of the sizes that it names", async () => {
-    const { page, close } = await here.visit();
+    const { page } = await here.visit();
     const session = await page.context().newCDPSession(page);
     const { url, errors, data } = await session.send("Page.getAppManifest");
     assert.deepEqual(errors, []);
@@ -159,23 +153,20 @@ describe("a page on a static host", { skip }, () => {
       }, new URL(src, url).href);
       assert.equal(picture, sizes, src);
     }
-    await close();
   });
 });
 
 describe("a newer build of the page", { skip }, () => {
-  let browser;
+  const browser = withBrowser();
   let host;
   const older = mkdtempSync(join(tmpdir(), "vitrine-older-"));
   before(async () => {
     makeOlder(older);
-    browser = await openBrowser();
     host = await openHost({ folder: older });
   });
   after(() => {
     host?.close();
     rmSync(older, { recursive: true });
-    return browser?.close();
   });
 
   const builds = (page) => page.evaluate(() => caches.keys());
@@ -188,7 +179,7 @@ describe("a newer build of the page", { skip }, () => {
   const kept = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
 
   test("a newer build replaces the older one in the store, but not while a page of the older one is open", async () => {
-    const { page: old, close } = await browser.visit({ address: host.address, stores: true, reducedMotion: "reduce" });
+    const { page: old } = await browser.visit({ address: host.address, stores: true, reducedMotion: "reduce" });
     await stored(old);
     const [before] = await builds(old);
     host.folder = pageFolder;
@@ -215,7 +206,6 @@ describe("a newer build of the page", { skip }, () => {
     await ready(now);
     await settled(now);
     assert.ok((await painted(now, "#pad")) > 0);
-    await close();
   });
 });
 
@@ -234,7 +224,8 @@ function makeOlder(folder) {
 }
 
 describe("a failure of the line", { skip }, () => {
-  const here = hosted();
+  const here = withBrowser({});
+  const visit = (options) => here.visit({ excused: /Failed to load/, ...options });
 
   const told = async (status) => {
     await status.locator("button", { hasText: "Retry" }).waitFor();
@@ -247,7 +238,7 @@ describe("a failure of the line", { skip }, () => {
   test("if the own tab's code does not load, the page says how to mend it, and reopening or Retry loads it", async () => {
     for (const again of ["#tab-own", "#own-retry"]) {
       here.host.rule = () => undefined;
-      const { page, close } = await here.visit();
+      const { page, close } = await visit();
       let asked = 0;
       here.host.rule = () => (asked++, DOWN);
       await page.click("#tab-own");
@@ -276,19 +267,18 @@ describe("a failure of the line", { skip }, () => {
   ]) {
     test(`if the model does not load because the host ${what}, the page says how to mend it, and Retry loads it`, async () => {
       here.host.rule = (path) => (isModel(path) ? rule : undefined);
-      const { page, close } = await here.visit({ ready: false });
+      const { page } = await visit({ ready: false });
       assert.match(await told(page.locator("#status")), words);
       here.host.rule = () => undefined;
       await page.click("#retry");
       await ready(page);
       await ink(page, DIGITS[7]);
       assert.equal((await prediction(page)).label, "7");
-      await close();
     });
   }
 
   test("if a checkpoint's reader does not load in the own tab, the page says how to mend it, and Retry loads it", async () => {
-    const { page, close } = await here.visit();
+    const { page } = await visit();
     await page.click("#tab-own");
     await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
     here.host.rule = () => DOWN;
@@ -298,6 +288,5 @@ describe("a failure of the line", { skip }, () => {
     here.host.rule = () => undefined;
     await page.click("#own-retry");
     await page.locator("#own-status", { hasText: "cannot be read" }).filter({ hasNotText: "connection" }).waitFor();
-    await close();
   });
 });

@@ -1,26 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import {
   DIGITS,
   ink,
-  openBrowser,
   padSpots,
   painted,
   picture,
   settled,
   skip,
+  withBrowser,
 } from "./harness.mjs";
 
 describe("attention on the page", { skip }, () => {
-  let browser, page, close;
+  const browser = withBrowser();
+  let page;
   before(async () => {
-    browser = await openBrowser();
-    ({ page, close } = await browser.visit());
+    ({ page } = await browser.visit({ excused: /willReadFrequently/ }));
     await ink(page, DIGITS[7]);
-  });
-  after(async () => {
-    await close?.();
-    await browser?.close();
   });
 
   const choose = async (selector, value) => {

@@ -1,7 +1,7 @@
 // The second tab: a visitor's own checkpoint and photo.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import sharp from "sharp";
 import { Vit } from "../../dist/vit.js";
 import { joinFile, splitFile } from "../../web/base/safetensors.mjs";
@@ -9,7 +9,7 @@ import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { CHECKPOINT, family, json, made, PHOTO, pixels, SIDE } from "./checkpoint.mjs";
 import { name } from "./browsers.mjs";
-import { gate, openBrowser, painted, picture, skip } from "./harness.mjs";
+import { gate, painted, picture, skip, withBrowser } from "./harness.mjs";
 import { classes, dragging, hand, onDisk, openTab, ready } from "./own.mjs";
 
 const DINO = [
@@ -20,14 +20,12 @@ const DINO = [
 const noDrag = name === "firefox" && "Playwright drags files from outside in Chromium alone";
 
 describe("the tab for one's own ViT", { skip }, () => {
-  let browser;
-  before(async () => (browser = await openBrowser()));
-  after(() => browser?.close());
+  const browser = withBrowser();
 
   const opened = (options) => openTab(browser, options);
 
   test("a checkpoint and a photo dropped on the page are read as the API reads them", async () => {
-    const { page, trouble, close } = await browser.visit();
+    const { page } = await browser.visit();
     await hand(page, "drop", [...CHECKPOINT, PHOTO]); // on the first tab; the second one opens
     const got = await classes(page);
     const files = CHECKPOINT.map(({ name, buffer }) => new File([buffer], name));
@@ -39,12 +37,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     await ready(page);
     assert.match(await page.locator("#own-facts").textContent(), /2 layers of width 20, 2 heads/);
     assert.ok(page.url().endsWith("#own"));
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("a regression's values stand on the page as they are, and several labels have a share each", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     for (const problem_type of ["regression", "multi_label_classification"]) {
       const files = CHECKPOINT.map((file) => file.name !== "config.json" ? file
         : { ...file, buffer: json({ ...JSON.parse(file.buffer), problem_type }) });
@@ -58,26 +54,22 @@ describe("the tab for one's own ViT", { skip }, () => {
       const text = problem_type === "regression" ? (p) => p.toFixed(4) : (p) => `${(100 * p).toFixed(1)}%`;
       assert.deepEqual(shown.map((share) => share.replaceAll(/\s/g, "")), want.classes.map(({ p }) => text(p)));
     }
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("a button that is pressed before the tab's code is there acts when it is", async () => {
     const { open, opened: released } = gate(), asked = gate();
     const before = (page) => page.route(/assets\/main-/, async (route) => (asked.open(), await released, route.continue()));
-    const { page, trouble, close } = await browser.visit({ before });
+    const { page } = await browser.visit({ before });
     await page.click("#tab-own");
     await page.click("#own-random");
     await asked.opened;
     assert.equal(await page.locator("#own-classes li").count(), 0, "its code is not there yet");
     open();
     assert.equal((await classes(page)).length, 5);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("the random model shows every layer and head; map, layer, head and patch change the picture", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     await page.click("#own-random");
     const read = await classes(page);
     assert.equal(read.length, 5);
@@ -110,12 +102,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     await page.selectOption("#own-map", "similarity");
     await page.waitForFunction(() => document.querySelector("#own-scale-max").textContent === "1.00");
     await changed("similarity");
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("a model without a head shows the patches' similarity to the chosen one and names nothing", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     await page.setInputFiles("#own-files-input", DINO);
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.locator("#own-similarity").waitFor();
@@ -127,12 +117,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     await page.waitForFunction((before) => document.querySelector("#own-similarity").toDataURL() !== before, before);
     assert.ok((await painted(page, "#own-overlay")) > 0);
     await page.locator("#own-maps button").first().waitFor();
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("of a photo the part that the model saw is shown, stretched as it saw it", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     const [width, height] = [80, 40];
     const ramp = Uint8Array.from({ length: width * height * 3 }, (_, i) => (i % 3 === 0 ? 3 * ((i / 3) % width) : 0));
     const buffer = await sharp(ramp, { raw: { width, height, channels: 3 } }).png().toBuffer();
@@ -145,12 +133,10 @@ describe("the tab for one's own ViT", { skip }, () => {
       return [data[0], data[4 * (width - 1)]];
     });
     assert.ok(left < 3 && right > 3 * (width - 2), `columns ${left / 3} to ${right / 3} of ${width}`);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("files that cannot be read are refused with a message, and the old answer stays", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT);
     const good = await classes(page);
@@ -172,12 +158,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     await told([resnet], /cannot be read/);
     const text = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
     await told([text], /photo\.png: expected a picture/, "#own-photo-input");
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async (t) => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     const files = onDisk(t, [...CHECKPOINT, PHOTO]);
     const drag = await dragging(page, files);
     const looks = () =>
@@ -201,12 +185,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.match((await classes(page))[0].label, /^class [a-g]$/);
     await are("dashed");
     await page.locator("#own-hint").waitFor({ state: "hidden" }); // the photo replaces it
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("the drop target opens the file chooser by keyboard and by tap, on a phone too", async () => {
-    const { page, trouble, close } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
+    const { page } = await opened({ isMobile: true, hasTouch: true, viewport: { width: 360, height: 740 } });
     page.on("filechooser", () => {}); // lets Playwright take the file choosers from here on
     const chosen = async (act) => (await Promise.all([page.waitForEvent("filechooser"), act()]))[0];
     await page.focus("#own-camera");
@@ -223,23 +205,20 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.ok(box.height >= 44 && box.width >= 200, JSON.stringify(box));
     await (await chosen(() => drop.click())).setFiles(PHOTO); // the same input takes photos
     assert.match((await classes(page))[0].label, /^class [a-g]$/);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("a pasted photo replaces the old photo", async () => {
-    const { page, close } = await opened();
+    const { page } = await opened();
     await page.click("#own-random");
     await classes(page);
     await ready(page);
     const before = await picture(page, "#own-photo");
     await hand(page, "paste", [PHOTO]);
     await page.waitForFunction((before) => document.querySelector("#own-photo").toDataURL() !== before, before);
-    await close();
   });
 
   test("the page reads the camera frame by frame until it is stopped, and its last frame stays", async () => {
-    const { page, trouble, close } = await opened({ permissions: ["camera"] });
+    const { page } = await opened({ permissions: ["camera"] });
     await page.click("#own-random");
     await ready(page);
     const still = await picture(page, "#own-photo");
@@ -253,12 +232,10 @@ describe("the tab for one's own ViT", { skip }, () => {
     await page.click("#tab-own");
     assert.equal(await page.locator("#own-camera").getAttribute("aria-pressed"), "false");
     assert.ok((await painted(page, "#own-photo")) > 0);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("without a preprocessor the page uses ImageNet's way, and another choice changes the answer", async () => {
-    const { page, close } = await opened();
+    const { page } = await opened();
     await page.setInputFiles("#own-photo-input", PHOTO);
     await page.setInputFiles("#own-files-input", CHECKPOINT.slice(0, 2));
     const [first] = await classes(page);
@@ -267,11 +244,10 @@ describe("the tab for one's own ViT", { skip }, () => {
       (p) => document.querySelector("#own-classes li") && document.querySelector("#own-classes li").dataset.p !== p,
       String(first.p),
     );
-    await close();
   });
 
   test("a model with too much attention to keep shows one layer at a time", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     await page.setInputFiles("#own-files-input", [{ name: "wide.safetensors", mimeType: "", buffer: finelyCut }]);
     await page.setInputFiles("#own-photo-input", PHOTO);
     await ready(page);
@@ -283,24 +259,20 @@ describe("the tab for one's own ViT", { skip }, () => {
       before,
     );
     assert.match(await page.locator("#own-explanation").textContent(), /layer 2/);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("a digit model shows the digit that it prepared from the photo", async () => {
-    const { page, trouble, close } = await opened();
+    const { page } = await opened();
     const buffer = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
     await page.click("#own-example");
     await page.setInputFiles("#own-files-input", [{ name: "digits.safetensors", mimeType: "", buffer }]);
     await ready(page);
     assert.deepEqual(await page.locator("#own-photo").evaluate(({ width, height }) => [width, height]), [28, 28]);
-    assert.deepEqual(trouble, []);
-    await close();
   });
 
   test("arrow keys go from tab to tab and from map to map, and the address opens a tab", async () => {
     const address = `${browser.address}#own`;
-    const { page, close } = await browser.visit({ address, ready: false });
+    const { page } = await browser.visit({ address, ready: false });
     await page.locator("#own-random").waitFor();
     await page.locator("#own-pixels option").first().waitFor({ state: "attached" });
     await page.click("#own-random");
@@ -314,12 +286,11 @@ describe("the tab for one's own ViT", { skip }, () => {
     assert.ok(await page.locator("#pad").isVisible());
     assert.equal(await page.evaluate(() => document.activeElement.id), "tab-draw");
     assert.ok(!page.url().includes("#"));
-    await close();
   });
 
   for (const [colorScheme, width] of [["dark", 320], ["light", 860]]) {
     test(`the tab for one's own ViT fits a screen ${width} pixels wide, ${colorScheme}`, async () => {
-      const { page, trouble, close } = await opened({ colorScheme, viewport: { width, height: 700 } });
+      const { page } = await opened({ colorScheme, viewport: { width, height: 700 } });
       await page.click("#own-random");
       await ready(page);
       const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -330,23 +301,19 @@ describe("the tab for one's own ViT", { skip }, () => {
       await hand(page, "drop", [{ name: "a".repeat(90), mimeType: "", buffer: Buffer.alloc(1) }]);
       await page.locator("#own-status.failed").waitFor();
       assert.ok((await over()) <= 0);
-      assert.deepEqual(trouble, []);
-      await close();
     });
   }
 
   test("an isolated page shares the work among all cores", async () => {
     const server = await serve(pageFolder);
     const address = `http://localhost:${server.address().port}/`;
-    const { page, trouble, close } = await browser.visit({ address });
+    const { page } = await browser.visit({ address });
     await page.click("#tab-own");
     await page.click("#own-random");
     await ready(page);
     const cores = await page.evaluate(() => Math.min(navigator.hardwareConcurrency, 8));
     const facts = await page.locator("#own-facts").textContent();
     assert.match(facts, cores > 1 ? new RegExp(`, ${cores} threads\\)`) : /\(\w+\)/);
-    assert.deepEqual(trouble, []);
-    await close();
     server.closeAllConnections();
     server.close();
   });

@@ -1,8 +1,8 @@
 // The story on a dark phone whose owner wishes for less motion: every chapter on one page.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, ink, openBrowser, settled, skip } from "./harness.mjs";
+import { DIGITS, ink, settled, skip, withBrowser } from "./harness.mjs";
 import { chooseModel, openChapter } from "./story.mjs";
 
 /** What stands in each chapter when it is built. */
@@ -22,16 +22,12 @@ const BUILT = {
 };
 
 describe("the story on a narrow screen", { skip }, () => {
-  let browser, page, trouble, close;
+  const browser = withBrowser();
+  let page;
   before(async () => {
-    browser = await openBrowser();
     const wishes = unasked ? {} : { colorScheme: "dark", reducedMotion: "reduce", hasTouch: true };
-    ({ page, trouble, close } = await browser.visit({ viewport: { width: 320, height: 640 }, ...wishes }));
+    ({ page } = await browser.visit({ viewport: { width: 320, height: 640 }, ...wishes }));
     await ink(page, DIGITS[7]);
-  });
-  after(async () => {
-    await close?.();
-    await browser?.close();
   });
 
   const open = (id) => openChapter(page, id, BUILT[id]);
@@ -100,6 +96,4 @@ describe("the story on a narrow screen", { skip }, () => {
     await page.keyboard.press("End");
     await page.locator("#learning-says[data-label='7']:not([data-step='0'])").waitFor();
   });
-
-  test("nothing was complained about", () => assert.deepEqual(trouble, []));
 });

@@ -1,8 +1,8 @@
 // Every table of the story can be saved as a picture, which says what the table says.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, ink, openBrowser, saved, settled, skip } from "./harness.mjs";
+import { DIGITS, ink, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { openChapter } from "./story.mjs";
 
 const TABLES = { patches: 1, positions: 3, score: 1, layers: 1, doubt: 1, cnn: 1, masks: 1 };
@@ -46,15 +46,11 @@ async function look([source, screenshot]) {
 }
 
 describe("the story's tables", { skip }, () => {
-  let browser, page, trouble, close;
+  const browser = withBrowser();
+  let page, trouble;
   before(async () => {
-    browser = await openBrowser();
-    ({ page, trouble, close } = await browser.visit({ viewport: { width: 1200, height: 1000 } }));
+    ({ page, trouble } = await browser.visit({ viewport: { width: 1200, height: 1000 } }));
     await ink(page, DIGITS[7]);
-  });
-  after(async () => {
-    await close?.();
-    await browser?.close();
   });
 
   const cases = ["light", "dark"].flatMap((scheme) => Object.entries(TABLES).map(([id, count]) => [id, count, scheme]));

@@ -1,26 +1,22 @@
 // The chapter "Teach it your own signs": what is taught is read, and the file says the same in Node.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, ink, openBrowser, saved, settled, skip, toChapter } from "./harness.mjs";
+import { DIGITS, ink, saved, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn, heart, star } from "./story.mjs";
 
 const GROWN = [0.75, 0.85, 0.95, 1.05];
 
 describe("teach it", { skip }, () => {
-  let browser, page, trouble, close;
+  const browser = withBrowser();
+  let page, close;
   before(async () => {
-    browser = await openBrowser();
     await visit();
-  });
-  after(async () => {
-    await close?.();
-    await browser?.close();
   });
 
   async function visit(address = `${browser.address}?model=digits-plain`, options = {}) {
-    ({ page, trouble, close } = await browser.visit({ address, ...options }));
+    ({ page, close } = await browser.visit({ address, ...options }));
     await toChapter(page, "teach-it");
     await page.locator("#teach-it-keep").waitFor();
   }
@@ -85,7 +81,6 @@ describe("teach it", { skip }, () => {
     assert.equal((await reads(star(0.9, 2))).label, "★");
     assert.equal((await reads(heart(0.9, -2))).label, "♥");
     for (const digit of [0, 1, 3, 4, 7]) assert.equal((await reads(DIGITS[digit])).label, String(digit));
-    assert.deepEqual(trouble, []);
   });
 
   test("its file reads the same in Node, and names its classes and tensors as others do", async () => {

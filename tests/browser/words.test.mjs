@@ -1,17 +1,13 @@
 // The page for people who cannot see it: spoken words, undone choices, large text, forced colours.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { DIGITS, ink, openBrowser, settled, skip } from "./harness.mjs";
+import { before, describe, test } from "node:test";
+import { DIGITS, ink, settled, skip, withBrowser } from "./harness.mjs";
 
 describe("the page in words", { skip }, () => {
-  let browser, page, close;
+  const browser = withBrowser();
+  let page;
   before(async () => {
-    browser = await openBrowser();
-    ({ page, close } = await browser.visit());
-  });
-  after(async () => {
-    await close?.();
-    await browser?.close();
+    ({ page } = await browser.visit());
   });
   const said = () => page.locator("#announce").textContent();
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
@@ -78,6 +74,5 @@ describe("the page in words", { skip }, () => {
     });
     assert.notEqual(colours.draw, colours.own);
     assert.notEqual(colours.bar, colours.ground);
-    await forced.close();
   });
 });
