@@ -25,26 +25,16 @@ describe("attention on the page", { skip }, () => {
     return picture(page, "#overlay");
   };
 
-  test("every layer has a map of its own", async () => {
-    const values = await page
-      .locator("#layer option")
-      .evaluateAll((options) => options.map(({ value }) => value));
-    assert.ok(values.length > 1);
-    assert.equal(await page.inputValue("#layer"), values.at(-1), "the last layer is shown first");
-    const maps = [];
-    for (const value of values) maps.push(await choose("#layer", value));
-    assert.equal(new Set(maps).size, values.length);
-  });
-
-  test("every head has a map of its own, and the mean of the heads has one too", async () => {
-    const values = await page
-      .locator("#head option")
-      .evaluateAll((options) => options.map(({ value }) => value));
-    assert.ok(values.includes("mean"));
-    const maps = [];
-    for (const value of values) maps.push(await choose("#head", value));
-    assert.equal(new Set(maps).size, values.length);
-  });
+  for (const [what, id] of [["layer, the last first,", "#layer"], ["head, and their mean,", "#head"]]) {
+    test(`every ${what} has a map of its own`, async () => {
+      const values = await page.locator(`${id} option`).evaluateAll((options) => options.map(({ value }) => value));
+      assert.ok(values.length > 1);
+      assert.equal(await page.inputValue(id), id === "#layer" ? values.at(-1) : "mean");
+      const maps = [];
+      for (const value of values) maps.push(await choose(id, value));
+      assert.equal(new Set(maps).size, values.length);
+    });
+  }
 
   test("the maps of class, patch and rollout differ, and a rollout has no layer and no head", async () => {
     const maps = new Set();
@@ -130,17 +120,6 @@ describe("attention on the page", { skip }, () => {
     const first = page.getByRole("button", { name: "Layer 1, head 1" });
     assert.deepEqual(await first.evaluate(({ dataset }) => ({ ...dataset })), { layer: "1", head: "1" });
     await strength.fill("80");
-  });
-
-  test("the model's view is like MNIST's: 20 pixels long, with its mass about row 14, column 14", async () => {
-    const ink = await inkOf(page);
-    const rows = ink.flatMap((value, i) => (value > 0.02 ? [Math.floor(i / 28)] : []));
-    assert.equal(rows.at(-1) - rows[0] + 1, 20);
-    const mass = ink.reduce((sum, value) => sum + value, 0);
-    for (const place of [(i) => i % 28, (i) => Math.floor(i / 28)]) {
-      const centre = ink.reduce((sum, value, i) => sum + value * place(i), 0) / mass;
-      assert.ok(Math.abs(centre - 14) < 0.55, `centre of mass at ${centre}`);
-    }
   });
 });
 
