@@ -13,15 +13,13 @@ const onnxruntime = import.meta.resolve("onnxruntime-web/wasm");
 
 /** A place to bench in: `where` names it; `limits` are the files of limit.c's builds. */
 export function inNode(execPath, limits) {
-  const child = (script, ...options) => answerOf(execPath, script, options);
+  const child = (job, file, plan) =>
+    answerOf(execPath, [job, file, JSON.stringify(plan), JSON.stringify(limits)]);
   return {
     where: `Node ${execFileSync(execPath, ["--version"], { encoding: "utf8" }).trim().slice(1)}`,
-    contest: (name, plan) =>
-      child("in-node-contest.mjs", name, JSON.stringify(plan), JSON.stringify(limits)),
-    training: (recipe, plan) =>
-      child("in-node-training.mjs", recipe, JSON.stringify(plan), JSON.stringify(limits)),
-    epochs: (recipe, plan) =>
-      child("in-node-epochs.mjs", recipe, JSON.stringify(plan), JSON.stringify(limits)),
+    contest: (name, plan) => child("contest", name, plan),
+    training: (recipe, plan) => child("training", recipe, plan),
+    epochs: (recipe, plan) => child("epochs", recipe, plan),
     startUp: async (name, plan) => {
       const model = await modelOf(name, () => readFileSync(name));
       const folder = fileURLToPath(new URL("build/bench/", root));
@@ -30,16 +28,15 @@ export function inNode(execPath, limits) {
       for (const [file, bytes] of Object.entries(files)) writeFileSync(join(folder, file), bytes);
       const file = join(folder, "model.safetensors");
       const urls = { vitrine: dist, onnx: onnxruntime, model: file, folder, fs: "node:fs/promises" };
-      const run = (script, options) => child("in-node-start-up.mjs", script, JSON.stringify(options));
-      return startUp(model, urls, run, plan);
+      return startUp(model, urls, (script, options) => child("startUp", script, options), plan);
     },
     close: () => {},
   };
 }
 
-function answerOf(execPath, script, options) {
+function answerOf(execPath, options) {
   return new Promise((resolve, reject) => {
-    const path = fileURLToPath(new URL(script, import.meta.url));
+    const path = fileURLToPath(new URL("in-node-child.mjs", import.meta.url));
     const stdio = ["ignore", 2, 2, "ipc"]; // only the table goes to the standard output
     const child = fork(path, options, { execPath, stdio });
     let answer;

@@ -59,7 +59,7 @@ function floatModel(bytes) {
 }
 
 /** SHAPE of `random:SHAPE`; undefined for a file. */
-export function randomShape(name) {
+function randomShape(name) {
   const [, shape] = name.match(/^random:(.*)/) ?? [];
   if (shape === undefined || shape in shapes) return shape;
   throw new Error(`random: expected one of ${Object.keys(shapes).join(", ")}, got "${shape}"`);
