@@ -129,11 +129,9 @@ export interface Origin {
   readonly family: string;
   readonly assumed: readonly string[];
   readonly skipped: readonly string[];
+  /** What places an image among texts. */
   readonly projection: "head" | "pooled" | null;
 }
-
-/** @internal The origin of our own files. */
-export const OWN_ORIGIN: Origin = freeze({ family: "vitrine", assumed: [], skipped: [], projection: null });
 
 function freeze<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) Object.values(value).forEach(freeze);

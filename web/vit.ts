@@ -6,7 +6,7 @@ import {
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
-import { fullConfig, type Origin, OWN_ORIGIN, type VitConfig } from "./config.js";
+import { fullConfig, type Origin, type VitConfig } from "./config.js";
 import { batchSize } from "./engine/batch.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
@@ -133,12 +133,12 @@ export class Vit {
     }
   }
 
-  private constructor(plan: Plan, { running, model }: Started) {
+  private constructor(plan: Plan, { running, model, origin }: Started) {
     this.config = fullConfig(model.config);
-    const { family, assumed, skipped, projection } = OWN_ORIGIN;
+    const { family, assumed, skipped, projection } = origin;
     this.family = family;
-    this.assumed = assumed;
-    this.skipped = skipped;
+    this.assumed = Object.freeze(assumed);
+    this.skipped = Object.freeze(skipped);
     this.#projection = projection;
     this.variant = model.variant;
     this.threads = running.threads;

@@ -71,6 +71,6 @@ test("TypeScript's words for a config key are those of config.c", () => {
 });
 
 test("a config can have as many numbered labels as config.c allows classes", () => {
-  const [, most] = /^const MOST_LABELS = ([\d_]+);$/m.exec(read("web/load/translate/config.ts"));
+  const [, most] = /^const MOST_LABELS = ([\d_]+);$/m.exec(read("web/foreign/timm.ts"));
   assert.equal(Number(most.replaceAll("_", "")), rows.find(({ name }) => name === "classes").most);
 });

@@ -81,7 +81,7 @@ test("npm pack holds only the files that a user needs", () => {
       path,
     );
   const modules = [...variants, ...threaded].flatMap((build) => [`dist/vit.${build}.wasm`, `dist/vit.train.${build}.wasm`]);
-  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/translate.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
+  for (const path of ["dist/vit.js", "dist/train.js", "dist/train.d.ts", "dist/train-worker.js", "dist/vit.d.ts", "dist/worker.js", "dist/pickle.js", "dist/foreign.js", "dist/impostors.js", "dist/cli.js", "dist/commands.js", ...modules]) {
     assert.ok(packed.includes(path), path);
   }
 });
@@ -114,7 +114,7 @@ async function minified(name) {
 
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
-  ["translate", 7000, "reads other code's configs"],
+  ["foreign", 13500, "reads other code's checkpoints"],
   ["impostors", 1500, "recognises other files"],
 ]) {
   test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports nothing`, async (t) => {
@@ -128,7 +128,7 @@ for (const [name, most, what] of [
 }
 
 test("all JavaScript of a page, minified, and one wasm module are at most 85 KB, gzipped", async (t) => {
-  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^translate|^impostors|^train|^train-worker)\.js$/.test(name));
+  const scripts = readdirSync(new URL("dist", root)).filter((name) => /(?<!^cli|^all|^commands|^pickle|^foreign|^impostors|^train|^train-worker)\.js$/.test(name));
   const javascript = (await Promise.all(scripts.map(weigh))).reduce((sum, bytes) => sum + bytes, 0);
   for (const build of [...variants, ...threaded]) {
     const total = javascript + (await weigh(`vit.${build}.wasm`));

@@ -93,7 +93,7 @@ const FLOORS = [
   ["web/vit-error.ts", "web/base/kind.ts", "web/errors.ts"],
   ["web/base"],
   ["web/config.ts", "web/images.ts"],
-  ["web/load/pickle", "web/load/translate", "web/load/refusal.ts"],
+  ["web/foreign"],
   ["web/load", "web/train"],
   ["web/engine"],
   ["web/attention.ts", "web/classes.ts", "web/overlay.ts", "web/trace.ts"],

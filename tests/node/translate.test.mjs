@@ -1,7 +1,7 @@
 // Translating other code's configs: the meaning of each key, and keys that are refused by name.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { translate } from "../../dist/translate.js";
+import { translateConfig as translate } from "../../dist/foreign.js";
 
 const ours = (beside, apart, processor, asks = true) => translate({ beside, apart, processor, asks });
 /** Checks the members of the translated config that `want` names. */

@@ -60,3 +60,6 @@ export function viewOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayB
   const { buffer, byteOffset, byteLength } = tagOf(source) === undefined ? ofDataView : ofTyped;
   return new Uint8Array(buffer(source), byteOffset(source), byteLength(source));
 }
+
+/** The largest number that a word of the module holds. */
+export const MAX_FILE_BYTES = 2 ** 32 - 1;

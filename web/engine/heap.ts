@@ -1,4 +1,5 @@
 /** A module's heap: its session's words, and the pixels and strokes that are copied there. */
+import { MAX_FILE_BYTES } from "../base/bytes.js";
 import { VitError, type VitErrorCode } from "../errors.js";
 import { type Picture, POINT_FLOATS, type Strokes } from "../images.js";
 import { type HeapExports, noMemory, trap } from "./instance.js";
@@ -8,8 +9,6 @@ const WORD_BYTES = 4;
 
 /** The largest piece of a file that is copied to the heap at once. */
 const PIECE_BYTES = 2 ** 16;
-/** The largest number that a word of the module holds. */
-const MAX_FILE_BYTES = 2 ** 32 - 1;
 
 /** The pixels of a picture that has to be prepared. */
 export interface Copied {

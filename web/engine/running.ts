@@ -50,7 +50,7 @@ export class Running<Target extends Session> {
   }
 
   /** Gives the session a file, piece by piece. */
-  async read(file: Incoming, config: string | undefined, map?: string): Promise<Awaited<ReturnType<Target["end"]>>> {
+  async read(file: Incoming, config: string | undefined, map: string | undefined): Promise<Awaited<ReturnType<Target["end"]>>> {
     const { session } = this;
     await session.call("begin", [(await readHeader(file)).size, config, map]);
     const most = session.away ? PIECES_UNDERWAY : 0;

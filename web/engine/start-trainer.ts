@@ -1,13 +1,13 @@
 /** Starts a trainer's module and threads, and opens the weights that it begins from. */
 import type { Folder } from "../load/folder.js";
 import type { WeightsSource } from "../load/given.js";
+import { identify } from "../load/identify.js";
 import type { Fetch, ReadOptions, Source } from "../load/source.js";
 import { takeSource } from "../load/take.js";
 import { openWeights } from "../load/weights.js";
 import type { BuildPlan } from "./choose.js";
 import { sharedMemory } from "./instance.js";
 import { Running } from "./running.js";
-import { withPrepare } from "./start.js";
 import type { TrainingSession } from "./training-session.js";
 
 /** The most memory that threads share, the first that the engine gives. */
@@ -38,9 +38,8 @@ export async function openModel(
     throw await advised(error);
   });
   try {
-    const given = await apart;
-    const config = prepare ? await withPrepare(prepare, given, file) : given;
-    return await engine.read(file, config);
+    const { config, map } = await identify(file, await apart, prepare);
+    return await engine.read(file, config, map);
   } catch (error) {
     file.cancel();
     throw file.explained(error);

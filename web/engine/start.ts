@@ -1,7 +1,7 @@
 /** Starts a model from a source of weights. Every step begins as soon as possible. */
-import { DEFAULTS } from "../config.js";
-import { isObject, parseJson, parseObject } from "../base/json.js";
+import type { Origin } from "../config.js";
 import { readHeader } from "../load/header.js";
+import { identify } from "../load/identify.js";
 import type { Incoming } from "../load/incoming.js";
 import type { ReadOptions } from "../load/source.js";
 import type { Taken } from "../load/take.js";
@@ -18,6 +18,7 @@ export interface Plan extends BuildPlan<ModelSession>, Taken {}
 export interface Started {
   readonly running: Running<ModelSession>;
   readonly model: Model;
+  readonly origin: Origin;
 }
 
 export async function start(plan: Plan, options: ReadOptions = {}): Promise<Started> {
@@ -33,9 +34,9 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Star
       opening.then((incoming) => (opened = incoming)),
       plan.config,
     ]);
-    const config = plan.prepare ? await withPrepare(plan.prepare, given, file) : given;
-    const model = await running.read(file, config);
-    return { running: await running.gather(), model };
+    const { config, map, origin } = await identify(file, given, plan.prepare);
+    const model = await running.read(file, config, map);
+    return { running: await running.gather(), model, origin };
   } catch (error) {
     const ignore = () => {};
     void opening.then((file) => file.cancel(), ignore);
@@ -53,26 +54,4 @@ async function memoryFor(file: Incoming): Promise<WebAssembly.Memory | undefined
     if (memory) return memory;
   }
   return undefined;
-}
-
-/** The config with another `prepare`. If the file has no good header, the core will refuse it. */
-export async function withPrepare(
-  prepare: string,
-  given: string | undefined,
-  file: Incoming,
-): Promise<string | undefined> {
-  const own = given === undefined ? await ownConfig(file) : undefined;
-  const config = given ?? own;
-  if (config === undefined) return given;
-  const defaults = own === undefined || own === NONE ? {} : DEFAULTS; // only for our own files
-  return JSON.stringify({ ...defaults, ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
-}
-
-const NONE = "{}";
-
-/** The file's config, or `{}` if it has none; undefined if it is no file of safetensors. */
-async function ownConfig(file: Incoming): Promise<string | undefined> {
-  const { tensors, metadata } = await readHeader(file);
-  const config = isObject(metadata) ? metadata.vitrine : undefined;
-  return tensors && (typeof config === "string" ? config : NONE);
 }

@@ -1,5 +1,6 @@
 /** Bundles beside vit.js, which are loaded only when a model needs them. */
 import { kindOf, reason, VitError, type VitErrorCode } from "../errors.js";
+import type { Refusal } from "../foreign/refusal.js";
 import { provided } from "./provided.js";
 
 /** A service worker and a worklet may import only at their start. */
@@ -14,20 +15,20 @@ const lost = (name: string) => (cause: unknown) => {
 
 /** Reads PyTorch's files. */
 export const pickleBundle = async () =>
-  provided.all?.pickle ?? import("./pickle/pickle.js").catch(lost("pickle.js"));
+  provided.all?.pickle ?? import("../foreign/pickle/pickle.js").catch(lost("pickle.js"));
 
-/** Translates other code's configs. */
-export const translateBundle = async () =>
-  provided.all?.translate ?? import("./translate/translate.js").catch(lost("translate.js"));
+/** Reads other code's configs and tensors' names. */
+export const foreignBundle = async () =>
+  provided.all?.foreign ?? import("../foreign/foreign.js").catch(lost("foreign.js"));
 
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = async () =>
   provided.all?.impostors ?? import("./impostors.js").catch(() => undefined);
 
-export const isRefusal = (cause: unknown) => cause instanceof Error && cause.name === "Refusal";
+export const isRefusal = (cause: unknown): cause is Refusal => cause instanceof Error && cause.name === "Refusal";
 
-/** @param code the code for a refusal. All other errors become `internal`. */
+/** @param code the code for a refusal without its own. All other errors become `internal`. */
 export const asVitError = (cause: unknown, code: VitErrorCode): VitError =>
   cause instanceof VitError
     ? cause
-    : new VitError(isRefusal(cause) ? code : "internal", reason(cause), { cause });
+    : new VitError(isRefusal(cause) ? cause.code ?? code : "internal", reason(cause), { cause });

@@ -1,5 +1,5 @@
 /** The `config` and `prepare` that a call of load gives. They are copied first and read later. */
-import { asVitError, translateBundle } from "./bundles.js";
+import { asVitError, foreignBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
 import { asked, type Fetch, type Opener, type Source, steady } from "./source.js";
 import type { Checkpoint, Folder } from "./folder.js";
@@ -54,10 +54,10 @@ export async function readConfig(
   const beside = await folder.config;
   if (!apart && !beside && !processor) return undefined;
   if (!processor && ![beside, apart].some(isForeign)) return JSON.stringify({ ...beside, ...apart });
-  const { translate } = await translateBundle();
+  const { translateConfig } = await foreignBundle();
   const asks = !prepared && apart?.prepare === undefined;
   try {
-    return JSON.stringify(translate({ beside, apart, processor, asks }));
+    return JSON.stringify(translateConfig({ beside, apart, processor, asks }));
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }

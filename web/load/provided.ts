@@ -1,8 +1,8 @@
 /** The bundles that all.ts imports, for code that may not import them when it needs them. */
 export interface Bundles {
+  readonly foreign: typeof import("../foreign/foreign.js");
   readonly impostors: typeof import("./impostors.js");
-  readonly pickle: typeof import("./pickle/pickle.js");
-  readonly translate: typeof import("./translate/translate.js");
+  readonly pickle: typeof import("../foreign/pickle/pickle.js");
 }
 
 export const provided: { all?: Bundles } = {};

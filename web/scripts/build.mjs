@@ -75,7 +75,7 @@ export async function wasm(kind = release) {
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const later = { pickle: "load/pickle/pickle", translate: "load/translate/translate", impostors: "load/impostors" };
+const later = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", impostors: "load/impostors" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -83,7 +83,7 @@ const later = { pickle: "load/pickle/pickle", translate: "load/translate/transla
  */
 export async function dist(kind = release) {
   const folder = join(root, kind.dist);
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|load|engine|train)$/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|engine|foreign|load|train)$/.test(name));
   await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),
@@ -119,7 +119,7 @@ async function bundles(kind) {
   // train.js and all.js import what they share with vit.js from it, so that vit.js stays one file.
   const library = kind.debug ? ["vit", "all"] : ["vit", "all", "train"];
   await bundle(kind, Object.fromEntries(library.map((name) => [name, `web/${name}.ts`])), {
-    external: /\/(pickle|translate|impostors)\.js$/,
+    external: /\/(foreign|pickle|impostors)\.js$/,
     paths: (id) => id.replace(/.*\//, "./"),
   });
   await bundle(kind, { worker: "web/engine/worker.ts" });

@@ -1,7 +1,7 @@
 /** Looks up words of other code's configs. */
-import { hasOwn, show } from "../../errors.js";
-import { isObject, type Json } from "../../base/json.js";
-import { Refusal } from "../refusal.js";
+import { hasOwn, show } from "../errors.js";
+import { isObject, type Json } from "../base/json.js";
+import { Refusal } from "./refusal.js";
 
 /** Our value for the word that a key has. */
 export function meaning<Value>(
@@ -22,3 +22,15 @@ export const wordOf = (value: unknown): string =>
   typeof value === "string" ? value : JSON.stringify(value) ?? "nothing";
 
 export const objectOr = (value: unknown, other: Json): Json => (isObject(value) ? value : other);
+
+export const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);
+
+/** The members that are not undefined. */
+export function known(members: Json): Json {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+export function unknownName(key: string, name: string, names: string, why = ""): Refusal {
+  const because = why && `, because ${why}`;
+  return new Refusal(`config: ${key}: ${show(name)} is not known here${because}; known are ${names}`);
+}

@@ -1,10 +1,16 @@
 /**
- * The error of the bundles beside vit.js: of pickle.js for a bad file, of translate.js for a bad
- * config. They do not contain the class VitError, so {@link asVitError} in bundles.ts makes a
- * VitError of it.
+ * The error of the bundles beside vit.js. They do not contain the class VitError, so {@link asVitError}
+ * in web/load/bundles.ts makes a VitError of it.
  */
 export class Refusal extends Error {
   override name = "Refusal";
+  /** The VitError's code; undefined: `bad_file` from pickle.js, `bad_config` from foreign.js. */
+  readonly code: "bad_tensor" | undefined;
+
+  constructor(message: string, code?: "bad_tensor") {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** Advice for a checkpoint in a form that PyTorch reads and this package does not. */

@@ -1,24 +1,21 @@
 /**
- * Translates how other code prepares photos into our `prepare`: the processors of transformers
- * (`preprocessor_config.json`), timm's `pretrained_cfg` and open_clip's `preprocess_cfg`. Pixels
- * come out as in the other code. A key that cannot be translated is refused by its name.
+ * Translates how transformers prepares photos (`preprocessor_config.json`) into our `prepare`.
+ * Pixels come out as in the other code. A key that cannot be translated is refused by its name.
  */
-import type { Prepare } from "../../config.js";
-import { hasOwn, show } from "../../errors.js";
-import { isObject, type Json } from "../../base/json.js";
-import { Refusal } from "../refusal.js";
+import type { Prepare } from "../config.js";
+import { isObject, type Json } from "../base/json.js";
+import { show } from "../errors.js";
+import type { ModelType } from "./family.js";
+import { Refusal } from "./refusal.js";
 import { meaning, objectOr, wordOf } from "./words.js";
 
-type Photo = Extract<Prepare, { kind: "photo" }>;
-type Pair = readonly [number, number];
+export type Photo = Extract<Prepare, { kind: "photo" }>;
+export type Pair = readonly [number, number];
 
 const HALF = [0.5, 0.5, 0.5];
-const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
 
 /** A size as the core takes it: one number if both are equal. */
-const side = ([rows, columns]: Pair) => (rows === columns ? rows : [rows, columns] as const);
-
-// ---- transformers ------------------------------------------------------------
+export const side = ([rows, columns]: Pair) => (rows === columns ? rows : [rows, columns] as const);
 
 /** The defaults of a class of processors, for keys that its file lacks. */
 interface Processor {
@@ -32,7 +29,7 @@ interface Processor {
   readonly std: readonly number[];
 }
 
-const CLIP: Processor = {
+export const CLIP: Processor = {
   size: { shortest_edge: 224 },
   square: false,
   crop: 224,
@@ -55,20 +52,6 @@ const PROCESSORS = {
   ConvNext: CONVNEXT,
 } as const;
 
-/** The processors of the models known here, for a file that does not name its class. */
-const OF_MODEL = {
-  vit: "ViT",
-  vit_mae: "ViT",
-  vit_msn: "ViT",
-  deit: "DeiT",
-  dinov2: "Bit",
-  dinov2_with_registers: "Bit",
-  clip: "CLIP",
-  clip_vision_model: "CLIP",
-  siglip: "Siglip",
-  siglip_vision_model: "Siglip",
-} as const;
-
 /** Our filters by Pillow's numbers. */
 const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as const;
 
@@ -77,15 +60,15 @@ const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_
 const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
 const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
 
-/** Translates `preprocessor_config.json`. If it names no class, the model's config does. */
-export function prepareOf(p: Json, config: Json = {}): Photo {
+/** @param type the model's, whose processor it is if the file names no class. */
+export function prepareOf(p: Json, config: Json, type: ModelType | undefined): Photo {
   for (const [key, value] of Object.entries(p)) {
     const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key);
     if (other && value !== false && value !== null && value !== 0) {
       throw refusal(key, "not known here: tell a `prepare` that does it");
     }
   }
-  const name = className(p, config);
+  const name = className(p, config, type);
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
   const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
@@ -107,11 +90,10 @@ function askForClass(p: Json): void {
 }
 
 /** The class, found as by AutoImageProcessor; undefined if neither file names it. */
-function className(p: Json, config: Json): string | undefined {
-  const type = p.image_processor_type ?? p.feature_extractor_type ?? config.image_processor_type;
-  const model = wordOf(config.model_type);
-  if (type == null) return hasOwn(OF_MODEL, model) ? OF_MODEL[model as keyof typeof OF_MODEL] : undefined;
-  return wordOf(type).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
+function className(p: Json, config: Json, type: ModelType | undefined): string | undefined {
+  const name = p.image_processor_type ?? p.feature_extractor_type ?? config.image_processor_type;
+  if (name == null) return type?.processor;
+  return wordOf(name).replace(/(FeatureExtractor|ImageProcessor(Fast|Pil)?)$/, "");
 }
 
 type Sizes = Pick<Photo, "resize" | "crop" | "crop_at">;
@@ -145,9 +127,9 @@ function convNextSizes(p: Json, processor: Processor): Sizes {
 
 /** One number is the shorter side. Two numbers are rows and columns. */
 function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
-  const told = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
-  const { shortest_edge, height, width } = Object.fromEntries(told) as Json;
-  const keys = told.map(([name]) => name).sort().join();
+  const given = isObject(size) ? Object.entries(size).filter(([, value]) => value !== null) : [];
+  const { shortest_edge, height, width } = Object.fromEntries(given) as Json;
+  const keys = given.map(([name]) => name).sort().join();
   const [short, pair] =
     isLength(size) ? (square ? [0, [size, size]] : [size, []])
     : Array.isArray(size) ? [0, size]
@@ -160,7 +142,7 @@ function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
   throw refusal(key, `${what}, got ${show(JSON.stringify(size))}`);
 }
 
-const isLength = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
+export const isLength = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 
 /** The mean and the deviation for bytes / 255, whatever factor the processor uses. */
 function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean" | "std"> {
@@ -199,63 +181,7 @@ function flag(p: Json, key: string, otherwise: boolean): boolean {
 
 const refusal = (key: string, what: string) => new Refusal(`preprocessor: ${key}: ${what}`);
 
-// ---- timm --------------------------------------------------------------------
-
-const TIMMS_FILTERS = {
-  nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",
-} as const;
-
-/** timm's transform for evaluation, from its `pretrained_cfg`, for images of this size and channels. */
-export function ofTimmsPixels(p: Json, size: Pair, channels: unknown = 3): Photo {
-  const lengths = size.map((length) => Math.floor(length / share("config", p.crop_pct || 0.875)));
-  const resize = [lengths[0]!, lengths[1]!] as const;
-  const mean = forChannels(p.mean ?? IMAGENET.mean, channels);
-  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit" | "fill">>> = {
-    center: size[0] === size[1] ? { resize: resize[0] } : { resize, fit: "cover" },
-    squash: { resize },
-    border: { resize, fit: "contain", fill: greyOf(mean) },
-  };
-  return {
-    kind: "photo",
-    ...meaning("crop_mode", p.crop_mode || "center", ways),
-    crop: side(size),
-    mean,
-    std: forChannels(p.std ?? IMAGENET.std, channels),
-    interpolation: meaning("interpolation", p.interpolation || "bicubic", TIMMS_FILTERS),
-  };
-}
-
-/** For another number of channels, timm's loader takes the average (adapt_to_chs). */
-function forChannels(numbers: unknown, channels: unknown): number[] {
-  const known = isLength(channels) && channels <= 4; // the limit of src/file/config.c
-  if (!Array.isArray(numbers) || numbers.length === channels || !known) return numbers as number[];
-  const sum = (numbers as number[]).reduce((all, each) => all + each, 0);
-  return Array<number>(channels).fill(sum / numbers.length);
-}
-
-/** open_clip's transform for evaluation, from its `preprocess_cfg`. */
-export function ofOpenClipsPixels(p: Json, size: Pair): Photo {
-  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit">>> = {
-    shortest: size[0] === size[1] ? { resize: size[0] } : { resize: size, fit: "cover" },
-    squash: { resize: size },
-  };
-  return {
-    kind: "photo",
-    ...meaning("preprocess_cfg.resize_mode", p.resize_mode ?? "shortest", ways),
-    crop: side(size),
-    mean: (p.mean ?? CLIP.mean) as number[],
-    std: (p.std ?? CLIP.std) as number[],
-    interpolation: p.interpolation === "bilinear" ? "bilinear" : "bicubic",
-  };
-}
-
-/** The mean in bytes. A half is rounded to the even number, as in Python. */
-function greyOf(mean: unknown): number[] {
-  const bytes = Array.isArray(mean) ? mean.map((value) => 255 * Number(value)) : [];
-  return bytes.map((value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value)));
-}
-
-function share(where: string, value: unknown): number {
+export function share(where: string, value: unknown): number {
   if (typeof value === "number" && value > 0 && value <= 1) return value;
   const got = show(JSON.stringify(value));
   throw new Refusal(`${where}: crop_pct: expected a number above 0 and up to 1, got ${got}`);

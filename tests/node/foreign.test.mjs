@@ -1,0 +1,278 @@
+// Checkpoints with the tensors' names of other code: their logits and vectors are PyTorch's. What a
+// header tells is found, what it does not tell is asked for or assumed, and nonsense is refused.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openForeign } from "../../dist/foreign.js";
+import { farthest, golden, modelBytes } from "./golden.mjs";
+import { load, rejects, variants } from "./support.mjs";
+
+const NEAR = 2e-5; // as tests/c/golden.h
+
+/** The models of tests/golden/families, and the keys that no tensor of theirs tells. */
+const MODELS = {
+  torchvision: {},
+  encoder_post: { heads: 4, norm: "post", activation: "relu" },
+  encoder_pre: { heads: 2, norm: "pre", activation: "gelu" },
+  timm_behind_a_prefix: { heads: 2 },
+  vit: { heads: 2 },
+  vit_half: {},
+  vit_without_head: { heads: 2 },
+  deit: { heads: 2 },
+  deit_of_one_head: { heads: 2 },
+  dinov2: { heads: 2, norm_eps: 1e-6, image_size: [8, 16] },
+  dinov2_registers: { heads: 2, norm_eps: 1e-6 },
+  clip: { heads: 2 },
+  siglip: { heads: 2, norm_eps: 1e-6, activation: "gelu_tanh" },
+  siglip_of_timm: { heads: 2, activation: "gelu_tanh" },
+  vit_pytorch: { heads: 2, pool: "class" },
+  vit_pytorch_before: { pool: "class" },
+  deit3: { heads: 2 },
+  dinov2_of_the_hub: { heads: 2 },
+  mae_with_decoder: { heads: 2 },
+  clip_classifier: { heads: 2 },
+  siglip_classifier: { heads: 2 },
+  timm_map_registers: { heads: 2, activation: "gelu", pool_prefix: false },
+  openai_clip: { heads: 2 },
+  open_clip_alone: { heads: 2 },
+  vit_pytorch_one_head: { pool: "class" },
+  vit_pytorch_without_class: { heads: 2, pool: "mean" },
+  torchvision_of_a_tutorial: {},
+  timm_avgmax: { heads: 2, pool: "mean_max" },
+  timm_max: { heads: 2, pool: "max" },
+  dinov2_classifier: { heads: 2 },
+  encoder_unfolded: { heads: 2, norm: "pre", activation: "gelu" },
+  vit_of_transformers_5: { heads: 2 },
+  dinov2_of_transformers_5: { heads: 2 },
+  siglip_of_transformers_5: { heads: 2 },
+  dinov2_in_chunks: { heads: 2 },
+  open_clip_of_timm: { heads: 2, activation: "gelu" },
+  timm_prr: { heads: 2, pool: "prr" },
+  timm_prr_of_all: { heads: 2, pool: "prr" },
+  timm_mean_of_all: { heads: 2, pool_prefix: true },
+  vit_pytorch_mean_before: { pool: "mean" },
+  vit_of_another_grid: { heads: 2, image_size: [8, 16], position_size: [8, 20] },
+};
+
+/** The header of a file, as web/load/header.ts reads it. */
+function headerOf(file) {
+  const bytes = 8 + Number(file.readBigUInt64LE(0));
+  const { __metadata__: metadata, ...tensors } = JSON.parse(file.toString("utf8", 8, bytes));
+  return { tensors, metadata, bytes, size: file.length };
+}
+
+/** A header of F32 tensors: { name: shape }. */
+function headerWith(shapes) {
+  let end = 0;
+  const tensors = Object.entries(shapes).map(([name, shape]) =>
+    [name, { dtype: "F32", shape, data_offsets: [end, (end += 4 * shape.reduce((product, n) => product * n, 1))] }]);
+  return { tensors: Object.fromEntries(tensors), metadata: undefined, bytes: 0, size: end };
+}
+
+const foreign = (name, config = {}) => openForeign(headerOf(modelBytes(`families/${name}`)), config);
+
+/** The message of a refusal. */
+function refusal(work) {
+  try {
+    work();
+  } catch (error) {
+    assert.equal(error.name, "Refusal", error.stack);
+    return error;
+  }
+  return assert.fail("expected a refusal");
+}
+
+for (const [name, config] of Object.entries(MODELS)) {
+  test(`${name} gives PyTorch's logits, attention and tokens, with every build`, async () => {
+    for (const variant of variants) {
+      const vit = await load({ weights: modelBytes(`families/${name}`), config }, { variant });
+      for (const { image, logits, tokens, attention } of golden(`families/${name}`)) {
+        if (logits) assert.ok(farthest((await vit.classify(image)).logits, logits) <= NEAR, `${variant}: logits`);
+        else assert.equal(vit.config.classes, 0);
+        const { cls, patches, attention: maps } = await vit.embed(image, { attention: true });
+        const all = Array.from({ length: maps.layers * maps.heads }, (_, map) => [...maps.at(Math.floor(map / maps.heads), map % maps.heads)]);
+        assert.ok(farthest(all.flat(), attention) <= NEAR, `${variant}: attention`);
+        assert.ok(farthest(patches, tokens.slice(-patches.length)) <= NEAR, `${variant}: patches`);
+        if (vit.config.prefix.length > 0) assert.ok(farthest(cls, tokens.slice(0, vit.config.width)) <= NEAR, `${variant}: class token`);
+      }
+    }
+  });
+}
+
+test("the map names every tensor once, or leaves it out by name", () => {
+  for (const [name, config] of Object.entries(MODELS)) {
+    const file = headerOf(modelBytes(`families/${name}`));
+    const { tensors, skipped } = JSON.parse(openForeign(file, config).map);
+    const isFull = (tensor) => file.tensors[tensor]?.shape.every(Boolean); // vit-pytorch writes tensors without numbers
+    const named = [...Object.values(tensors).flat(), ...skipped].filter(isFull);
+    assert.deepEqual(named.sort(), Object.keys(file.tensors).filter(isFull).sort(), name);
+  }
+});
+
+test("without a config, one is inferred from the shapes", () => {
+  const { config } = foreign("torchvision");
+  const { image_size, patch_size, channels, width, depth, heads, mlp_width, classes, prepare } = config;
+  assert.deepEqual({ image_size, patch_size, channels, width, depth, heads, mlp_width, classes, prepare },
+    { image_size: [8, 8], patch_size: [4, 4], channels: 3, width: 64, depth: 2, heads: 1, mlp_width: 24, classes: 5, prepare: null });
+});
+
+test("a model's origin tells its family, what was assumed and what was skipped", () => {
+  const transformers = "transformers' ViT, DeiT, ViT-MAE and ViT-MSN";
+  for (const [name, config, family, assumed, skipped = [], projection = null] of [
+    ["torchvision", {}, "torchvision", ["heads"]],
+    ["torchvision", { heads: 1 }, "torchvision", []],
+    ["open_clip_alone", { heads: 2 }, "OpenAI's CLIP and open_clip, the vision tower alone", ["image_size", "pool", "norm_eps", "activation"], [], "head"],
+    ["clip_classifier", { heads: 2 }, "transformers' CLIPForImageClassification", ["image_size", "norm_eps", "activation"], ["vision_model.post_layernorm.weight"]],
+    ["siglip", { heads: 2 }, "transformers' SigLIP", ["image_size", "norm_eps", "activation"], ["logit_scale", "logit_bias"], "pooled"],
+    ["encoder_unfolded", MODELS.encoder_unfolded, "torch.nn.TransformerEncoder", ["channels", "patch_size", "image_size", "pool", "norm_eps", "patch_order"]],
+    ["vit_of_another_grid", MODELS.vit_of_another_grid, transformers, ["norm_eps", "activation"]],
+    ["vit_of_another_grid", { ...MODELS.vit_of_another_grid, norm_eps: 1e-12, activation: "gelu" }, transformers, []],
+    ["vit_pytorch_one_head", { pool: "class" }, "vit-pytorch", ["channels", "patch_size", "image_size", "activation"]],
+    ["timm_mean_of_all", { heads: 2 }, "timm", ["image_size", "pool", "pool_prefix", "norm", "norm_eps", "activation"], ["n_averaged"]],
+    ["deit3", { heads: 2, image_size: [8, 8] }, "timm", ["position", "pool", "norm", "norm_eps", "activation", "position_size"]],
+    ["timm_max", { heads: 2, pool: "max", image_size: [8, 8] }, "timm", ["pool_prefix", "norm", "norm_eps", "activation", "position_resize", "position_size"]],
+  ]) assert.deepEqual(foreign(name, config).origin, { family, assumed, skipped, projection }, name);
+});
+
+test("a missing choice is asked for by the config key and its possible values", () => {
+  const ask = (key, values) => `config: ${key}: tell ${values}; nothing in this file does`;
+  for (const [name, config, message] of [
+    ["vit", {}, ask("heads", "1, 2, 4 or 5")],
+    ["encoder_post", { heads: 4 }, ask("norm", "pre or post")],
+    ["encoder_post", { heads: 4, norm: "post" }, ask("activation", "relu or gelu")],
+    ["siglip_of_timm", { heads: 2 }, ask("activation", "gelu or gelu_tanh")],
+    ["vit_pytorch", { heads: 2 }, ask("pool", "class or mean")],
+    ["timm_map_registers", { heads: 2, activation: "gelu" }, ask("pool_prefix", "true or false, whether the prefix is pooled too")],
+    ["dinov2_classifier", { heads: 2, prefix: ["class", "register"] }, ask("pool_prefix", "true or false, whether registers are in the mean")],
+  ]) {
+    const { message: got, code } = refusal(() => foreign(name, config));
+    assert.deepEqual([got, code], [message, undefined], name);
+  }
+});
+
+test("a tensor that is missing, left over or misshapen is named as its own code names it", async () => {
+  const vit = { heads: 2 };
+  for (const [name, from, to, config, code, message] of [
+    ["vit", "1.layernorm_before.bias", "1.layernorm_befoer.bias", vit, "bad_tensor", /"vit\.encoder\.layer\.1\.layernorm_before\.bias": is missing; expected it, named as in transformers'/],
+    ["vit", "1.attention.attention.key.weight", "1.attention.attention.kex.weight", vit, "bad_tensor", /"vit\.encoder\.layer\.1\.attention\.attention\.key\.weight": is missing/],
+    ["deit_of_one_head", "classifier.bias", "classifiex.bias", vit, "bad_tensor", /classifier\.bias": is missing/],
+    ["torchvision", "heads.head.bias", "heads.hexd.bias", {}, "bad_tensor", /"heads\.head\.bias": is missing; expected it, named as in torchvision/],
+    ["vit", '[1,1,20]', '[1,2,10]', vit, "bad_tensor", /"vit\.embeddings\.cls_token": expected shape \(1,1,20\), got \(1,2,10\)/],
+    ["vit", "", "", { heads: 2, mlp_width: 31 }, "bad_tensor", /intermediate\.dense.*\(31,20\), got \(30,20\)/],
+    ["vit", "", "", { heads: 3 }, "bad_config", /config: heads: expected a divisor of 20, got 3/],
+    ["encoder_pre", "", "", "[]", "bad_config", /^config: expected a JSON object$/],
+  ]) {
+    const weights = Buffer.from(modelBytes(`families/${name}`));
+    if (from) weights.write(to, weights.indexOf(from));
+    await rejects(() => load({ weights, config: config === "[]" ? new Blob([config]) : config }), code, message);
+  }
+});
+
+test("a file of another kind of model is refused, and the message names the closest family", () => {
+  const bert = ["embeddings.word_embeddings", ...["attention.self.query", "attention.output.dense", "intermediate.dense", "output.dense"].map((name) => `encoder.layer.0.${name}`)];
+  for (const [names, message] of [
+    [["bn1.weight", "conv1.weight", "layer1.0.conv1.weight", "fc.weight"], /Vision Transformer's first block, such as "blocks\.0\.attn\.qkv\.weight" of timm, .*"bn1\.weight"$/],
+    [bert.map((name) => `bert.${name}.weight`), /"encoder\.layer\.0\.attention\.attention\.query\.weight" of transformers' ViT/],
+    [[], /^the file holds no tensors$/],
+  ]) {
+    const { message: got, code } = refusal(() => openForeign(headerWith(Object.fromEntries(names.map((name) => [name, [1]]))), {}));
+    assert.match(got, message);
+    assert.equal(code, "bad_tensor");
+  }
+});
+
+const timmOf = (D) => headerWith({
+  cls_token: [1, D], "patch_embed.proj.weight": [D, 196], pos_embed: [257, D], "blocks.0.norm1.weight": [D],
+  "blocks.0.attn.qkv.weight": [3 * D, D], "blocks.0.mlp.fc1.weight": [4 * D, D],
+});
+
+test("without a config, the number of heads is the one that models of this width have", () => {
+  for (const [width, heads] of [[192, 3], [384, 6], [768, 12], [1024, 16], [1152, 16], [1280, 16], [1408, 16], [1664, 16], [1536, 24]]) {
+    const { config } = openForeign(timmOf(width), {});
+    assert.deepEqual([config.width, config.heads], [width, heads]);
+  }
+});
+
+test("the heads of a torch.nn.TransformerEncoder are asked for, whatever its width", () => {
+  for (let D = 64; D <= 1280; D += 64) {
+    const header = headerWith({
+      cls_token: [1, D], "patch_embed.weight": [D, 196], pos_embed: [257, D], "layers.0.norm1.weight": [D],
+      "layers.0.self_attn.in_proj_weight": [3 * D, D], "layers.0.linear1.weight": [4 * D, D],
+    });
+    assert.match(refusal(() => openForeign(header, { norm: "pre", activation: "gelu" })).message, /^config: heads: tell /);
+  }
+});
+
+// ---- Nonsense ----------------------------------------------------------------
+
+/** Numbers that look random and are the same each time. */
+function generator(seed) {
+  let state = seed;
+  return (below) => Math.floor(((state = (state * 16807) % 2147483647) / 2147483647) * below);
+}
+
+test("a header of nonsense gives a model, a refusal, or nothing, so that the core refuses it", () => {
+  const random = generator(48);
+  const pick = (list) => list[random(list.length)];
+  const odd = [0, -1, 1.5, 2 ** 53, 1e300, -0, null, "4", [], {}, NaN, 2 ** 32, 3, 20, true, Array(2000).fill("register")];
+  const names = ["__proto__", "constructor", "toString", "", ".", "pos_embed", "cls_token", "rope.freqs", "x".repeat(1000), "blocks.0.gamma_1", "norm_pre.weight", "\ud800"];
+  const keys = ["heads", "width", "depth", "prefix", "pool", "position_size", "patch_size", "image_size", "stem", "channels", "position", "classes", "__proto__", "problem_type"];
+  const files = Object.keys(MODELS).map((name) => [headerOf(modelBytes(`families/${name}`)), MODELS[name]]);
+  for (let round = 0; round < 20_000; round++) {
+    const [{ tensors, ...file }, config] = pick(files);
+    const entries = Object.entries(tensors).map(([name, entry]) => [name, { ...entry }]);
+    for (let changes = random(4); changes >= 0; changes--) {
+      const at = random(entries.length), [name, entry] = entries[at];
+      const shape = () => Array.from({ length: random(6) }, () => pick(odd));
+      [
+        () => entries.splice(at, 1, [pick(names), entry]),
+        () => entries.splice(at, 1, [name, { ...entry, shape: [entry?.shape].flat().reverse() }]),
+        () => entries.splice(at, 1, [name, { ...entry, [pick(["shape", "dtype", "data_offsets"])]: pick([shape(), pick(odd)]) }]),
+        () => entries.splice(at, 1, [name, pick(odd)]),
+        () => entries.splice(at, 1),
+        () => entries.push([pick(names), { dtype: pick(["F32", "I64", "toString"]), shape: pick([[], [0], [1]]), data_offsets: [0, 0] }]),
+      ][random(6)]();
+      if (entries.length === 0) break;
+    }
+    const given = { ...config, ...Object.fromEntries([[pick(keys), pick(odd)]]) };
+    const placed = round % 2 ? placedAnew(entries) : entries; // so that half of them are whole files
+    try {
+      const model = openForeign({ ...file, tensors: Object.fromEntries(placed), ...(round % 2 && { bytes: 0, size: ends(placed) }) }, given);
+      if (model) JSON.parse(model.map);
+    } catch (error) {
+      assert.equal(error.name, "Refusal", error.stack);
+    }
+  }
+});
+
+const BYTES = { F32: 4, F16: 2, BF16: 2, F64: 8, I8: 1, I64: 8 };
+
+/** The entries with the offsets that fit their shapes, where these are sizes. */
+function placedAnew(entries) {
+  let end = 0;
+  return entries.filter(([, entry]) => Array.isArray(entry?.shape) && entry.shape.length < 5 && entry.shape.every((n) => Number.isInteger(n) && n >= 0 && n < 1e5) && entry.dtype in BYTES)
+    .map(([name, { dtype, shape }]) => [name, { dtype, shape, data_offsets: [end, (end += BYTES[dtype] * shape.reduce((product, n) => product * n, 1))] }]);
+}
+
+const ends = (entries) => entries.at(-1)?.[1].data_offsets[1] ?? 0;
+
+test("a hundred thousand tensors take no time that grows faster than their number", () => {
+  const many = (name) => headerWith(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [name(at), [1]])));
+  const whole = { image_size: [4, 4], patch_size: [2, 2], channels: 1, width: 4, depth: 1e9, heads: 1, mlp_width: 4, classes: 3 };
+  for (const [name, config] of [
+    [(at) => `t${at}`, {}],
+    [(at) => `${"a.".repeat(150)}${at}`, {}],
+    [(at) => `a.b.c.d.e.f.g.p${at}.visual.transformer.resblocks.0.attn.in_proj_weight`, whole],
+    [(at) => (at === 0 ? "blocks.0.attn.qkv.weight" : `blocks.${at}.norm1.weight`), whole],
+    [(at) => (at === 0 ? "a.b.c.blocks.0.0.attn.qkv.weight" : `a.b.c.blocks.63.${at}.norm1.weight`), whole],
+    [(at) => (at === 0 ? "a.b.c.d.e.f.g.blocks.0.attn.qkv.weight" : `a.b.c.d.e.f.g.decoder_${at}`), { heads: 1 }],
+  ]) {
+    const header = many(name);
+    const { user } = process.cpuUsage();
+    try {
+      openForeign(header, config);
+    } catch (error) {
+      assert.equal(error.name, "Refusal", error.stack);
+    }
+    assert.ok(process.cpuUsage().user - user < 5e6, name(1)); // about 0.3 s
+  }
+});

@@ -1,0 +1,16 @@
+/** All families. The first that fits a file counts, so in each list a variant stands before its family. */
+import { DINOV2_CHUNKS } from "./dinov2-chunks.js";
+import type { Family } from "./family.js";
+import { OPEN_CLIP } from "./open-clip.js";
+import { TIMMS } from "./timm.js";
+import { TORCH_ENCODER } from "./torch-encoder.js";
+import { TORCHVISION } from "./torchvision.js";
+import { TRANSFORMERS_CLIP } from "./transformers-clip.js";
+import { TRANSFORMERS_SIGLIP } from "./transformers-siglip.js";
+import { TRANSFORMERS_VIT } from "./transformers-vit.js";
+import { VIT_PYTORCH } from "./vit-pytorch.js";
+
+export const FAMILIES: readonly Family[] = [
+  ...OPEN_CLIP, ...TIMMS, ...DINOV2_CHUNKS, ...TRANSFORMERS_VIT, ...TRANSFORMERS_CLIP, ...TRANSFORMERS_SIGLIP,
+  ...TORCHVISION, ...VIT_PYTORCH, ...TORCH_ENCODER,
+];

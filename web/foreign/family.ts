@@ -1,0 +1,88 @@
+/** What a family's file says. A family is other code for ViTs: its names, and what it does without saying so. */
+import type { VitConfig } from "../config.js";
+import type { Json } from "../base/json.js";
+
+type Resize = NonNullable<VitConfig["position_resize"]>;
+
+export interface Family {
+  /** The name in messages. */
+  readonly name: string;
+  /** Names of a tensor of the first block. What precedes such a name in a file is the prefix of all names. */
+  readonly anchors: readonly string[];
+  /** Tensors that must be there too. */
+  readonly needs?: readonly string[];
+  /** Whether it is a variant of another family. Messages never name it as the closest. */
+  readonly variant?: boolean;
+  /**
+   * A line for each tensor: our name, a space, their name. `*` is the block's number, `#` any number,
+   * and the rows of {a,b,c} follow each other. A name without its last part (.weight, .bias) stands
+   * for all such names. Of several lines for one tensor of ours the first counts whose tensors are
+   * in the file. Tensors without a line have our names, which are timm's.
+   */
+  readonly names: string;
+  /** Beginnings of the names of tensors that no model here needs; after a `^` only outside the whole prefix. */
+  readonly ignored?: readonly string[];
+  /** Whether dimensions of 1 count in shapes, and empty tensors are refused. */
+  readonly strict?: boolean;
+
+  /** What its code does unless a config says otherwise. */
+  readonly fixed: Partial<Pick<VitConfig, "norm" | "norm_eps" | "activation">>;
+  /** Keys that only a config can tell, and their values in words. */
+  readonly open?: Readonly<Partial<Record<"norm" | "activation", string>>>;
+  /** What is open, too, in a model without class token and registers. */
+  readonly openWithoutPrefix?: Family["open"];
+  /** Keys that people choose while no tensor shows their choice. The usual value is taken, and reported. */
+  readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm")[];
+  /**
+   * The heads of published models whose heads are not 64 wide, by their width; 0: they are asked for.
+   * Without this list they are always asked for.
+   */
+  readonly heads?: Readonly<Record<number, number>>;
+  /** Whether a mean feeds the head although no tensor shows it. */
+  readonly mean?: boolean;
+  /** The order of a patch's pixels, if the patches' projection may be a matrix. */
+  readonly patchOrder?: VitConfig["patch_order"];
+  /** Whether attention with one head as wide as the token has no projection, and means include the prefix. */
+  readonly bare?: boolean;
+  /** Whether the head's matrix is (D,K), not (K,D). */
+  readonly headTransposed?: boolean;
+  /** What places an image among texts: the head's output, or what feeds a head. */
+  readonly projection?: "head" | "pooled";
+  /** How its code resizes positions; undefined: nothing tells, so timm's way is assumed. */
+  readonly resize: Resize | ((tensors: Tensors, config: Json) => Resize | undefined);
+  /** Whether positions are a square grid whenever their number is a square. */
+  readonly squares?: boolean;
+  /** The tensor that shows a model of rotary positions among those with this family's names. */
+  rotary?(tensors: Tensors): Tensor | undefined;
+}
+
+/** A `model_type` of transformers. Tensors that disagree are another model's. */
+export interface ModelType {
+  /** The defaults of its config. */
+  readonly norm_eps: number;
+  readonly hidden_act: string;
+  readonly prefix: VitConfig["prefix"];
+  readonly layer_scale?: boolean;
+  /** Its processor's class, without ImageProcessor. */
+  readonly processor: "ViT" | "DeiT" | "Bit" | "CLIP" | "Siglip";
+}
+
+/** An entry of the file's header. */
+export interface Tensor {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  /** How many numbers it has. */
+  readonly count: number;
+}
+
+/** The file's tensors by our names. */
+export interface Tensors {
+  /** The first of the tensors that make a parameter of ours. */
+  tensor(ours: string): Tensor | undefined;
+  /** Whether it is there with numbers. vit-pytorch writes tensors without any. */
+  has(ours: string): boolean;
+}
+
+/** SO400M, ViT-H, ViT-g, ViT-G: arXiv:2305.13035; Dosovitskiy et al., table 1; arXiv:2106.04560, table 2. */
+export const USUAL_HEADS = { 1152: 16, 1280: 16, 1408: 16, 1664: 16 };

@@ -1,0 +1,92 @@
+/**
+ * Other code's checkpoints: their configs, and their tensors' names and shapes, become a plain config
+ * and a map of the tensors. This is a bundle of its own, which is loaded only for such a file.
+ */
+import type { Json } from "../base/json.js";
+import type { Origin } from "../config.js";
+import { asTimms, findFamily, type Header, noFamily, tensorsOf } from "./checkpoint.js";
+import type { Family } from "./family.js";
+import { mapOf } from "./map.js";
+import { ofOpenClip } from "./open-clip.js";
+import { prepareOf } from "./processor.js";
+import { complete, isWhole, withPositions } from "./sizes.js";
+import { ofTimm } from "./timm.js";
+import { ofTransformers, typeOf } from "./transformers.js";
+import { pair, wordOf } from "./words.js";
+
+export interface Given {
+  /** The folder's config, and the given one, whose keys win. Each may be in other code's words. */
+  readonly beside: Json | undefined;
+  readonly apart: Json | undefined;
+  /** transformers' description of how a photo is prepared. */
+  readonly processor: Json | undefined;
+  /** Whether a `prepare` is wanted. Otherwise a bad one is not refused. */
+  readonly asks: boolean;
+}
+
+/**
+ * Translates other code's configs into ours: `config.json` of transformers and timm, open_clip's,
+ * and their processors. Keys may be missing.
+ *
+ * @throws {Refusal} if the model or a key's value is not known here.
+ */
+export function translateConfig({ beside = {}, apart = {}, processor, asks }: Given): Json {
+  const both = { ...beside, ...apart };
+  const photo = asks && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
+  const own = ourConfig(beside, asks);
+  const told = ourConfig(apart, asks);
+  const crop = photo && pair(photo.crop);
+  // A DINOv2 takes images of any size, so its processor's size is used.
+  const image_size = told.image_size ?? (/^dinov2/.test(wordOf(beside.model_type)) ? crop : undefined);
+  const resized = image_size && own.image_size && !same(image_size, own.image_size);
+  // The processor makes images of one size. Another given size needs another `prepare`.
+  const fits = told.image_size === undefined || same(told.image_size, crop);
+  return {
+    ...(fits && photo ? { prepare: photo } : {}),
+    ...own,
+    ...(image_size ? { image_size } : {}),
+    ...(resized ? { position_size: own.image_size } : {}),
+    ...told,
+  };
+}
+
+function ourConfig(config: Json, asks: boolean): Json {
+  if (config.model_type) return ofTransformers(config);
+  if (config.architecture) return ofTimm(config, asks);
+  return config.model_cfg ? ofOpenClip(config, asks) : config;
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** A model as the core opens it. */
+export interface Foreign {
+  readonly config: Json;
+  /** JSON for the core: the tensors of each parameter. */
+  readonly map: string;
+  readonly origin: Origin;
+}
+
+/**
+ * Completes a config by a file's tensors, and maps the tensors. The core checks everything again.
+ * Undefined for a header that the core refuses.
+ *
+ * @throws {Refusal} for a file of another kind, or for a key that nothing tells.
+ */
+export function openForeign(header: Header, given: Json): Foreign | undefined {
+  const tensors = tensorsOf(header);
+  if (!tensors) return undefined;
+  const found = findFamily(tensors);
+  if (!found && !isWhole(given)) throw noFamily(tensors);
+  const checkpoint = found ?? asTimms(tensors); // the core will say that its first block is missing
+  const completed = found ? complete(found, given) : { config: given, assumed: [] };
+  const { config, assumed } = withPositions(checkpoint, completed);
+  const { map, skipped } = mapOf(checkpoint, config);
+  const { family } = checkpoint;
+  return { config, map, origin: { family: family.name, assumed, skipped, projection: projectionOf(family, config) } };
+}
+
+function projectionOf({ projection }: Family, { classes }: Json): Origin["projection"] {
+  if (!projection) return null;
+  if (!classes) return "pooled";
+  return projection === "head" ? "head" : null;
+}

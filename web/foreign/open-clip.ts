@@ -1,0 +1,107 @@
+/** OpenAI's CLIP and open_clip: their own towers, timm's towers among theirs, and open_clip_config.json. */
+import type { Json } from "../base/json.js";
+import { type Family, USUAL_HEADS } from "./family.js";
+import { CLIP, type Pair, type Photo, side } from "./processor.js";
+import { Refusal } from "./refusal.js";
+import { ofTimm, TIMM_CLIP, TIMM_SIGLIP } from "./timm.js";
+import { known, meaning, objectOr, pair } from "./words.js";
+
+const IGNORED = [
+  "^transformer.", "^text.", "^token_embedding.", "^positional_embedding", "^ln_final.", "^text_projection",
+  "^logit_scale", "^logit_bias", "^input_resolution", "^context_length", "^vocab_size",
+];
+
+const TIMMS_TOWER = { anchors: ["visual.trunk.blocks.0.attn.qkv.weight"], ignored: IGNORED, projection: "head" } as const;
+
+const OWN: Family = {
+  name: "OpenAI's CLIP and open_clip",
+  anchors: ["visual.transformer.resblocks.0.attn.in_proj_weight"],
+  needs: ["conv1.weight"],
+  variant: true,
+  names: `
+    cls_token class_embedding
+    pos_embed positional_embedding
+    patch_embed.proj conv1
+    norm_pre ln_pre
+    blocks.*.norm1 transformer.resblocks.*.ln_1
+    blocks.*.attn.qkv.weight transformer.resblocks.*.attn.in_proj_weight
+    blocks.*.attn.qkv.bias transformer.resblocks.*.attn.in_proj_bias
+    blocks.*.attn.proj transformer.resblocks.*.attn.out_proj
+    blocks.*.norm2 transformer.resblocks.*.ln_2
+    blocks.*.ls1.gamma transformer.resblocks.*.ls_1.gamma
+    blocks.*.ls2.gamma transformer.resblocks.*.ls_2.gamma
+    blocks.*.mlp.fc1 transformer.resblocks.*.mlp.c_fc
+    blocks.*.mlp.fc2 transformer.resblocks.*.mlp.c_proj
+    norm ln_post
+    head.weight proj`,
+  ignored: IGNORED,
+  fixed: { norm: "pre", norm_eps: 1e-5, activation: "quick_gelu" },
+  assumed: ["image_size", "norm_eps", "activation", "pool"],
+  heads: USUAL_HEADS,
+  headTransposed: true,
+  projection: "head",
+  resize: "antialias",
+  // A Perception Encoder has these names, too. It has a probe, or lacks the projection that every CLIP has.
+  rotary: (tensors) =>
+    tensors.has("head.weight") && !tensors.has("attn_pool.probe") ? undefined : tensors.tensor("norm_pre.weight"),
+};
+
+export const OPEN_CLIP: readonly Family[] = [
+  { ...TIMM_CLIP, ...TIMMS_TOWER, name: "open_clip with timm's CLIP" },
+  { ...TIMM_SIGLIP, ...TIMMS_TOWER, name: "open_clip with timm's tower", needs: [] },
+  OWN,
+  {
+    ...OWN,
+    name: "OpenAI's CLIP and open_clip, the vision tower alone",
+    anchors: ["transformer.resblocks.0.attn.in_proj_weight"],
+    ignored: [],
+  },
+];
+
+// ---- open_clip_config.json ---------------------------------------------------
+
+/** Keys of `vision_cfg` that change the results but no tensor. */
+const UNKNOWN_VISION = ["attentional_pool", "final_ln_after_pool", "scaled_cosine_attn", "block_type"];
+const OPEN_CLIP_POOLS = { tok: "class", avg: "mean" } as const;
+
+/** Translates open_clip_config.json. A timm model inside it is translated as timm's. */
+export function ofOpenClip({ model_cfg, preprocess_cfg }: Json, asks: boolean): Json {
+  const model = objectOr(model_cfg, {});
+  const c = objectOr(model.vision_cfg, {});
+  const [rows, columns] = (pair(c.image_size) ?? [224, 224]) as [number, number];
+  const size = [rows, columns] as const;
+  const prepare = asks ? ofOpenClipsPixels(objectOr(preprocess_cfg, {}), size) : undefined;
+  if (c.timm_model_name) {
+    const config = { architecture: c.timm_model_name, global_pool: c.timm_pool ?? "avg", model_args: c.timm_model_kwargs };
+    return known({ ...ofTimm(config, false), image_size: size, prepare });
+  }
+  const unknown = UNKNOWN_VISION.find((key) => c[key]);
+  if (unknown) throw new Refusal(`config: vision_cfg.${unknown}: expected none; it is not known here`);
+  if (Array.isArray(c.layers)) throw new Refusal("config: vision_cfg.layers: expected a number: a ResNet is not known here");
+  const tanh = objectOr(c.act_kwargs, {}).approximate === "tanh";
+  return known({
+    image_size: size,
+    heads: Number(c.width ?? 768) / Number(c.head_width ?? 64),
+    pool: meaning("vision_cfg.pool_type", c.pool_type ?? "tok", OPEN_CLIP_POOLS),
+    pool_prefix: false,
+    norm_eps: objectOr(c.norm_kwargs, {}).eps ?? 1e-5,
+    activation: model.quick_gelu ? "quick_gelu" : tanh ? "gelu_tanh" : "gelu",
+    prepare,
+  });
+}
+
+/** open_clip's transform for evaluation, from its `preprocess_cfg`. */
+function ofOpenClipsPixels(p: Json, size: Pair): Photo {
+  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit">>> = {
+    shortest: size[0] === size[1] ? { resize: size[0] } : { resize: size, fit: "cover" },
+    squash: { resize: size },
+  };
+  return {
+    kind: "photo",
+    ...meaning("preprocess_cfg.resize_mode", p.resize_mode ?? "shortest", ways),
+    crop: side(size),
+    mean: (p.mean ?? CLIP.mean) as number[],
+    std: (p.std ?? CLIP.std) as number[],
+    interpolation: p.interpolation === "bilinear" ? "bilinear" : "bicubic",
+  };
+}

@@ -1,0 +1,249 @@
+/**
+ * timm's VisionTransformer, and facebook's code that uses the same names: DINO, DINOv2, MAE, DeiT and
+ * DeiT III. Also timm's config.json.
+ */
+import { isObject, type Json } from "../base/json.js";
+import { hasOwn, show } from "../errors.js";
+import { type Family, type Tensor, type Tensors, USUAL_HEADS } from "./family.js";
+import { isLength, type Pair, type Photo, share, side } from "./processor.js";
+import { Refusal } from "./refusal.js";
+import { SIGLIP_HEADS } from "./transformers-siglip.js";
+import { known, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
+
+/** MAE's decoder, and the projection heads of DINO and DINOv2. */
+export const FACEBOOKS_IGNORED = ["mask_token", "decoder_", "head.mlp.", "head.last_layer.", "dino_head.", "ibot_head."];
+
+/**
+ * How facebook's code resizes positions. It is known by tensors that timm does not have: DINO and
+ * DINOv2 by a head or a mask token, MAE by its decoder, DeiT III by its scales.
+ */
+export function resizeOfFacebook(tensors: Tensors, config: Json): "offset" | "plain" | undefined {
+  const dinov2 = config.layer_scale === true && tensors.tensor("mask_token")?.shape.length === 2;
+  if (dinov2 || tensors.tensor("head.mlp.0.weight")) return "offset";
+  return ["decoder_pos_embed", "blocks.0.gamma_1"].some((name) => tensors.tensor(name)) ? "plain" : undefined;
+}
+
+/**
+ * DINOv3 has scales named gamma_1 and no positions. A Perception Encoder has CLIP's norm before the
+ * blocks, and also what no CLIP has, or no last norm.
+ */
+function rotary(tensors: Tensors): Tensor | undefined {
+  const pre = tensors.tensor("norm_pre.weight");
+  const scales = tensors.tensor("blocks.0.gamma_1");
+  const last = ["norm.weight", "fc_norm.weight"].some((name) => tensors.has(name));
+  if (pre && (scales || !last || tensors.has("attn_pool.latent"))) return pre;
+  const placed = ["pos_embed", "blocks.0.attn.relative_position_bias_table"].some((name) => tensors.has(name));
+  return placed ? undefined : scales;
+}
+
+export const TIMM: Family = {
+  name: "timm",
+  anchors: ["blocks.0.attn.qkv.weight"],
+  // head.proj: open_clip's head after timm's tower. register_tokens and gamma_1: facebook's.
+  names: `
+    head head
+    head head.proj
+    attn_pool.qkv attn_pool.{q,kv}
+    attn_pool.qkv attn_pool.qkv
+    reg_token reg_token
+    reg_token register_tokens
+    blocks.*.ls1.gamma blocks.*.ls1.gamma
+    blocks.*.ls1.gamma blocks.*.gamma_1
+    blocks.*.ls2.gamma blocks.*.ls2.gamma
+    blocks.*.ls2.gamma blocks.*.gamma_2`,
+  ignored: FACEBOOKS_IGNORED,
+  strict: true,
+  fixed: { norm: "pre", norm_eps: 1e-6, activation: "gelu" },
+  openWithoutPrefix: { activation: "gelu or gelu_tanh" },
+  assumed: ["image_size", "norm_eps", "activation", "pool", "norm"], // its ResPostBlock has norm1, too
+  heads: { ...USUAL_HEADS, 64: 0 }, // its test_vit has 2, and other small models may not
+  resize: resizeOfFacebook,
+  rotary,
+};
+
+/** Its CLIPs, whose activation may be OpenAI's. */
+export const TIMM_CLIP: Family = {
+  ...TIMM,
+  name: "timm's CLIP",
+  needs: ["norm_pre.weight"],
+  variant: true,
+  fixed: { norm: "pre", norm_eps: 1e-5 },
+  open: { activation: "gelu or quick_gelu" },
+  openWithoutPrefix: {},
+  heads: USUAL_HEADS,
+  resize: (tensors, config) => resizeOfFacebook(tensors, config) ?? "antialias",
+};
+
+export const TIMM_SIGLIP: Family = {
+  ...TIMM_CLIP,
+  name: "timm's SigLIP",
+  needs: ["attn_pool.latent"],
+  fixed: { norm: "pre", norm_eps: 1e-6 },
+  open: { activation: "gelu or gelu_tanh" },
+  heads: SIGLIP_HEADS,
+  projection: "pooled",
+};
+
+export const TIMMS: readonly Family[] = [TIMM_CLIP, TIMM_SIGLIP, TIMM];
+
+// ---- config.json -------------------------------------------------------------
+
+/** timm's architectures of its class VisionTransformer. */
+const ARCHITECTURES = /^(vit|deit3?|flexivit|test_vit\d?)(_|$)|^eva_large_patch14_/;
+const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_* and eva_large_patch14_*";
+
+/** Architectures with such a name that are of other classes or have parts that no plain ViT has. */
+const OTHERS: readonly [RegExp, string][] = [
+  [/^vit_s?relpos_/, "it has relative positions"],
+  [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
+  [/_r\d*_s\d+_|_resnet\d+|_mci_/, "convolutions make its patches"],
+  [/_dlittle_|_dp?wee_/, "its attention is differential"],
+  [/_xp_|_pwee_|_\d+x2_/, "its branches are parallel"],
+  [/_rpn_/, "its norms follow the branches"],
+  [/_giant_patch14_(reg\d_)?(dinov2|tipsv2)/, "it has SwiGLU"],
+  [/^test_vit4/, "it has RMSNorm"],
+];
+
+/** @throws {Refusal} for an architecture that is no plain ViT. */
+function expectPlain(name: string): void {
+  const why = ARCHITECTURES.test(name) ? OTHERS.find(([pattern]) => pattern.test(name))?.[1] : "";
+  if (why !== undefined) throw unknownName("architecture", name, KNOWN, why);
+}
+
+/** The published width and heads, by the whole of timm's name, or by a part of it. */
+const PUBLISHED: Readonly<Record<string, readonly [number, number]>> = {
+  vit_base_patch16_gap_224: [768, 16], test_vit: [64, 2], test_vit2: [64, 2], test_vit3: [96, 3],
+  tiny: [192, 3], wee: [256, 4], xsmall: [256, 4], little: [320, 5], small: [384, 6], medium: [512, 8],
+  mediumd: [512, 8], betwixt: [640, 10], base: [768, 12], plus: [896, 14], so150m2: [832, 13], so150m: [896, 14],
+  large: [1024, 16], intern300m: [1024, 16], so400m: [1152, 16], huge: [1280, 16], giant: [1408, 16],
+  giantopt: [1536, 16], gigantic: [1664, 16],
+};
+
+/** The heads of timm's architecture; undefined if its width is not the published one. */
+function headsOf(architecture: string, width: unknown): number | undefined {
+  const words = [architecture, ...architecture.split("_")].filter((word) => hasOwn(PUBLISHED, word));
+  return words.map((word) => PUBLISHED[word]!).find(([published]) => published === width)?.[1];
+}
+
+/** Our values for timm's `global_pool`. */
+const POOLS = {
+  token: "class", avg: "mean", map: "attention", max: "max", avgmax: "mean_max", prr: "prr",
+} as const;
+
+/** Our values for timm's `act_layer`, which is a word or a class. */
+const TIMM_ACTIVATIONS = {
+  gelu: "gelu",
+  gelu_tanh: "gelu_tanh",
+  quick_gelu: "quick_gelu",
+  quickgelu: "quick_gelu",
+  relu: "relu",
+} as const;
+
+/** Keys of `model_args` that change the results but no tensor, and their known words. */
+const LAYERS: Readonly<Record<string, RegExp>> = {
+  norm_layer: /^layernorm(fp32)?$/i,
+  attn_layer: /^attn$/,
+  block_fn: /^block$/i,
+  mlp_layer: /^mlp$/i,
+  embed_layer: /^patchembed$/i,
+};
+
+/** Before timm 0.8, the keys of `pretrained_cfg` stood beside `architecture`. */
+export function ofTimm(config: Json, asks: boolean): Json {
+  const { architecture, global_pool, pretrained_cfg, model_args, num_features, num_classes } = config;
+  const name = wordOf(architecture);
+  expectPlain(name);
+  const args = objectOr(model_args, {});
+  for (const [key, word] of Object.entries(LAYERS)) {
+    const got = wordOf(args[key]);
+    if (!args[key] || word.test(got)) continue;
+    throw new Refusal(`config: model_args.${key}: ${show(got)} is not known here; expected a plain ViT's, or none`);
+  }
+  const pool = args.global_pool ?? global_pool;
+  const pixels = objectOr(pretrained_cfg, config);
+  const { 0: channels, 1: rows, 2: columns } = Object(pixels.input_size) as number[];
+  const size = pair(args.img_size) ?? (rows && [rows, columns ?? rows]);
+  return known({
+    channels: args.in_chans ?? channels,
+    image_size: size,
+    pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
+    norm: "pre", // LAYERS and OTHERS refuse other blocks
+    position: args.pos_embed === "none" ? "none" : undefined,
+    position_resize: "antialias",
+    pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels, pool)),
+    heads: args.num_heads ?? headsOf(name, num_features),
+    labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
+    prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
+    norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : 1e-6,
+    activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
+  });
+}
+
+/**
+ * Before timm 1.0.16, the query of `map` attended to the prefix, too. A config with a licence is of
+ * 1.0.21 or newer. Without one the version is unknown, and sizes.ts asks if it matters.
+ */
+const poolsPatches = ({ license }: Json, pool: unknown) =>
+  license || (pool != null && pool !== "map") ? false : undefined;
+
+/** Labels as a list. They may be given by their numbers, of which some may be missing. */
+function listOf(labels: unknown, count: unknown): unknown {
+  if (!isObject(labels)) return labels ?? undefined;
+  const numbers = Object.keys(labels).map(Number);
+  const length = Math.max(Number.isInteger(count) ? (count as number) : 0, ...numbers.map((at) => at + 1));
+  if (!numbers.every((at) => Number.isInteger(at) && at >= 0) || length > MOST_LABELS) {
+    throw new Refusal(`config: label_names: expected numbers below ${MOST_LABELS} as keys`);
+  }
+  return Array.from({ length }, (_, at) => labels[at] ?? String(at));
+}
+
+/** The limit of src/file/config.c. */
+const MOST_LABELS = 1_000_000;
+
+/** timm's SigLIPs that use gelu_tanh. Its other SigLIPs use the exact gelu. */
+const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so400m|giantopt)_patch16_siglip/;
+
+const actOf = (name: string) =>
+  /quickgelu/.test(name) ? "quick_gelu" : TANH.test(name) ? "gelu_tanh" : "gelu";
+
+// ---- Its transform -----------------------------------------------------------
+
+const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] };
+
+const TIMMS_FILTERS = {
+  nearest: "nearest", lanczos: "lanczos", bilinear: "bilinear", bicubic: "bicubic",
+} as const;
+
+/** timm's transform for evaluation, from its `pretrained_cfg`, for images of this size and channels. */
+function ofTimmsPixels(p: Json, size: Pair, channels: unknown = 3): Photo {
+  const lengths = size.map((length) => Math.floor(length / share("config", p.crop_pct || 0.875)));
+  const resize = [lengths[0]!, lengths[1]!] as const;
+  const mean = forChannels(p.mean ?? IMAGENET.mean, channels);
+  const ways: Readonly<Record<string, Pick<Photo, "resize" | "fit" | "fill">>> = {
+    center: size[0] === size[1] ? { resize: resize[0] } : { resize, fit: "cover" },
+    squash: { resize },
+    border: { resize, fit: "contain", fill: greyOf(mean) },
+  };
+  return {
+    kind: "photo",
+    ...meaning("crop_mode", p.crop_mode || "center", ways),
+    crop: side(size),
+    mean,
+    std: forChannels(p.std ?? IMAGENET.std, channels),
+    interpolation: meaning("interpolation", p.interpolation || "bicubic", TIMMS_FILTERS),
+  };
+}
+
+/** For another number of channels, timm's loader takes the average (adapt_to_chs). */
+function forChannels(numbers: unknown, channels: unknown): number[] {
+  const known = isLength(channels) && channels <= 4; // the limit of src/file/config.c
+  if (!Array.isArray(numbers) || numbers.length === channels || !known) return numbers as number[];
+  const sum = (numbers as number[]).reduce((all, each) => all + each, 0);
+  return Array<number>(channels).fill(sum / numbers.length);
+}
+
+/** The mean in bytes. A half is rounded to the even number, as in Python. */
+function greyOf(mean: unknown): number[] {
+  const bytes = Array.isArray(mean) ? mean.map((value) => 255 * Number(value)) : [];
+  return bytes.map((value) => (value % 1 === 0.5 ? 2 * Math.round(value / 2) : Math.round(value)));
+}

@@ -1,0 +1,59 @@
+/** Finds out what model a file holds: one of our own, whose config it has, or one of other code. */
+import { MAX_FILE_BYTES } from "../base/bytes.js";
+import { isObject, type Json, parseJson, parseObject } from "../base/json.js";
+import type { Origin } from "../config.js";
+import { hasOwn } from "../errors.js";
+import { asVitError, foreignBundle } from "./bundles.js";
+import { readHeader } from "./header.js";
+import type { Incoming } from "./incoming.js";
+
+/** What the core needs beside the file. It refuses a file whose header is bad. */
+export interface Identity {
+  /** A config as JSON that replaces the file's own. */
+  readonly config: string | undefined;
+  /** See ModelSource. */
+  readonly map: string | undefined;
+  readonly origin: Origin;
+}
+
+/**
+ * @param given a config as JSON. With one, even a file of our own is read as other code's.
+ * @param prepare as JSON; it replaces the config's.
+ */
+export async function identify(file: Incoming, given: string | undefined, prepare: string | undefined): Promise<Identity> {
+  const header = await readHeader(file);
+  const { tensors, metadata } = header;
+  const own = given === undefined && isObject(metadata) ? metadata.vitrine : undefined;
+  const json = prepared(typeof own === "string" ? own : given ?? "{}", prepare);
+  const config = objectIn(json);
+  const assumed = config ? assumedProblem(config) : [];
+  const ours = { config: own === json ? undefined : json, map: undefined, origin: { ...OWN, assumed } };
+  const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
+  if (typeof own === "string" || refused) return ours;
+  const { openForeign } = await foreignBundle();
+  try {
+    const foreign = openForeign(header, config);
+    if (!foreign) return ours;
+    const origin = { ...foreign.origin, assumed: [...foreign.origin.assumed, ...assumedProblem(foreign.config)] };
+    return { config: JSON.stringify(foreign.config), map: foreign.map, origin };
+  } catch (cause) {
+    throw asVitError(cause, "bad_config");
+  }
+}
+
+const OWN: Origin = { family: "vitrine", assumed: [], skipped: [], projection: null };
+
+const prepared = (config: string, prepare: string | undefined) =>
+  prepare === undefined ? config : JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
+
+/** The object of a text; undefined if the core will refuse the text. */
+function objectIn(json: string): Json | undefined {
+  try {
+    return parseObject(json, "config");
+  } catch {
+    return undefined;
+  }
+}
+
+/** The core takes a single class for a problem of many labels, because a softmax of one class is 1. */
+const assumedProblem = (config: Json) => (config.classes === 1 && !hasOwn(config, "problem_type") ? ["problem_type"] : []);
