@@ -1,4 +1,4 @@
-import { fullConfig, type VitConfig } from "./config.js";
+import { configOf, type VitConfig } from "./config.js";
 import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./errors.js";
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
@@ -186,9 +186,9 @@ export class Trainer {
       const recipe = await recipeOf(engine);
       const all = seed ?? seedOf(recipe);
       const variant = await engine.session.call("variant", []);
-      const shape = await engine.session.call("recipe", [recipeJson(recipe, all)]);
+      const { config, shape } = await engine.session.call("recipe", [recipeJson(recipe, all)]);
       signal?.throwIfAborted();
-      return new Trainer(options, engine, variant, recipe, shape, all);
+      return new Trainer(options, engine, variant, recipe, config, shape, all);
     } catch (error) {
       engine.close();
       throw error;
@@ -200,10 +200,11 @@ export class Trainer {
     engine: Running<TrainingSession>,
     variant: Variant,
     recipe: Recipe,
+    config: string,
     shape: ImageShape,
     seed: number,
   ) {
-    this.config = fullConfig(JSON.stringify(recipe.model));
+    this.config = configOf(config);
     this.labels = this.config.labels;
     this.variant = variant;
     this.threads = engine.threads;

@@ -6,7 +6,7 @@ import {
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
-import { fullConfig, type Origin, type VitConfig } from "./config.js";
+import { configOf, type Origin, type VitConfig } from "./config.js";
 import { batchSize } from "./engine/batch.js";
 import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
@@ -134,7 +134,7 @@ export class Vit {
   }
 
   private constructor(plan: Plan, { running, model, origin }: Started) {
-    this.config = fullConfig(model.config);
+    this.config = configOf(model.config);
     const { family, assumed, skipped, projection } = origin;
     this.family = family;
     this.assumed = Object.freeze(assumed);

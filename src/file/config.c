@@ -13,72 +13,56 @@
 #include "shapes.h"
 #include "vit.h"
 
-/* The kinds of values. */
-enum kind { SIZE, COUNT, PAIR, NUMBER, POSITIVE, SHARE, BOOL, WORD };
+/* clang-format off */
+/* norm_words, pool_words and so on: the words of an enum in its order. */
+#define VIT_WORDS(name) static const char *const name##_words[] = {
+#define VIT_WORD(constant, word) #word,
+#define VIT_NO_WORD(constant)
+#define VIT_WORDS_END(name) NULL};
+#include "config.def"
+/* clang-format on */
 
-static const char *const NORMS[] = {"pre", "post", NULL};
-static const char *const ACTIVATIONS[] = {"gelu", "gelu_tanh", "quick_gelu", "relu", NULL};
-static const char *const POSITIONS[] = {"none",     "learned",  "sincos1d",
-                                        "sincos2d", "relative", NULL};
-static const char *const POOLS[] = {"class",    "mean",       "attention", "max",
-                                    "mean_max", "class_mean", "prr",       NULL};
-static const char *const RESIZES[] = {"by_family", "antialias",     "plain",
-                                      "offset",    "align_corners", NULL};
-static const char *const ORDERS[] = {"channels_first", "channels_last", NULL};
-static const char *const PROBLEMS[] = {"single_label_classification", "multi_label_classification",
-                                       "regression", NULL};
-static const char *const ATTENTIONS[] = {"standard", "per_head", NULL};
-static const char *const FILTERS[] = {"bilinear", "bicubic", "lanczos", "nearest", NULL};
-static const char *const FITS[] = {"stretch", "cover", "contain", NULL};
-static const char *const MIDDLES[] = {"even", "floor", NULL};
-
-/* What is read if a config lacks a key: JSON text, or one of these. */
-#define REQUIRED NULL
-#define NONE ""
+enum kind {
+#define VIT_KIND(kind, values, type) kind,
+#include "config.def"
+};
+static const char *const VALUES[] = {
+#define VIT_KIND(kind, values, type) values,
+#include "config.def"
+};
+enum { VALUES_ROOM = 160 };
 
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset, max; /* max: of SIZE and PAIR, which begin at 1, and of COUNT and POSITIVE */
+    size_t offset, most; /* most: 0 if the kind has no limit, or one of its own */
     const char *const *words;
-    const char *otherwise;
+    const char *otherwise; /* JSON text; NULL: without the key there is no value */
+    bool required;
 };
 
-/* The plain keys of a config: kind of value, field, limit, default. web/config.ts has the defaults
- * too; config.test.mjs compares them. */
-#define AT(field) offsetof(vit_config, field)
+#define AT(key) .offset = offsetof(vit_config, key)
+#define OF_SIZE(key, of) AT(key), .most = of
+#define OF_COUNT OF_SIZE
+#define OF_PAIR OF_SIZE
+#define OF_NUMBER OF_SIZE
+#define OF_POSITIVE OF_SIZE
+#define OF_SHARE OF_SIZE
+#define OF_BOOL OF_SIZE
+#define OF_WORD(key, of) AT(key), .words = of##_words
+#define OF_PREPARE OF_WORD
+#define OF_STEM(key, of) .most = of
+#define OF_PREFIX OF_STEM
+#define OF_LABELS OF_STEM
 static const struct key KEYS[] = {
-    {"image_size", PAIR, AT(image_size), 16384, NULL, REQUIRED},
-    {"patch_size", PAIR, AT(patch_size), 16384, NULL, REQUIRED},
-    {"channels", SIZE, AT(channels), 1024, NULL, REQUIRED},
-    {"width", SIZE, AT(width), 65536, NULL, REQUIRED},
-    {"depth", COUNT, AT(depth), 1024, NULL, REQUIRED},
-    {"heads", SIZE, AT(heads), 1024, NULL, REQUIRED},
-    {"mlp_width", SIZE, AT(mlp_width), 262144, NULL, REQUIRED},
-    {"classes", COUNT, AT(classes), 1000000, NULL, REQUIRED},
-    {"head_width", SIZE, AT(head_width), 65536, NULL, NONE},
-    {"norm", WORD, AT(norm), 0, NORMS, "\"pre\""},
-    {"norm_eps", NUMBER, AT(norm_eps), 0, NULL, "1e-6"},
-    {"final_norm", BOOL, AT(final_norm), 0, NULL, "true"},
-    {"activation", WORD, AT(activation), 0, ACTIVATIONS, "\"gelu\""},
-    {"position", WORD, AT(position), 0, POSITIONS, "\"learned\""},
-    {"position_size", PAIR, AT(position_size), 16384, NULL, NONE},
-    {"position_resize", WORD, AT(resize), 0, RESIZES, "\"by_family\""},
-    {"pool", WORD, AT(pool), 0, POOLS, "\"class\""},
-    {"pool_prefix", BOOL, AT(pool_prefix), 0, NULL, "false"},
-    {"patch_order", WORD, AT(patch_order), 0, ORDERS, "\"channels_first\""},
-    {"qkv_bias", BOOL, AT(qkv_bias), 0, NULL, "true"},
-    {"patch_bias", BOOL, AT(patch_bias), 0, NULL, "true"},
-    {"head_bias", BOOL, AT(head_bias), 0, NULL, "true"},
-    {"qk_norm", BOOL, AT(qk_norm), 0, NULL, "false"},
-    {"layer_scale", BOOL, AT(layer_scale), 0, NULL, "false"},
-    {"residual", BOOL, AT(residual), 0, NULL, "true"},
-    {"attention", WORD, AT(attention), 0, ATTENTIONS, "\"standard\""},
-    {"problem_type", WORD, AT(problem_type), 0, PROBLEMS, "\"single_label_classification\""},
-    {"temperature", POSITIVE, AT(temperature), 100, NULL, "1"},
-    {"uncertain_below", SHARE, AT(uncertain_below), 0, NULL, "0"},
-    {"unfinished_ink", POSITIVE, AT(unfinished_ink), 1, NULL, "1"},
+#define VIT_REQUIRED(key, kind, of) {#key, kind, OF_##kind(key, of), .required = true},
+#define VIT_DERIVED(key, kind, of, from) {#key, kind, OF_##kind(key, of)},
+#define VIT_KEY(key, kind, of, standard) {#key, kind, OF_##kind(key, of), .otherwise = #standard},
+#include "config.def"
 };
+enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS };
+_Static_assert(sizeof((vit_config *)0)->stem / sizeof *((vit_config *)0)->stem == VIT_STEM_MOST,
+               "config.def and vit_config.h name different numbers of convolutions");
 
 static bool read_positive(const struct json *value, size_t max, size_t *out) {
     return json_size(value, max, out) && *out > 0;
@@ -110,22 +94,60 @@ static bool read_bool(const struct json *value, bool *out) {
     return *out || value->type == JSON_FALSE;
 }
 
-static bool read_key(vit_config *config, const struct key *key, const struct json *value) {
+/* The prefix is class, distillation, register, … in this order. Each of them may be missing. */
+static bool read_prefix(vit_config *config, const struct json *value) {
+    struct json token;
+    config->class_tokens = config->distillation_tokens = config->register_tokens = 0;
+    bool good = value->type == JSON_ARRAY;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &token);) {
+        bool first = !config->distillation_tokens && !config->register_tokens;
+        if (json_is(&token, "class") && first && !config->class_tokens)
+            config->class_tokens = 1;
+        else if (json_is(&token, "distillation") && first)
+            config->distillation_tokens = 1;
+        else if (json_is(&token, "register"))
+            good = ++config->register_tokens <= 1024;
+        else
+            good = false;
+    }
+    return good && (!config->distillation_tokens || config->class_tokens);
+}
+
+/* A convolution is [channels, stride], or its channels alone if the stride is 2. */
+static bool read_stem(vit_config *config, const struct json *value) {
+    struct json layer;
+    bool good = value->type == JSON_ARRAY && json_length(value) <= VIT_STEM_MOST;
+    config->stem_layers = 0;
+    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &layer);) {
+        size_t pair[2] = {0, 2};
+        good = layer.type == JSON_ARRAY ? read_pair(&layer, 4096, pair) && pair[1] <= 2
+                                        : read_positive(&layer, 4096, pair);
+        config->stem[config->stem_layers].channels = pair[0];
+        config->stem[config->stem_layers++].stride = pair[1];
+    }
+    return good;
+}
+
+static bool read_field(vit_config *config, const struct key *key, const struct json *value) {
     void *field = (char *)config + key->offset;
     float *number = field;
     unsigned word;
     switch (key->kind) {
-    case SIZE: return read_positive(value, key->max, field);
-    case COUNT: return json_size(value, key->max, field);
-    case PAIR: return read_pair(value, key->max, field);
+    case SIZE: return read_positive(value, key->most, field);
+    case COUNT: return json_size(value, key->most, field);
+    case PAIR: return read_pair(value, key->most, field);
     case NUMBER: return read_float(value, number) && *number >= 0;
-    case POSITIVE: return read_float(value, number) && *number > 0 && *number <= (float)key->max;
+    case POSITIVE: return read_float(value, number) && *number > 0 && *number <= (float)key->most;
     case SHARE: return read_float(value, number) && *number >= 0 && *number <= 1;
     case BOOL: return read_bool(value, field);
     case WORD:
         if (!read_word(value, key->words, &word)) return false;
         memcpy(field, &word, sizeof word); /* every enum here is an unsigned int */
         return true;
+    case PREFIX: return read_prefix(config, value);
+    case STEM: return read_stem(config, value);
+    case LABELS:
+    case PREPARE: break; /* see read_key */
     }
     return false;
 }
@@ -143,70 +165,21 @@ static const char *list_words(char out[WORDS_ROOM], const char *const *words) {
 }
 
 static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
-    if (key->kind == SIZE || key->kind == COUNT)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: %s: expected a whole number from %s to %z, got %t", key->name,
-                        key->kind == SIZE ? "1" : "0", key->max, value->text, value->size);
-    if (key->kind == PAIR)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: %s: expected [rows, columns], each from 1 to %z, got %t",
-                        key->name, key->max, value->text, value->size);
-    if (key->kind == POSITIVE)
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: %s: expected a number above 0 and up to %z, got %t", key->name,
-                        key->max, value->text, value->size);
-    if (key->kind != WORD)
-        return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected %s, got %t", key->name,
-                        key->kind == BOOL    ? "true or false"
-                        : key->kind == SHARE ? "a number from 0 to 1"
-                                             : "a number from 0 up",
-                        value->text, value->size);
-    char words[WORDS_ROOM];
-    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected one of %s, got %t", key->name,
-                    list_words(words, key->words), value->text, value->size);
-}
-
-/* The prefix is class, distillation, register, … in this order. Each of them may be missing. */
-static vit_status read_prefix(vit_config *config, const struct json *value, vit_error *why) {
-    struct json token;
-    config->class_tokens = config->distillation_tokens = config->register_tokens = 0;
-    bool good = value->type == JSON_ARRAY;
-    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &token);) {
-        bool first = !config->distillation_tokens && !config->register_tokens;
-        if (json_is(&token, "class") && first && !config->class_tokens)
-            config->class_tokens = 1;
-        else if (json_is(&token, "distillation") && first)
-            config->distillation_tokens = 1;
-        else if (json_is(&token, "register"))
-            good = ++config->register_tokens <= 1024;
+    const char *values = VALUES[key->kind], *hole = strchr(values, '%');
+    char expected[VALUES_ROOM], words[WORDS_ROOM];
+    struct text text = {expected, expected + VALUES_ROOM - 1};
+    if (hole) {
+        put(&text, values, (size_t)(hole - values));
+        if (key->kind == WORD)
+            put_words(&text, list_words(words, key->words));
         else
-            good = false;
+            put_size(&text, key->most);
+        values = hole + strlen("%z");
     }
-    if (good && (!config->distillation_tokens || config->class_tokens)) return VIT_OK;
-    return vit_fail(
-        why, VIT_BAD_CONFIG,
-        "config: prefix: expected an array of \"class\", then \"distillation\" (only after "
-        "a class), then any \"register\", got %t",
-        value->text, value->size);
-}
-
-/* A convolution is [channels, stride], or its channels alone if the stride is 2. */
-static vit_status read_stem(vit_config *config, const struct json *value, vit_error *why) {
-    struct json layer;
-    bool good = value->type == JSON_ARRAY && json_length(value) <= VIT_STEM_MOST;
-    config->stem_layers = 0;
-    for (struct json_walk walk = json_walk(value); good && json_next(&walk, NULL, &layer);) {
-        size_t pair[2] = {0, 2};
-        good = layer.type == JSON_ARRAY ? read_pair(&layer, 4096, pair) && pair[1] <= 2
-                                        : read_positive(&layer, 4096, pair);
-        config->stem[config->stem_layers].channels = pair[0];
-        config->stem[config->stem_layers++].stride = pair[1];
-    }
-    if (good) return VIT_OK;
-    return vit_fail(why, VIT_BAD_CONFIG,
-                    "config: stem: expected at most %z convolutions, each a number of channels up "
-                    "to 4096 or [channels, stride 1 or 2], got %t",
-                    (size_t)VIT_STEM_MOST, value->text, value->size);
+    put_words(&text, values);
+    *text.at = '\0';
+    return vit_fail(why, VIT_BAD_CONFIG, "config: %s: expected %s, got %t", key->name, expected,
+                    value->text, value->size);
 }
 
 static vit_status read_labels(vit_config *config, const struct json *value, vit_error *why) {
@@ -284,15 +257,15 @@ static vit_status read_fill(vit_config *config, const struct json *value, vit_er
 }
 
 static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
-    unsigned filter = VIT_BILINEAR, fit = VIT_STRETCH, middle = 0;
+    unsigned filter = VIT_BILINEAR, fit = VIT_STRETCH, crop_at = VIT_CROP_EVEN;
     vit_status status = read_photo_sizes(config, value, why);
-    if (!status) status = read_choice(&filter, value, "interpolation", FILTERS, why);
-    if (!status) status = read_choice(&fit, value, "fit", FITS, why);
-    if (!status) status = read_choice(&middle, value, "crop_at", MIDDLES, why);
+    if (!status) status = read_choice(&filter, value, "interpolation", filter_words, why);
+    if (!status) status = read_choice(&fit, value, "fit", fit_words, why);
+    if (!status) status = read_choice(&crop_at, value, "crop_at", crop_at_words, why);
     if (status) return status;
     config->photo.filter = (vit_filter)filter;
     config->photo.fit = (vit_fit)fit;
-    config->photo.crop_floor = middle == 1;
+    config->photo.crop_at = (vit_crop_at)crop_at;
     if (fit != VIT_STRETCH && !config->photo.stretch[0])
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: prepare.fit: expected prepare.resize to be [rows, columns]");
@@ -310,25 +283,25 @@ static vit_status read_photo(vit_config *config, const struct json *value, vit_e
     return read_fill(config, value, why);
 }
 
-static vit_status read_prepare(vit_config *config, const struct json *value, vit_error *why) {
+static vit_status read_prepare(vit_config *config, const struct key *key, const struct json *value,
+                               vit_error *why) {
     struct json kind;
-    if (value->type == JSON_NULL) {
-        config->prepare = VIT_PREPARE_UNKNOWN;
-        return VIT_OK;
-    }
-    if (json_get(value, "kind", &kind) && json_is(&kind, "digit")) {
-        if (config->channels != 1)
-            return vit_fail(why, VIT_BAD_CONFIG,
-                            "config: prepare digit: expected channels 1, got %z", config->channels);
-        config->prepare = VIT_PREPARE_DIGIT;
-        return VIT_OK;
-    }
-    if (!json_get(value, "kind", &kind) || !json_is(&kind, "photo"))
-        return vit_fail(why, VIT_BAD_CONFIG,
-                        "config: prepare: expected an object whose kind is digit or photo, got %t",
-                        value->text, value->size);
-    config->prepare = VIT_PREPARE_PHOTO;
-    return read_photo(config, value, why);
+    unsigned word = VIT_PREPARE_UNKNOWN;
+    if (value->type != JSON_NULL &&
+        !(json_get(value, "kind", &kind) && read_word(&kind, key->words, &word)))
+        return expect_value(key, value, why);
+    if (word == VIT_PREPARE_DIGIT && config->channels != 1)
+        return vit_fail(why, VIT_BAD_CONFIG, "config: prepare digit: expected channels 1, got %z",
+                        config->channels);
+    config->prepare = (vit_prepare)word;
+    return word == VIT_PREPARE_PHOTO ? read_photo(config, value, why) : VIT_OK;
+}
+
+static vit_status read_key(vit_config *config, const struct key *key, const struct json *value,
+                           vit_error *why) {
+    if (key->kind == LABELS) return read_labels(config, value, why);
+    if (key->kind == PREPARE) return read_prepare(config, key, value, why);
+    return read_field(config, key, value) ? VIT_OK : expect_value(key, value, why);
 }
 
 static vit_status check_together(const vit_config *c, vit_error *why) {
@@ -344,7 +317,8 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
                 "config: stem: expected strides whose product divides patch_size %z, got %z",
                 c->patch_size[i], stem_stride(c));
     bool pools_heads = c->pool == VIT_POOL_ATTENTION || c->pool == VIT_POOL_PRR;
-    if (c->head_width && (c->attention == VIT_PER_HEAD || pools_heads))
+    bool wide = c->head_width && c->head_width * c->heads != c->width;
+    if (wide && (c->attention == VIT_PER_HEAD || pools_heads))
         return vit_fail(why, VIT_BAD_CONFIG,
                         "config: head_width: expected none if attention is per_head or if pool is "
                         "attention or prr");
@@ -382,46 +356,24 @@ static vit_status check_together(const vit_config *c, vit_error *why) {
     return VIT_OK;
 }
 
-/* The keys that are lists or objects. They are read last, because they depend on plain keys. */
-static const struct nested {
-    const char *name;
-    vit_status (*read)(vit_config *config, const struct json *value, vit_error *why);
-    const char *otherwise;
-} NESTED[] = {
-    {"prefix", read_prefix, "[\"class\"]"},
-    {"stem", read_stem, "[]"},
-    {"labels", read_labels, NONE},
-    {"prepare", read_prepare, NONE},
-};
-
-enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS, NESTED_COUNT = sizeof NESTED / sizeof *NESTED };
-
 bool config_has_key(const struct json *name) {
-    for (size_t i = 0; i < NESTED_COUNT; i++)
-        if (json_is(name, NESTED[i].name)) return true;
     for (size_t i = 0; i < KEYS_COUNT; i++)
         if (json_is(name, KEYS[i].name)) return true;
     return false;
 }
 
-/* Finds a key's value, or else its default. False if there is neither. */
-static bool value_of(struct json *value, const struct json *root, const char *name,
-                     const char *otherwise) {
-    return json_get(root, name, value) ||
-           (otherwise && json_read(value, otherwise, strlen(otherwise)));
-}
-
 static vit_status read_keys(vit_config *config, const struct json *root, vit_error *why) {
     struct json value;
-    for (size_t i = 0; i < KEYS_COUNT; i++) {
+    vit_status status = VIT_OK;
+    for (size_t i = 0; i < KEYS_COUNT && !status; i++) {
         const struct key *key = &KEYS[i];
-        if (value_of(&value, root, key->name, key->otherwise)) {
-            if (!read_key(config, key, &value)) return expect_value(key, &value, why);
-        } else if (key->otherwise == REQUIRED) {
+        if (json_get(root, key->name, &value) ||
+            (key->otherwise && json_read(&value, key->otherwise, strlen(key->otherwise))))
+            status = read_key(config, key, &value, why);
+        else if (key->required)
             return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", key->name);
-        }
     }
-    return VIT_OK;
+    return status;
 }
 
 vit_status config_parse(struct json *config, const char *json, size_t size, vit_error *why) {
@@ -433,9 +385,6 @@ vit_status config_read(vit_config *config, const struct json *root, vit_error *w
     struct json value;
     *config = (vit_config){0};
     vit_status status = read_keys(config, root, why);
-    for (size_t i = 0; !status && i < NESTED_COUNT; i++)
-        if (value_of(&value, root, NESTED[i].name, NESTED[i].otherwise))
-            status = NESTED[i].read(config, &value, why);
     if (status) return status;
     if (config->classes == 1 && !json_get(root, "problem_type", &value))
         config->problem_type = VIT_MULTI_LABEL_CLASSIFICATION; /* a softmax of one class is 1 */
@@ -450,6 +399,77 @@ vit_status vit_config_read(vit_config *config, const char *json, size_t size, vi
     *config = (vit_config){0};
     vit_status status = config_parse(&root, json, size, why);
     return status ? status : config_read(config, &root, why);
+}
+
+/* ---- Out again ------------------------------------------------------------ */
+
+static void put_numbers(struct text *out, size_t count) {
+    put_words(out, "[");
+    for (size_t i = 0; i < count; i++) {
+        put_words(out, i ? ",\"" : "\"");
+        put_size(out, i);
+        put_words(out, "\"");
+    }
+    put_words(out, "]");
+}
+
+/* Numbers with fractions, lists and objects are as the text has them. */
+static void put_value(struct text *out, const vit_config *config, const struct key *key,
+                      const struct json *given) {
+    const void *field = (const char *)config + key->offset;
+    const size_t *size = field;
+    struct json value;
+    unsigned word;
+    switch (key->kind) {
+    case SIZE:
+    case COUNT: put_size(out, *size); return;
+    case PAIR:
+        put_words(out, "["), put_size(out, size[0]), put_words(out, ",");
+        put_size(out, size[1]), put_words(out, "]");
+        return;
+    case BOOL: put_words(out, *(const bool *)field ? "true" : "false"); return;
+    case WORD:
+        memcpy(&word, field, sizeof word);
+        put_words(out, "\""), put_words(out, key->words[word]), put_words(out, "\"");
+        return;
+    default:
+        if (json_get(given, key->name, &value))
+            put(out, value.text, value.size);
+        else if (key->kind == LABELS)
+            put_numbers(out, config->classes);
+        else
+            put_words(out, key->otherwise);
+    }
+}
+
+char *config_print(size_t *size, const vit_config *config, const char *json, size_t json_size) {
+    enum { KEY_ROOM = 96, LABEL_ROOM = 12 };
+    struct json given, name, value;
+    vit_config whole = *config;
+    size_t room = KEYS_COUNT * KEY_ROOM + json_size + config->classes * LABEL_ROOM;
+    char *out = malloc(room);
+    if (!out) return NULL;
+    json_read(&given, json, json_size);
+    whole.head_width = head_width(config);
+    for (int i = 0; i < 2 && !config->position_size[0]; i++)
+        whole.position_size[i] = config->position_grid[i] * config->patch_size[i];
+    struct text text = {out, out + room};
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        put_words(&text, i ? ",\"" : "{\"");
+        put_words(&text, KEYS[i].name);
+        put_words(&text, "\":");
+        put_value(&text, &whole, &KEYS[i], &given);
+    }
+    for (struct json_walk walk = json_walk(&given); json_next(&walk, &name, &value);) {
+        if (config_has_key(&name)) continue;
+        put_words(&text, ",");
+        put(&text, name.text, name.size);
+        put_words(&text, ":");
+        put(&text, value.text, value.size);
+    }
+    put_words(&text, "}");
+    *size = (size_t)(text.at - out);
+    return out;
 }
 
 vit_status config_keep_labels(vit_model *m, const struct json *config, vit_error *why) {

@@ -11,6 +11,11 @@ vit_status config_parse(struct json *config, const char *json, size_t size, vit_
 /* vit_config_read, of a text that is checked. */
 vit_status config_read(vit_config *out, const struct json *config, vit_error *why);
 
+/* → the whole config as JSON text of *size bytes, which the caller frees: every key of config.def
+ * with its value, then the other members of `json` (json_size), the text that `config` was read
+ * from. NULL: no memory. */
+char *config_print(size_t *size, const vit_config *config, const char *json, size_t json_size);
+
 /* Keeps the classes' names in the model, if the config has any. */
 vit_status config_keep_labels(vit_model *model, const struct json *config, vit_error *why);
 

@@ -73,8 +73,8 @@ static vit_status resize_positions(float *out, const float *in, const vit_config
     const size_t *from = c->position_grid;
     const size_t to[2] = {c->image_size[0] / c->patch_size[0], c->image_size[1] / c->patch_size[1]};
     memcpy(out, in, extra * sizeof *out);
-    if (c->resize > VIT_RESIZE_ANTIALIAS) {
-        interpolate(out + extra, in + extra, from, to, D, c->resize);
+    if (c->position_resize > VIT_RESIZE_ANTIALIAS) {
+        interpolate(out + extra, in + extra, from, to, D, c->position_resize);
         return VIT_OK;
     }
     size_t size = resample_size(from[0], from[1], to[0], to[1], D, VIT_BICUBIC);

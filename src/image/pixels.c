@@ -120,7 +120,8 @@ static struct axis crop_axis(const vit_config *config, const vit_pixels *pixels,
     size_t out = resized_side(config, sides, which), crop = config->photo.crop[which];
     if (out < crop) return (struct axis){sides[which], out, 0, out, (crop - out) / 2, crop};
     size_t spare = out - crop, first = spare / 2;
-    if (!config->photo.crop_floor) first += spare % 4 == 3; /* Python rounds halves to even */
+    if (config->photo.crop_at == VIT_CROP_EVEN)
+        first += spare % 4 == 3; /* Python rounds halves to even */
     return (struct axis){sides[which], out, first, crop, 0, crop};
 }
 
@@ -394,7 +395,7 @@ static const struct {
     vit_status (*prepare)(float *image, vit_placement *placement, void *scratch,
                           const vit_pixels *pixels, const vit_config *config, vit_error *why);
 } KINDS[] = {
-    [VIT_PREPARE_NONE] = {check_as_is, as_is_size, prepare_as_is},
+    [VIT_PREPARE_BYTES] = {check_as_is, as_is_size, prepare_as_is},
     [VIT_PREPARE_DIGIT] = {check_digit, drawing_size, prepare_digit},
     [VIT_PREPARE_PHOTO] = {check_photo, photo_size, prepare_photo},
     [VIT_PREPARE_UNKNOWN] = {check_unknown, NULL, NULL},

@@ -9,30 +9,16 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "file/config.h"
 #include "kernels/kernels.h"
 #include "module.h"
 #include "overlay.h"
 #include "shapes.h"
 #include "trace.h"
 
-/* web/engine/model-session.ts reads these words by their positions. */
 static struct session {
-    size_t channels, rows, columns, grid_rows, grid_columns, prefix, width, depth, heads, classes;
-    const char *json; /* vit_model_json */
-    size_t json_size;
-    float *images;    /* (B,C,H,W) */
-    float *logits;    /* (B,K) */
-    float *attention; /* (B,l,h,T,T) */
-    float *tokens;    /* (B,T,D) */
-    float *pooled;    /* (B,D) */
-    uint8_t *layers;  /* mask (L): nonzero for each layer whose attention is wanted */
-    const char *why;  /* the last error's message */
-    size_t head_width;
-    float *trace;              /* what vitw_trace writes, one array after the other */
-    uint8_t *without;          /* masks of vit_ablation: heads (L,h), mlps (L), norms (L) */
-    size_t *asked;             /* (K): the classes that vitw_relevance takes */
-    float *relevance;          /* (count,N) */
-    vit_placement *placements; /* (B): of the images that vitw_prepare made */
+#define WORD(type, name) type name;
+#include "session.def"
 } session;
 
 _Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
@@ -113,12 +99,13 @@ vit_status vitw_end(void) {
     session.depth = config->depth;
     session.heads = config->heads;
     session.classes = config->classes;
-    session.json = vit_model_json(model, &session.json_size);
+    const char *json = vit_model_json(model, &session.json_size);
+    session.json = config_print(&session.json_size, config, json, session.json_size);
     session.head_width = head_width(config);
     session.layers = calloc(config->depth + 1, 1);
     session.without = calloc(config->depth + 1, config->heads + 2);
     session.asked = calloc(config->classes + 1, sizeof *session.asked);
-    return session.layers && session.without && session.asked
+    return session.json && session.layers && session.without && session.asked
                ? VIT_OK
                : vit_fail(&module_error, VIT_NO_MEMORY, "no memory left for the model");
 }

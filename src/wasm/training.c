@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/sizes.h"
 #include "base/team.h"
+#include "file/config.h"
 #include "kernels/kernels.h"
 #include "module.h"
 #include "save.h"
@@ -24,25 +25,18 @@
 
 enum part { TRAINING, VALIDATION, PARTS };
 
-/* What web/engine/training-session.ts reads besides whole numbers, by position. */
-enum number { LOSS, ACCURACY, VALIDATION_LOSS, VALIDATION_ACCURACY, NUMBERS };
+/* What JavaScript reads besides whole numbers. */
+enum number {
+#define NUMBER(constant, name) constant,
+#include "training.def"
+    NUMBERS
+};
 static double numbers[NUMBERS];
 
-/* web/engine/training-session.ts reads these words by their positions. */
 static struct training {
-    size_t channels, rows, columns, classes;
-    const char *json; /* the config of the model that was fed */
-    size_t json_size;
-    const char *why;               /* the last error's message */
-    float *image;                  /* (C,H,W): the example that vitt_add takes */
-    size_t examples[PARTS];        /* how many there are */
-    uint8_t *images[PARTS];        /* (examples,C,H,W) */
-    uint8_t *labels[PARTS];        /* (examples) */
-    size_t images_in_epoch, steps; /* of an epoch of the run */
-    size_t epoch, step;            /* finished ones */
-    uint8_t *out;                  /* the model or the checkpoint that was asked for last */
-    size_t out_size;
-    const double *numbers;
+#define WORD(type, name) type name;
+#define PAIR(type, name) type name[PARTS];
+#include "training.def"
 } training = {.numbers = numbers};
 
 static struct recipe recipe;
@@ -105,6 +99,9 @@ vit_status vitt_recipe(const char *json, size_t size) {
     status = vit_create(&weights, c, recipe.model, strlen(recipe.model), vit_kernels_training(),
                         &module_error);
     if (status) return status;
+    free(training.config);
+    training.config = config_print(&training.config_size, c, recipe.model, strlen(recipe.model));
+    if (!training.config) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the config");
     init_parameters(weights, recipe.seed);
     untouched = !start;
     first_seed = recipe.seed;

@@ -189,7 +189,7 @@ function valueOf(answer) {
 async function asked(files, config, prepare) {
   const source = { weights: files.map(({ name, buffer }) => new File([buffer], name)), ...(config && { config }) };
   let vit = await Vit.load({ ...source, ...(prepare && { prepare }) }, { variant: "scalar" });
-  if (!vit.config.prepare) {
+  if (!vit.config.prepare || vit.config.prepare.kind === "bytes") {
     const { image_size: crop, channels } = vit.config;
     const light = { mean: [0.485, 0.456, 0.406].slice(0, channels), std: [0.229, 0.224, 0.225].slice(0, channels) };
     const imagenet = { kind: "photo", resize: crop, fit: "cover", crop, ...light, interpolation: "bicubic" };

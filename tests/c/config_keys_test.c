@@ -1,213 +1,205 @@
-/* The tables of config keys in src/README.md agree with the code that reads a config: they have the
- * same keys, with the same values and defaults. */
+/* Every key of config.def is read, has its default, and is printed so that it can be read again. */
 #include "check.h"
 #include "file/config.h"
-#include "vit.h"
+#include "models.h"
+#include "shapes.h"
 
-static const char README[] = GOLDEN_DIR "/../../src/README.md";
-static const char SOURCE[] = GOLDEN_DIR "/../../src/file/config.c";
-
-/* The text of a file. The caller frees it. */
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
-    char *text = calloc(1, 1 << 18);
-    if (!file || !text || fread(text, 1, (1 << 18) - 1, file) == 0) {
-        fprintf(stderr, "cannot read %s\n", path);
-        exit(EXIT_FAILURE);
-    }
-    fclose(file);
-    return text;
-}
-
-/* ---- The tables --------------------------------------------------------- */
-
-enum { ROWS_MOST = 64, CELL = 160 };
-struct row {
-    char key[CELL], values[CELL], standard[CELL];
+static const struct row {
+    const char *key, *kind, *of;
+    const char *otherwise; /* JSON text; NULL: the key is required */
+    bool photo, derived;
+} ROWS[] = {
+#define VIT_REQUIRED(key, kind, of) {#key, #kind, #of, NULL, false, false},
+#define VIT_DERIVED(key, kind, of, from) {#key, #kind, #of, NULL, false, true},
+#define VIT_KEY(key, kind, of, standard) {#key, #kind, #of, #standard, false, false},
+#define VIT_PHOTO(key, kind, of, standard) {#key, #kind, #of, #standard, true, false},
+#include "config.def"
 };
-static struct row rows[ROWS_MOST];
-static size_t row_count;
 
-/* Copies a cell's text up to the next bar, without backticks and outer spaces. Returns the place
- * after the bar. */
-static const char *read_cell(char out[CELL], const char *at) {
-    size_t n = 0;
-    for (at += strspn(at, " "); *at && *at != '|' && *at != '\n'; at++)
-        if (*at != '`' && n < CELL - 1) out[n++] = *at;
-    while (n > 0 && out[n - 1] == ' ') n--;
-    out[n] = '\0';
-    return *at == '|' ? at + 1 : at;
+/* What messages say of a kind's values. */
+static const char *const KINDS[][2] = {
+#define VIT_KIND(kind, values, type) {#kind, values},
+#define VIT_PHOTO_KIND VIT_KIND
+#include "config.def"
+};
+
+/* A list's name, then its words. */
+static const struct {
+    const char *list, *word;
+} WORDS[] = {
+#define VIT_WORDS(name) {#name, NULL},
+#define VIT_WORD(constant, word) {NULL, #word},
+#define VIT_NO_WORD(constant)
+#define VIT_WORDS_END(name) {"", NULL},
+#include "config.def"
+};
+
+enum { COUNT = sizeof ROWS / sizeof *ROWS };
+
+static const char *expected_of(const struct row *row) {
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+        if (strcmp(KINDS[i][0], row->kind) == 0) return KINDS[i][1];
+    return "";
 }
 
-/* Reads the rows whose first cell is a key, on the first call only. */
-static void read_tables(void) {
-    if (row_count) return;
-    char *text = read_text(README);
-    const char *line = strstr(text, "\n## Config keys\n");
-    for (; line && row_count < ROWS_MOST; line = strstr(line + 1, "\n| `")) {
-        if (strncmp(line, "\n| `", 4)) continue;
-        struct row *row = &rows[row_count++];
-        read_cell(row->standard, read_cell(row->values, read_cell(row->key, line + 2)));
-    }
-    free(text);
-}
-
-static const struct row *find_row(const char *key) {
-    for (size_t i = 0; i < row_count; i++)
-        if (strcmp(rows[i].key, key) == 0) return &rows[i];
-    return NULL;
+/* → the value number `index` that is tried of a key, as JSON; false past the last. */
+static bool value_of(char out[64], const struct row *row, size_t index) {
+    static const char *const BOOLS[] = {"false", "true"};
+    size_t at = 0;
+    if (strcmp(row->kind, "BOOL") == 0 && index < 2) return strcpy(out, BOOLS[index]);
+    if (strcmp(row->kind, "WORD") != 0) return false;
+    while (!WORDS[at].list || strcmp(WORDS[at].list, row->of) != 0) at++;
+    for (at++; index > 0 && WORDS[at].word; index--) at++;
+    return WORDS[at].word && sprintf(out, "\"%s\"", WORDS[at].word);
 }
 
 /* ---- Configs ------------------------------------------------------------ */
 
-static const char PREPARE[] = "prepare.";
 static const char *const NEEDED[][2] = {
-    {"image_size", "[6,9]"},
-    {"patch_size", "[3,3]"},
-    {"channels", "1"},
-    {"width", "12"},
-    {"depth", "2"},
-    {"heads", "3"},
-    {"mlp_width", "17"},
-    {"classes", "3"},
-    {"prepare.kind", "\"photo\""},
-    {"prepare.mean", "[0]"},
-    {"prepare.resize", "[6,9]"},
-    {"prepare.std", "[1]"},
+    {"image_size", "[6,9]"}, {"patch_size", "[3,3]"}, {"channels", "1"},   {"width", "12"},
+    {"depth", "2"},          {"heads", "3"},          {"mlp_width", "17"}, {"classes", "3"},
 };
+static const char *const PHOTO[][2] = {
+    {"kind", "\"photo\""}, {"mean", "[0]"}, {"resize", "[6,9]"}, {"std", "[1]"}, {"fill", "[9]"}};
 
-static bool is_of_prepare(const char *key) {
-    return strncmp(key, PREPARE, strlen(PREPARE)) == 0;
-}
-
-/* Appends the keys that a config needs, those of `prepare` or the others. `key` has `value`, or is
- * left out if `value` is NULL. */
-static void append_keys(char *out, bool prepare, const char *key, const char *value) {
-    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
-        const char *name = NEEDED[i][0];
-        if (is_of_prepare(name) != prepare || strcmp(name, key) == 0) continue;
-        sprintf(out + strlen(out), "\"%s\":%s,", name + (prepare ? strlen(PREPARE) : 0),
-                NEEDED[i][1]);
-    }
-    if (value && is_of_prepare(key) == prepare)
-        sprintf(out + strlen(out), "\"%s\":%s,", key + (prepare ? strlen(PREPARE) : 0), value);
+/* Appends members. `key` has `value`, or is left out if `value` is NULL. */
+static void append(char *out, const char *const (*members)[2], size_t count, const char *key,
+                   const char *value) {
+    strcat(out, "{");
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(members[i][0], key) != 0)
+            sprintf(out + strlen(out), "\"%s\":%s,", members[i][0], members[i][1]);
+    if (value) sprintf(out + strlen(out), "\"%s\":%s,", key, value);
     out[strlen(out) - 1] = '}';
 }
 
-/* Reads a config of the needed keys and `key` with `value`. A key of `prepare` stands in a photo's
- * preparation. */
-static vit_status read_with(vit_config *config, const char *key, const char *value,
-                            vit_error *why) {
-    char json[1024] = "{", photo[512] = "{";
-    append_keys(photo, true, key, value);
-    if (is_of_prepare(key)) sprintf(json, "{\"prepare\":%s,", photo);
-    append_keys(json, false, key, value);
-    memset(config, 0, sizeof *config);
+/* A config of the needed keys and this one. A photo's key stands in its preparation. */
+static const char *config_with(const struct row *row, const char *value) {
+    static char out[1024];
+    char photo[512] = "";
+    out[0] = '\0';
+    if (row->photo) append(photo, PHOTO, sizeof PHOTO / sizeof *PHOTO, row->key, value);
+    append(out, NEEDED, sizeof NEEDED / sizeof *NEEDED, row->photo ? "prepare" : row->key,
+           row->photo ? photo : value);
+    return out;
+}
+
+static vit_status read_text(vit_config *config, const char *json, vit_error *why) {
     *why = (vit_error){""};
     return vit_config_read(config, json, strlen(json), why);
 }
 
-/* ---- The table agrees with the code -------------------------------------- */
+/* ---- Keys --------------------------------------------------------------- */
 
-TEST("the code reads every config key in the README's table") {
-    read_tables();
-    CHECK(row_count >= 40, "only %zu rows", row_count);
-    for (size_t i = 0; i < row_count; i++) {
-        const char *key = rows[i].key;
-        char quoted[CELL + 2];
-        struct json name;
-        snprintf(quoted, sizeof quoted, "\"%.*s\"", CELL - 1, key);
-        if (!is_of_prepare(key))
-            CHECK(json_read(&name, quoted, strlen(quoted)) && config_has_key(&name),
-                  "the code does not read the key %s", key);
-        CHECK(find_row(key) == &rows[i], "the table has %s twice", key);
-    }
-}
-
-TEST("a config key has the same values in the README's table as in its error message") {
-    static const char *const BEFORE[] = {"expected ", "expected one of ", "expected mean and std, ",
-                                         "expected 3 " /* classes */};
-    read_tables();
-    for (size_t i = 0; i < row_count; i++) {
-        const struct row *row = &rows[i];
-        const char *name = is_of_prepare(row->key) ? "prepare" : row->key;
+TEST("a config key refuses what it cannot be, and says what it expects") {
+    for (size_t i = 0; i < COUNT; i++) {
+        const char *expected = expected_of(&ROWS[i]);
+        char begin[128];
         vit_config config;
         vit_error why;
-        vit_status status = read_with(&config, row->key, "{}", &why);
-        bool same = false;
-        for (size_t j = 0; j < sizeof BEFORE / sizeof *BEFORE; j++) {
-            char wanted[2 * CELL];
-            snprintf(wanted, sizeof wanted, "%s%s", BEFORE[j], row->values);
-            const char *at = strstr(why.text, wanted);
-            same |= at && (at[strlen(wanted)] == ',' || at[strlen(wanted)] == '\0');
-        }
-        CHECK(status == VIT_BAD_CONFIG && strstr(why.text, name), "%s: {}: %s", row->key, why.text);
-        CHECK(same, "%s: the table says '%s', the code '%s'", row->key, row->values, why.text);
+        sprintf(begin, "%.*s", (int)strcspn(expected, "%"), expected);
+        vit_status status = read_text(&config, config_with(&ROWS[i], "{}"), &why);
+        CHECK(status == VIT_BAD_CONFIG && strstr(why.text, ROWS[i].key) && strstr(why.text, begin),
+              "%s: expected '%s', got '%s'", ROWS[i].key, expected, why.text);
     }
 }
 
-TEST("a config key that is left out has the default in the README's table") {
-    size_t needed = 0, without = 0;
-    read_tables();
-    for (size_t i = 0; i < row_count; i++) {
-        const struct row *row = &rows[i];
+TEST("a config key that is left out has its default, or is asked for by name") {
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct row *row = &ROWS[i];
         vit_config left_out, given;
         vit_error why;
-        vit_status status = read_with(&left_out, row->key, NULL, &why);
-        if (strcmp(row->standard, "required") == 0) {
-            CHECK(status == VIT_BAD_CONFIG, "%s is not required", row->key);
-            needed++;
-            continue;
+        vit_status status = read_text(&left_out, config_with(row, NULL), &why);
+        if (row->derived || (row->photo && strcmp(row->otherwise, "resize") == 0)) {
+            CHECK(status == VIT_OK, "%s: %s", row->key, why.text);
+        } else if (!row->otherwise || strcmp(row->otherwise, "required") == 0) {
+            CHECK(status == VIT_BAD_CONFIG && strstr(why.text, row->key), "%s: %s", row->key,
+                  why.text);
+        } else {
+            status = read_text(&given, config_with(row, row->otherwise), &why);
+            CHECK(status == VIT_OK, "%s: %s", row->key, why.text);
+            CHECK(memcmp(&left_out, &given, sizeof given) == 0, "%s: not %s", row->key,
+                  row->otherwise);
         }
-        CHECK(status == VIT_OK, "%s is required: %s", row->key, why.text);
-        if (strcmp(row->standard, "none") == 0) {
-            without++;
-            continue;
+    }
+}
+
+/* ---- Out again ---------------------------------------------------------- */
+
+/* → the whole config of a text, terminated; the caller frees it. */
+static char *whole(vit_config *config, const char *json) {
+    size_t size;
+    vit_error why;
+    vit_status status = read_text(config, json, &why);
+    CHECK(status == VIT_OK, "%s: %s", json, why.text);
+    if (status) return calloc(1, 1);
+    char *printed = config_print(&size, config, json, strlen(json));
+    char *text = calloc(size + 1, 1);
+    memcpy(text, printed, size);
+    free(printed);
+    return text;
+}
+
+static void check_whole(const char *json) {
+    vit_config first, second;
+    char *once = whole(&first, json), *twice = whole(&second, once);
+    struct json root = {"", 0, JSON_NULL}, value;
+    CHECK(strcmp(once, twice) == 0, "%s\nprinted:       %s\nprinted again: %s", json, once, twice);
+    CHECK(json_read(&root, once, strlen(once)), "no JSON: %s", once);
+    for (size_t i = 0; i < COUNT; i++)
+        CHECK(ROWS[i].photo || json_get(&root, ROWS[i].key, &value), "%s is missing", ROWS[i].key);
+    first.head_width = head_width(&first);
+    if (!first.position_size[0])
+        memcpy(first.position_size, first.image_size, sizeof first.image_size);
+    CHECK(memcmp(&first, &second, sizeof first) == 0, "another config: %s", once);
+    free(once);
+    free(twice);
+}
+
+TEST("a whole config that is printed and read again is the same, by each word of each key") {
+    for (size_t i = 0; i < COUNT; i++) {
+        char value[64], member[128];
+        for (size_t j = 0; value_of(value, &ROWS[i], j); j++) {
+            const char *json = config_with(&ROWS[i], value);
+            vit_config config;
+            check_whole(json);
+            char *printed = whole(&config, json);
+            sprintf(member, "\"%s\":%s", ROWS[i].key, value);
+            CHECK(strstr(printed, member), "%s: not %s", printed, member);
+            free(printed);
         }
-        status = read_with(&given, row->key, row->standard, &why);
-        CHECK(status == VIT_OK, "%s: %s", row->key, why.text);
-        CHECK(memcmp(&left_out, &given, sizeof given) == 0, "%s: the default is not %s", row->key,
-              row->standard);
     }
-    CHECK(needed == sizeof NEEDED / sizeof *NEEDED, "%zu keys are required", needed);
-    CHECK(without == 5, "%zu keys have no default", without);
+    for (size_t i = 0; i < CONFIGS_COUNT; i++) check_whole(config_json(&CONFIGS[i].config));
 }
 
-/* ---- The code has no key that the table lacks ---------------------------- */
-
-/* Checks every string in the source that is a key by `is_key`. Returns how many there are. */
-static size_t check_strings(bool (*is_key)(const char *at, const struct json *string),
-                            const char *before) {
-    char *text = read_text(SOURCE);
-    size_t count = 0;
-    for (const char *at = strchr(text, '"'); at; at = strchr(at + 1, '"')) {
-        char key[CELL];
-        size_t size = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
-        struct json string;
-        if (size == 0 || at[size + 1] != '"') continue;
-        if (!json_read(&string, at, size + 2) || !is_key(at, &string)) continue;
-        snprintf(key, sizeof key, "%s%.*s", before, (int)size, at + 1);
-        CHECK(find_row(key), "the README's table lacks %s", key);
-        count++;
-    }
-    free(text);
-    return count;
+TEST("what a config has besides its keys is printed as it is, and so are numbers and lists") {
+    static const char REST[] = ",\"seed\":1.50,\"re\\u0063ipe\":{ \"width\": [1, 2] }}";
+    static const char *const KEPT[] = {"\"norm_eps\":1.0E-5,",
+                                       "\"labels\":[\"\\u00e4\", \"b\"],",
+                                       "\"stem\":[3,[4,1]],",
+                                       "\"prefix\":[ \"class\" ],",
+                                       "\"temperature\":2.50,",
+                                       "\"head_width\":4,",
+                                       "\"position_size\":[4,8],",
+                                       "\"problem_type\":\"single_label_classification\",",
+                                       "\"prepare\":{\"kind\":\"bytes\"},"};
+    vit_config config;
+    char *printed = whole(
+        &config, "{\"seed\":1.50,\"stem\":[3,[4,1]],\"norm_eps\":1.0E-5,\"image_size\":[ 4, 8 ],"
+                 "\"patch_size\":[2,4],\"channels\":1,\"width\":12,\"depth\":1,\"heads\":3,"
+                 "\"re\\u0063ipe\":{ \"width\": [1, 2] },\"mlp_width\":5,\"classes\":2,"
+                 "\"labels\":[\"\\u00e4\", \"b\"],\"prefix\":[ \"class\" ],\"temperature\":2.50}");
+    for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+        CHECK(strstr(printed, KEPT[i]), "%s lacks %s", printed, KEPT[i]);
+    CHECK(ends_with(printed, REST), "%s does not end with %s", printed, REST);
+    free(printed);
 }
 
-static bool is_top_key(const char *at, const struct json *string) {
-    (void)at;
-    return config_has_key(string);
-}
-
-/* config.c reads every member of `prepare` as `value, "…"`. */
-static bool is_member(const char *at, const struct json *string) {
-    (void)string;
-    return strncmp(at - 7, "value, ", 7) == 0;
-}
-
-TEST("every config key that the code reads is in the README's table") {
-    read_tables();
-    size_t keys = check_strings(is_top_key, ""), members = check_strings(is_member, PREPARE);
-    CHECK(keys >= 31, "only %zu keys found in config.c", keys);
-    CHECK(members >= 9, "only %zu members of `prepare` found in config.c", members);
+TEST("a model of one class without a problem_type is printed as multi-label, with its number") {
+    vit_config config;
+    const struct row classes = {.key = "classes"};
+    char *printed = whole(&config, config_with(&classes, "1"));
+    CHECK(strstr(printed, "\"problem_type\":\"multi_label_classification\""), "%s", printed);
+    CHECK(strstr(printed, "\"labels\":[\"0\"]"), "%s", printed);
+    free(printed);
 }

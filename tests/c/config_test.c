@@ -32,7 +32,7 @@ TEST("a config of sizes alone describes timm's ViT, with biases and learned posi
                              .position = VIT_LEARNED,
                              .position_rows = 17,
                              .position_grid = {4, 4},
-                             .resize = VIT_RESIZE_BY_FAMILY,
+                             .position_resize = VIT_RESIZE_BY_FAMILY,
                              .pool = VIT_POOL_CLASS,
                              .patch_order = VIT_CHANNELS_FIRST,
                              .residual = true,
@@ -47,10 +47,11 @@ TEST("a config of sizes alone describes timm's ViT, with biases and learned posi
     const char *json = config_without(COUNT);
     REQUIRE(vit_config_read(&got, json, strlen(json), &why) == VIT_OK, "%s", why.text);
     CHECK(got.norm == want.norm && got.activation == want.activation &&
-              got.position == want.position && got.resize == want.resize && got.pool == want.pool &&
-              got.patch_order == want.patch_order && got.attention == want.attention,
-          "words: %d %d %d %d %d %d %d", got.norm, got.activation, got.position, got.resize,
-          got.pool, got.patch_order, got.attention);
+              got.position == want.position && got.position_resize == want.position_resize &&
+              got.pool == want.pool && got.patch_order == want.patch_order &&
+              got.attention == want.attention,
+          "words: %d %d %d %d %d %d %d", got.norm, got.activation, got.position,
+          got.position_resize, got.pool, got.patch_order, got.attention);
     CHECK(got.final_norm && got.qkv_bias && got.patch_bias && got.head_bias && !got.qk_norm &&
               !got.layer_scale && got.residual && !got.pool_prefix,
           "flags");

@@ -328,7 +328,7 @@ TEST("the placement of an image says which part of the photo each pixel shows") 
         size_t sides[2] = {12 + random_below(&seed, 60), 12 + random_below(&seed, 60)};
         vit_config config = photo(0, 1, 3, VIT_BILINEAR);
         config.photo.fit = (vit_fit)(trial % 3);
-        config.photo.crop_floor = trial % 2;
+        config.photo.crop_at = trial % 2;
         config.photo.fills = true, config.photo.fill[2] = 0;
         if (trial % 4 == 3)
             config.photo.resize = sides[0];

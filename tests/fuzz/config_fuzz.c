@@ -1,7 +1,9 @@
 /* Any text as a config. If vit_config_read accepts it, its sizes are counted without wrapping, or
- * reported as too large. The true sizes are added up here in doubles, from tensors.c. */
+ * reported as too large. The true sizes are added up here in doubles, from tensors.c. It is printed
+ * so that it can be read again. */
 #include <stdlib.h>
 
+#include "file/config.h"
 #include "file/create.h"
 #include "harness.h"
 #include "kernels/kernels.h"
@@ -84,6 +86,16 @@ static void check_sizes(const vit_config *c, const struct vit_kernels *k, size_t
     vit_close(created);
 }
 
+static void check_printed(const vit_config *c, const char *json, size_t size) {
+    size_t length;
+    vit_config again;
+    vit_error why = {""};
+    char *printed = config_print(&length, c, json, size);
+    vit_status status = vit_config_read(&again, printed, length, &why);
+    EXPECT(status == VIT_OK, "the printed config is refused: %s", why.text);
+    free(printed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct tape tape = {bytes, bytes + size};
     uint8_t choice = tape_byte(&tape);
@@ -107,7 +119,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     vit_status status = vit_config_read(&config, exact, made->json_size, &why);
     expect_cheap(meter_stop(), made->json_size, "reading a config");
     EXPECT(status == VIT_OK || why.text[0], "a failure without a message");
-    if (status == VIT_OK) check_sizes(&config, k, (size_t)1 << tape_below(&tape, 32));
+    if (status == VIT_OK) {
+        check_sizes(&config, k, (size_t)1 << tape_below(&tape, 32));
+        check_printed(&config, exact, made->json_size);
+    }
     free(exact);
     free(made);
     return 0;

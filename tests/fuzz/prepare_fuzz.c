@@ -46,7 +46,7 @@ static bool draw_config(vit_config *config, struct tape *t) {
     free(made);
     config->photo.filter = (vit_filter)tape_below(t, 4);
     config->photo.fit = (vit_fit)tape_below(t, 3);
-    config->photo.crop_floor = tape_bool(t), config->photo.fills = tape_bool(t);
+    config->photo.crop_at = tape_bool(t), config->photo.fills = tape_bool(t);
     if (tape_chance(t, 4))
         config->photo.resize = config->photo.stretch[0] = config->photo.stretch[1] = 0;
     return status == VIT_OK;

@@ -25,7 +25,7 @@ export async function classify(image: ImageInput, signal: AbortSignal): Promise<
       attention.fromPatch(rows - 1, columns - 1, 1, "mean"),
       attention.rollout({ discard: 0.5, fuse: "max" }),
     ];
-    console.log(maps.length, vit.config.labels, vit.config["accuracy"]);
+    console.log(maps.length, vit.config.labels, vit.config.head_width + vit.config.position_size[0], vit.config["accuracy"]);
   }
   const { placement } = result;
   const options: OverlayOptions = { grid: [7, 7], placement, colour: [255, 60, 0], smooth: true };

@@ -42,7 +42,7 @@ function circles(pairs) {
 
 /** The headers of the manual are lowest, although many rooms define what they declare. */
 const C_FLOORS = [
-  ["overlay.h", "save.h", "tape.h", "trace.h", "vit.h", "vit_config.h"],
+  ["config.def", "overlay.h", "save.h", "tape.h", "trace.h", "vit.h", "vit_config.h"],
   ["base"],
   ["kernels"],
   ["shapes", "params", "model", "image"],
@@ -65,7 +65,7 @@ function includes(files) {
 }
 
 describe("rooms of src/", () => {
-  const files = filesOf("src", /\.[ch]$/);
+  const files = filesOf("src", /\.([ch]|def)$/);
   const pairs = includes(files);
 
   test("every included file of src/ exists", () => {
@@ -92,6 +92,7 @@ describe("rooms of src/", () => {
 const FLOORS = [
   ["web/vit-error.ts", "web/base/kind.ts", "web/errors.ts"],
   ["web/base"],
+  ["web/generated"],
   ["web/config.ts", "web/images.ts"],
   ["web/foreign"],
   ["web/load", "web/train"],
@@ -162,7 +163,7 @@ describe("rooms of web/, weights/tools/ and tests/", () => {
 });
 
 describe("src/README.md", () => {
-  const files = filesOf("src", /\.[ch]$/);
+  const files = filesOf("src", /\.([ch]|def)$/);
   const text = (file) => readFileSync(join(root, "src", file), "utf8");
   const readme = text("README.md");
   const [rooms] = readme.match(/^\| room [^]*?\n\n/m);

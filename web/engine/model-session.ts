@@ -1,5 +1,6 @@
 /** Calls the functions of src/wasm/session.c. It gives values and copies. */
 import { VitError } from "../errors.js";
+import { SESSION_WORDS, SIZES } from "../generated/words.js";
 import type { Picture, Placement } from "../images.js";
 import { assured, FLOAT_BYTES } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, noMemory, type ThreadExports } from "./instance.js";
@@ -24,40 +25,6 @@ export const EXPORTS = [
 
 type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 
-/** The sizes of the model. The layout of the results follows from them. */
-const SIZES = [
-  "channels",
-  "rows",
-  "columns",
-  "grid_rows",
-  "grid_columns",
-  "prefix",
-  "width",
-  "depth",
-  "heads",
-  "classes",
-] as const;
-
-/** The words of src/wasm/session.c's `struct session`, in its order. */
-export const WORDS = [
-  ...SIZES,
-  "json",
-  "json_size",
-  "images",
-  "logits",
-  "attention",
-  "tokens",
-  "pooled",
-  "layers",
-  "why",
-  "head_width",
-  "trace",
-  "without",
-  "asked",
-  "relevance",
-  "placements",
-] as const;
-
 /** The words that are addresses of floats. */
 type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
 
@@ -71,14 +38,14 @@ const REPLACEMENT_WORDS = 4;
 const PLACEMENT_DOUBLES = 4;
 
 /** A session that runs a model. */
-export class ModelSession extends Session<(typeof WORDS)[number], Exports> {
+export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Exports> {
   #shape!: Shape;
   /** The number of runs that kept maps. The maps of the last one are on the heap. */
   #mapRuns = 0;
 
   /** @throws {VitError} code `bad_wasm`, `no_memory` or `internal`. */
   static async open({ module, memory, inPairs }: ModuleSource): Promise<ModelSession> {
-    return new ModelSession(await instantiate<Exports>(module, memory, EXPORTS), WORDS, Number(inPairs));
+    return new ModelSession(await instantiate<Exports>(module, memory, EXPORTS), SESSION_WORDS, Number(inPairs));
   }
 
   /** @throws {VitError} the core's code for a bad file or config. */
@@ -266,8 +233,8 @@ export class ModelSession extends Session<(typeof WORDS)[number], Exports> {
       (typeof SIZES)[number],
       number
     >;
-    const { grid_rows, grid_columns, prefix } = sizes;
+    const { grid_rows, grid_columns, prefix, head_width: headWidth } = sizes;
     const tokens = prefix + grid_rows * grid_columns;
-    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth: this.heap.word("head_width") };
+    return { ...sizes, grid: [grid_rows, grid_columns], tokens, headWidth };
   }
 }

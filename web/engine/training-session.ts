@@ -1,7 +1,8 @@
 /** Calls the functions of src/wasm/training.c. It gives values and copies. */
 import type { Piece } from "../base/bytes.js";
 import type { ImageShape, Picture } from "../images.js";
-import { assured, FLOAT_BYTES } from "./heap.js";
+import { TRAINING_NUMBERS, TRAINING_WORDS } from "../generated/words.js";
+import { assured } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, type ThreadExports } from "./instance.js";
 import type { Measured, Part } from "../train/log.js";
 import { type ModuleSource, Session } from "./session.js";
@@ -26,33 +27,7 @@ export const TRAINING_EXPORTS = [
 
 type Exports = HeapExports & Functions<typeof TRAINING_EXPORTS> & ThreadExports;
 
-/** The words of src/wasm/training.c's `struct training`, in its order. */
-export const WORDS = [
-  "channels",
-  "rows",
-  "columns",
-  "classes",
-  "json",
-  "json_size",
-  "why",
-  "image",
-  "examples",
-  "validation_examples",
-  "images",
-  "validation_images",
-  "labels",
-  "validation_labels",
-  "images_in_epoch",
-  "steps",
-  "epoch",
-  "step",
-  "out",
-  "out_size",
-  "numbers",
-] as const;
-
-/** src/wasm/training.c's `enum number`. */
-const NUMBERS = 4;
+type Numbers = Record<(typeof TRAINING_NUMBERS)[number], number>;
 
 /** The parts of the examples, as src/wasm/training.c counts them. */
 export const PARTS: readonly Part[] = ["train", "validation"];
@@ -80,13 +55,13 @@ export interface Restored {
 }
 
 /** A session that trains a model. */
-export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
+export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Exports> {
   /** The address of the open checkpoint. */
   #checkpoint = 0;
 
   /** @throws {VitError} code `bad_wasm`, `no_memory` or `internal`. */
   static async open({ module, memory }: ModuleSource): Promise<TrainingSession> {
-    return new TrainingSession(await instantiate<Exports>(module, memory, TRAINING_EXPORTS), WORDS);
+    return new TrainingSession(await instantiate<Exports>(module, memory, TRAINING_EXPORTS), TRAINING_WORDS);
   }
 
   /** Returns the config of the model to start from, as JSON. */
@@ -97,12 +72,13 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
     });
   }
 
-  /** Sets the recipe, as JSON. Returns (C,H,W) of an image. */
-  recipe(json: string): ImageShape {
+  /** Sets the recipe, as JSON. Returns the whole config of its model, as JSON, and (C,H,W) of an image. */
+  recipe(json: string): { readonly config: string; readonly shape: ImageShape } {
     const { heap } = this;
     return heap.watched(() => {
       heap.check(this.#withCopy(new TextEncoder().encode(json), "the recipe", this.exports.vitt_recipe));
-      return [heap.word("channels"), heap.word("rows"), heap.word("columns")];
+      const config = heap.text(heap.word("config"), heap.word("config_size"));
+      return { config, shape: [heap.word("channels"), heap.word("rows"), heap.word("columns")] };
     });
   }
 
@@ -149,22 +125,23 @@ export class TrainingSession extends Session<(typeof WORDS)[number], Exports> {
   /** Ends an epoch whose steps are all taken. `validation`: only with examples to validate with. */
   endEpoch(): Place & { readonly validation?: Measured } {
     const place = this.#watchedPlace(this.exports.vitt_end_epoch);
-    const [, , loss, accuracy] = this.#numbers();
-    return { ...place, ...(accuracy! >= 0 && { validation: { loss: loss!, accuracy: accuracy! } }) };
+    const { validation_loss: loss, validation_accuracy: accuracy } = this.#numbers();
+    return { ...place, ...(accuracy >= 0 && { validation: { loss, accuracy } }) };
   }
 
   #watchedPlace(work: () => number): Place {
     return this.heap.watched(() => {
       this.heap.check(work());
       const [images, steps, epoch, step] = this.heap.words("images_in_epoch", 4);
-      const [loss, accuracy] = this.#numbers();
-      return { epoch: epoch!, step: step!, steps: steps!, images: images!, loss: loss!, accuracy: accuracy! };
+      const { loss, accuracy } = this.#numbers();
+      return { epoch: epoch!, step: step!, steps: steps!, images: images!, loss, accuracy };
     });
   }
 
-  #numbers(): Float64Array {
-    const bytes = this.heap.bytes(this.heap.word("numbers"), NUMBERS * 2 * FLOAT_BYTES).slice();
-    return new Float64Array(bytes.buffer);
+  #numbers(): Numbers {
+    const size = TRAINING_NUMBERS.length * Float64Array.BYTES_PER_ELEMENT;
+    const values = new Float64Array(this.heap.bytes(this.heap.word("numbers"), size).slice().buffer);
+    return Object.fromEntries(TRAINING_NUMBERS.map((name, index) => [name, values[index]])) as Numbers;
   }
 
   /** The weights as they stand, as a file of safetensors. */

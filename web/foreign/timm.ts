@@ -2,6 +2,7 @@
  * timm's VisionTransformer, and facebook's code that uses the same names: DINO, DINOv2, MAE, DeiT and
  * DeiT III. Also timm's config.json.
  */
+import { MOST_CLASSES } from "../generated/config.js";
 import { isObject, type Json } from "../base/json.js";
 import { hasOwn, show } from "../errors.js";
 import { type Family, type Tensor, type Tensors, USUAL_HEADS } from "./family.js";
@@ -191,14 +192,11 @@ function listOf(labels: unknown, count: unknown): unknown {
   if (!isObject(labels)) return labels ?? undefined;
   const numbers = Object.keys(labels).map(Number);
   const length = Math.max(Number.isInteger(count) ? (count as number) : 0, ...numbers.map((at) => at + 1));
-  if (!numbers.every((at) => Number.isInteger(at) && at >= 0) || length > MOST_LABELS) {
-    throw new Refusal(`config: label_names: expected numbers below ${MOST_LABELS} as keys`);
+  if (!numbers.every((at) => Number.isInteger(at) && at >= 0) || length > MOST_CLASSES) {
+    throw new Refusal(`config: label_names: expected numbers below ${MOST_CLASSES} as keys`);
   }
   return Array.from({ length }, (_, at) => labels[at] ?? String(at));
 }
-
-/** The limit of src/file/config.c. */
-const MOST_LABELS = 1_000_000;
 
 /** timm's SigLIPs that use gelu_tanh. Its other SigLIPs use the exact gelu. */
 const TANH = /base_patch32_siglip(_gap)?_256|large_patch16_siglip(_gap)?_512|(so400m|giantopt)_patch16_siglip/;

@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { testDigits, trainingDigits } from "./data.mjs";
+import { generate } from "./generate.mjs";
 import { isMain, main, root, run, say, step, which } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
@@ -82,8 +83,9 @@ const later = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", imp
  * files of their own, and the command's program, cli.js, is a line. The API's types and the wasm modules lie beside them.
  */
 export async function dist(kind = release) {
+  generate();
   const folder = join(root, kind.dist);
-  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|engine|foreign|load|train)$/.test(name));
+  const sources = readdirSync(join(root, "web")).filter((name) => /\.ts$|^tsconfig|^(base|engine|foreign|generated|load|train)$/.test(name));
   await step(`package in ${kind.dist}`, {
     inputs: [
       ...sources.map((name) => `web/${name}`),

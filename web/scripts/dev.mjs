@@ -13,7 +13,7 @@ of C (src) is built first; an error is shown on the page.`;
 
 /** Which step a file's change asks for; undefined: none of ours. */
 function stepOf(path) {
-  if (/^src\/.*\.[ch]$|^CMake/.test(path)) return "wasm";
+  if (/^src\/.*\.([ch]|def)$|^CMake/.test(path)) return "wasm";
   return /^web\/(?!demo\/|scripts\/).*\.ts$|^web\/demo\/heat\.ts$/.test(path) ? "dist" : undefined;
 }
 

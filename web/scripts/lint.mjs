@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
+import { checkDocument } from "./generate.mjs";
 import { isMain, main, root, run, say, timed } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
@@ -13,9 +14,10 @@ Installs what is missing, as npm test does, and checks:
 
   clang-format 14  the layout of C in src and tests (.clang-format)
   clang-tidy 14    mistakes in C as it is compiled natively (.clang-tidy)
+  config.def       the tables of config keys in src/README.md
   Biome            mistakes in TypeScript and scripts (biome.json)
 
-  --fix   lays C out, and mends what Biome can mend safely
+  --fix   lays C out, writes the tables, and mends what Biome can mend safely
   --deep  clang-tidy follows longer paths through functions, as in npm run test:full
   --help  this text`;
 
@@ -79,6 +81,7 @@ export async function lint(options = {}) {
       say(`– ${name} skipped: needs version 14 (Debian: ${name}-14), because others judge differently`);
     }
   }
+  await check("tables of config keys", () => checkDocument(options));
   await check("Biome", () => biome(options));
   return counts;
 }

@@ -1,5 +1,5 @@
 /** The recipe of a trainer: a model's config, and how it is trained. */
-import { CONFIG_KEYS, type VitConfig } from "../config.js";
+import { CONFIG_KEYS, type VitConfig } from "../generated/config.js";
 import { isObject, parseObject } from "../base/json.js";
 import { show, VitError } from "../errors.js";
 

@@ -1,9 +1,9 @@
 /** The small models that the story explains with. They load once, when a chapter asks for them. */
-import { Vit } from "vitrine";
+import { Vit, type VitConfig } from "vitrine";
 import packed from "../../../weights/explain.safetensors.gz?url";
 import { type Packed, unpack } from "../../base/pack.mjs";
 
-export type Small = "none" | "sincos1d" | "sincos2d" | "learned" | "relative" | "convolutions";
+export type Small = VitConfig["position"] | "convolutions";
 
 let series: Promise<Record<string, Packed[]>> | undefined;
 const models = new Map<string, Promise<Vit>>();

@@ -57,7 +57,8 @@ export async function loadCheckpoint(
   const source = { weights: files, ...(Object.keys(config).length > 0 && { config }) };
   const model = await Vit.load(source, all);
   const names = await namesOf(model.config);
-  if (pixels === "" && model.config.prepare) return { model, guessed: false, names };
+  const { kind = "bytes" } = model.config.prepare ?? {}; // bytes of other sizes than the image's are refused
+  if (pixels === "" && kind !== "bytes") return { model, guessed: false, names };
   model.dispose();
   const prepare = prepareBy(pixels || "imagenet", model.config);
   return { model: await Vit.load({ ...source, prepare }, all), guessed: pixels === "", names };

@@ -4,7 +4,7 @@ import type { Shape } from "../../pixels.ts";
 import type { Scene, Traced } from "../scene.ts";
 import { patchIn } from "../tokens.ts";
 
-export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const;
+export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const satisfies VitConfig["position"][];
 export type PositionKind = (typeof KINDS)[number];
 
 /** A drawing read by one of the five models. */

@@ -90,7 +90,7 @@ export const chapter: Chapter = (root, story) => {
 };
 
 /** Whether the model can tell that the pen is still down. */
-const knowsPale = ({ config }: Scene): boolean => (config.unfinished_ink ?? 1) < 1;
+const knowsPale = ({ config }: Scene): boolean => config.unfinished_ink < 1;
 
 /** The answers in turn, in words. */
 function inTurn(samples: readonly Sample[], share: (at: number) => string, texts: Texts["strokes"]): string {

@@ -1,0 +1,167 @@
+// Makes what TypeScript and the document have of the tables of C: web/generated from src/config.def
+// and from src/wasm/*.def, and the tables of config keys in src/README.md.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./lib.mjs";
+
+const read = (path) => readFileSync(join(root, path), "utf8");
+
+/** Writes a file that is not as it should be, so that its time stays if nothing changes. */
+function write(path, text) {
+  try {
+    if (read(path) === text) return;
+  } catch {
+    // it is not there yet
+  }
+  writeFileSync(join(root, path), text);
+}
+
+/**
+ * The uses of macros in a table of C: { macro, given, before, after }, with the comments that end above
+ * a line and that follow it. A text among what is given loses its quotes.
+ */
+function usesOf(path) {
+  const table = read(path).replace(/^#.*(?:\\\n.*)*\n/gm, "");
+  const use = /(?:^\/\*((?:(?!\*\/)[^])*)\*\/\n)?^(\w+)\(((?:"(?:\\.|[^"\\])*"|[^()"]|\([^()]*\))*)\)(?: *\/\* (.*) \*\/)?$/gm;
+  const uses = [...table.matchAll(use)];
+  if (uses.length !== table.match(/^\w+\(/gm).length) throw new Error(`${path}: a line is no use of a macro`);
+  return uses.map(([, before, macro, given, after]) => ({
+    macro,
+    given: given.match(/\[.*\]|\{.*\}|"(?:\\.|[^"\\])*"|[^,\s"][^,]*/g).map((each) => each.trim()),
+    before: before?.replace(/\s*\n \* ?/g, " ").trim(),
+    after,
+  }));
+}
+
+const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
+
+// ---- The config ---------------------------------------------------------------
+
+/** src/config.def: { keys, photo, words }. A key is { name, kind, most, words, standard, doc }. */
+function config() {
+  const kinds = {}, words = {}, lists = { keys: [], photo: [] };
+  let open;
+  for (const { macro, given, before, after } of usesOf("src/config.def")) {
+    const [name, kind, of, standard] = given;
+    if (/KIND$/.test(macro)) kinds[name] = { values: unquoted(kind), type: unquoted(of) };
+    else if (macro === "VIT_WORDS") open = words[name] = [];
+    else if (macro === "VIT_WORD") open.push({ word: kind, doc: after });
+    else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO)$/.test(macro)) {
+      if (!before) throw new Error(`src/config.def: ${name} has no comment that says what it is`);
+      lists[macro === "VIT_PHOTO" ? "photo" : "keys"].push({
+        name, kind, ...kinds[kind], doc: before, words: words[of], most: Number(of),
+        standard: macro === "VIT_REQUIRED" ? "required" : standard,
+        derived: macro === "VIT_DERIVED",
+      });
+    }
+  }
+  return { ...lists, kinds: words.prepare };
+}
+
+/** "a, b or c" */
+const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " or $1");
+
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+
+/** What each word of a key means: `class`: the class token, … */
+const meanings = ({ words, kind }) =>
+  (kind === "WORD" ? words : []).filter(({ doc }) => doc).map(({ word, doc }) => `\`${word}\`: ${doc}`);
+
+const sentences = (all) => all.map((each) => `${each}.`).join(" ");
+
+const typeOf = ({ kind, words, type }) => (kind === "WORD" ? words.map(({ word }) => `"${word}"`).join(" | ") : type);
+
+/** The value of a key that is left out. */
+const defaultOf = ({ standard, derived }) =>
+  standard === "required" ? standard : derived ? unquoted(standard) : `\`${standard}\``;
+
+const NOTE = "// Made by web/scripts/generate.mjs.\n";
+
+function tsdoc(key, indent) {
+  const lines = meanings(key).map((each) => `- ${each}`);
+  const standard = key.standard === "required" ? "" : `Default: ${defaultOf(key)}.`;
+  if (!lines.length) return `${indent}/** ${[key.doc, standard].join(" ").trim()} */\n`;
+  return `${indent}/**\n${[key.doc, "", ...lines, "", standard].map((each) => `${indent} * ${each}`.trimEnd()).join("\n")}\n${indent} */\n`;
+}
+
+const member = (indent, optional) => (key) =>
+  `${tsdoc(key, indent)}${indent}readonly ${key.name}${optional && key.standard !== "required" ? "?" : ""}: ${typeOf(key)};\n`;
+
+function configTypes({ keys, photo, kinds }) {
+  const photos = photo.map(member("      ", true)).join("");
+  const prepares = kinds.map(({ word, doc }) =>
+    `  | {\n      /** ${sentence(doc)} */\n      readonly kind: "${word}";\n${word === "photo" ? photos : ""}    }`);
+  return `${NOTE}
+/** How pixels become the model's image. */
+export type Prepare =
+${prepares.join("\n")};
+
+/**
+ * The model's shape and options. In a file they are its \`__metadata__.vitrine\`, which may leave keys out. A loaded
+ * model's config has them all, and then the further keys of the file (recipe, seed, accuracy).
+ */
+export interface VitConfig {
+${keys.map(member("  ", false)).join("")}  readonly [extra: string]: unknown;
+}
+
+/** @internal */
+export const CONFIG_KEYS = [${keys.map(({ name }) => `\n  "${name}",`).join("")}
+] as const;
+
+/** @internal The most classes that a config may have. */
+export const MOST_CLASSES = ${keys.find(({ name }) => name === "classes").most};
+`;
+}
+
+/** A table of keys in Markdown. */
+const table = (rows) => ["| key | values | default | meaning |", "|---|---|---|---|",
+  ...rows.map((cells) => `| ${cells.join(" | ")} |`)].join("\n");
+
+/** The part of src/README.md about config keys, with its tables as config.def has them. */
+export function documented(readme) {
+  const { keys, photo, kinds } = config();
+  const values = ({ kind, words, most, values }) =>
+    kind === "WORD" ? listed(words.map(({ word }) => `\`${word}\``)) : values.replace("%z", most);
+  const row = (prefix) => (key) =>
+    [`\`${prefix}${key.name}\``, values(key), defaultOf(key), [key.doc, sentences(meanings(key))].join(" ").trim()];
+  const kindOf = keys.find(({ name }) => name === "prepare");
+  const kind = ["`prepare.kind`", kindOf.values, "required", sentences(meanings({ kind: "WORD", words: kinds }))];
+  const tables = [table(keys.map(row(""))), table([kind, ...photo.map(row("prepare."))])];
+  return readme.replace(/^\| key \| values .*\n(?:\|.*\n)*/gm, () => `${tables.shift()}\n`);
+}
+
+// ---- Words by position --------------------------------------------------------
+
+/** A constant list of names, after those of another list. */
+const list = (name, doc, names, before = []) => `
+/** ${doc} */
+export const ${name} = [${[...before, ...names.map((each) => `"${each}"`)].join(", ")}] as const;
+`;
+
+function words() {
+  const session = usesOf("src/wasm/session.def"), training = usesOf("src/wasm/training.def");
+  const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, given }) =>
+    (macro === "PAIR" ? [given.at(-1), `validation_${given.at(-1)}`] : [given.at(-1)]));
+  return NOTE +
+    list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
+    list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]) +
+    list("TRAINING_WORDS", "The words of src/wasm/training.def, in their order.", named(training, "WORD", "PAIR")) +
+    list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER"));
+}
+
+/** Writes web/generated. */
+export function generate() {
+  mkdirSync(join(root, "web/generated"), { recursive: true });
+  write("web/generated/config.ts", configTypes(config()));
+  write("web/generated/words.ts", words());
+}
+
+const README = "src/README.md";
+
+/** Whether the document's tables are as config.def has them; `fix` writes them. */
+export function checkDocument({ fix }) {
+  const text = read(README);
+  const right = documented(text);
+  if (fix) write(README, right);
+  return fix || text === right;
+}
