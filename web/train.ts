@@ -12,7 +12,7 @@ import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./engine/module.js";
-import { type State, stateOf } from "./train/checkpoint.js";
+import { type State, stateOf } from "./engine/checkpoint.js";
 import type { Caller } from "./engine/call.js";
 import { takeBuild } from "./engine/choose.js";
 import type { Running } from "./engine/running.js";
@@ -163,7 +163,7 @@ export class Trainer {
       const bytes = viewOf(checkpoint).slice();
       const state = stateOf(bytes);
       const trainer = await Trainer.#start({ ...own, seed: state.seed }, async (engine) => {
-        await engine.session.call("open", [bytes]);
+        await engine.session.call("openCheckpoint", [bytes]);
         return state.recipe;
       });
       try {

@@ -1,7 +1,7 @@
 /* The one checkpoint of training: `vit train`, web/train.ts's Trainer and `npx vitrine train` write
  * the same bytes. A header of 64-bit numbers, little-endian as on all machines here, is followed by
  *
- *   text    JSON about the run, for web/train/checkpoint.ts
+ *   text    JSON about the run, for web/engine/checkpoint.ts
  *   model   the weights that a reader begins from: a file of safetensors
  *   images  (count,C,H,W) bytes, those to validate with last
  *   labels  (count) bytes

@@ -382,7 +382,7 @@ test("a service worker loads everything with vitrine/all, and without it the err
     const bare = await ask("/sw-bare.js", sources);
     assert.equal(bare[0], "vitrine");
     assert.match(bare[1], /^network: expected pickle\.js .*import "vitrine\/all"/);
-    assert.match(bare[2], /^network: expected translate\.js .*import "vitrine\/all"/);
+    assert.match(bare[2], /^network: expected foreign\.js .*import "vitrine\/all"/);
   } finally {
     await context.close();
   }

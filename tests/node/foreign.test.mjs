@@ -1,7 +1,11 @@
 // Checkpoints with the tensors' names of other code: their logits and vectors are PyTorch's. What a
 // header tells is found, what it does not tell is asked for or assumed, and nonsense is refused.
 import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { openForeign } from "../../dist/foreign.js";
 import { farthest, golden, modelBytes } from "./golden.mjs";
 import { load, rejects, variants } from "./support.mjs";
@@ -106,6 +110,33 @@ test("the map names every tensor once, or leaves it out by name", () => {
     const named = [...Object.values(tensors).flat(), ...skipped].filter(isFull);
     assert.deepEqual(named.sort(), Object.keys(file.tensors).filter(isFull).sort(), name);
   }
+});
+
+test("our own models never load what reads other code's", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "vitrine-own-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const name of ["vit.js", "vit.simd128.wasm", "impostors.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(folder, name));
+  const { Vit } = await import(pathToFileURL(join(folder, "vit.js")));
+  const weights = new URL("../../weights/digits.safetensors", import.meta.url);
+  const options = { variant: "simd128" };
+  for (const source of [weights, { weights, prepare: { kind: "digit" } }]) {
+    const vit = await Vit.load(source, options);
+    assert.deepEqual([vit.family, vit.config.prepare], ["vitrine", { kind: "digit" }]);
+    vit.dispose();
+  }
+  await assert.rejects(Vit.load(modelBytes("families/torchvision"), options), /expected foreign\.js beside this module/);
+});
+
+test("a file with our config may have other code's names", async () => {
+  const plain = modelBytes("families/vit"), { bytes, tensors } = headerOf(plain);
+  const vitrine = JSON.stringify(foreign("vit", MODELS.vit).config);
+  const header = Buffer.from(JSON.stringify({ __metadata__: { vitrine }, ...tensors }));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const vit = await load(Buffer.concat([length, header, plain.subarray(bytes)]));
+  assert.deepEqual([vit.family, vit.assumed, vit.skipped], ["vitrine", [], []]);
+  const [{ image, logits }] = golden("families/vit");
+  assert.ok(farthest((await vit.classify(image)).logits, logits) <= NEAR);
 });
 
 test("without a config, one is inferred from the shapes", () => {

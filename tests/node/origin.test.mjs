@@ -59,13 +59,6 @@ test("a skipped text tower takes no memory, however large it is", async () => {
   assert.ok(large.memory - small.memory < 2 ** 18, `${large.memory - small.memory} bytes more`);
 });
 
-test("a config key that nothing tells is asked for, and a separate config can give it", async () => {
-  await rejects(() => load(family("encoder_post", { heads: 4 })), "bad_config", /^config: norm: tell pre or post; nothing in this file does$/);
-  const model = await load(family("encoder_post", { heads: 4, norm: "post", activation: "relu" }));
-  const [{ image, logits }] = golden("families/encoder_post");
-  assert.ok(farthest((await model.classify(image)).logits, logits) <= near);
-});
-
 test("embed gives CLIP's projection and SigLIP's pooling, and neither for other models", async () => {
   const [{ image, logits }] = golden("families/openai_clip");
   const clip = await (await load(family("openai_clip", { heads: 2 }))).embed(image);

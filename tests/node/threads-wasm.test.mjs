@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const dist = new URL("../../dist/", import.meta.url);
 const digits = readFileSync(new URL("../../weights/digits.safetensors", import.meta.url));
 const bytes = (name) => readFileSync(new URL(`vit.${name}.wasm`, dist));
 
-/** The words of src/wasm/session.c's `struct session`. */
-const CHANNELS = 0, ROWS = 1, COLUMNS = 2, WIDTH = 7, DEPTH = 8, CLASSES = 9;
-const IMAGES = 12, LOGITS = 13, ATTENTION = 14, TOKENS = 15, LAYERS = 17;
+const { SESSION_WORDS } = await importTypescript("web/generated/words.ts");
 const PAGE = 2 ** 16;
 
 const helper = `
@@ -55,14 +54,14 @@ class Leader {
     this.helpers = [];
     const file = this.exports.vitw_alloc(digits.length);
     new Uint8Array(this.memory.buffer, file).set(digits);
-    assert.equal(this.exports.vitw_begin(digits.length, 0, 0), 0);
+    assert.equal(this.exports.vitw_begin(digits.length, 0, 0, 0, 0), 0);
     assert.equal(this.exports.vitw_feed(file, digits.length), 0);
     assert.equal(this.exports.vitw_end(), 0);
     this.exports.vitw_free(file);
   }
 
-  word(index) {
-    return new Uint32Array(this.memory.buffer, this.session)[index];
+  word(name) {
+    return new Uint32Array(this.memory.buffer, this.session)[SESSION_WORDS.indexOf(name)];
   }
 
   copy(word, count) {
@@ -90,18 +89,18 @@ class Leader {
 
   /** Logits, maps and tokens of `batch` images. The images are always the same. */
   run(batch) {
-    const depth = this.word(DEPTH);
+    const depth = this.word("depth");
     assert.equal(this.exports.vitw_reserve(batch, depth, 1), 0);
-    const pixels = this.word(CHANNELS) * this.word(ROWS) * this.word(COLUMNS);
-    const images = new Float32Array(this.memory.buffer, this.word(IMAGES), batch * pixels);
+    const pixels = this.word("channels") * this.word("rows") * this.word("columns");
+    const images = new Float32Array(this.memory.buffer, this.word("images"), batch * pixels);
     images.forEach((_, i) => (images[i] = ((i * 7919) % 1000) / 1000));
-    new Uint8Array(this.memory.buffer, this.word(LAYERS), depth).fill(1);
+    new Uint8Array(this.memory.buffer, this.word("layers"), depth).fill(1);
     assert.equal(this.exports.vitw_run(batch, 1, 1), 0);
     const T = 1 + pixels / 16;
     return {
-      logits: this.copy(LOGITS, batch * this.word(CLASSES)),
-      attention: this.copy(ATTENTION, batch * depth * 4 * T * T),
-      tokens: this.copy(TOKENS, batch * T * this.word(WIDTH)),
+      logits: this.copy("logits", batch * this.word("classes")),
+      attention: this.copy("attention", batch * depth * 4 * T * T),
+      tokens: this.copy("tokens", batch * T * this.word("width")),
     };
   }
 }

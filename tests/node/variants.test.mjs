@@ -11,7 +11,7 @@ const weights = modelBytes("per_head");
 
 /** The start of a file that says that it is int8. */
 function int8File() {
-  return joinFile(headerOf([["a", { dtype: "I8", shape: [1], size: 1 }]]), new Uint8Array(1));
+  return joinFile(headerOf([["patch_embed.proj.weight", { dtype: "I8", shape: [1], size: 1 }]], { vitrine: "{}" }), new Uint8Array(1));
 }
 
 /**

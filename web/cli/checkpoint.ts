@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import type { Trainer } from "vitrine/train";
 import { reason } from "../errors.ts";
-import { type State, stateOf } from "../train/checkpoint.ts";
+import { type State, stateOf } from "../engine/checkpoint.ts";
 
 export interface Kept {
   readonly state: State;

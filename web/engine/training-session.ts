@@ -174,7 +174,7 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
   }
 
   /** Opens a checkpoint to begin anew from. Its recipe follows, then {@link restore}. */
-  open(checkpoint: Piece): void {
+  openCheckpoint(checkpoint: Piece): void {
     this.heap.watched(() => {
       this.#checkpoint = this.#copy(checkpoint, "the checkpoint");
       this.heap.check(this.exports.vitt_open(this.#checkpoint, checkpoint.length));

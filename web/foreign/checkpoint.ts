@@ -42,6 +42,8 @@ export function tensorsOf({ tensors, metadata = {}, bytes, size }: Header): read
 /** The limit of src/file/safetensors.c. */
 const MOST_TENSORS = 100_000;
 
+export const bytesIn = (text: string) => new TextEncoder().encode(text).length;
+
 // ---- Names -------------------------------------------------------------------
 
 /** For each name of ours their names in the order of preference, each as the parts that make it. */
@@ -62,7 +64,7 @@ function namesOf({ names }: Family): Names {
   return table;
 }
 
-/** A prefix is the attributes of wrappers, such as "module.encoder.". Each part costs time. */
+/** A prefix is the attributes of wrappers, such as "module.encoder.". In bytes and in parts, each of which costs time. */
 const MOST_PREFIX = 128;
 const MOST_PARTS = 8;
 
@@ -153,10 +155,11 @@ function numbered(tensors: readonly Tensor[], prefix: string): ReadonlyMap<strin
 
 /** Matches names that begin so after one of the prefixes; a line after a ^ only after a shorter one than the first. */
 function beginnings(prefixes: readonly string[], lines: readonly string[]): RegExp {
-  const any = (texts: readonly string[]) => `(?:${texts.map((text) => text.replace(/\W/g, "\\$&")).join("|")})`;
+  const any = (texts: readonly string[]) =>
+    texts.length > 0 ? `(?:${texts.map((text) => text.replace(/\W/g, "\\$&")).join("|")})` : "(?!)";
+  const inside = lines.filter((line) => !line.startsWith("^"));
   const outside = lines.filter((line) => line.startsWith("^")).map((line) => line.slice(1));
-  const shorter = prefixes.length > 1 ? `|${any(prefixes.slice(1))}${any(outside)}` : "";
-  return new RegExp(`^(?:${any(prefixes)}${any(lines)}${shorter})`);
+  return new RegExp(`^(?:${any(prefixes)}${any(inside)}|${any(prefixes.slice(1))}${any(outside)})`);
 }
 
 // ---- Families ----------------------------------------------------------------
@@ -181,7 +184,7 @@ export function findFamily(tensors: readonly Tensor[]): Checkpoint | undefined {
     for (const anchor of family.anchors) {
       for (const { name } of anchored.filter((tensor) => endsWith(tensor.name, anchor))) {
         const before = name.slice(0, -anchor.length);
-        if (before.length > MOST_PREFIX || before.split(".").length > MOST_PARTS + 1) continue;
+        if (bytesIn(before) > MOST_PREFIX || before.split(".").length > MOST_PARTS + 1) continue;
         const found = new Checkpoint(family, before + (TOWERS.exec(anchor)?.[0] ?? ""), tensors, names);
         if (family.needs?.every((needed) => found.find(needed, true)) ?? true) return found;
       }

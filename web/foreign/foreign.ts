@@ -8,8 +8,9 @@ import { asTimms, findFamily, type Header, noFamily, tensorsOf } from "./checkpo
 import type { Family } from "./family.js";
 import { mapOf } from "./map.js";
 import { ofOpenClip } from "./open-clip.js";
+import { withPositions } from "./positions.js";
 import { prepareOf } from "./processor.js";
-import { complete, isWhole, withPositions } from "./sizes.js";
+import { complete, isWhole } from "./sizes.js";
 import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
 import { pair, wordOf } from "./words.js";
@@ -34,19 +35,19 @@ export function translateConfig({ beside = {}, apart = {}, processor, asks }: Gi
   const both = { ...beside, ...apart };
   const photo = asks && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
   const own = ourConfig(beside, asks);
-  const told = ourConfig(apart, asks);
+  const given = ourConfig(apart, asks);
   const crop = photo && pair(photo.crop);
   // A DINOv2 takes images of any size, so its processor's size is used.
-  const image_size = told.image_size ?? (/^dinov2/.test(wordOf(beside.model_type)) ? crop : undefined);
+  const image_size = given.image_size ?? (/^dinov2/.test(wordOf(beside.model_type)) ? crop : undefined);
   const resized = image_size && own.image_size && !same(image_size, own.image_size);
   // The processor makes images of one size. Another given size needs another `prepare`.
-  const fits = told.image_size === undefined || same(told.image_size, crop);
+  const fits = given.image_size === undefined || same(given.image_size, crop);
   return {
     ...(fits && photo ? { prepare: photo } : {}),
     ...own,
     ...(image_size ? { image_size } : {}),
     ...(resized ? { position_size: own.image_size } : {}),
-    ...told,
+    ...given,
   };
 }
 
@@ -70,15 +71,16 @@ export interface Foreign {
  * Completes a config by a file's tensors, and maps the tensors. The core checks everything again.
  * Undefined for a header that the core refuses.
  *
+ * @param isOurs whether the config is of our own format, whose missing keys have defaults
  * @throws {Refusal} for a file of another kind, or for a key that nothing tells.
  */
-export function openForeign(header: Header, given: Json): Foreign | undefined {
+export function openForeign(header: Header, given: Json, isOurs = false): Foreign | undefined {
   const tensors = tensorsOf(header);
   if (!tensors) return undefined;
   const found = findFamily(tensors);
-  if (!found && !isWhole(given)) throw noFamily(tensors);
+  if (!found && !isOurs && !isWhole(given)) throw noFamily(tensors);
   const checkpoint = found ?? asTimms(tensors); // the core will say that its first block is missing
-  const completed = found ? complete(found, given) : { config: given, assumed: [] };
+  const completed = found && !isOurs ? complete(found, given) : { config: given, assumed: [] };
   const { config, assumed } = withPositions(checkpoint, completed);
   const { map, skipped } = mapOf(checkpoint, config);
   const { family } = checkpoint;

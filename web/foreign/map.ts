@@ -1,6 +1,6 @@
 /** Writes the map by which the core finds the tensors of each parameter (src/file/map.h). */
 import type { Json } from "../base/json.js";
-import type { Checkpoint } from "./checkpoint.js";
+import { bytesIn, type Checkpoint } from "./checkpoint.js";
 import { MOST_DEPTH } from "./sizes.js";
 
 /** The names of src/params.h without .weight and .bias. The core looks up what it needs. */
@@ -13,6 +13,9 @@ const BLOCK_PAIRS = ["norm1", "attn.qkv", "attn.q_norm", "attn.k_norm", "attn.pr
 const SINGLES = ["cls_token", "dist_token", "reg_token", "pos_embed", "attn_pool.latent"];
 const BLOCK_SINGLES = ["attn.rel_pos.relative_position_bias_table", "ls1.gamma", "ls2.gamma"];
 const BLOCK_SCALES = ["attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"].map((name) => `${name}.weight.scale`);
+
+/** The most bytes of a name in a map, as in src/file/map.h. */
+const MOST_NAME = 384;
 
 const both = (name: string) => [`${name}.weight`, `${name}.bias`];
 
@@ -43,7 +46,8 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
     tensors.push([ours, names.length > 0 ? names : checkpoint.missingNames(ours)]);
   }
   const skipped = checkpoint.tensors.filter((tensor) =>
-    !used.has(tensor.name) && (family.strict || tensor.count > 0) && checkpoint.ignores(tensor)).map(({ name }) => name);
+    !used.has(tensor.name) && (family.strict || tensor.count > 0) && checkpoint.ignores(tensor))
+    .map(({ name }) => name).filter((name) => bytesIn(name) <= MOST_NAME);
   const map = {
     family: family.name,
     strict: family.strict === true,

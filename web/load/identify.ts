@@ -23,25 +23,29 @@ export interface Identity {
 export async function identify(file: Incoming, given: string | undefined, prepare: string | undefined): Promise<Identity> {
   const header = await readHeader(file);
   const { tensors, metadata } = header;
-  const own = given === undefined && isObject(metadata) ? metadata.vitrine : undefined;
-  const json = prepared(typeof own === "string" ? own : given ?? "{}", prepare);
+  const vitrine = given === undefined && isObject(metadata) ? metadata.vitrine : undefined;
+  const own = typeof vitrine === "string" ? vitrine : undefined;
+  const json = prepared(own ?? given ?? "{}", prepare);
   const config = objectIn(json);
-  const assumed = config ? assumedProblem(config) : [];
-  const ours = { config: own === json ? undefined : json, map: undefined, origin: { ...OWN, assumed } };
+  const ours = { config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], assumed: problemOf(config ?? {}) } };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
-  if (typeof own === "string" || refused) return ours;
+  if (refused || (own !== undefined && hasOwn(tensors, OUR_NAME))) return ours;
   const { openForeign } = await foreignBundle();
   try {
-    const foreign = openForeign(header, config);
+    const foreign = openForeign(header, config, own !== undefined);
     if (!foreign) return ours;
-    const origin = { ...foreign.origin, assumed: [...foreign.origin.assumed, ...assumedProblem(foreign.config)] };
-    return { config: JSON.stringify(foreign.config), map: foreign.map, origin };
+    const origin = { ...foreign.origin, ...(own !== undefined && OWN) };
+    const assumed = [...origin.assumed, ...problemOf(foreign.config)];
+    return { config: JSON.stringify(foreign.config), map: foreign.map, origin: { ...origin, assumed } };
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }
 }
 
-const OWN: Origin = { family: "vitrine", assumed: [], skipped: [], projection: null };
+const OWN = { family: "vitrine", assumed: [], projection: null } as const;
+
+/** Every file with our names has this tensor. One of our own may have other code's names all the same. */
+const OUR_NAME = "patch_embed.proj.weight";
 
 const prepared = (config: string, prepare: string | undefined) =>
   prepare === undefined ? config : JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
@@ -56,4 +60,4 @@ function objectIn(json: string): Json | undefined {
 }
 
 /** The core takes a single class for a problem of many labels, because a softmax of one class is 1. */
-const assumedProblem = (config: Json) => (config.classes === 1 && !hasOwn(config, "problem_type") ? ["problem_type"] : []);
+const problemOf = (config: Json) => (config.classes === 1 && !hasOwn(config, "problem_type") ? ["problem_type"] : []);

@@ -5,9 +5,9 @@
 import type { Piece } from "../base/bytes.js";
 import { isObject, parseObject } from "../base/json.js";
 import { VitError } from "../errors.js";
-import type { Variant } from "../engine/module.js";
-import type { Log } from "./log.js";
-import { isRecipe, type Recipe } from "./recipe.js";
+import type { Variant } from "./module.js";
+import type { Log } from "../train/log.js";
+import { isRecipe, type Recipe } from "../train/recipe.js";
 
 const MAGIC = "\0VITKCP\x03";
 /** The size of src/train/checkpoint.c's header, whose second number is the text's size. */
