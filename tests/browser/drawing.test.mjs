@@ -61,7 +61,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
-    const { page } = await browser.visit({ excused: /willReadFrequently/ });
+    const { page } = await browser.visit({ excused: /willReadFrequently/, closer: true });
     const seen = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
     const moves = [];
     await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });
@@ -206,6 +206,68 @@ describe("drawing on the page", { skip }, () => {
     await settled(page);
     assert.equal((await prediction(page)).label, "1");
     assert.equal(await page.evaluate(() => scrollY), scrolled);
+  });
+
+  test("a palm that lay on the pad before the pen came leaves no ink, and neither does a touch that is taken back", async () => {
+    const { page } = await browser.visit();
+    await ink(page, DIGITS[7]);
+    const [drawn, answer] = [await painted(page, "#pad"), await prediction(page)];
+    await page.click("#clear");
+    await page.locator("#pad").evaluate((pad, [stroke]) => {
+      const box = pad.getBoundingClientRect();
+      const send = (type, pointerId, pointerType, [x, y]) => pad.dispatchEvent(new PointerEvent(type, {
+        pointerId, pointerType, bubbles: true, button: 0, buttons: 1, pressure: 0.5,
+        clientX: box.x + (x / 100) * box.width, clientY: box.y + (y / 100) * box.height,
+      }));
+      const draw = ([first, ...corners]) => {
+        send("pointerdown", 7, "pen", first);
+        let [fromX, fromY] = first;
+        for (const [x, y] of corners) {
+          for (let move = 1; move <= 4; move++) send("pointermove", 7, "pen", [fromX + ((x - fromX) * move) / 4, fromY + ((y - fromY) * move) / 4]);
+          [fromX, fromY] = [x, y];
+        }
+        send("pointerup", 7, "pen", [fromX, fromY]);
+      };
+      send("pointerdown", 4, "touch", [80, 80]);
+      send("pointermove", 4, "touch", [90, 90]);
+      send("pointercancel", 4, "touch", [90, 90]);
+      send("pointerdown", 5, "touch", [80, 70]);
+      send("pointermove", 5, "touch", [85, 95]);
+      send("pointerdown", 6, "touch", [95, 95]);
+      draw(stroke);
+      send("pointermove", 5, "touch", [60, 95]);
+      send("pointerup", 5, "touch", [60, 95]);
+    }, DIGITS[7]);
+    await settled(page);
+    assert.equal(await painted(page, "#pad"), drawn, "only the pen's ink");
+    assert.deepEqual(await prediction(page), answer);
+    await page.click("#undo");
+    await settled(page);
+    assert.equal(await painted(page, "#pad"), 0, "undo takes back the pen's stroke");
+  });
+
+  test("while the pen is down the answer is a digit; that the sign is unknown comes after it lifts, with no bar in the answer's colour", async () => {
+    const { page } = await browser.visit();
+    const look = () => page.evaluate(() => ({
+      sign: document.querySelector("#prediction strong").textContent,
+      best: document.querySelectorAll("#bars .best").length,
+      teach: document.getElementById("teach-this").checkVisibility() && document.getElementById("teach-this").textContent,
+    }));
+    const during = [];
+    const house = [[[20, 50], [50, 15], [80, 50], [80, 88], [20, 88], [20, 50]], [[42, 88], [42, 66], [58, 66], [58, 88]]];
+    await draw(page, house, { during: async () => (await settled(page), during.push(await look())) });
+    for (const { sign, best, teach } of during) {
+      assert.match(sign, /^\d$/);
+      assert.equal(best, 1);
+      assert.equal(teach, false);
+    }
+    assert.deepEqual(await look(), { sign: "?", best: 0, teach: "Teach it this sign" });
+    await page.click("#clear");
+    await ink(page, DIGITS[3]);
+    assert.deepEqual(await look(), { sign: "3", best: 1, teach: "not a 3?" });
+    await page.click("#teach-this");
+    await page.locator("#teach-it-keep").waitFor();
+    assert.equal(await page.locator("#rail-answer strong").textContent(), "3");
   });
 
   test("a pen's pressure sets the width of its stroke", { skip: noPen }, async () => {

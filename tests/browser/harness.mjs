@@ -56,10 +56,10 @@ const contexts = new WeakMap();
 
 /**
  * Opens the page as a new visitor sees it. `trouble` collects its errors. `before` may prepare the
- * page. Only with `stores` has it a service worker, whose requests `page.route` does not see, and a
+ * page. `closer` opens *Look closer*. Only with `stores` has it a service worker, whose requests `page.route` does not see, and a
  * context of its own. A visit beside another one has the same storage.
  */
-export async function visit(browser, { address, before, ready = true, stores = false, ...more }) {
+export async function visit(browser, { address, before, ready = true, stores = false, closer = false, ...more }) {
   const { viewport = { width: 1200, height: 900 }, colorScheme = "light", reducedMotion = "no-preference",
     forcedColors = "none", ...options } = more;
   const place = stores ? await opened(browser, options, stores) : await shared(browser, options);
@@ -79,6 +79,7 @@ export async function visit(browser, { address, before, ready = true, stores = f
   await page.goto(address);
   await cleaning.dispose();
   if (ready) await page.locator("#status.ready").waitFor();
+  if (closer) await openCloser(page);
   let closed;
   return { page, trouble, close: () => (closed ??= leave()) };
 
@@ -125,6 +126,9 @@ function forget(alone) {
   localStorage.clear();
   void indexedDB.databases().then((all) => all.forEach(({ name }) => indexedDB.deleteDatabase(name)));
 }
+
+/** Opens *Look closer*. */
+export const openCloser = (page) => page.locator("#closer").evaluate((closer) => (closer.open = true));
 
 /** Strokes of digits as polylines, in a square of 100. */
 export const DIGITS = {

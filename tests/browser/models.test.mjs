@@ -41,18 +41,21 @@ describe("a model that is not sure", { skip }, () => {
     ["light", 320],
     ["dark", 1200],
   ]) {
-    test(`an unsure model shows "not sure" and its guess beside it, ${colorScheme}, ${width} pixels wide`, async () => {
+    test(`an unsure model shows its guess pale, "unsure" and the runner-up beside it, ${colorScheme}, ${width} pixels wide`, async () => {
       const { page } = await visitWith(
         { uncertain_below: 1 },
         { colorScheme, viewport: { width, height: 740 } },
       );
+      const colour = () => page.locator("#prediction strong").evaluate((strong) => getComputedStyle(strong).color);
       await ink(page, DIGITS[7]);
       const { label, p, uncertain } = await dataset(page);
       assert.match(label, /^[0-9]$/);
       assert.ok(Number(p) > 0 && Number(p) < 1, `p is ${p}`);
       assert.equal(uncertain, "true");
-      assert.equal(await page.locator("#prediction strong").textContent(), "not sure");
-      assert.equal(await page.locator("#prediction span").textContent(), `perhaps ${label}`);
+      assert.equal(await page.locator("#prediction strong").textContent(), label);
+      assert.notEqual(await colour(), await page.evaluate(() => getComputedStyle(document.body).color), "it is pale");
+      assert.equal(await page.locator("#caption").textContent(), "unsure");
+      assert.match(await page.locator(".sure > span").textContent(), /^\S.* %; next \d, /);
       assert.match(
         await page.locator("#announce").textContent(),
         new RegExp(`^Not sure, perhaps ${label}, `),
@@ -60,12 +63,8 @@ describe("a model that is not sure", { skip }, () => {
       const best = page.locator("#bars .best");
       assert.equal(await best.getAttribute("data-label"), label);
       assert.equal(Number(await best.getAttribute("data-p")), Number(p));
-      const room = await page.locator("#prediction").evaluate((output) => ({
-        wide: output.scrollWidth - output.clientWidth,
-        high: output.scrollHeight - output.clientHeight,
-        page: document.documentElement.scrollWidth - innerWidth,
-      }));
-      assert.ok(Math.max(room.wide, room.high, room.page) <= 0, JSON.stringify(room));
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${over}`);
     });
   }
 
@@ -73,50 +72,51 @@ describe("a model that is not sure", { skip }, () => {
     ["uncertain", { temperature: 60, uncertain_below: 1 }],
     ["certain", { temperature: 60 }],
   ]) {
-    test(`where all classes are nearly alike the page says that it sees no digit, ${name} or not`, async () => {
+    test(`where all classes are nearly alike the page shows no digit and offers to learn the sign, ${name} or not`, async () => {
       const { page } = await visitWith(config, { viewport: { width: 320, height: 740 } });
       await ink(page, DIGITS[7]);
       const { label, p } = await dataset(page);
       assert.equal(label, "7", "the attributes still tell the largest class");
       assert.ok(Number(p) > 0.1 && Number(p) < 0.2, `p is ${p}`);
-      assert.equal(await page.locator("#caption").textContent(), "The model sees");
-      assert.equal(await page.locator("#prediction").textContent().then((s) => s.trim()), "no digit");
+      assert.equal(await page.locator("#prediction strong").textContent(), "?");
+      assert.equal(await page.locator("#caption").textContent(), "no digit it knows");
+      assert.match(await page.locator(".sure > span").textContent(), /^nearest: 7, 1\d\.\d %$/);
+      assert.equal(await page.locator("#teach-this").textContent(), "Teach it this sign");
+      assert.equal(await page.locator("#bars .best").count(), 0);
       assert.match(await page.locator("#announce").textContent(), /^Sees no digit\. /);
-      const over = await page.locator("#prediction").evaluate((o) => o.scrollWidth - o.clientWidth);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(over <= 0, `${over} pixels too wide`);
     });
   }
 
-  test("only an uncertain answer says not sure, and it takes the same room as a digit", async () => {
-    const heights = [];
+  test("only an uncertain answer is unsure, and it takes the same room as a certain one", async () => {
+    const boxes = [];
     for (const uncertain_below of [1, 0.5]) {
-      const { page, close } = await visitWith({ uncertain_below });
+      const { page } = await visitWith({ uncertain_below });
       await ink(page, DIGITS[7]);
       const { label, uncertain } = await dataset(page);
       assert.equal(label, "7");
       assert.equal(uncertain, uncertain_below === 1 ? "true" : undefined);
-      const word = await page.locator("#prediction strong").textContent();
-      assert.equal(word, uncertain_below === 1 ? "not sure" : "7");
-      heights.push((await page.locator("#prediction").boundingBox()).height);
+      assert.equal(await page.locator("#caption").textContent(), uncertain_below === 1 ? "unsure" : "certain");
+      boxes.push(await page.locator("#prediction").boundingBox());
       await page.click("#clear");
       await settled(page);
       assert.deepEqual(await dataset(page), { label: "", p: "" });
-      assert.equal(await page.locator("#prediction").textContent().then((s) => s.trim()), "");
-      await close();
+      assert.equal(await page.locator("#prediction strong").textContent(), "");
+      boxes.push(await page.locator("#prediction").boundingBox());
     }
-    assert.ok(Math.max(...heights) - Math.min(...heights) < 1, `heights ${heights}`);
+    for (const box of boxes) for (const side of Object.keys(box)) assert.ok(Math.abs(box[side] - boxes[0][side]) < 1, JSON.stringify(boxes));
   });
 
   test("a lower temperature gives a larger probability, and the page tells temperature and limit", async () => {
     const shares = [];
     for (const temperature of [1, 0.6]) {
-      const { page, close } = await visitWith({ temperature, uncertain_below: 0.4 });
+      const { page } = await visitWith({ temperature, uncertain_below: 0.4 });
       await ink(page, DIGITS[7]);
       shares.push(Number((await prediction(page)).p));
       const words = await page.locator("[data-fact=calibration]").textContent();
       assert.equal(words.includes("divided by 0.60"), temperature === 0.6, words);
       assert.match(words, /below 40\.0 % counts as not sure/);
-      await close();
     }
     assert.ok(shares[1] > shares[0], `${shares}`);
   });
@@ -133,13 +133,13 @@ describe("the choice of a model", { skip }, () => {
   const browser = withBrowser();
 
   const options = (page, id) => page.locator(`#${id} option`).count();
-  const weights = async (page) => (await page.locator("#status").textContent()).match(/\d+ kB/)?.[0];
+  const weights = async (page) => (await page.locator("#running").textContent()).match(/\d+ kB/)?.[0];
   const ready = (page) => page.locator("#status.ready").waitFor();
 
   // By hand: each convolution adds two places, each stride doubles what a place is.
   for (const [model, many, field] of [["digits", "6", "29"], ["digits-large", "6", "23"]]) {
     test(`the journey of ${model} draws its stem, through which a patch sees ${field} pixels each way`, async () => {
-      const { page } = await browser.visit({ address: `${browser.address}?model=${model}` });
+      const { page } = await browser.visit({ closer: true, address: `${browser.address}?model=${model}` });
       await ink(page, DIGITS[7]);
       assert.equal(await page.locator("[data-fact=stem]").textContent(), many);
       assert.equal(await page.locator("[data-fact=field]").textContent(), `${field}\u00a0×\u00a0${field}`);
@@ -157,7 +157,7 @@ describe("the choice of a model", { skip }, () => {
   }
 
   test("choosing a model keeps the drawing, reads it again, and fits layers, heads and maps", async () => {
-    const { page } = await browser.visit();
+    const { page } = await browser.visit({ closer: true });
     assert.equal(await page.inputValue("#model"), "digits");
     await ink(page, DIGITS[1]);
     await page.selectOption("#head", "4");
@@ -199,12 +199,11 @@ describe("the choice of a model", { skip }, () => {
       ["digits-large", "digits-large"],
       ["x", "digits"],
     ]) {
-      const { page, close } = await browser.visit({ address: `${browser.address}?model=${asked}` });
+      const { page } = await browser.visit({ closer: true, address: `${browser.address}?model=${asked}` });
       assert.equal(await page.inputValue("#model"), want);
       assert.equal(await options(page, "layer"), configOf(want).depth);
       await ink(page, DIGITS[1]);
       assert.equal((await prediction(page)).label, "1");
-      await close();
     }
   });
 
@@ -213,8 +212,7 @@ describe("the choice of a model", { skip }, () => {
     ["that is no model", { body: '\x10\0\0\0\0\0\0\0{"a":' }, /./],
   ]) {
     test(`a model ${what} leaves the old model in use, the page says so, and Retry loads it`, async () => {
-      const { page } = await browser.visit({
-        excused: /404/,
+      const { page } = await browser.visit({ excused: /404/, closer: true,
         before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.fulfill(answer)),
       });
       await ink(page, DIGITS[7]);
@@ -237,8 +235,7 @@ describe("the choice of a model", { skip }, () => {
   }
 
   test("after a model did not load, the old model reads the next stroke and the notice goes", async () => {
-    const { page } = await browser.visit({
-      excused: /ERR_FAILED/,
+    const { page } = await browser.visit({ excused: /ERR_FAILED/, closer: true,
       before: (page) => page.route(MYVIT_WEIGHTS, (route) => route.abort()),
     });
     await page.selectOption("#model", "myvit");
@@ -252,7 +249,7 @@ describe("the choice of a model", { skip }, () => {
 
   test("the old model reads while a new one loads, and of several choices the last one stays", async () => {
     const weights = gate(), ended = gate();
-    const { page } = await browser.visit({
+    const { page } = await browser.visit({ closer: true,
       before: (page) =>
         page.route(MYVIT_WEIGHTS, async (route) => {
           await weights.opened;
@@ -275,7 +272,7 @@ describe("the choice of a model", { skip }, () => {
   });
 
   test("the choice of a model works by keyboard, has a label and fits a narrow screen", async () => {
-    const { page } = await browser.visit({ viewport: { width: 320, height: 740 } });
+    const { page } = await browser.visit({ closer: true, viewport: { width: 320, height: 740 } });
     await page.getByRole("combobox", { name: "Model", exact: true }).focus();
     await page.keyboard.press("ArrowDown");
     await page.waitForURL(/model=digits-plain/);

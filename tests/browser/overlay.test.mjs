@@ -4,7 +4,6 @@ import {
   DIGITS,
   ink,
   padSpots,
-  painted,
   picture,
   settled,
   skip,
@@ -15,7 +14,7 @@ describe("attention on the page", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    ({ page } = await browser.visit({ excused: /willReadFrequently/ }));
+    ({ page } = await browser.visit({ excused: /willReadFrequently/, closer: true }));
     await ink(page, DIGITS[7]);
   });
 
@@ -81,31 +80,67 @@ describe("attention on the page", { skip }, () => {
     assert.equal(await page.inputValue("#head"), "3");
   });
 
-  test("all maps have one scale from 0, and a tick marks uniform attention", async () => {
-    const scales = new Set();
+  test("the large map's scale ends at its own hottest patch, and the small maps have one scale", async () => {
+    const scales = { own: new Set(), common: new Set() };
     for (const layer of ["1", "2"]) {
       await choose("#layer", layer);
-      const [low, high] = await page.locator("#scale-min, #scale-max").allTextContents();
-      assert.equal(low, "0 %");
-      assert.match(high, /^\d+(\.\d)? %$/);
-      scales.add(high);
+      assert.deepEqual(await page.locator("#scale-min, #maps-min").allTextContents(), ["0 %", "0 %"]);
+      const own = await page.locator("#scale-max").textContent();
+      assert.match(own, /^\d+(\.\d)? % on one patch$/);
+      const most = /: (\S+ %)\.$/.exec(await page.locator("#overlay").getAttribute("aria-label"))[1];
+      assert.ok(own.startsWith(most), `${own}, and in words ${most}`);
+      scales.own.add(own);
+      scales.common.add(await page.locator("#maps-max").textContent());
     }
-    assert.equal(scales.size, 1, "another layer has no other scale");
-    assert.equal(await page.locator("#scale-tick").textContent(), "tick: all equal, 2.0 %");
-    assert.ok((await painted(page, "#scale")) > 0);
+    assert.deepEqual([scales.own.size, scales.common.size], [2, 1]);
   });
 
-  test("the map on the pad has the colours of its small map, which names its layer and head", async () => {
-    await choose("#layer", "3");
-    await choose("#head", "2");
-    const strength = page.locator("#strength");
-    await strength.fill("100");
-    await settled(page);
-    const small = page.getByRole("button", { name: "Layer 3, head 2" });
+  test("the scale is linear: the hottest patch has the last colour, and a patch without attention is not tinted", async () => {
+    await choose("#layer", "4");
+    const alphas = await page.locator("#overlay").evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Map();
+      for (let i = 0; i < data.length; i += 4) {
+        const colour = data.subarray(i, i + 4).join();
+        seen.set(colour, (seen.get(colour) ?? 0) + 1);
+      }
+      return [...seen].filter(([, count]) => count > 400).map(([colour]) => colour.split(",").map(Number));
+    });
+    assert.ok(alphas.some(([r, g, b, a]) => a === 255 && Math.hypot(r - 197, g - 51, b - 26) < 3), "the hottest");
+    assert.ok(alphas.some(([, , , a]) => a > 0 && a < 40), "and a faint one");
+    await choose("#layer", "1");
+  });
+
+  test("one sentence says in words where it looks, of the map that is shown", async () => {
+    const said = () => page.locator("#looks").textContent();
+    for (const layer of ["4", "3"]) {
+      await choose("#layer", layer);
+      const text = await said();
+      assert.match(text, /^It looks (mostly at the .+: \S+ (patch )?of 49|\w+ little everywhere)/, text);
+      const [, patches, share] = /: (\d+) of 49 patches hold (\d+)\s%/.exec(text) ?? [];
+      if (patches) assert.ok(patches >= 2 && share > 0 && share <= 100, text);
+    }
+    await choose("#map", "patch");
+    assert.match(await said(), /^The chosen patch looks mostly|^It looks a little/);
+    await choose("#map", "class");
+  });
+
+  test("the hottest of all small maps has the colours that it has on the pad, and names its layer and head", async () => {
+    const [layer, head] = await page.locator("#maps button").evaluateAll((all) => {
+      const alpha = (button) => {
+        const { data } = button.firstElementChild.getContext("2d").getImageData(0, 0, 7, 7);
+        return Math.max(...data.filter((_, i) => i % 4 === 3)) * 1000 - Math.min(...data.filter((_, i) => i % 4 === 1 && data[i + 2] === 255));
+      };
+      const most = all.reduce((a, b) => (alpha(b) > alpha(a) ? b : a));
+      return most.title.match(/\d+/g);
+    });
+    await choose("#layer", layer);
+    await choose("#head", head);
+    const small = page.getByRole("button", { name: `Layer ${layer}, head ${head}` });
     const cell = await small.locator("canvas").evaluate((canvas) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       const cells = Array.from({ length: data.length / 4 }, (_, i) => [...data.subarray(4 * i, 4 * i + 4)]);
-      return cells.reduce((most, one) => (one[3] > most[3] ? one : most));
+      return cells.reduce((most, one) => (one[3] > most[3] || (one[3] === most[3] && one[1] < most[1]) ? one : most));
     });
     const seen = await page.locator("#overlay").evaluate((canvas, [r, g, b, a]) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -119,7 +154,6 @@ describe("attention on the page", { skip }, () => {
     assert.ok(seen > 100, `${seen} pixels of ${cell}`);
     const first = page.getByRole("button", { name: "Layer 1, head 1" });
     assert.deepEqual(await first.evaluate(({ dataset }) => ({ ...dataset })), { layer: "1", head: "1" });
-    await strength.fill("80");
   });
 });
 

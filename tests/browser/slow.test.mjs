@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { describe, test } from "node:test";
-import { DIGITS, gate, ink, prediction, settled, skip, withBrowser } from "./harness.mjs";
+import { DIGITS, gate, ink, openCloser, prediction, settled, skip, withBrowser } from "./harness.mjs";
 import { DOWN, stored } from "./host.mjs";
 
 /** What Chromium says of a file that does not arrive. */
@@ -13,7 +13,7 @@ const isReal = (path) => /digits-(?!int8|plain|large)[^/]*\.safetensors$/.test(p
 const weights = ({ asked }) => asked.filter((path) => path.endsWith(".safetensors"));
 const kB = (name) => {
   const { size } = statSync(new URL(`../../weights/${name}.safetensors`, import.meta.url));
-  return `${Math.round(size / 1000)} kB of weights`;
+  return `${Math.round(size / 1000)} kB of learnt numbers`;
 };
 const saysSlow = (page) =>
   page.addInitScript(() => Object.defineProperty(navigator, "connection", { value: { effectiveType: "3g" } }));
@@ -22,7 +22,10 @@ describe("a page on a slow line", { skip }, () => {
   const here = withBrowser({});
 
   const visit = (options) => here.visit({ ready: false, ...options });
-  const ready = (page, name) => page.locator("#status.ready", { hasText: kB(name) }).waitFor();
+  const ready = async (page, name) => {
+    await page.locator("#running", { hasText: kB(name) }).waitFor({ state: "attached" });
+    await page.locator("#status.ready").waitFor();
+  };
 
   for (const [what, before, code] of [
     ["if the browser says that the line is slow", saysSlow, undefined],
@@ -94,6 +97,7 @@ describe("a page on a slow line", { skip }, () => {
     here.host.rule = (path) => (isInt8(path) ? int8.opened : undefined);
     const { page } = await visit({ before: saysSlow });
     await page.locator("#status.loading").waitFor();
+    await openCloser(page);
     await page.selectOption("#model", "myvit");
     await ready(page, "myvit");
     int8.open();
@@ -139,7 +143,7 @@ describe("a page on a slow line", { skip }, () => {
     await ready(page, "digits");
     await settled(page);
     await ink(page, [[[20, 20], [30, 30]]]);
-    assert.match(await caption.textContent(), /Reads as|The model is/);
+    assert.match(await caption.textContent(), /sure|certain|knows/);
     const captions = await page.evaluate(() => globalThis.captions);
     assert.ok(captions.length > 0);
     assert.ok(!captions.includes("Waiting for ink"), captions.join(", "));

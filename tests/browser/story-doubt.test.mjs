@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, ink, skip, toChapter, withBrowser } from "./harness.mjs";
+import { DIGITS, ink, openCloser, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/doubt/reliability.json", import.meta.url), "utf8"));
@@ -145,6 +145,7 @@ describe("softmax and doubt", { skip }, () => {
     await toChapter(page, "doubt");
     await page.waitForFunction(() => document.querySelector("#doubt tr[data-row=logit] td.best")?.cellIndex === 8);
     near(await logits(), [...(await vit.classify(await drawingOn(page))).logits], NEAR * 10);
+    await openCloser(page);
     await page.selectOption("#model", "myvit");
     await page.waitForFunction(() => document.querySelector("#doubt .temperature input").dataset.temperature === "1");
     assert.match(await page.locator("#doubt .diagram-words").innerText(), /another model now/);

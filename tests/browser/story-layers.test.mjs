@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Vit } from "../../dist/vit.js";
-import { DIGITS, ink, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { DIGITS, ink, openCloser, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 /** The page may run another build, which rounds differently. */
@@ -162,6 +162,7 @@ describe("layer by layer", { skip }, () => {
 
   test("another model gets its own stops, and nothing stays left out", async () => {
     await press("mlp 0 0");
+    await openCloser(page);
     await page.selectOption("#model", "myvit");
     await page.waitForFunction(() => document.querySelectorAll("#layers .stop").length === 5);
     await ready();

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { unpack as unpackModels } from "../../web/base/pack.mjs";
 import { typeOf } from "../../web/scripts/serve.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
-import { ink, settled, toChapter } from "./harness.mjs";
+import { ink, openCloser, settled, toChapter } from "./harness.mjs";
 
 const root = new URL("../../", import.meta.url);
 const file = (path) => readFileSync(new URL(path, root));
@@ -34,6 +34,7 @@ export async function openChapter(page, id, selector) {
 
 /** Lets another model read the drawing, and waits for its answer. */
 export async function chooseModel(page, name) {
+  await openCloser(page);
   await page.selectOption("#model", name);
   await page.locator("#status.ready").waitFor();
   await settled(page);

@@ -7,7 +7,11 @@ describe("the page in words", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    ({ page } = await browser.visit());
+    ({ page } = await browser.visit({ closer: true }));
+  });
+  after(async () => {
+    await close?.();
+    await browser?.close();
   });
   const said = () => page.locator("#announce").textContent();
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
@@ -57,7 +61,7 @@ describe("the page in words", { skip }, () => {
   });
 
   test("the page's text grows with the browser's font size", async () => {
-    const size = () => page.locator(".title p").first().evaluate((words) => parseFloat(getComputedStyle(words).fontSize));
+    const size = () => page.locator("#looks").evaluate((words) => parseFloat(getComputedStyle(words).fontSize));
     const before = await size();
     await page.evaluate(() => (document.documentElement.style.fontSize = "150%"));
     assert.ok(Math.abs((await size()) / before - 1.5) < 0.01);

@@ -1,38 +1,36 @@
-/** The answer: its class, or the doubt in its place, for people and, in `dataset`, for programs. */
+/** What the page says of a drawing. Stage and rail both say this, so that they agree. */
+import { atLeastAThousandth, percent } from "./logits.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
 import { verdictOf } from "./verdict.ts";
-import { waitingFor } from "./waiting.ts";
-import { write } from "./write.ts";
 
-export function showAnswer(find: (id: string) => HTMLElement, state: State, loading: boolean): void {
-  const prediction = find("prediction");
-  const { reading, example, strokes, model, answered, version } = state;
-  const best = reading?.result.classes[0];
-  const verdict = reading && verdictOf(reading.result);
-  const unsure = verdict === "unsure" || verdict === "none";
-  const captions = { sure: words.answer.reads, unsure: words.answer.is, none: words.answer.sees };
-  const answer = unsure ? words.answer[verdict] : (best?.label ?? "");
-  const letters = Math.max(...answer.split(" ").map((part) => part.length));
-  const [strong, doubt] = prediction.children;
-  // The opening example is not the visitor's drawing, so its answer is shown but is no result.
-  prediction.dataset.label = best && !example ? best.label : "";
-  prediction.dataset.p = best && !example ? String(best.p) : "";
-  if (unsure && !example) prediction.dataset.uncertain = "true";
-  else delete prediction.dataset.uncertain;
-  prediction.classList.toggle("unsure", unsure);
-  if (strong.textContent !== answer) {
-    strong.textContent = answer;
-    prediction.style.setProperty("--letters", String(letters)); // of the longest word
-    strong.classList.remove("fresh");
-    void (strong as HTMLElement).offsetWidth; // starts the animation anew
-    strong.classList.add("fresh");
-  }
-  prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
-  write(doubt, best && verdict === "unsure" ? words.answer.perhaps(best.label) : "");
-  const waiting = waitingFor(state, loading);
-  write(find("caption"), example ? words.answer.example : verdict ? captions[verdict] : waiting);
-  write(find("hint"), example ? words.pad.yourTurn : words.pad.hint);
-  document.body.classList.toggle("blank", strokes.length === 0);
-  document.body.classList.toggle("example", example);
+export interface Answer {
+  sign: string; // a class's label; "?" for an unknown sign; empty while there is no answer
+  pale: boolean;
+  word: string; // how certain it is, or why there is no answer
+  detail: string; // its share and the runner-up
+  unknown: boolean;
+  best?: number; // the class whose bar has the model's colour
+}
+
+/** While the pen is down the answer is a guess: the largest class, but never that the sign is unknown. */
+export function answerOf(state: State): Answer {
+  const { reading } = state;
+  if (!reading) return { sign: "", pale: false, word: waitingFor(state), detail: "", unknown: false };
+  const [best, next] = reading.result.classes;
+  const { answer } = words, { label, p, index } = best!;
+  const verdict = verdictOf(reading.result);
+  if (verdict === "none" && !reading.unfinished)
+    return { sign: "?", pale: true, word: answer.unknown, detail: answer.nearest(label, percent(p)), unknown: true };
+  const pale = verdict !== "sure";
+  const word = pale ? answer.unsure : p >= 0.99 ? answer.certain : answer.sure;
+  const detail = next ? answer.next(percent(p), next.label, atLeastAThousandth(next.p)) : percent(p);
+  return { sign: label, pale, word, detail, unknown: false, best: index };
+}
+
+/** The text in the answer's place while there is no answer. */
+function waitingFor({ strokes, model, answered, version, phase, progress }: State): string {
+  if (strokes.length === 0) return words.waiting.ink;
+  if (!model) return phase === "loading" || progress ? words.waiting.loading : words.waiting.noModel;
+  return answered === version ? words.waiting.more : words.waiting.reading;
 }

@@ -1,26 +1,26 @@
 import type { Attention, Vit } from "vitrine";
-import { paint, tone } from "./colour.ts";
-import { place, type Scale, tint } from "../base/heat.ts";
+import { glow, paint, tone } from "./colour.ts";
+import { place, type Scale, tint, type Tint } from "../base/heat.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
 /** Draws every token's (row) attention to every token (column) in the chosen layer and head. */
-export function drawBlocks(canvas: HTMLCanvasElement, state: State, scale: Scale | undefined): void {
+export function drawBlocks(canvas: HTMLCanvasElement, state: State): void {
   const attention = state.reading?.result.attention;
   const prefix = state.model?.config.prefix.length ?? 1;
   const { gridRows, gridCols } = shapeOf(state.model?.config);
   const tokens = attention?.tokens ?? prefix + gridRows * gridCols;
   const matrix = attention?.at(state.view.layer, state.view.head);
   const { map, patch } = state.view;
+  const most = matrix?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
   const marked = map === "patch" ? prefix + patch[0] * gridCols + patch[1] : 0;
   // There are two columns more than the matrix has. The first marks the row that the overlay shows.
   paint(canvas, tokens, tokens + 2, (row, x) => {
     if (x === 0 && row === marked && map !== "rollout") return accent(state.dark);
     if (x < 2) return undefined;
-    if (!matrix || !scale) return tone(0, state.dark);
-    return tint(place(matrix[row * tokens + x - 2], scale));
+    return matrix ? glow(matrix[row * tokens + x - 2] / most, state.dark) : tone(0, state.dark);
   });
 }
 
@@ -67,8 +67,13 @@ function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): v
   next.focus();
 }
 
-/** Fills the small maps with colours on the large map's scale. */
-export function drawMaps(parent: HTMLElement, state: MapsView, scale: Scale | undefined): void {
+/** Fills the small maps with colours on one scale. */
+export function drawMaps(
+  parent: HTMLElement,
+  state: MapsView,
+  scale: Scale | undefined,
+  colourOf: (value: number, scale: Scale) => Tint = (value, scale) => tint(place(value, scale)),
+): void {
   const { view, model, dark, reading } = state;
   if (!model) return;
   const { gridRows, gridCols } = shapeOf(model.config);
@@ -80,7 +85,7 @@ export function drawMaps(parent: HTMLElement, state: MapsView, scale: Scale | un
       attention?.kept.includes(layer) &&
       heatMap(attention, { ...view, layer, head, map: view.map === "patch" ? "patch" : "class" });
     paint(button.firstElementChild as HTMLCanvasElement, gridRows, gridCols, (row, col) =>
-      map && scale ? tint(place(map[row * gridCols + col], scale)) : tone(0, dark),
+      map && scale ? colourOf(map[row * gridCols + col], scale) : tone(0, dark),
     );
     const chosen =
       view.map !== "rollout" &&

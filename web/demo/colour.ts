@@ -20,9 +20,21 @@ export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined):
   context.fillRect(Math.round(place(scale.uniform, scale) * (width - 2)), 0, 2, height);
 }
 
+/** As --heat-mid and --voice in base.css. */
+const GLOW: Record<"light" | "dark", [middle: Colour, top: Colour]> = {
+  light: [[255, 185, 138], [197, 51, 26]],
+  dark: [[138, 59, 22], [255, 138, 76]],
+};
+
+/** The colour of a patch with this part of the hottest one's attention. Without attention paper stays paper. */
+export function glow(part: number, dark: boolean): Tint {
+  const [middle, top] = GLOW[dark ? "dark" : "light"];
+  return [...(part < 0.5 ? middle : mix(middle, top, 2 * part - 1)), Math.min(1, 2 * part)];
+}
+
 /** The colour of ink of strength t (0..1) on the theme's paper. */
 export function tone(t: number, dark: boolean): Colour {
-  return dark ? mix([19, 28, 27], [228, 238, 233], t) : mix([252, 253, 252], [22, 40, 43], t);
+  return dark ? mix([23, 26, 29], [243, 239, 231], t) : mix([255, 254, 251], [23, 33, 43], t);
 }
 
 /** Paints rows × cols colours, one canvas pixel each. */

@@ -1,24 +1,26 @@
-import { OFFERED } from "./handwriting.ts";
+import { MORE, OFFERED } from "./handwriting.ts";
 import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
 
-/** Builds one small button for each drawing. */
-export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
-  parent.replaceChildren();
-  for (const { label, strokes } of OFFERED) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.title = words.pad.example(label);
-    button.setAttribute("aria-label", button.title);
-    button.append(document.createElement("canvas"));
-    button.addEventListener("click", () => choose(strokes));
-    parent.append(button);
-  }
-}
+/** One drawing of each digit. */
+const DIGITS = Array.from("0123456789", (digit) => [...OFFERED, ...MORE].find(({ label }) => label === digit)!);
 
-export function drawExamples(parent: HTMLElement): void {
-  [...parent.children].forEach((button, index) =>
-    drawThumbnail(button.firstElementChild as HTMLCanvasElement, OFFERED[index].strokes));
+/** The drawing that the page opens with. */
+export const OPENING = DIGITS[3]!.strokes;
+
+/** Builds a button for each digit. */
+export function buildExamples(parent: HTMLElement, choose: (strokes: Stroke[]) => void): void {
+  parent.replaceChildren(
+    ...DIGITS.map(({ label, strokes }) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = label;
+      button.title = words.pad.example(label);
+      button.setAttribute("aria-label", button.title);
+      button.addEventListener("click", () => choose(strokes));
+      return button;
+    }),
+  );
 }
 
 /** Draws a small picture of a drawing, in the canvas's CSS colour. */

@@ -11,9 +11,10 @@ export function sourceOf({ repository }) {
   return /^https?:\/\//.test(address ?? "") ? address : undefined;
 }
 
-/** Fills the comments <!-- source --> and <!-- licence --> of the page. */
+/** Fills the comments <!-- source --> and <!-- licence --> of the page. Documents are where the source is. */
 export function fillFooter(html, manifest, licence) {
   const source = sourceOf(manifest);
-  const link = source ? `<a href="${escape(source)}" data-text="page.source">Source</a>` : "";
-  return html.replace("<!-- source -->", () => link).replace("<!-- licence -->", () => escape(licence));
+  const link = (address, key, text) => `<a href="${escape(address)}" data-text="page.${key}">${text}</a>`;
+  const links = source ? `${link(source, "source", "Source")} ${link(`${source}#readme`, "documents", "Documents")}` : "";
+  return html.replaceAll("<!-- source -->", () => links).replace("<!-- licence -->", () => escape(licence));
 }

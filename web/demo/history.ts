@@ -11,6 +11,11 @@ export class History {
     this.#future = [];
   }
 
+  /** The drawing before the last change, which is forgotten. */
+  takeBack(): Stroke[] | undefined {
+    return this.#past.pop();
+  }
+
   get canUndo(): boolean {
     return this.#past.length > 0;
   }

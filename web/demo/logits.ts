@@ -2,24 +2,21 @@ import type { State } from "./state.ts";
 import { percentage } from "./texts/words.ts";
 import { write } from "./write.ts";
 
-/** Builds one row for each class: its label, its bar, its share. */
-export function buildBars(list: HTMLElement, columns: HTMLElement, labels: string[]): void {
+/** Builds one column for each class: its bar, its label and, unseen, its share. */
+export function buildBars(list: HTMLElement, labels: readonly string[]): void {
   list.replaceChildren(
     ...labels.map((label) => {
-      const row = document.createElement("li");
-      row.dataset.label = label;
-      for (const [tag, text] of [
-        ["b", label],
-        ["i", ""],
-        ["span", ""],
-      ]) {
-        const part = document.createElement(tag);
-        part.textContent = text;
-        row.append(part);
-      }
-      return row;
+      const [column, bar, name, share] = ["li", "i", "b", "span"].map((tag) => document.createElement(tag));
+      column.dataset.label = name.textContent = label;
+      share.className = "unseen";
+      column.append(bar, name, share);
+      return column;
     }),
   );
+}
+
+/** Builds a column for each class. */
+export function buildLogits(columns: HTMLElement, labels: readonly string[]): void {
   columns.replaceChildren(
     ...labels.map((label) => {
       const column = document.createElement("span");
@@ -30,17 +27,18 @@ export function buildBars(list: HTMLElement, columns: HTMLElement, labels: strin
   );
 }
 
-/** Draws probabilities as bars. */
-export function drawBars(list: HTMLElement, { reading }: State): void {
+/** Draws probabilities as bars. One of them, if any, has the model's colour. */
+export function drawBars(list: HTMLElement, { reading }: State, best: number | undefined): void {
   const share = new Float64Array(list.children.length);
   for (const { index, p } of reading?.result.classes ?? []) share[index] = p;
-  const best = reading?.result.classes[0].index;
   [...list.children].forEach((child, index) => {
-    const row = child as HTMLElement;
-    row.style.setProperty("--p", share[index].toFixed(4));
-    row.classList.toggle("best", index === best);
-    row.dataset.p = reading ? String(share[index]) : "";
-    write(row.lastElementChild!, reading ? percent(share[index]) : "");
+    const column = child as HTMLElement;
+    const text = reading ? percent(share[index]) : "";
+    column.style.setProperty("--p", share[index].toFixed(4));
+    column.classList.toggle("best", index === best);
+    column.dataset.p = reading ? String(share[index]) : "";
+    column.title = text;
+    write(column.lastElementChild!, text);
   });
 }
 
@@ -62,3 +60,6 @@ export function percent(p: number): string {
   if (p > 0.9995) return `> ${percentage(0.999, 1)}`;
   return percentage(p, 1);
 }
+
+/** The same for what is small: "< 0.1 %" in place of "0 %". */
+export const atLeastAThousandth = (p: number): string => (p < 0.001 ? `< ${percentage(0.001, 1)}` : percent(p));

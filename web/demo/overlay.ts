@@ -1,7 +1,6 @@
 import type { Attention } from "vitrine";
-import { css, cssTint } from "./colour.ts";
-import { place, type Scale, scaleOf, tint } from "../base/heat.ts";
-import { inPadUnits } from "./ink.ts";
+import { css, cssTint, glow, tone } from "./colour.ts";
+import { type Scale, scaleOf } from "../base/heat.ts";
 import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
@@ -34,7 +33,7 @@ function makeMap(attention: Attention, { map, layer, head, patch }: View): Float
   return attention.fromClass(layer, head);
 }
 
-/** One scale for every small map and the large one, because they are seen together. */
+/** One scale for maps that are seen together. */
 export function scaleOfAll(attention: Attention, view: View): Scale {
   const small = { ...view, map: view.map === "patch" ? "patch" : "class" } as const;
   const maps = attention.kept.flatMap((layer) =>
@@ -61,40 +60,37 @@ export function patchAt(state: State, x: number, y: number): [number, number] | 
   return inside ? [row, col] : undefined;
 }
 
-/** The heat map over the drawing. Returns its scale. */
-export const drawOverlay = (canvas: HTMLCanvasElement, state: State): Scale | undefined =>
-  paintOverlay(inPadUnits(canvas), state);
+/** The hottest patch of a map, which is the end of the map's own scale. */
+export const hottest = (map: Float32Array): number => map.reduce((most, value) => Math.max(most, value), 0);
 
 /** Paints each patch's colour where the patch lies, in a context in pad units. */
-export function paintOverlay(context: CanvasRenderingContext2D, state: State): Scale | undefined {
+export function paintOverlay(context: CanvasRenderingContext2D, state: State): void {
   const { reading, view, dark } = state;
-  if (!reading?.result.attention) return undefined;
+  if (!reading?.result.attention) return;
   const shape = shapeOf(state.model?.config);
-  const map = heatMap(reading.result.attention, view);
-  const scale = scaleOfAll(reading.result.attention, view);
+  const map = heatMap(reading.result.attention, view), most = hottest(map);
   const frame = frameOf(reading, shape);
   const width = frame.pixelWidth * shape.patchCols;
   const height = frame.pixelHeight * shape.patchRows;
+  const cell = (row: number, col: number, gap: number) => {
+    context.beginPath();
+    context.roundRect(frame.left + col * width + gap, frame.top + row * height + gap, width - 2 * gap, height - 2 * gap, 3);
+  };
   context.globalAlpha = view.strength;
-  for (let row = 0; row < shape.gridRows; row++) {
-    for (let col = 0; col < shape.gridCols; col++) {
-      context.fillStyle = cssTint(tint(place(map[row * shape.gridCols + col], scale)));
-      context.fillRect(
-        frame.left + col * width + 0.5,
-        frame.top + row * height + 0.5,
-        width - 1,
-        height - 1,
-      );
-    }
-  }
+  map.forEach((value, at) => {
+    cell(Math.floor(at / shape.gridCols), at % shape.gridCols, 0.7);
+    context.fillStyle = cssTint(glow(value / most, dark));
+    context.fill();
+  });
   context.globalAlpha = 1;
-  if (view.map === "patch") {
-    const [row, col] = view.patch;
-    context.strokeStyle = css(accent(dark));
-    context.lineWidth = 2.5;
-    context.strokeRect(frame.left + col * width, frame.top + row * height, width, height);
-  }
-  return scale;
+  context.strokeStyle = css(tone(0.14, dark));
+  context.lineWidth = 0.7;
+  context.strokeRect(frame.left, frame.top, width * shape.gridCols, height * shape.gridRows);
+  if (view.map !== "patch") return;
+  cell(view.patch[0], view.patch[1], 0);
+  context.strokeStyle = css(accent(dark));
+  context.lineWidth = 2.5;
+  context.stroke();
 }
 
 /** The patch with most of a map: "Most on row 4, column 3: 19 %." */

@@ -4,6 +4,8 @@ export interface PadEvents {
   begin(point: Point): void;
   extend(points: Point[]): void;
   end(): void;
+  /** The stroke was none: it leaves no ink. */
+  cancel(): void;
   hover(x: number, y: number): void;
   /** Whether a tap there chooses a patch instead of drawing a dot. */
   choosable(x: number, y: number): boolean;
@@ -31,6 +33,7 @@ export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
 
 function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
+  let touches = false; // it is a finger, or a palm
   let tap: Point | undefined; // where the pointer went down, while this may still be a tap
 
   const pointAt = (event: PointerEvent): Point => {
@@ -44,8 +47,11 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   };
 
   canvas.addEventListener("pointerdown", (event) => {
-    if (active !== undefined || event.button !== 0) return;
+    if (event.button !== 0) return;
+    if (active !== undefined && !(touches && event.pointerType === "pen")) return;
+    if (active !== undefined) drop(); // a pen goes before a palm that lay there
     active = event.pointerId;
+    touches = event.pointerType === "touch";
     try {
       canvas.setPointerCapture(active);
     } catch {
@@ -70,8 +76,15 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     }
     if (active === undefined || event.pointerId === active) events.hover(x, y);
   });
+  const drop = () => {
+    active = undefined;
+    if (!tap) events.cancel();
+    tap = undefined;
+  };
   const lift = (event: PointerEvent) => {
     if (event.pointerId !== active) return;
+    // The system takes a touch back when it knows the palm, or when a pen comes near.
+    if (event.type === "pointercancel" && touches) return drop();
     active = undefined;
     if (tap) events.hover(tap.x, tap.y);
     else events.end();
@@ -125,11 +138,30 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
   });
 }
 
+/** The strokes before the last one, drawn once on a canvas of their own: a frame costs the same however many they are. */
+interface Layer { canvas: HTMLCanvasElement; strokes: readonly Stroke[]; ink: string }
+const layers = new WeakMap<HTMLCanvasElement, Layer>();
+
+/** The layer for a canvas, with these strokes. What it has already is not drawn again. */
+function layerFor({ width, height }: HTMLCanvasElement, strokes: readonly Stroke[], ink: string, old?: Layer): Layer {
+  const fits = old && old.canvas.width === width && old.ink === ink && old.strokes.every((stroke, at) => stroke === strokes[at]);
+  const canvas = fits ? old.canvas : document.createElement("canvas");
+  if (!fits) Object.assign(canvas, { width, height });
+  const context = canvas.getContext("2d")!;
+  context.setTransform(width / SIDE, 0, 0, height / SIDE, 0, 0);
+  context.strokeStyle = ink;
+  for (const stroke of strokes.slice(fits ? old.strokes.length : 0)) drawStroke(context, stroke);
+  return { canvas, strokes, ink };
+}
+
 /** Draws the strokes and, if shown, the keyboard's pen, in the canvas's CSS colours. */
 export function drawPad(canvas: HTMLCanvasElement, strokes: Stroke[], keyPen: KeyPen): void {
-  const context = inPadUnits(canvas);
-  context.strokeStyle = getComputedStyle(canvas).color;
-  for (const stroke of strokes) drawStroke(context, stroke);
+  const context = inPadUnits(canvas), ink = getComputedStyle(canvas).color;
+  const layer = layerFor(canvas, strokes.slice(0, -1), ink, layers.get(canvas));
+  layers.set(canvas, layer);
+  context.drawImage(layer.canvas, 0, 0, SIDE, SIDE);
+  context.strokeStyle = ink;
+  for (const stroke of strokes.slice(-1)) drawStroke(context, stroke);
   if (!keyPen.shown) return;
   context.lineWidth = 2;
   context.strokeStyle = getComputedStyle(canvas).accentColor;

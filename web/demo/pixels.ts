@@ -27,7 +27,7 @@ export function shapeOf(config: Readonly<VitConfig> | undefined): Shape {
 }
 
 /** The colour that marks the chosen patch in all figures. Attention never has this colour. */
-export const accent = (dark: boolean): Colour => (dark ? [86, 196, 255] : [0, 104, 190]);
+export const accent = (dark: boolean): Colour => (dark ? [127, 208, 203] : [13, 90, 95]);
 
 export const isChosen = ({ view }: State, row: number, col: number): boolean =>
   view.map === "patch" && view.patch[0] === row && view.patch[1] === col;

@@ -19,7 +19,8 @@ export function loadModel(
 export async function read({ model, strokes, unfinished, version }: State): Promise<Reading | undefined> {
   if (!model) return undefined;
   try {
-    return { result: await model.classify(drawingOf(strokes, unfinished), { attention: true }), version };
+    const result = await model.classify(drawingOf(strokes, unfinished), { attention: true });
+    return { result, version, unfinished };
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;
     throw error;

@@ -1,9 +1,11 @@
 /** Puts the drawing into a link, and keeps it over a reload. */
-import { type LinkState, readLink } from "./link.ts";
+import { type LinkState, readLink, writeLink } from "./link.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
+import type { State } from "./state.ts";
 import { thinned } from "./thin.ts";
 import { words } from "./texts/words.ts";
+import { write } from "./write.ts";
 
 const MARK = "#d=";
 
@@ -40,22 +42,43 @@ export function fromLink(): (LinkState & { strokes: Stroke[] }) | "none" | "dama
   return strokes ? { strokes, ...readLink(fragment) } : "damaged";
 }
 
-/** Shares or copies the link. Returns a text for the visitor; empty where the visitor gave up. */
-export async function share(strokes: Stroke[], place: string): Promise<string> {
+/** Shares or copies the link. `word` is for the visitor; empty where the visitor gave up. `done`: it is copied. */
+async function share(strokes: Stroke[], place: string): Promise<{ word: string; done?: boolean }> {
   const link = linkTo(strokes, place);
-  if (!link) return words.share.large;
+  if (!link) return { word: words.share.large };
   try {
     if (typeof navigator.share === "function") {
       await navigator.share({ title: document.title, url: link });
-      return words.share.shared;
+      return { word: words.share.shared };
     }
     await navigator.clipboard.writeText(link);
-    return words.share.copied;
+    return { word: words.share.copied, done: true };
   } catch (error) {
-    if ((error as Error).name === "AbortError") return "";
+    if ((error as Error).name === "AbortError") return { word: "" };
     history.replaceState(null, "", link);
-    return words.share.refused;
+    return { word: words.share.refused };
   }
+}
+
+/** How long the button says that the link is copied. */
+const COPIED_MS = 2500;
+let copied = 0; // a timer, while it says so
+
+/** @param say puts a text into the status line. */
+export function listenToShare(button: HTMLElement, state: State, say: (word: string) => void): void {
+  button.addEventListener("click", async () => {
+    if (state.strokes.length === 0) return;
+    const { word, done } = await share(state.strokes, writeLink(state));
+    clearTimeout(copied);
+    copied = done ? window.setTimeout(() => ((copied = 0), drawShare(button, state)), COPIED_MS) : 0;
+    drawShare(button, state);
+    if (word) say(word);
+  });
+}
+
+export function drawShare(button: HTMLElement, { strokes }: State): void {
+  button.ariaDisabled = String(strokes.length === 0); // not `disabled`: see main.ts
+  write(button, copied ? words.share.codeCopied : words.share.share);
 }
 
 // Storage may be forbidden or full; the drawing then lasts as long as the page.

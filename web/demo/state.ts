@@ -7,6 +7,16 @@ import type { ModelFile } from "./models.ts";
 export interface Reading {
   result: Classification;
   version: number;
+  unfinished: boolean; // the pen was down
+}
+
+/** "loading": there is no model yet; "reading": the model is at work; "idle": it waits, or there is none. */
+export type Phase = "loading" | "idle" | "reading";
+
+/** What the status line says until the visitor draws on. With `retry` it is an error. */
+export interface Notice {
+  text: () => string; // in the language of the time
+  retry?: () => void;
 }
 
 export type MapKind = "class" | "patch" | "rollout";
@@ -21,6 +31,9 @@ export interface View {
 }
 
 export interface State {
+  phase: Phase;
+  progress?: { choice: ModelFile; loaded: number; total: number }; // of a model that loads, also beside one that reads
+  notice?: Notice;
   model?: Vit;
   choice?: ModelFile; // the choice that `model` came from
   modelBytes: number;
@@ -38,6 +51,7 @@ export interface State {
 }
 
 export const state: State = {
+  phase: "loading",
   modelBytes: 0,
   strokes: [],
   unfinished: false,
@@ -46,7 +60,7 @@ export const state: State = {
   since: 0,
   answered: -1,
   example: false,
-  view: { map: "class", layer: 0, head: "mean", patch: [3, 3], strength: 0.8 },
+  view: { map: "class", layer: 0, head: "mean", patch: [3, 3], strength: 1 },
   wanted: new Map(),
   dark: false,
 };

@@ -8,8 +8,8 @@ export function followTheme(button: HTMLElement, changed: (dark: boolean) => voi
   const apply = () => {
     const dark = own === undefined ? wish.matches : own === "dark";
     document.documentElement.dataset.theme = dark ? "dark" : "light";
-    button.textContent = dark ? words.theme.light : words.theme.dark;
-    button.setAttribute("aria-label", dark ? words.theme.useLight : words.theme.useDark);
+    button.title = dark ? words.theme.useLight : words.theme.useDark;
+    button.setAttribute("aria-label", button.title);
     changed(dark);
   };
   button.addEventListener("click", () => {

@@ -25,8 +25,11 @@ const footer = {
     fillFooter(html, JSON.parse(text("../../package.json")), text("../../LICENSE")),
 };
 
+/** What *Look closer* shows, and chapters use too. */
+const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|patches|picture|receptive|stem|takeaway|tokens)\.ts$/ };
+
 /** What several chapters use is one file: it compresses better than many small ones. */
-const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin|picture)\.m?ts$/, minShareCount: 2 };
+const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin)\.m?ts$/, minShareCount: 2 };
 
 export default defineConfig({
   root: here("."),
@@ -46,7 +49,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
-    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [shared] } } },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [closer, shared] } } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

@@ -139,9 +139,9 @@ async function load(wanted: File[], pixels = ""): Promise<void> {
   const turn = (loading = new AbortController());
   const start = performance.now();
   const onProgress = (loaded: number, total: number) => {
-    if (loading === turn) showProgress(status, loaded, total);
+    if (loading === turn) showProgress(status, loaded, total, true);
   };
-  showProgress(status, 0, 0);
+  showProgress(status, 0, 0, true);
   try {
     const told = toldBy(configField.value);
     showTold(element("asked"), told);
@@ -175,6 +175,7 @@ function ask(asked: Asked): void {
   status.setAttribute("role", "alert");
   sayAgain = () => (status.textContent = words.own.asks(plain(key)));
   sayAgain();
+  status.scrollIntoView({ block: "nearest" });
   redraw();
 }
 
@@ -211,6 +212,7 @@ function refuse(what: Refused, error: unknown, retry?: () => void): void {
     showError(status, trouble.because(own[what], more), isOfLine(error) ? retry : undefined);
   };
   sayAgain();
+  status.scrollIntoView({ block: "nearest" });
   redraw();
 }
 

@@ -140,6 +140,7 @@ export function drawClasses(
   const headless = model?.config.classes === 0;
   const classes = reading?.classes ?? [];
   list.replaceChildren(...classes.map(({ label, p }, index) => classRow(label, p, answer(p, state), index === 0)));
+  list.classList.toggle("doubt", model?.config.untrained === true);
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
   const { own } = words;

@@ -50,7 +50,8 @@ export interface GridOptions {
 const LEAST_CELL = 14;
 
 const strength = (value: number, top: number) => Math.sqrt(top > 0 ? Math.min(1, Math.abs(value) / top) : 0);
-const sideOf = (value: number, dark: boolean): Colour => (value < 0 ? accent(dark) : [196, 44, 60]);
+const sideOf = (value: number, dark: boolean): Colour =>
+  value > 0 ? [196, 44, 60] : dark ? [86, 196, 255] : [0, 104, 190];
 
 /** The colour of a signed number on the theme's paper: blue below 0, the page's red above. */
 export const signedTone = (value: number, top: number, dark: boolean): Colour =>

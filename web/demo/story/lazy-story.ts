@@ -17,7 +17,7 @@ export function loadStoryLazily(root: HTMLElement, page: Page): () => void {
   const observer = new IntersectionObserver((entries) => {
     near = entries.at(-1)!.isIntersecting;
     void load();
-  }, { rootMargin: "60% 0px" });
+  }, { rootMargin: "-1px 0px" }); // the stage fills the first window, so the story waits until it is scrolled to
   observer.observe(root);
   return () => {
     void load();

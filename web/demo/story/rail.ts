@@ -1,8 +1,8 @@
 /** The drawing and the answer, pinned beside the story; a bar above it on small screens. */
+import { answerOf } from "../answer.ts";
 import { fillChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { drawPad, listen } from "../pad.ts";
-import { verdictOf } from "../verdict.ts";
 import { write } from "../write.ts";
 import { button, h } from "./dom.ts";
 import type { Page, Story } from "./scene.ts";
@@ -33,10 +33,11 @@ export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page
   return () => {
     const { model, reading, view } = state;
     drawPad(pad, state.strokes, keyPen);
-    const best = reading?.result.classes[0];
+    const best = reading?.result.classes[0], { sign, pale, unknown } = answerOf(state);
     const [word, share] = answer.children;
-    write(word!, !best ? texts.story.blank : verdictOf(reading!.result) === "none" ? "?" : best.label);
-    write(share!, best ? percent(best.p) : "");
+    write(word!, best ? sign : texts.story.blank);
+    write(share!, best && !unknown ? percent(best.p) : "");
+    answer.classList.toggle("unsure", pale);
     answer.dataset.label = best?.label ?? "";
     if (!model) return;
     if (fitted !== model) {

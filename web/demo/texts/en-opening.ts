@@ -7,22 +7,54 @@ export const opening = {
       `${wanted} did not load, ${stays} stays; check the connection, then choose it again`,
   },
   theme: {
-    light: "Light",
-    dark: "Dark",
     useLight: "Use light colours",
     useDark: "Use dark colours",
   },
   answer: {
-    reads: "Reads as",
-    is: "The model is",
-    sees: "The model sees",
-    unsure: "not sure",
-    none: "no digit",
-    perhaps: (label: string) => `perhaps ${label}`,
-    example: "Example",
+    certain: "certain",
+    sure: "fairly sure",
+    unsure: "unsure",
+    unknown: "no digit it knows",
+    next: (p: string, label: string, other: string) => `${p}; next ${label}, ${other}`,
+    nearest: (label: string, p: string) => `nearest: ${label}, ${p}`,
+    teach: "Teach it this sign",
+    not: (label: string) => (label === "8" ? "not an 8?" : `not a ${label}?`),
+    onlyThese: "It knows only the signs below. Three drawings are enough to add one of yours.",
     readsAs: (label: string, p: string) => `Reads as ${label}, ${p}`,
     unsureOf: (label: string, p: string) => `Not sure, perhaps ${label}, ${p}`,
     seesNone: "Sees no digit",
+  },
+  /** Where the map is hottest. {1} is the place. */
+  looks: {
+    kinds: {
+      crossing: "the crossing",
+      end: "the tip",
+      turn: "the turn",
+      bend: "the bend",
+      line: "the line",
+      gap: "the empty space",
+    },
+    positions: {
+      topLeft: "at the top left",
+      top: "at the top",
+      topRight: "at the top right",
+      left: "on the left",
+      middle: "in the middle",
+      right: "on the right",
+      bottomLeft: "at the bottom left",
+      bottom: "at the bottom",
+      bottomRight: "at the bottom right",
+    },
+    at: (kind: string, position: string) => `${kind} ${position}`,
+    both: (a: string, b: string) => `${a} and ${b}`,
+    it: "It looks mostly at {1}: ",
+    patch: "The chosen patch looks mostly at {1}: ",
+    hold: (patches: number, all: number, share: string) =>
+      patches === 1
+        ? `one patch of ${all} holds ${share} of its attention.`
+        : `${patches} of ${all} patches hold ${share} of its attention.`,
+    spread: (p: string) => `It looks a little everywhere: no patch holds more than ${p} of its attention.`,
+    onePatch: (p: string) => `${p} on one patch`,
   },
   waiting: {
     ink: "Waiting for ink",
@@ -57,6 +89,7 @@ export const opening = {
     toMean: "How much of each patch reaches the mean of all patches through all layers (Abnar & Zuidema, 2020).",
     similarity: (row: number, column: number) =>
       `Similarity of each patch to the patch in row ${row}, column ${column} after the last layer: the cosine of their vectors.`,
+    common: (p: string) => `${p}, one scale for all`,
   },
   /** By the models' names in models.ts. */
   models: {
@@ -76,9 +109,15 @@ export const opening = {
     megabytes: (count: string) => `${count} MB`,
     fetching: (loaded: string) => `Fetching the model: ${loaded}`,
     fetchingOf: (loaded: string, total: string) => `Fetching the model: ${loaded} of ${total}`,
+    opening: (size: string) => `Opening the files: ${size}`,
     ready: "Ready",
-    time: (milliseconds: string) => `${milliseconds} ms a prediction`,
-    weights: (size: string) => `${size} of weights`,
+    time: (milliseconds: string) => `${milliseconds} ms a drawing`,
+    running: (build: string, size: string) => `${size} of learnt numbers, run by ${build}.`,
+    builds: {
+      relaxed: "the fastest build for this browser (WebAssembly, relaxed SIMD)",
+      simd128: "the fast build (WebAssembly with SIMD)",
+      scalar: "the plain build (WebAssembly without SIMD)",
+    },
     retry: "Retry",
   },
   trouble: {
@@ -97,6 +136,7 @@ export const opening = {
     action: (why: string) => `That did not work: ${why}`,
   },
   share: {
+    share: "Share",
     damaged: "The drawing in that link is damaged or cut short, and was left out. Ask for the link again.",
     large: "This drawing is too large for a link: save its picture instead.",
     shared: "Shared: the link holds the drawing.",

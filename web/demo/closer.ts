@@ -1,0 +1,117 @@
+/** Look closer: the choice of map, every head's map, the model, and the way from ink to answer. */
+import type { Vit } from "vitrine";
+import { buildMaps, drawBlocks, drawMaps } from "./blocks.ts";
+import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
+import { glow } from "./colour.ts";
+import { inPadUnits } from "./ink.ts";
+import { buildLogits, drawLogits, percent } from "./logits.ts";
+import { explain, scaleOfAll } from "./overlay.ts";
+import { drawPatches } from "./patches.ts";
+import { drawPicture, lookOf } from "./picture.ts";
+import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
+import type { State } from "./state.ts";
+import { size } from "./status.ts";
+import { drawStem, fieldOf } from "./stem.ts";
+import { listenToTakeaway } from "./takeaway.ts";
+import { decimal, words } from "./texts/words.ts";
+import { drawTokens } from "./tokens.ts";
+import { write } from "./write.ts";
+
+type Find = (id: string) => HTMLElement;
+const canvas = (find: Find, id: string) => find(id) as HTMLCanvasElement;
+
+export interface Closer {
+  /** Draws what a reading changes: words and choices always, pictures while it is open. */
+  draw(): void;
+  /** Draws the ink where a frame has changed no more than that. */
+  drawInk(): void;
+  /** Fits choices and texts to the model and the language. */
+  fit(): void;
+}
+
+interface Page {
+  redraw(): void;
+  /** A patch was chosen by keys or a tap. */
+  chosen(): void;
+  /** Puts a text into the status line. */
+  say(text: string): void;
+}
+
+/** Its code comes after the first prediction, which does not need it. */
+export function buildCloser(find: Find, state: State, { redraw, chosen, say }: Page): Closer {
+  const isOpen = () => (find("closer") as HTMLDetailsElement).open;
+  listenToChoices(find, state.view, redraw);
+  listenToTakeaway(find, state, say);
+  find("closer").addEventListener("toggle", redraw);
+  for (const id of ["pixels", "journey-patches"]) {
+    choosePatch(canvas(find, id), state, (row, col, pressed) => {
+      if (pressed) state.view.map = "patch";
+      state.view.patch = [row, col];
+      if (pressed) chosen();
+      redraw();
+    });
+  }
+  return {
+    draw: () => drawCloser(find, state, isOpen()),
+    drawInk() {
+      if (isOpen()) drawPicture(inPadUnits(canvas(find, "overlaid")), state, lookOf(find("pad")));
+    },
+    fit: () => state.model && fitCloser(find, state, redraw),
+  };
+}
+
+function drawCloser(find: Find, state: State, open: boolean): void {
+  const { model, view, reading, dark } = state;
+  write(find("explanation"), explain(state));
+  write(find("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
+  showChoices(find, view, model !== undefined && view.map !== "rollout");
+  for (const id of ["save", "code"]) find(id).ariaDisabled = String(state.strokes.length === 0);
+  if (!open) return;
+  const attention = reading?.result.attention;
+  const scale = attention && scaleOfAll(attention, view);
+  drawPixels(canvas(find, "pixels"), state);
+  drawStem(canvas(find, "stem"), state);
+  drawPatches(canvas(find, "journey-patches"), state);
+  drawTokens(canvas(find, "tokens"), state);
+  drawBlocks(canvas(find, "blocks"), state);
+  drawMaps(find("maps"), state, scale, (value, { top }) => glow(value / top, dark));
+  drawLogits(find("logits"), state);
+  write(find("maps-min"), percent(0));
+  write(find("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");
+}
+
+/** Writes the model's choices and facts in the page's language. */
+function fitCloser(find: Find, state: State, redraw: () => void): void {
+  const { view, model } = state, config = model!.config;
+  const { rows, cols, patchRows, patchCols, gridRows, gridCols } = shapeOf(config);
+  fillChoices(find, config);
+  buildMaps(find("maps"), config.depth, config.heads, (layer, head) => {
+    const again = view.layer === layer && view.head === head;
+    Object.assign(view, { layer, head: again ? "mean" : head });
+    if (view.map === "rollout") view.map = "class";
+    redraw();
+  });
+  buildLogits(find("logits"), config.labels);
+  find("stem-step").hidden = config.stem.length === 0;
+  const facts: Record<string, string> = {
+    pixels: `${rows}\u00a0×\u00a0${cols}`,
+    patches: String(gridRows * gridCols),
+    patch: `${patchRows}\u00a0×\u00a0${patchCols}`,
+    width: String(config.width),
+    depth: String(config.depth),
+    classes: String(config.classes),
+    stem: String(config.stem.length),
+    field: fieldOf(config),
+    calibration: onCalibration(config),
+  };
+  for (const span of document.querySelectorAll<HTMLElement>("[data-fact]")) {
+    span.textContent = facts[span.dataset.fact!]!;
+  }
+}
+
+/** Says how reliable the probabilities are. */
+function onCalibration({ temperature, uncertain_below }: Vit["config"]): string {
+  const { calibration } = words;
+  const honest = temperature === 1 ? calibration.never : calibration.scaled(decimal(temperature, 2));
+  return uncertain_below > 0 ? `${honest} ${calibration.limit(percent(uncertain_below))}` : honest;
+}

@@ -1,0 +1,117 @@
+/** What changes the drawing: a hand, the examples, undo, and links. */
+import type { PadEvents } from "./pad.ts";
+import type { Stroke } from "./ink.ts";
+import type { State } from "./state.ts";
+import { OPENING, writeOut } from "./examples.ts";
+import { keepOverReload } from "./share.ts";
+import { patchAt } from "./overlay.ts";
+import { words } from "./texts/words.ts";
+
+export interface Drawing {
+  readonly hand: PadEvents;
+  /** Puts another drawing on the pad, which undo takes back. */
+  open(strokes: Stroke[], unfinished?: boolean): void;
+  step(way: "undo" | "redo"): void;
+  wipe(): void;
+  /** Writes an example on the empty pad, so that there is something to see while the model loads. */
+  invite(): void;
+}
+
+interface Page {
+  redraw(): void;
+  /** The ink has changed and no more: the last reading stays in sight until the next one. */
+  inked(): void;
+  /** The finished drawing is another: its answer is to be told. */
+  finished(): void;
+  liftKeyPen(): void;
+  say(text: string): void;
+}
+
+export function followDrawing(state: State, { redraw, inked, finished, liftKeyPen, say }: Page): Drawing {
+  const keep = keepOverReload(() => (state.example ? [] : state.strokes));
+  let stopExample = () => {};
+  let stroke: Stroke = []; // the stroke under the pen
+
+  const changed = () => {
+    state.version++;
+    inked();
+    redraw();
+  };
+  /** Results that come later for the old drawing are dropped. */
+  const replace = (strokes: Stroke[], unfinished = false) => {
+    stopExample();
+    liftKeyPen();
+    state.notice = state.reading = undefined;
+    Object.assign(state, { strokes, unfinished, example: false, since: state.version + 1 });
+    keep();
+    changed();
+  };
+  const remember = () => state.history.remember(state.example ? [] : state.strokes);
+
+  const hand: PadEvents = {
+    begin(point) {
+      remember();
+      if (state.example) replace([]);
+      state.notice = undefined;
+      stroke = [point];
+      state.unfinished = true;
+      state.strokes = [...state.strokes, stroke];
+      changed();
+    },
+    extend(points) {
+      if (state.strokes.at(-1) !== stroke) return; // undone or cleared while the pen was down
+      stroke.push(...points);
+      state.version++;
+      inked();
+    },
+    end() {
+      state.unfinished = false;
+      keep();
+      state.version++; // read again, as a drawing that is finished
+      finished();
+      inked();
+    },
+    cancel() {
+      if (state.strokes.at(-1) === stroke) replace(state.history.takeBack() ?? []);
+    },
+    hover(x, y) {
+      const patch = state.view.map === "patch" && patchAt(state, x, y);
+      if (!patch) return;
+      state.view.patch = patch;
+      redraw();
+    },
+    choosable: (x, y) => state.view.map === "patch" && !state.example && patchAt(state, x, y) !== undefined,
+    moved: redraw,
+  };
+
+  return {
+    hand,
+    open(strokes, unfinished = false) {
+      remember();
+      finished();
+      replace(strokes, unfinished);
+    },
+    step(way) {
+      const other = state.history[way](state.strokes);
+      if (!other) return;
+      replace(other);
+      if (other.length > 0) finished();
+      else say(words.pad.blank);
+    },
+    wipe() {
+      if (state.strokes.length === 0) return;
+      if (!state.example) remember();
+      replace([]);
+      say(words.pad.cleared);
+    },
+    invite() {
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      state.example = true;
+      stopExample = writeOut(OPENING, still ? 0 : 1400, (shown, done) => {
+        state.strokes = shown;
+        state.unfinished = !done;
+        changed();
+      });
+    },
+  };
+}

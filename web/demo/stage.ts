@@ -1,0 +1,79 @@
+/** The first window: the answer, one map and one sentence about it, and a bar for each class. */
+import { answerOf } from "./answer.ts";
+import { inPadUnits } from "./ink.ts";
+import { drawBars, percent } from "./logits.ts";
+import { describe, heatMap, hottest, paintOverlay } from "./overlay.ts";
+import type { State } from "./state.ts";
+import { percentage, words } from "./texts/words.ts";
+import { type Place, whereOf } from "./where.ts";
+import { write } from "./write.ts";
+
+type Find = (id: string) => HTMLElement;
+
+/** Draws what a reading changes. */
+export function drawStage(find: Find, state: State): void {
+  const overlay = find("overlay") as HTMLCanvasElement;
+  paintOverlay(inPadUnits(overlay), state);
+  // The elements change last. After a change, whoever asks for a style makes the browser compute the styles again.
+  overlay.setAttribute("aria-label", describe(state));
+  drawAnswer(find, state);
+  const { attention } = state.reading?.result ?? {};
+  write(find("scale-min"), percent(0));
+  write(find("scale-max"), attention ? words.looks.onePatch(percent(hottest(heatMap(attention, state.view)))) : "");
+  drawBars(find("bars"), state, answerOf(state).best);
+  drawLooks(find("looks"), state);
+}
+
+/** Draws the answer for people and, in `dataset`, for programs. */
+export function drawAnswer(find: Find, state: State): void {
+  const { reading, example, strokes, model, answered, version } = state;
+  const prediction = find("prediction"), teach = find("teach-this");
+  const best = reading?.result.classes[0];
+  const { sign, pale, word, detail, unknown } = answerOf(state);
+  const [strong, sure] = prediction.children as unknown as HTMLElement[];
+  // The opening example is not the visitor's drawing, so its answer is shown but is no result.
+  prediction.dataset.label = best && !example ? best.label : "";
+  prediction.dataset.p = best && !example ? String(best.p) : "";
+  if (pale && !example) prediction.dataset.uncertain = "true";
+  else delete prediction.dataset.uncertain;
+  prediction.classList.toggle("unsure", pale);
+  prediction.classList.toggle("unknown", unknown);
+  if (strong!.textContent !== sign) {
+    strong!.textContent = sign;
+    prediction.style.setProperty("--letters", String(Math.max(1, sign.length)));
+    strong!.classList.remove("fresh");
+    void strong!.offsetWidth; // starts the animation anew
+    strong!.classList.add("fresh");
+  }
+  prediction.setAttribute("aria-busy", String(model !== undefined && answered !== version));
+  write(find("caption"), word);
+  write(sure!.lastElementChild!, detail);
+  teach.className = unknown ? "pill main" : "quiet";
+  teach.hidden = !reading || reading.unfinished || example;
+  write(teach, unknown ? words.answer.teach : words.answer.not(sign));
+  write(find("hint"), example ? words.pad.yourTurn : words.pad.hint);
+  document.body.classList.toggle("blank", strokes.length === 0);
+  document.body.classList.toggle("example", example);
+  document.body.classList.toggle("read", reading !== undefined);
+}
+
+const placed = ({ kind, position }: Place): string =>
+  words.looks.at(words.looks.kinds[kind], words.looks.positions[position]);
+
+/** One sentence: where the shown map is hottest, by the drawing's own geometry. */
+function drawLooks(parent: HTMLElement, state: State): void {
+  const { reading, view, strokes } = state, { looks } = words;
+  const attention = reading?.result.attention;
+  const map = attention && heatMap(attention, view);
+  if (!map) return write(parent, "");
+  if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
+  const { places, patches, share, spread } = whereOf(map, attention.grid, reading.result.placement, strokes);
+  if (spread) return write(parent, looks.spread(percent(hottest(map))));
+  const where = places.map(placed).reduce(looks.both);
+  const text = (view.map === "patch" ? looks.patch : looks.it) + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
+  const [before, after] = text.split("{1}");
+  if (parent.textContent === `${before}${where}${after}`) return;
+  const place = document.createElement("em");
+  place.textContent = where;
+  parent.replaceChildren(before!, place, after!);
+}
