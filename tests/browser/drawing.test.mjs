@@ -237,6 +237,9 @@ describe("drawing on the page", { skip }, () => {
       draw(stroke);
       send("pointermove", 5, "touch", [60, 95]);
       send("pointerup", 5, "touch", [60, 95]);
+      send("pointerdown", 8, "touch", [80, 80]); // between the pen's strokes
+      send("pointermove", 8, "touch", [90, 70]);
+      send("pointerup", 8, "touch", [90, 70]);
     }, DIGITS[7]);
     await settled(page);
     assert.equal(await painted(page, "#pad"), drawn, "only the pen's ink");

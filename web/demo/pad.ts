@@ -23,6 +23,9 @@ export interface KeyPen {
 /** A pointer that moves less than this, in pad units, has tapped. */
 const TAP = 8;
 
+/** A touch this soon after a pen was near, in milliseconds, is the hand that holds it. */
+const PEN_MS = 1000;
+
 /** Turns pointer and key events on the canvas into strokes in pad units. */
 export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
   const keyPen: KeyPen = { x: SIDE / 2, y: SIDE / 4, down: false, shown: false };
@@ -34,6 +37,7 @@ export function listen(canvas: HTMLCanvasElement, events: PadEvents): KeyPen {
 function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEvents): void {
   let active: number | undefined; // the one pointer that draws; others are ignored
   let touches = false; // it is a finger, or a palm
+  let penSeen = -Infinity; // when a pen drew or hovered last
   let tap: Point | undefined; // where the pointer went down, while this may still be a tap
 
   const pointAt = (event: PointerEvent): Point => {
@@ -49,6 +53,7 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     if (active !== undefined && !(touches && event.pointerType === "pen")) return;
+    if (event.pointerType === "touch" && event.timeStamp - penSeen < PEN_MS) return;
     if (active !== undefined) drop(); // a pen goes before a palm that lay there
     active = event.pointerId;
     touches = event.pointerType === "touch";
@@ -90,6 +95,11 @@ function listenToPointer(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadE
     else events.end();
     tap = undefined;
   };
+  for (const type of ["pointerdown", "pointermove", "pointerup"] as const) {
+    canvas.addEventListener(type, ({ pointerType, timeStamp }) => {
+      if (pointerType === "pen") penSeen = timeStamp;
+    });
+  }
   canvas.addEventListener("dragstart", (event) => event.preventDefault());
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
