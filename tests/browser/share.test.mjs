@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
-import { copied, DIGITS, ink, openCloser, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
+import { DIGITS, copied, ink, openCloser, painted, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -238,15 +238,18 @@ describe("what is taken along", { skip }, () => {
     }
   });
 
-  test("a drawing too large for a link is not shared and not stored, and the page says so", async () => {
+  test("a drawing too large for a link is not shared, and the page says so; it outlasts a reload all the same", async () => {
     const { page } = await visit();
     await page.click("#clear");
     await ink(page, [Array.from({ length: 4000 }, (_, at) =>
       [20 + 60 * ((at * 0.37) % 1), 20 + 60 * ((at * 0.61) % 1), 0.2 + (at % 7) / 10])], { moves: 1, pointerType: "pen" });
     await page.click("#share");
     await page.locator("#status", { hasText: /too large for a link/ }).waitFor();
-    await page.evaluate(() => dispatchEvent(new PageTransitionEvent("pagehide")));
-    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+    const drawn = await painted(page, "#pad");
+    await page.reload();
+    await page.locator("#status.ready").waitFor();
+    await settled(page);
+    assert.equal(await painted(page, "#pad"), drawn);
   });
 
   test("the buttons Share, Picture and Code are visible and Tab reaches them: narrow, dark, in forced colours", async () => {

@@ -9,10 +9,6 @@ describe("the page in words", { skip }, () => {
   before(async () => {
     ({ page } = await browser.visit({ closer: true }));
   });
-  after(async () => {
-    await close?.();
-    await browser?.close();
-  });
   const said = () => page.locator("#announce").textContent();
   const MOST = /Most on row [1-7], column [1-7]: \d+(\.\d)? %\.$/;
 

@@ -8,14 +8,14 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const builds = ["scalar", "simd128", "relaxed", "simd128-threads", "relaxed-threads"];
 const flags = parseInt(process.versions.node) < 22 ? ["--experimental-wasm-relaxed-simd", "--no-liftoff"] : [];
 const NO_MEMORY = 2, LOW = 1024, CANARY = 4096, PIECE = 3001, NONE = 0xffffffff;
 const ALIVE = Buffer.alloc(CANARY, 0xa5);
-// Words of struct session in src/wasm/session.c.
-const IMAGES = 12, LOGITS = 13, LAYERS = 17, WHY = 18;
+const { SESSION_WORDS } = await importTypescript("web/generated/words.ts");
 
 class Instance {
   constructor(module, threads) {
@@ -32,12 +32,12 @@ class Instance {
     return new Uint8Array(this.memory.buffer, at, size);
   }
 
-  word(index) {
-    return new DataView(this.memory.buffer).getUint32(this.session + 4 * index, true);
+  word(name) {
+    return new DataView(this.memory.buffer).getUint32(this.session + 4 * SESSION_WORDS.indexOf(name), true);
   }
 
   why() {
-    const at = this.word(WHY), text = this.bytes(at, 240);
+    const at = this.word("why"), text = this.bytes(at, 240);
     return new TextDecoder().decode(text.slice(0, text.indexOf(0)));
   }
 
@@ -91,11 +91,11 @@ class Instance {
     if (exports.vitw_reserve(1, 1, 1)) return undefined;
     this.canary();
     const view = new DataView(this.memory.buffer);
-    const size = [0, 1, 2].reduce((n, i) => n * this.word(i), 1), images = this.word(IMAGES);
+    const size = ["channels", "rows", "columns"].reduce((n, name) => n * this.word(name), 1), images = this.word("images");
     for (let i = 0; i < size; i++) view.setFloat32(images + 4 * i, (i * 37 % 101 - 50) / 50, true);
-    this.bytes(this.word(LAYERS), 1)[0] = 1;
+    this.bytes(this.word("layers"), 1)[0] = 1;
     if (exports.vitw_run(1, 1, 1)) throw new Error(`a run was refused: ${this.why()}`);
-    return Array.from({ length: this.word(9) }, (_, i) => view.getFloat32(this.word(LOGITS) + 4 * i, true));
+    return Array.from({ length: this.word("classes") }, (_, i) => view.getFloat32(this.word("logits") + 4 * i, true));
   }
 }
 

@@ -109,7 +109,7 @@ const FLOORS = [
   ["tests/ecosystem"],
   ["tests/node"],
   ["tests/browser"],
-  ["tests/bench", "tests/debug", "tests/engines", "tests/golden"],
+  ["tests/bench", "tests/debug", "tests/engines", "tests/fuzz", "tests/golden"],
   ["web/scripts/bench.mjs", "web/scripts/ecosystem.mjs", "web/scripts/test.mjs"], // they run the tests
 ];
 
