@@ -6,6 +6,7 @@ import type { Folder } from "./load/folder.js";
 import type { WeightsSource } from "./load/given.js";
 import type { Source } from "./load/source.js";
 import { viewOf } from "./base/bytes.js";
+import { type Json, parseObject } from "./base/json.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
 import { keepSelf, throughProxies } from "./base/proxy.js";
@@ -19,6 +20,7 @@ import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
+import { type Lesson, lessonOf } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Place, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
@@ -143,7 +145,20 @@ export class Trainer {
       }
       const { from, labels, freeze = "none", training } = takeOptions("create", source, ["from", "labels", "freeze", "training"]);
       const names = takeLabels(labels);
-      return Trainer.#start(own, async (engine) => fineTuning(await openModel(engine, from, own), names, freeze, training));
+      return Trainer.fineTune(from, () => ({ labels: names, freeze, training }), own);
+    });
+  }
+
+  /** @internal A trainer of weights whose config decides how they are trained. */
+  static fineTune(
+    from: Source | Folder | WeightsSource,
+    plan: (config: Json) => { labels: readonly string[]; freeze: Freeze; training: Readonly<Record<string, unknown>> | undefined },
+    options: TrainerOptions,
+  ): Promise<Trainer> {
+    return Trainer.#start(options, async (engine) => {
+      const config = await openModel(engine, from, options);
+      const { labels, freeze, training } = plan(parseObject(config, "config"));
+      return fineTuning(config, labels, freeze, training);
     });
   }
 
@@ -457,6 +472,59 @@ export async function quantize(
       engine.close();
     }
   });
+}
+
+/** A drawing or photo, and what it is. */
+export interface Example {
+  /** A class of the model, which is corrected, or a new one's name. */
+  readonly label: string;
+  readonly image: ImageInput;
+}
+
+export interface TeachOptions extends TrainerOptions {
+  onStep?: (step: Step) => void;
+}
+
+/**
+ * Teaches a model new signs from a few drawings of each, in seconds: three are enough. A taught model
+ * of digits keeps its digits, and what it does not know, it calls `uncertain`.
+ *
+ * @param source any source that {@link Vit.load} takes, but int8.
+ * @returns a file of safetensors, for {@link Vit.load} or to teach on.
+ * @throws {VitError} code `bad_argument` for examples that are none, and the codes of
+ *   {@link Trainer.create} and of `add`.
+ * @example
+ * const taught = await teach("/models/digits.safetensors", [{ label: "★", image: drawing }, …]);
+ * using vit = await Vit.load(taught);
+ */
+export async function teach(
+  source: Source | Folder | WeightsSource,
+  examples: readonly Example[],
+  options: TeachOptions = {},
+): Promise<Bytes> {
+  const { onStep, ...own } = takeOptions("teach", options, [...OPTIONS, "onStep"]);
+  return guarded("teach", isReasonOf(own.signal), async () => {
+    const all = takeExamples(examples);
+    let lesson!: Lesson;
+    const trainer = await Trainer.fineTune(source, (config) => (lesson = lessonOf(config, all.map(({ label }) => label))), own);
+    try {
+      const given = [...all.flatMap((one) => Array<Example>(lesson.times(one.label)).fill(one)), ...lesson.rehearsal];
+      await trainer.add(given.map(({ image }) => image), given.map(({ label }) => label));
+      const run = trainer.run({ epochs: lesson.epochs, ...(own.signal && { signal: own.signal }), ...(onStep && { onStep }) });
+      for await (const _ of run); // onStep reports
+      return withKeys(await trainer.save(), lesson.calibration);
+    } finally {
+      trainer.dispose();
+    }
+  });
+}
+
+function takeExamples(examples: readonly Example[]): Example[] {
+  const all = Array.isArray(examples) ? Array.from(examples as readonly Example[]) : [];
+  const wrong = all.findIndex((one) => typeof one?.label !== "string");
+  if (all.length > 0 && wrong < 0) return all;
+  const got = wrong < 0 ? show(examples) : `${show(all[wrong])} at ${wrong}`;
+  throw new VitError("bad_argument", `examples: expected an array of { label, image }, got ${got}`);
 }
 
 async function startModule(options: TrainerOptions): Promise<Running<TrainingSession>> {

@@ -185,10 +185,10 @@ test("the package's types are only the public ones", () => {
       .map(([, name]) => name));
   assert.deepEqual([...new Set(names)].sort(), [
     "Ablation", "Attention", "AttentionShape", "Build", "Bytes", "Class", "Classification", "ClassifyOptions", "CompiledModule", "Disposable", "Dom",
-    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Fetch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
-    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "Trace", "Trainer", "TrainerOptions",
+    "Drawing", "EmbedOptions", "Embedding", "Epoch", "Example", "Fetch", "Folder", "Freeze", "Head", "ImageInput", "LoadOptions", "Log", "Measured", "OverlayOptions", "Part", "PenPoint", "Pixels",
+    "Placement", "Prepare", "Recipe", "Replacement", "RolloutOptions", "RunOptions", "Source", "Step", "SymbolConstructor", "TeachOptions", "Trace", "Trainer", "TrainerOptions",
     "TrainerSource", "Variant", "Vit", "VitConfig", "VitError",
-    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize",
+    "VitErrorCode", "WasmFiles", "WasmSource", "WeightsSource", "drawOverlay", "quantize", "teach",
   ]);
 });
 

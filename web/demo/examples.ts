@@ -1,4 +1,4 @@
-import { MORE, OFFERED } from "./handwriting.ts";
+import { MORE, OFFERED } from "../train/handwriting.ts";
 import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
 

@@ -1,6 +1,7 @@
+import { PEN, SIDE } from "../train/handwriting.ts";
+
 /** The side of the pad in the drawing's own units, which do not depend on the screen. */
-export const SIDE = 280;
-export const PEN = 10; // thin enough to leave the holes of a small 8 open
+export { PEN, SIDE };
 /** Points are multiples of GRAIN, so that a link holds a drawing exactly and in few bytes. */
 export const GRAIN = 1 / 8;
 export const toGrain = (value: number): number => Math.round(value / GRAIN) * GRAIN;

@@ -1,6 +1,7 @@
-// node weights/tools/teach.mjs: how well the page's "Teach it" learns. For each writer of pen drawings it
-// teaches a model five signs by eight examples each, and then counts what it reads rightly: the writer's
-// other drawings of the signs, and MNIST's digits before and after. It needs dist/, from `npm run build`.
+// node weights/tools/teach.mjs: how well vitrine/train's `teach` does. It teaches a model one sign by three
+// drawings, and then counts: later drawings of the sign, drawings of nothing that it calls uncertain, and
+// MNIST's digits before and after. Then it teaches five signs of a writer of pen drawings by eight examples
+// each, writer after writer. It needs dist/, from `npm run build`.
 //
 // Signs are all labels of the drawings that the model does not know, letters for instance. Where there
 // are none, five of the digits turned by a quarter are the signs.
@@ -11,6 +12,7 @@ import { gunzipSync } from "node:zlib";
 import { findStrokes, mnist, testDigits, trainingDigits } from "../../web/scripts/data.mjs";
 import { Trouble, isMain, main, root, say } from "../../web/scripts/lib.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
+import { dice, scribble, shape } from "./shapes.mjs";
 
 const help = `node weights/tools/teach.mjs [OPTIONS]
 
@@ -23,7 +25,6 @@ const help = `node weights/tools/teach.mjs [OPTIONS]
   --help           this text`;
 
 const { drawingOf, PEN, SIDE } = await importTypescript("web/demo/ink.ts");
-const { lessonOf } = await importTypescript("web/demo/story/teach-it/lesson.ts"); // what the page's chapter does
 
 const BOX = 180; // how large a drawing is made on the pad
 const SIGNS = 5, SHOTS = 8, VALIDATION = 5000;
@@ -73,37 +74,64 @@ async function share(vit, all) {
   return answers.filter(({ classes }, index) => classes[0].label === all[index].label).length / all.length;
 }
 
+/** The share of the answers that are uncertain. */
+async function uncertain(vit, images) {
+  const answers = await vit.classifyAll(images, { topK: 1 });
+  return answers.filter(({ uncertain }) => uncertain).length / images.length;
+}
+
 const drawn = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
 
-/** What one writer's signs cost and bring: shares from 0 to 1, and seconds. */
-export async function teach(weights, { taught, asked }, images, { variant = "auto" } = {}) {
-  const [{ Trainer }, { Vit }] = await Promise.all([import("../../dist/train.js"), import("../../dist/vit.js")]);
+/**
+ * What a lesson brings and costs: shares from 0 to 1, and seconds.
+ *
+ * @param taught `{ label, image }`. @param asked the same, drawn later. @param nothing drawings of no class.
+ */
+export async function lesson(weights, { taught, asked, nothing = [] }, images, { variant = "auto" } = {}) {
+  const [{ teach }, { Vit }] = await Promise.all([import("../../dist/train.js"), import("../../dist/vit.js")]);
   const base = await Vit.load(weights, { variant });
-  const { labels, freeze, training, drawings, names, epochs } = lessonOf(taught, base.config);
   const before = await share(base, images);
   base.dispose();
-  const trainer = await Trainer.create({ from: weights, labels, freeze, training }, { variant });
   const begin = performance.now();
-  await trainer.add(drawings, names);
-  for await (const _ of trainer.run({ epochs }));
+  const file = await teach(weights, taught, { variant });
   const seconds = (performance.now() - begin) / 1000;
-  const vit = await trainer.vit({ variant });
-  trainer.dispose();
-  const measured = { signs: await share(vit, asked.map(drawn)), before, after: await share(vit, images), seconds };
+  const vit = await Vit.load(file, { variant });
+  const measured = {
+    signs: await share(vit, asked), doubted: await uncertain(vit, asked.map(({ image }) => image)),
+    unknown: nothing.length > 0 ? await uncertain(vit, nothing) : NaN,
+    before, after: await share(vit, images), seconds,
+  };
   vit.dispose();
   return measured;
 }
+
+/** One sign by three drawings, thirty later ones of it, and drawings of other things. */
+export function signByThree(name, seed = 7) {
+  const random = dice(seed), many = (count, draw) => Array.from({ length: count }, draw);
+  const sign = () => ({ label: name, image: shape(name, random) });
+  const others = ["A", "house", "heart", "star"].filter((other) => other !== name);
+  return {
+    taught: many(3, sign), asked: many(30, sign),
+    nothing: [...others.flatMap((other) => many(15, () => shape(other, random))), ...many(20, () => scribble(random))],
+  };
+}
+
+const ONE_SIGN = ["star", "heart", "fish", "bolt", "arrow"];
 
 async function measure({ model, strokes, writers, images }) {
   const rows = gunzipSync(readFileSync(strokes)).toString().trim().split("\n").map((line) => JSON.parse(line));
   const all = [...new Set(rows.map(({ writer }) => writer))].filter((writer) => writers === "all" || writer % 5 === 0);
   await mnist();
   const test = digits(images), weights = new Uint8Array(readFileSync(model));
+  for (const name of ONE_SIGN) {
+    const one = await lesson(weights, signByThree(name), test);
+    say(`${name}: ${percent(one.signs)} of 30 later ones, ${percent(one.doubted)} in doubt; ${percent(one.unknown)} of other things not known; digits ${percent(one.before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
+  }
   const known = [..."0123456789"], results = [];
   for (const writer of all.toSorted((a, b) => a - b)) {
     const signs = signsOf(rows, writer, known);
     if (signs.asked.length === 0) continue;
-    const one = await teach(weights, signs, test);
+    const one = await lesson(weights, { taught: signs.taught.map(drawn), asked: signs.asked.map(drawn) }, test);
     results.push(one);
     say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(one.before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }

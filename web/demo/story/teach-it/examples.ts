@@ -2,7 +2,7 @@
 import { drawThumbnail } from "../../examples.ts";
 import type { Texts } from "../../texts/en.ts";
 import { button, h } from "../dom.ts";
-import type { Example } from "../../handwriting.ts";
+import type { Example } from "../../../train/handwriting.ts";
 
 /** Signs need some examples, so that the model learns what they have in common. */
 export const LEAST = 3;

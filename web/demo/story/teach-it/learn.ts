@@ -1,11 +1,10 @@
 /** Trains a model on the visitor's examples, in a worker. */
-import { Vit, type VitConfig } from "vitrine";
+import { Vit } from "vitrine";
 import type { Step } from "vitrine/train";
-import { readSafetensors, writeSafetensors } from "../../../base/safetensors.mjs";
-import type { Example } from "../../handwriting.ts";
+import { readSafetensors, withKeys } from "../../../base/safetensors.mjs";
+import type { Example } from "../../../train/handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 import { threadsToTrain } from "../threads.ts";
-import { lessonOf } from "./lesson.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -19,29 +18,22 @@ export interface Learning {
 export async function learn(
   examples: readonly Example[],
   file: string,
-  config: Readonly<VitConfig>,
   { signal, onStep }: Learning,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { Trainer } = await import("vitrine/train");
-  const { labels, freeze, training, drawings, names, epochs } = lessonOf(examples, config);
-  const trainer = await Trainer.create(
-    { from: new URL(file, document.baseURI), labels, freeze, training },
-    { worker: true, threads: threadsToTrain(), signal },
-  );
-  try {
-    await trainer.add(drawings, names);
-    const run = trainer.run({
-      epochs,
-      signal,
-      onStep: (at) => onStep(at, (at.epoch - 1) * at.steps + at.step, epochs * at.steps),
-    });
-    for await (const _ of run); // onStep tells
-    const { config: written, tensors } = readSafetensors(await trainer.save());
-    return writeSafetensors({ config: { ...(written as object), examples: packExamples(examples) }, tensors });
-  } finally {
-    trainer.dispose();
-  }
+  const { teach } = await import("vitrine/train");
+  const drawings = examples.map(({ label, strokes }) => ({ label, image: drawingOf(strokes) }));
+  const taught = await teach(new URL(file, document.baseURI), drawings, {
+    worker: true,
+    threads: threadsToTrain(),
+    signal,
+    onStep: (at) => onStep(at, (at.epoch - 1) * at.steps + at.step, at.epochs * at.steps),
+  });
+  return withKeys(taught, { examples: packExamples(examples) }) as Uint8Array<ArrayBuffer>;
 }
+
+/** All classes after the lesson: the model's own, then the new ones in the order of their first example. */
+export const labelsAfter = (own: readonly string[], examples: readonly Example[]): string[] =>
+  [...new Set([...own, ...examples.map(({ label }) => label)])];
 
 /** A file that `learn` made, here or elsewhere. @throws VitError if it is no model. */
 export async function readTaught(file: Blob): Promise<Shelf> {

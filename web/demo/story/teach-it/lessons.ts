@@ -31,7 +31,7 @@ export function buildLessons(texts: Texts["teachIt"], shelves: Shelves, scene: (
     say(texts.starting);
     const began = performance.now(), losses: number[] = [];
     try {
-      const taught = await learn(examples, from.file, from.config, {
+      const taught = await learn(examples, from.file, {
         signal: lesson.signal,
         onStep(at, step, steps) {
           losses.push(at.loss);

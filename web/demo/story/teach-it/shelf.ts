@@ -1,5 +1,5 @@
 /** The visitor's examples and the model that learnt them, kept in this browser until they are deleted. */
-import type { Example } from "../../handwriting.ts";
+import type { Example } from "../../../train/handwriting.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 
 export interface Shelf {

@@ -1,6 +1,6 @@
 /** Teach it: the model learns the visitor's own signs, here in the tab. */
 import { Vit } from "vitrine";
-import type { Example } from "../../handwriting.ts";
+import type { Example } from "../../../train/handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 import { percent } from "../../logits.ts";
 import { pack } from "../../pack.ts";
@@ -11,8 +11,7 @@ import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildExampleRows } from "./examples.ts";
 import { buildKeeper } from "./keeper.ts";
-import { countRight } from "./learn.ts";
-import { labelsAfter } from "./lesson.ts";
+import { countRight, labelsAfter } from "./learn.ts";
 import { buildLessons } from "./lessons.ts";
 import { Shelves } from "./shelf.ts";
 import { buildTakeaway } from "./takeaway.ts";

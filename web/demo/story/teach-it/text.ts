@@ -2,7 +2,7 @@
 import type { Stroke } from "../../ink.ts";
 import { pack, unpack } from "../../pack.ts";
 import { thinned } from "../../thin.ts";
-import type { Example } from "../../handwriting.ts";
+import type { Example } from "../../../train/handwriting.ts";
 
 const MOST_EXAMPLES = 400;
 const LONGEST_NAME = 12;

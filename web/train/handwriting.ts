@@ -1,13 +1,16 @@
-/** Our own handwriting. */
-import { PEN, type Stroke } from "./ink.ts";
+/** Our own handwriting: what a lesson rehearses, and the page's examples. */
+
+/** The side of the plane, and the width of the pen, in the drawings' own units. */
+export const SIDE = 280;
+export const PEN = 10; // thin enough to leave the holes of a small 8 open
 
 /** A drawing, and what it is. */
 export interface Example {
   readonly label: string;
-  readonly strokes: Stroke[];
+  readonly strokes: { x: number; y: number; width: number }[][];
 }
 
-/** Points are in pad units. The brush rounds them off, and a point given twice stays a corner. */
+/** Points are in the plane's units. The brush rounds them off, and a point given twice stays a corner. */
 type Written = [label: string, strokes: [x: number, y: number][][]];
 
 const drawn = (all: Written[]): Example[] => all.map(([label, strokes]) =>
