@@ -242,15 +242,15 @@ export class Trainer {
   }
 
   /**
-   * Takes up a checkpoint's run, whichever program wrote it, if this trainer has its recipe, first
+   * Continues from a checkpoint's run, whichever program wrote it, if this trainer has its recipe, first
    * weights, examples, seed and number of threads. The next call of `run` with as many epochs
    * continues it. Without a run in the checkpoint nothing changes.
    *
    * @throws {VitError} code `bad_file`: it names what differs, or that the checkpoint is damaged or
    *   none of this version. A run that was under way has ended then.
    */
-  async takeUp(checkpoint: ArrayBuffer | ArrayBufferView): Promise<void> {
-    return guarded("takeUp", () => false, async () => {
+  async continueFrom(checkpoint: ArrayBuffer | ArrayBufferView): Promise<void> {
+    return guarded("continueFrom", () => false, async () => {
       const bytes = viewOf(checkpoint).slice();
       const { epochs, runs, log } = stateOf(bytes);
       if (epochs === 0) return;

@@ -125,7 +125,7 @@ describe("one checkpoint of training", { skip: skip || (!existsSync(vit) && "no 
     const alone = await Trainer.resume(bytes);
     const again = await Trainer.create({ recipe: recipe("adamw") }, { seed: SEED });
     await again.add(images.map(values), labels);
-    await again.takeUp(bytes);
+    await again.continueFrom(bytes);
     const places = [await twoSteps(alone), await twoSteps(again)];
     assert.ok([first, first + 1].includes(places[0][0][0]), `${places} after ${first}`); // all steps of an epoch may be taken
     assert.deepEqual(places[1], places[0]);
@@ -133,8 +133,8 @@ describe("one checkpoint of training", { skip: skip || (!existsSync(vit) && "no 
     for (const trainer of [alone, again]) trainer.dispose();
     const other = await Trainer.create({ recipe: recipe("adamw") }, { seed: SEED });
     await other.add([...images.slice(1), images[0]].map(values), [...labels.slice(1), labels[0]]);
-    await assert.rejects(() => other.takeUp(bytes.subarray(0, -1)), { code: "bad_file", message: /damaged/ });
-    await assert.rejects(() => other.takeUp(bytes), { code: "bad_file", message: /another data set: resume with the same/ });
+    await assert.rejects(() => other.continueFrom(bytes.subarray(0, -1)), { code: "bad_file", message: /damaged/ });
+    await assert.rejects(() => other.continueFrom(bytes), { code: "bad_file", message: /another data set: resume with the same/ });
     assert.deepEqual(await twoSteps(other), [[1, 1], [1, 2]]);
     other.dispose();
   });

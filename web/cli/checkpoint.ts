@@ -30,13 +30,13 @@ const SAME: Readonly<Record<"epochs" | "variant" | "threads", (kept: State) => s
 };
 
 /** @throws where the checkpoint is of another run than the trainer's of so many epochs. */
-export async function takeUp(path: string, { bytes, state }: Kept, trainer: Trainer, epochs: number): Promise<void> {
+export async function continueFrom(path: string, { bytes, state }: Kept, trainer: Trainer, epochs: number): Promise<void> {
   const run = { epochs, variant: trainer.variant, threads: trainer.threads };
   const other = (Object.keys(SAME) as (keyof typeof SAME)[]).find((key) => (state[key] ?? run[key]) !== run[key]);
   if (other !== undefined) {
     throw new Error(`${path}: expected a checkpoint of this run, got one of another; go on with ${SAME[other](state)}, or begin anew with --fresh`);
   }
-  await trainer.takeUp(bytes).catch((cause: unknown) => {
+  await trainer.continueFrom(bytes).catch((cause: unknown) => {
     throw refused(path, cause);
   });
 }

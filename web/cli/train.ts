@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VitError } from "vitrine";
 import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
-import { readCheckpoint, takeUp } from "./checkpoint.ts";
+import { readCheckpoint, continueFrom } from "./checkpoint.ts";
 import type { Base, PlainCommand } from "./command.ts";
 import { fill, openData } from "./dataset.ts";
 import { count, type DataSet } from "./examples.ts";
@@ -99,7 +99,7 @@ async function ready(task: Task): Promise<{ readonly trainer: Trainer; readonly 
   try {
     await fill(trainer, task.set, task.terminal);
     if (kept && kept.state.epochs > 0) {
-      await takeUp(checkpoint, kept, trainer, task.rounds);
+      await continueFrom(checkpoint, kept, trainer, task.rounds);
       return { trainer, place: kept.state };
     }
     const { length } = await trainer.checkpoint();
