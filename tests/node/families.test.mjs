@@ -1,4 +1,4 @@
-// Checkpoints that other code saved, compared with that code's results: every case in the data's
+// Checkpoints that other libraries saved, compared with their results: every case in the data's
 // folder `families`. Each is within 1e-4 of the largest value, or is refused.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -63,14 +63,14 @@ const NO_WANTED = "no folder wanted in the data that VITRINE_DATA names";
 
 /** Loads a source and answers every question that the error asks. */
 async function answered(source, truth) {
-  for (const told = { heads: truth.heads }; ; ) {
+  for (const config = { heads: truth.heads }; ; ) {
     try {
-      return await load({ weights: source, config: told });
+      return await load({ weights: source, config });
     } catch (error) {
-      const [, key] = /^config: (\w+): tell /.exec(error.message) ?? [];
-      if (!key || key in told) throw error;
+      const [, key] = /^config: (\w+): set \1 to /.exec(error.message) ?? [];
+      if (!key || key in config) throw error;
       assert.ok(key in truth, error.message);
-      told[key] = truth[key];
+      config[key] = truth[key];
     }
   }
 }
@@ -95,17 +95,17 @@ test("a checkpoint of another family is refused or right, with its config and as
 });
 
 test("a file that has no positions is asked about, and rotary ones are refused by name", async () => {
-  const plain = modelBytes("families/timm_behind_a_prefix"), told = { heads: 2, image_size: [12, 12] };
+  const plain = modelBytes("families/timm_behind_a_prefix"), config = { heads: 2, image_size: [12, 12] };
   const without = (add) => rewritten(plain, (tensors) => {
     delete tensors["model.pos_embed"];
     if (add) tensors[`model.${add}`] = { dtype: "F32", shape: [4], data: Buffer.alloc(16) };
   });
-  const asks = /^config: position: tell none, sincos1d, sincos2d or relative; nothing in this file does; rotary \(DINOv3, PE\) is not known yet$/;
-  await rejects(() => load({ weights: without(), config: { heads: 2 } }), "bad_config", /^config: image_size: tell .*; 0 positions .*; rotary \(DINOv3, PE\) is not known yet$/);
-  await rejects(() => load({ weights: without(), config: told }), "bad_config", asks);
-  assert.equal((await load({ weights: without(), config: { ...told, position: "sincos2d" } })).config.position, "sincos2d");
+  const asks = /^config: position: set position to none, sincos1d, sincos2d or relative: the file does not say; rotary \(DINOv3, PE\) is not known yet$/;
+  await rejects(() => load({ weights: without(), config: { heads: 2 } }), "bad_config", /^config: image_size: set image_size to .*: 0 positions .*; rotary \(DINOv3, PE\) is not known yet$/);
+  await rejects(() => load({ weights: without(), config }), "bad_config", asks);
+  assert.equal((await load({ weights: without(), config: { ...config, position: "sincos2d" } })).config.position, "sincos2d");
   for (const table of ["rope.periods", "rope_embed.periods", "blocks.0.attn.rope.freqs", "rotary_emb.inv_freq", "freqs_cis", "blocks.0.gamma_1"]) {
     const refusal = new RegExp(`"model.${table}": is of a model with rotary positions; rotary \\(DINOv3, PE\\) is not known yet`);
-    await rejects(() => load({ weights: without(table), config: { ...told, position: "none" } }), "bad_tensor", refusal);
+    await rejects(() => load({ weights: without(table), config: { ...config, position: "none" } }), "bad_tensor", refusal);
   }
 });

@@ -1,5 +1,5 @@
-// Checkpoints with the tensors' names of other code: their logits and vectors are PyTorch's. What a
-// header tells is found, what it does not tell is asked for or assumed, and nonsense is refused.
+// Checkpoints with other libraries' names of tensors: their logits and vectors are PyTorch's. What a
+// header shows is found, what it does not show is asked for or assumed, and nonsense is refused.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -112,7 +112,7 @@ test("the map names every tensor once, or leaves it out by name", () => {
   }
 });
 
-test("our own models never load what reads other code's", async (t) => {
+test("our own models never load what reads other libraries' checkpoints", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "vitrine-own-"));
   t.after(() => rmSync(folder, { recursive: true }));
   for (const name of ["vit.js", "vit.simd128.wasm", "impostors.js"]) copyFileSync(new URL(`../../dist/${name}`, import.meta.url), join(folder, name));
@@ -127,7 +127,7 @@ test("our own models never load what reads other code's", async (t) => {
   await assert.rejects(Vit.load(modelBytes("families/torchvision"), options), /expected foreign\.js beside this module/);
 });
 
-test("a file with our config may have other code's names", async () => {
+test("a file with our config may have another library's names", async () => {
   const plain = modelBytes("families/vit"), { bytes, tensors } = headerOf(plain);
   const vitrine = JSON.stringify(foreign("vit", MODELS.vit).config);
   const header = Buffer.from(JSON.stringify({ __metadata__: { vitrine }, ...tensors }));
@@ -165,7 +165,7 @@ test("a model's origin tells its family, what was assumed and what was skipped",
 });
 
 test("a missing choice is asked for by the config key and its possible values", () => {
-  const ask = (key, values) => `config: ${key}: tell ${values}; nothing in this file does`;
+  const ask = (key, values) => `config: ${key}: set ${key} to ${values}: the file does not say`;
   for (const [name, config, message] of [
     ["vit", {}, ask("heads", "1, 2, 4 or 5")],
     ["encoder_post", { heads: 4 }, ask("norm", "pre or post")],
@@ -229,7 +229,7 @@ test("the heads of a torch.nn.TransformerEncoder are asked for, whatever its wid
       cls_token: [1, D], "patch_embed.weight": [D, 196], pos_embed: [257, D], "layers.0.norm1.weight": [D],
       "layers.0.self_attn.in_proj_weight": [3 * D, D], "layers.0.linear1.weight": [4 * D, D],
     });
-    assert.match(refusal(() => openForeign(header, { norm: "pre", activation: "gelu" })).message, /^config: heads: tell /);
+    assert.match(refusal(() => openForeign(header, { norm: "pre", activation: "gelu" })).message, /^config: heads: set heads to /);
   }
 });
 

@@ -1,4 +1,4 @@
-// The files of other code's image processors become `prepare`, or are refused by name.
+// The files of other libraries' image processors become `prepare`, or are refused by name.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ test("a processor's class is asked for if no file tells it and something depends
   const ours = { heads: 2 };
   const { image_mean, image_std } = PREPROCESSOR;
   const whole = { image_mean, image_std, resample: 3, do_center_crop: false };
-  const asks = (what) => new RegExp(`^config: image_processor_type: tell ViT.*, .* or ConvNextImageProcessor, whether ${what}.*; nothing here does$`);
+  const asks = (what) => new RegExp(`^config: image_processor_type: set image_processor_type to ViT.*, .* or ConvNextImageProcessor, whether ${what}.*: the files do not say$`);
   await refused({ ...whole, size: 12 }, asks("size 12"), ours);
   await refused({ size: { height: 12, width: 12 } }, asks("image_mean is the default"), ours);
   const told = await prepared({ size: 12, do_center_crop: false }, { ...ours, image_processor_type: "ViTImageProcessor" });
@@ -70,7 +70,7 @@ test("a photo becomes grey for a model of one channel, if the processor has one 
   const vit = await of(same);
   const [colour, plain] = await vit.classifyAll([{ data, width: 20, height: 14 }, { data: luma, width: 20, height: 14 }]);
   assert.deepEqual(colour.logits, plain.logits);
-  await rejects(() => of({ ...same, image_mean: [0.1, 0.2, 0.3] }), "bad_config", /image_mean: expected one number for the model's one channel, got 3: tell a `prepare`/);
+  await rejects(() => of({ ...same, image_mean: [0.1, 0.2, 0.3] }), "bad_config", /image_mean: expected one number for the model's one channel, got 3: pass a `prepare`/);
   const told = { kind: "photo", resize: 12, crop: 12, mean: [0.3], std: [0.2] };
   assert.deepEqual((await of({ image_mean: [0.1, 0.2, 0.3] }, { prepare: told })).config.prepare, told);
 });
@@ -167,7 +167,7 @@ test("an unknown step or class of a processor is refused by name", async () => {
     [{ size: 12.5 }, /size: .*got 12\.5/],
     [{ crop_size: { shortest_edge: 12 } }, /crop_size: expected a height and a width/],
     [{ size: 10 }, /crop_size: expected at most the size, 10x10, got 12x12/],
-    [{ do_center_crop: false }, /do_center_crop: expected true, because size tells the shorter side only/],
+    [{ do_center_crop: false }, /do_center_crop: expected true, because size gives only the shorter side/],
     [{ do_center_crop: false, do_resize: false }, /do_center_crop: expected true, because nothing is resized/],
     [{ do_resize: "yes" }, /do_resize: expected true or false, got "yes"/],
     [{ rescale_factor: 0 }, /rescale_factor: expected a number above 0/],

@@ -311,9 +311,9 @@ test("a missing patch size is found from the tensors' shapes, or the error names
   const tensors = vitOf(BASE);
   const flat = tensors.map(([name, dtype, shape]) => [name, dtype, shape.length === 4 ? [768, 700] : shape]);
   await early(startOf(flat), "bad_config",
-    /patch_size: tell \[rows, columns\]; tensor "patch_embed\.proj\.weight" of shape \(768,700\) does not/);
+    /patch_size: set patch_size to \[rows, columns\]: tensor "patch_embed\.proj\.weight" of shape \(768,700\) does not say/);
   const odd = tensors.map(([name, dtype, shape]) => [name, dtype, name === "pos_embed" ? [1, 198, 768] : shape]);
-  await early(startOf(odd), "bad_config", /image_size: tell \[rows, columns\]; 198 positions/);
+  await early(startOf(odd), "bad_config", /image_size: set image_size to \[rows, columns\]: 198 positions/);
   const whole = { image_size: [224, 224], channels: 3, width: 768, depth: 12, heads: 12, mlp_width: 3072, classes: 1000 };
   await early(startOf(tensors, whole), "bad_config", /config: patch_size is missing/);
   const { config } = await load(modelBytes("families/torchvision"));

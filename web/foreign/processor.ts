@@ -1,6 +1,6 @@
 /**
  * Translates how transformers prepares photos (`preprocessor_config.json`) into our `prepare`.
- * Pixels come out as in the other code. A key that cannot be translated is refused by its name.
+ * Pixels come out as in transformers. A key that cannot be translated is refused by its name.
  */
 import type { Prepare } from "../config.js";
 import { isObject, type Json } from "../base/json.js";
@@ -55,38 +55,38 @@ const PROCESSORS = {
 /** Our filters by Pillow's numbers. */
 const FILTERS = { 0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic" } as const;
 
-/** Keys that change no pixel of a classifier's image. */
+/** Keys that do not change a classifier's pixels. */
 const HARMLESS = new Set(["do_convert_rgb", "do_reduce_labels", "do_reduce_zero_label"]);
 const STEPS = new Set(["do_resize", "do_center_crop", "do_rescale", "do_normalize"]);
 const OTHER_STEPS = /^(do_|pad_|max_|size_divis)|^(offset|rescale_offset|use_square_size)$/;
 
-/** @param type the model's, whose processor it is if the file names no class. */
+/** @param type the model's, whose processor is used if the file names no class. */
 export function prepareOf(p: Json, config: Json, type: ModelType | undefined): Photo {
   for (const [key, value] of Object.entries(p)) {
     const other = OTHER_STEPS.test(key) && !STEPS.has(key) && !HARMLESS.has(key);
     if (other && value !== false && value !== null && value !== 0) {
-      throw refusal(key, "not known here: tell a `prepare` that does it");
+      throw refusal(key, "not known here: pass a `prepare` that does it");
     }
   }
   const name = className(p, config, type);
   const processor = name ? meaning("image_processor_type", name, PROCESSORS, "preprocessor") : VIT;
   const sizes = processor === CONVNEXT ? convNextSizes(p, processor) : sizesOf(p, processor);
   const interpolation = meaning("resample", p.resample ?? processor.resample, FILTERS, "preprocessor");
-  const photo: Photo = { kind: "photo", ...sizes, ...lightOf(p, processor, config), interpolation };
+  const photo: Photo = { kind: "photo", ...sizes, ...standardisationOf(p, processor, config), interpolation };
   if (!name) askForClass(p);
   return photo;
 }
 
-/** Asks for the class of a processor if its file leaves something to it. */
+/** Asks for the class of a processor if its file relies on that class's defaults. */
 function askForClass(p: Json): void {
   const missing = ["size", "image_mean", "image_std", "resample"].find((key) => p[key] == null);
   if (!missing && !isLength(p.size)) return;
   const known = Object.keys(PROCESSORS).map((each) => `${each}ImageProcessor`).join(", ");
   const what = missing
-    ? `whether ${missing} is the default of one or of another`
+    ? `whether ${missing} is the default of one class or of another`
     : `whether size ${p.size as number} is of a square or of the shorter side`;
   const all = known.replace(/, (?=[^,]*$)/, " or ");
-  throw new Refusal(`config: image_processor_type: tell ${all}, ${what}; nothing here does`);
+  throw new Refusal(`config: image_processor_type: set image_processor_type to ${all}, ${what}: the files do not say`);
 }
 
 /** The class, found as by AutoImageProcessor; undefined if neither file names it. */
@@ -103,7 +103,7 @@ function sizesOf(p: Json, processor: Processor): Sizes {
   const resize = flag(p, "do_resize", true) ? sizeOf("size", p.size ?? processor.size, square) : null;
   if (!flag(p, "do_center_crop", processor.crop !== undefined)) {
     if (resize !== null && typeof resize !== "number") return { resize, crop: side(resize) };
-    const what = resize === null ? "nothing is resized" : "size tells the shorter side only";
+    const what = resize === null ? "nothing is resized" : "size gives only the shorter side";
     throw refusal("do_center_crop", `expected true, because ${what}, got false`);
   }
   const crop = sizeOf("crop_size", p.crop_size ?? processor.crop ?? 224, true);
@@ -145,7 +145,7 @@ function sizeOf(key: string, size: unknown, square: boolean): number | Pair {
 export const isLength = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 
 /** The mean and the deviation for bytes / 255, whatever factor the processor uses. */
-function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean" | "std"> {
+function standardisationOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean" | "std"> {
   const vision = objectOr(config.vision_config, config);
   const channels = isLength(vision.num_channels) && vision.num_channels <= 4 ? vision.num_channels : 3;
   const normal = flag(p, "do_normalize", true);
@@ -159,8 +159,8 @@ function lightOf(p: Json, processor: Processor, config: Json): Pick<Photo, "mean
     }
     const numbers = all.map((each) => each / scale);
     if (channels > 1 || numbers.length === 1) return numbers;
-    if (new Set(numbers).size === 1) return numbers.slice(0, 1); // grey is prepared as each colour
-    throw refusal(key, `expected one number for the model's one channel, got ${numbers.length}: tell a \`prepare\``);
+    if (new Set(numbers).size === 1) return numbers.slice(0, 1); // grey is prepared like each colour
+    throw refusal(key, `expected one number for the model's one channel, got ${numbers.length}: pass a \`prepare\``);
   };
   return {
     mean: numbers("image_mean", p.image_mean ?? processor.mean, 0),

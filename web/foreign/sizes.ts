@@ -27,14 +27,14 @@ const ROTARY = "rotary (DINOv3, PE) is not known yet";
 
 const shown = (shape: readonly number[]) => `(${shape.join()})`;
 
-/** Asks for a key that neither the file nor its family tells. */
-const ask = (key: string, values: string, more = "") => new Refusal(`config: ${key}: tell ${values}; nothing in this file does${more}`);
+/** Asks for a key that follows from neither the file nor its family. web/demo/own reads this message. */
+const askFor = (key: string, values: string, why = "the file does not say") => new Refusal(`config: ${key}: set ${key} to ${values}: ${why}`);
 
-const misshapen = ({ name }: Tensor, what: string) => new Refusal(`tensor "${show(name)}": ${what}`, "bad_tensor");
+const badShape = ({ name }: Tensor, what: string) => new Refusal(`tensor "${show(name)}": ${what}`, "bad_tensor");
 
 export const rootOf = (square: number) => (Number.isInteger(Math.sqrt(square)) && square < 2 ** 32 ? Math.sqrt(square) : 0);
 
-/** A given size. One that makes no sense becomes 1 here; the core refuses it later. */
+/** A size from a config. A bad one becomes 1 here, and the core refuses it later. */
 export const sizeOf = (value: unknown) => (Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31 ? (value as number) : 1);
 
 export function pairOf(value: unknown): Size {
@@ -55,7 +55,7 @@ export function prefixOf(prefix: unknown): Prefix {
 /** How many vectors of this width a tensor has. */
 const vectors = (tensor: Tensor | undefined, width: number) => (tensor && width ? Math.floor(tensor.count / width) : 0);
 
-/** Completes a given config. What is given stays as it is. */
+/** Adds the missing keys to a config. The keys that it has stay as they are. */
 export const complete = (checkpoint: Checkpoint, given: Json): Completed => new Completion(checkpoint, given).complete();
 
 /** The beginnings of the names of tables of rotary positions. */
@@ -74,7 +74,7 @@ class Completion {
   complete(): Completed {
     const sizes = isWhole(this.#given) ? {} : this.#sizes();
     const fixed = this.#fixed(sizeOf(sizes.channels ?? this.#given.channels));
-    const found = Object.entries({ ...sizes, ...fixed, prepare: null }); // no tensor tells how to prepare pixels
+    const found = Object.entries({ ...sizes, ...fixed, prepare: null }); // no tensor shows how to prepare pixels
     const missing = found.filter(([key, value]) => value !== undefined && !this.#isGiven(key));
     return { config: { ...Object.fromEntries(missing), ...this.#given }, assumed: this.#assumed };
   }
@@ -106,7 +106,7 @@ class Completion {
     if (checkpoint.has("pos_embed")) {
       if (checkpoint.has("blocks.0.gamma_1")) this.#assume("position"); // some of timm's rotary models look like a DeiT III
     } else if (!this.#isGiven("position")) {
-      throw ask("position", "none, sincos1d, sincos2d or relative", `; ${ROTARY}`);
+      throw askFor("position", "none, sincos1d, sincos2d or relative", `the file does not say; ${ROTARY}`);
     }
     const { heads, head_width } = this.#heads();
     const mlp_width = checkpoint.rows("blocks.0.mlp.fc1.weight");
@@ -141,10 +141,10 @@ class Completion {
     const found = family.rotary?.(this.#checkpoint) ?? tensors
       .filter((tensor) => TABLES.test(tensor.name) && !this.#checkpoint.ignores(tensor))
       .reduce<Tensor | undefined>((first, tensor) => (first && first.name < tensor.name ? first : tensor), undefined);
-    if (found) throw misshapen(found, `is of a model with rotary positions; ${ROTARY}`);
+    if (found) throw badShape(found, `is of a model with rotary positions; ${ROTARY}`);
   }
 
-  /** The shape (D,C,P,Q) tells all sizes, (D,C·P·Q) only their product. */
+  /** The shape (D,C,P,Q) shows all sizes, (D,C·P·Q) only their product. */
   #patches(): { readonly width: number; readonly channels: number; readonly patch: Size } {
     const proj = this.#checkpoint.tensor("patch_embed.proj.weight");
     if (!proj) throw this.#missing("patch_embed.proj.weight");
@@ -152,19 +152,19 @@ class Completion {
     const [width = 0, C = 0, P = 0, Q = 0] = shape;
     const given = this.#isGiven("patch_size") ? pairOf(this.#given.patch_size) : undefined;
     if (shape.length === 4) {
-      const stem = this.#isGiven("stem"); // its last maps are the channels, and the tensor does not tell the patch
+      const stem = this.#isGiven("stem"); // its last maps are the channels, and the tensor does not show the patch
       const known = stem || (this.#isGiven("channels") && sizeOf(this.#given.channels) === C);
       if (!known && isChannelsLast(shape)) {
-        throw misshapen(proj, `expected (D,C,P,Q), got ${shown(shape)}, which is MLX's order (D,P,Q,C): save its transpose(0, 3, 1, 2)`);
+        throw badShape(proj, `expected (D,C,P,Q), got ${shown(shape)}, which is MLX's order (D,P,Q,C): save its transpose(0, 3, 1, 2)`);
       }
       return { width, channels: C, patch: given ?? [P, Q] };
     }
     const { channels, patch } = shape.length === 2 ? this.#linearPatches(C, given) : { channels: 0, patch: given };
     if (patch) return { width, channels, patch };
-    throw new Refusal(`config: patch_size: tell [rows, columns]; tensor "${show(proj.name)}" of shape ${shown(shape)} does not`);
+    throw askFor("patch_size", "[rows, columns]", `tensor "${show(proj.name)}" of shape ${shown(shape)} does not say`);
   }
 
-  /** Takes a matrix for one of three channels if the patch is then a square, else for one of a single channel. */
+  /** Assumes three channels if the patch is then a square, else one. */
   #linearPatches(pixels: number, patch: Size | undefined): { readonly channels: number; readonly patch: Size | undefined } {
     const given = this.#isGiven("channels") ? sizeOf(this.#given.channels) : undefined;
     if (patch) {
@@ -188,7 +188,7 @@ class Completion {
     throw new Refusal(`expected at most ${MOST_REGISTERS} registers, got ${prefix.register}`, "bad_tensor");
   }
 
-  /** Takes the positions for those of a square of patches, with or without rows for the prefix. */
+  /** Assumes that the positions are those of a square of patches, with or without rows for the prefix. */
   #imageSize(width: number, patch: Size, prefix: Prefix): Size {
     if (this.#isGiven("image_size")) return pairOf(this.#given.image_size);
     const rows = vectors(this.#checkpoint.tensor("pos_embed"), width);
@@ -198,8 +198,8 @@ class Completion {
       if (this.#assumes("image_size")) this.#assume("image_size");
       return [side * patch[0], side * patch[1]];
     }
-    const why = `${rows} positions for patches of ${shown(patch)} pixels do not${rows ? "" : `; ${ROTARY}`}`;
-    throw new Refusal(`config: image_size: tell [rows, columns]; ${why}`);
+    const why = `${rows} positions for patches of ${shown(patch)} pixels do not say${rows ? "" : `; ${ROTARY}`}`;
+    throw askFor("image_size", "[rows, columns]", why);
   }
 
   #isBare(): boolean {
@@ -213,7 +213,7 @@ class Completion {
     let heads = this.#isGiven("heads") ? sizeOf(this.#given.heads) : this.#isBare() ? 1 : normed;
     if (!heads) {
       heads = usualHeads(this.#checkpoint.family.heads, width);
-      if (!heads) throw ask("heads", likelyHeads(width));
+      if (!heads) throw askFor("heads", likelyHeads(width));
       this.#assume("heads");
     }
     if (width % heads) throw new Refusal(`config: heads: expected a divisor of ${width}, got ${heads}`);
@@ -233,12 +233,12 @@ class Completion {
     const both = prefix.class > 0 && head.length === 2 && !family.headTransposed && Math.floor(head[1]! / 2) === width;
     const pool = attends ? "attention" : both ? "class_mean" : prefix.class > 0 && !means ? "class" : "mean";
     const pool_prefix = (family.bare === true && prefix.class > 0) || undefined;
-    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !this.#isGiven("pool")) throw ask("pool", "class or mean");
+    if (pool_prefix && checkpoint.tensor("cls_token")?.shape.length === 3 && !this.#isGiven("pool")) throw askFor("pool", "class or mean");
     const tokens = prefix.class + prefix.distillation + prefix.register;
     // timm pooled the prefix too before 1.0.16, transformers the registers before 4.52.
     if (!this.#isGiven("pool_prefix")) {
-      if (attends && tokens > 0) throw ask("pool_prefix", "true or false, whether the prefix is pooled too");
-      if (both && prefix.register > 0) throw ask("pool_prefix", "true or false, whether registers are in the mean");
+      if (attends && tokens > 0) throw askFor("pool_prefix", "true or false, whether the prefix is pooled too");
+      if (both && prefix.register > 0) throw askFor("pool_prefix", "true or false, whether registers are in the mean");
     }
     if (this.#assumes("pool") && !both && !attends) {
       this.#assume("pool");
@@ -247,14 +247,14 @@ class Completion {
     return { pool, pool_prefix };
   }
 
-  /** What the family fixes, and the biases that this file lacks and its family may leave out. */
+  /** What the family fixes, and biases that this file lacks because its family may leave them out. */
   #fixed(channels: number): Json {
     const checkpoint = this.#checkpoint;
     const { family } = checkpoint;
     const prefix = checkpoint.has("cls_token") || checkpoint.has("reg_token");
     const open = { ...family.open, ...(!prefix && family.openWithoutPrefix) };
     for (const key of ["norm", "activation"] as const) {
-      if (open[key] && !this.#isGiven(key)) throw ask(key, open[key]);
+      if (open[key] && !this.#isGiven(key)) throw askFor(key, open[key]);
     }
     for (const key of ["norm", "norm_eps", "activation"] as const) if (this.#assumes(key)) this.#assume(key);
     const isMatrix = checkpoint.tensor("patch_embed.proj.weight")?.shape.length === 2;
@@ -270,7 +270,7 @@ class Completion {
   }
 }
 
-/** Whether a convolution's weight is (D,P,Q,C), as MLX has it, for a square patch. */
+/** Whether a convolution's weight is (D,P,Q,C), as MLX stores it, for a square patch. */
 const isChannelsLast = ([, P, Q, C]: readonly number[]) => P! > 1 && P === Q && C! <= 4 && P !== C;
 
 function usualHeads(published: Family["heads"], width: number): number {

@@ -11,8 +11,8 @@ export interface Asked {
   about: string;
 }
 
-/** Matches the package's message, "config: heads: tell 2, 3 or 6; …". */
-const ASKS = /\bconfig: (\w+): tell ([^;]+);/;
+/** Matches the package's message, "config: heads: set heads to 2, 3 or 6: …". */
+const ASKS = /\bconfig: (\w+): set \1 to ([^:]+):/;
 
 export function askedBy(error: unknown): Asked | undefined {
   const found = error instanceof VitError && ASKS.exec(error.message);
