@@ -3,7 +3,7 @@ import { guarded, isReasonOf, reason, show, takeOptions, VitError } from "./erro
 import { listOf, type LoadOptions, nameOf } from "./calls.js";
 import { type ImageInput, type ImageShape, type Picture, toPicture } from "./images.js";
 import type { Folder } from "./load/folder.js";
-import type { WeightsSource } from "./load/given.js";
+import type { WeightsSource } from "./load/read-config.js";
 import type { Source } from "./load/source.js";
 import { viewOf } from "./base/bytes.js";
 import { type Json, parseObject } from "./base/json.js";
@@ -13,16 +13,16 @@ import { keepSelf, throughProxies } from "./base/proxy.js";
 import { yieldToTasks } from "./base/yield.js";
 import { withKeys } from "./base/safetensors.mjs";
 import type { Variant } from "./engine/module.js";
-import { type State, stateOf } from "./engine/checkpoint.js";
+import { type CheckpointState, stateOf } from "./engine/checkpoint.js";
 import type { Caller } from "./engine/call.js";
-import { takeBuild } from "./engine/choose.js";
+import { buildPlan } from "./engine/choose.js";
 import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
 import { type Lesson, lessonOf } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
-import { PARTS, type Place, type TrainingSession } from "./engine/training-session.js";
+import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
 
 export type { Log, Measured, Part } from "./train/log.js";
@@ -125,7 +125,7 @@ export class Trainer {
   #log: Log[] = [];
   #runs = 0;
   /** The run that is not finished, and where it is. */
-  #currentRun: { readonly epochs: number; at: Place } | undefined;
+  #currentRun: { readonly epochs: number; at: Progress } | undefined;
   #running = false;
   #disposed = false;
   #rested = performance.now();
@@ -232,22 +232,22 @@ export class Trainer {
     keepSelf(this);
   }
 
-  async #restore({ validation, epochs, runs, log }: State): Promise<void> {
+  async #restore({ validation, epochs, runs, log }: CheckpointState): Promise<void> {
     this.#runs = runs;
     this.#log = [...log];
     this.#validation = validation;
-    const { labels, at } = await this.#turn((session) => session.call("restore", [validation, epochs, this.#seedOfRun()]));
+    const { labels, progress } = await this.#turn((session) => session.call("restore", [validation, epochs, this.#seedOfRun()]));
     for (const label of labels) this.#counts[label]!++;
-    this.#currentRun = at && { epochs, at };
+    this.#currentRun = progress && { epochs, at: progress };
   }
 
   /**
-   * Continues from a checkpoint's run, whichever program wrote it, if this trainer has its recipe, first
-   * weights, examples, seed and number of threads. The next call of `run` with as many epochs
-   * continues it. Without a run in the checkpoint nothing changes.
+   * Continues from a checkpoint's run, whichever program wrote it, if this trainer has the same recipe,
+   * first weights, examples, seed and number of threads. The next call of `run` with the same number
+   * of epochs continues that run. If the checkpoint has no run, nothing changes.
    *
-   * @throws {VitError} code `bad_file`: it names what differs, or that the checkpoint is damaged or
-   *   none of this version. A run that was under way has ended then.
+   * @throws {VitError} code `bad_file`: it names what differs, or says that the checkpoint is damaged
+   *   or of another version. This trainer's own unfinished run, if there was one, has then ended.
    */
   async continueFrom(checkpoint: ArrayBuffer | ArrayBufferView): Promise<void> {
     return guarded("continueFrom", () => false, async () => {
@@ -356,7 +356,7 @@ export class Trainer {
     }
   }
 
-  async #begin(epochs: number): Promise<{ readonly epochs: number; at: Place }> {
+  async #begin(epochs: number): Promise<{ readonly epochs: number; at: Progress }> {
     if (this.#currentRun?.epochs === epochs) return this.#currentRun;
     const missing = this.#counts.indexOf(0);
     if (missing >= 0) {
@@ -391,7 +391,7 @@ export class Trainer {
     return guarded("checkpoint", () => false, async () =>
       this.#turn(async (session) => {
         const { epochs = 0, at } = this.#currentRun ?? {};
-        const state: State = {
+        const state: CheckpointState = {
           recipe: this.#recipe,
           seed: this.#seed,
           runs: this.#runs,
@@ -529,7 +529,7 @@ function takeExamples(examples: readonly Example[]): Example[] {
 
 async function startModule(options: TrainerOptions): Promise<Running<TrainingSession>> {
   checkEnvironment();
-  const build = takeBuild(TRAINERS, options);
+  const build = buildPlan(TRAINERS, options);
   options.signal?.throwIfAborted();
   return startTrainer(build);
 }
@@ -540,12 +540,12 @@ class Clock {
   readonly #first: number;
   readonly #epochs: number;
 
-  constructor(at: Place, epochs: number) {
+  constructor(at: Progress, epochs: number) {
     this.#epochs = epochs;
     this.#first = imagesDone(at);
   }
 
-  at(place: Place): { imagesPerSecond: number; secondsLeft: number } {
+  at(place: Progress): { imagesPerSecond: number; secondsLeft: number } {
     const seconds = (performance.now() - this.#start) / 1000;
     const done = imagesDone(place);
     const imagesPerSecond = seconds > 0 ? (done - this.#first) / seconds : 0;
@@ -555,7 +555,7 @@ class Clock {
 }
 
 /** The last step of an epoch may have fewer images than the others. For a speed it counts as a whole one. */
-const imagesDone = ({ epoch, step, steps, images }: Place): number => images * (epoch + step / steps);
+const imagesDone = ({ epoch, step, steps, images }: Progress): number => images * (epoch + step / steps);
 
 export interface Trainer extends Disposable {}
 if (Symbol.dispose) {

@@ -12,11 +12,11 @@ import { guarded, isReasonOf, show, takeOptions, VitError } from "./errors.js";
 import { abortable, type Source } from "./load/source.js";
 import type { Folder } from "./load/folder.js";
 import { type ImageInput, memoryOf, type Picture, toPicture } from "./images.js";
-import type { WeightsSource } from "./load/given.js";
-import { takeBuild } from "./engine/choose.js";
+import type { WeightsSource } from "./load/read-config.js";
+import { buildPlan } from "./engine/choose.js";
 import { MODELS } from "./engine/models.js";
-import { type Plan, start, type Started } from "./engine/start.js";
-import { takeSource } from "./load/take.js";
+import { type LoadPlan, start, type Started } from "./engine/start.js";
+import { resolveSource } from "./load/resolve-source.js";
 import type { Variant } from "./engine/module.js";
 import type { Model, Result, Wants } from "./engine/model.js";
 import { Trace } from "./trace.js";
@@ -28,7 +28,7 @@ export type {
 export type { Class } from "./classes.js";
 export type { Prepare, VitConfig } from "./config.js";
 export { VitError, type VitErrorCode } from "./errors.js";
-export type { WeightsSource } from "./load/given.js";
+export type { WeightsSource } from "./load/read-config.js";
 export type { Folder } from "./load/folder.js";
 export type { Fetch, Source } from "./load/source.js";
 export type { Drawing, ImageInput, PenPoint, Pixels, Placement } from "./images.js";
@@ -66,7 +66,7 @@ export class Vit {
   readonly #model: Model;
   readonly #projection: Origin["projection"];
   #memory: number;
-  readonly #plan: Plan;
+  readonly #plan: LoadPlan;
   #running: Started["running"] | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #disposed = false;
@@ -103,9 +103,9 @@ export class Vit {
   ): Promise<Vit> {
     const { fetch, signal, onProgress } = options;
     checkEnvironment();
-    const build = takeBuild(MODELS, options);
+    const build = buildPlan(MODELS, options);
     signal?.throwIfAborted();
-    const weights = await takeSource("load", source, signal, fetch);
+    const weights = await resolveSource("load", source, signal, fetch);
     let failed = false; // a download may continue after a failure; its progress is not reported
     const progress = (now: number, all: number) => {
       try {
@@ -115,7 +115,7 @@ export class Vit {
         throw error;
       }
     };
-    const plan: Plan = { ...weights, ...build };
+    const plan: LoadPlan = { ...weights, ...build };
     const opening = start(plan, { signal, onProgress: progress });
     const started = await abortable(opening, signal).catch((error: unknown) => {
       failed = true;
@@ -133,7 +133,7 @@ export class Vit {
     }
   }
 
-  private constructor(plan: Plan, { running, model, origin }: Started) {
+  private constructor(plan: LoadPlan, { running, model, origin }: Started) {
     this.config = configOf(model.config);
     const { family, assumed, skipped, projection } = origin;
     this.family = family;
@@ -335,7 +335,7 @@ export class Vit {
         signal?.throwIfAborted();
       }
       const { session } = this.#running;
-      const copied = session.away || wants.copied === true; // because maps on the heap cannot be sent
+      const copied = session.remote || wants.copied === true; // because maps on the heap cannot be sent
       return session.call("run", [ready, { ...wants, copied }], ready.map((picture) => memoryOf(picture).buffer));
     });
     this.#queue = turn.then(() => {}, () => {}); // without the results, so that they can be freed

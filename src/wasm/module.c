@@ -9,7 +9,7 @@
 
 vit_error module_error;
 
-vit_status misused(const char *what) {
+vit_status bad_call(const char *what) {
     return vit_fail(&module_error, VIT_BAD_ARGUMENT, "%s", what);
 }
 
@@ -31,15 +31,15 @@ static uint32_t allocations;
 
 #if defined(__wasm_atomics__) && defined(VITRINE_TRAINS)
 /* Helpers allocate while they train, and emmalloc is for one thread. */
-static atomic_flag taken = ATOMIC_FLAG_INIT;
+static atomic_flag heap_lock = ATOMIC_FLAG_INIT;
 
 static void lock(void) {
-    while (atomic_flag_test_and_set(&taken)) {
+    while (atomic_flag_test_and_set(&heap_lock)) {
     }
 }
 
 static void unlock(void) {
-    atomic_flag_clear(&taken);
+    atomic_flag_clear(&heap_lock);
 }
 
 void free(void *memory) {
@@ -72,8 +72,8 @@ void *calloc(size_t count, size_t size) {
 void *realloc(void *old, size_t size) {
     void *memory = malloc(size);
     if (!old || !memory) return memory;
-    size_t kept = emmalloc_usable_size(old);
-    memcpy(memory, old, kept < size ? kept : size);
+    size_t old_size = emmalloc_usable_size(old);
+    memcpy(memory, old, old_size < size ? old_size : size);
     free(old);
     return memory;
 }
@@ -113,7 +113,7 @@ vit_status vitw_feed(const void *bytes, size_t size) {
 }
 
 vit_status end_file(vit_model **model) {
-    if (!loader) return misused("expected a file that is being fed, got none");
+    if (!loader) return bad_call("expected a file that is being fed, got none");
     vit_status status = vit_open_end(model, loader, &module_error);
     loader = NULL;
     return status;
@@ -149,7 +149,7 @@ static bool has_pixels(size_t rows, size_t columns, size_t channels) {
 /* Adds the stroke in vitw_points to the plane of vitw_ink. */
 vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
     if (!has_pixels(rows, columns, 1) || count > scratch.size / sizeof(vit_point))
-        return misused("expected a stroke that vitw_points made room for");
+        return bad_call("expected a stroke that vitw_points made room for");
     vit_draw_stroke(pixels.data, rows, columns, scratch.data, count);
     return VIT_OK;
 }
@@ -157,7 +157,7 @@ vit_status vitw_stroke(size_t rows, size_t columns, size_t count) {
 vit_status prepare_pixels(float *image, vit_placement *placement, const vit_config *config,
                           size_t rows, size_t columns, size_t channels) {
     if (!has_pixels(rows, columns, channels))
-        return misused("expected an image that vitw_pixels made room for");
+        return bad_call("expected an image that vitw_pixels made room for");
     const vit_pixels source = {pixels.data, rows, columns, channels};
     if (!hold(&scratch, vit_prepare_size(config, rows, columns, channels)))
         return vit_fail(

@@ -1,5 +1,5 @@
 /* What every WebAssembly module has, whether it runs models or trains them: its heap, the message
- * of the last error, and the pixels and strokes that JavaScript gives it. */
+ * of the last error, and the pixels and strokes that JavaScript passes. */
 #ifndef VIT_WASM_MODULE_H
 #define VIT_WASM_MODULE_H
 
@@ -14,14 +14,14 @@ extern vit_team wasm_team; /* wasm/team.c */
 
 /* The last error's message. */
 extern vit_error module_error;
-/* JavaScript broke a rule of this module: this is a bug of ours. */
-vit_status misused(const char *what);
+/* The error for a call that breaks a rule of this module, which is a bug in our JavaScript. */
+vit_status bad_call(const char *what);
 
 /* Begins to open a file of weights, for these kernels; NULL: the best. vitw_feed takes its
  * bytes. */
 vit_status begin_file(size_t size, const char *json, size_t json_size, const char *map,
                       size_t map_size, const struct vit_kernels *kernels);
-/* After the last byte. It brings the message of a vitw_feed that failed, too. */
+/* After the last byte. Its error has the message of a vitw_feed that failed, too. */
 vit_status end_file(vit_model **model);
 
 /* A buffer grows for a larger use and never shrinks. */

@@ -1,4 +1,4 @@
-/* A small module of its own that tells whether this engine computes relaxed SIMD right and fast.
+/* A small module of its own that finds out whether this engine's relaxed SIMD is right and fast.
  * The build puts the module into vit.js; web/engine/probe.ts runs it. */
 #include <stdbool.h>
 #include <stdint.h>

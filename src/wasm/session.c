@@ -21,13 +21,13 @@ static struct session {
 #include "session.def"
 } session;
 
-_Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "wasm.ts reads words of 32 bits");
-_Static_assert(sizeof(vit_placement) == 4 * sizeof(double), "wasm.ts reads four doubles");
+_Static_assert(sizeof(size_t) == 4 && sizeof(void *) == 4, "JavaScript reads words of 32 bits");
+_Static_assert(sizeof(vit_placement) == 4 * sizeof(double), "JavaScript reads four doubles");
 
 static vit_model *model;
 static vit_state *state;
 static size_t state_batch, state_threads;
-static vit_ablation without; /* as vitw_ablate left it */
+static vit_ablation without; /* what vitw_ablate set */
 static vit_trace parts;      /* what vitw_trace wrote */
 
 /* The largest run that the buffers have room for. */
@@ -73,7 +73,7 @@ struct session *vitw_session(void) {
  * json: the config; NULL: the file's own. map: see vit_open_begin. Both must stay until vitw_end.
  * in_pairs: the relaxed module makes products of int8 in two steps; other modules ignore it.
  * After a failure the module is of no further use. vitw_session has the message of vitw_begin;
- * vitw_end brings the message of a vitw_feed that failed. */
+ * vitw_end has the message of a vitw_feed that failed. */
 vit_status vitw_begin(size_t file_size, const char *json, size_t json_size, const char *map,
                       size_t map_size, bool in_pairs) {
 #ifdef __wasm_relaxed_simd__
@@ -104,8 +104,8 @@ vit_status vitw_end(void) {
     session.head_width = head_width(config);
     session.layers = calloc(config->depth + 1, 1);
     session.without = calloc(config->depth + 1, config->heads + 2);
-    session.asked = calloc(config->classes + 1, sizeof *session.asked);
-    return session.json && session.layers && session.without && session.asked
+    session.relevance_classes = calloc(config->classes + 1, sizeof *session.relevance_classes);
+    return session.json && session.layers && session.without && session.relevance_classes
                ? VIT_OK
                : vit_fail(&module_error, VIT_NO_MEMORY, "no memory left for the model");
 }
@@ -114,7 +114,7 @@ vit_status vitw_end(void) {
  * `want_tokens`, the final tokens and the pooled ones. Call it before images are filled, because
  * the buffers may move. */
 vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
-    if (!model) return misused("expected a module with a model, got one without");
+    if (!model) return bad_call("expected a module with a model, got one without");
     reserved.batch = 0; /* stays 0 on failure, because some buffers may have moved */
     size_t T = session.prefix + session.grid_rows * session.grid_columns;
     const size_t image_shape[] = {batch, session.channels, session.rows, session.columns, 1};
@@ -148,7 +148,7 @@ vit_status vitw_reserve(size_t batch, size_t layers, bool want_tokens) {
 vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channels,
                         bool unfinished) {
     if (index >= reserved.batch)
-        return misused("expected an image that vitw_reserve made room for");
+        return bad_call("expected an image that vitw_reserve made room for");
     float *image = session.images + index * session.channels * session.rows * session.columns;
     const vit_config *config = vit_model_config(model);
     vit_placement *placement = session.placements + index;
@@ -157,8 +157,8 @@ vit_status vitw_prepare(size_t index, size_t rows, size_t columns, size_t channe
     return status;
 }
 
-/* A run's status, with its message. */
-static vit_status ran(vit_status status) {
+/* Adds the message to the status of a run. */
+static vit_status run_status(vit_status status) {
     if (status != VIT_BAD_IMAGE) return status;
     return vit_fail(&module_error, status, "image: expected finite values, got NaN or infinity");
 }
@@ -169,14 +169,14 @@ vit_status vitw_run(size_t batch, bool want_attention, bool want_tokens) {
     size_t layers = 0;
     for (size_t i = 0; want_attention && i < session.depth; i++) layers += session.layers[i] != 0;
     if (batch > reserved.batch || layers > reserved.layers || want_tokens > reserved.tokens)
-        return misused("expected a run that vitw_reserve made room for");
+        return bad_call("expected a run that vitw_reserve made room for");
     vit_taps taps = {
         .attention = want_attention ? session.attention : NULL,
         .attention_layers = session.layers,
         .tokens = want_tokens ? session.tokens : NULL,
         .pooled = want_tokens ? session.pooled : NULL,
     };
-    return ran(vit_run(model, state, session.images, batch, session.logits, &taps));
+    return run_status(vit_run(model, state, session.images, batch, session.logits, &taps));
 }
 
 /* → room for `count` replacements, whose rows (T,d) follow them in the same order. NULL: no memory.
@@ -203,11 +203,11 @@ void vitw_ablate(bool masks, bool positions, size_t count) {
     vit_state_ablate(state, &without);
 }
 
-/* images[0] → session.trace, array after array: the stream, the attention, what the head says of
+/* images[0] → session.trace, array after array: the stream, the attention, the logits of
  * the tokens before the first block and after each (L+1,K). Unless `all`, only the last of these
- * answers is written, and no more arrays. Else the others of vit_trace follow in their order. */
+ * logits are written, and no more arrays. Else the others of vit_trace follow in their order. */
 vit_status vitw_trace(bool all) {
-    if (!reserved.batch) return misused("expected an image that vitw_reserve made room for");
+    if (!reserved.batch) return bad_call("expected an image that vitw_reserve made room for");
     size_t T = session.prefix + session.grid_rows * session.grid_columns, D = session.width;
     size_t L = session.depth, h = session.heads, K = session.classes;
     float *lens;
@@ -233,18 +233,19 @@ vit_status vitw_trace(bool all) {
     vit_status status = vit_run_traced(model, state, session.images, lens + L * K, &parts);
     for (size_t stage = 0; all && stage < L && !status; stage++)
         status = vit_run_head(model, state, parts.stream + stage * T * D, lens + stage * K);
-    return ran(status);
+    return run_status(status);
 }
 
-/* The trace of vitw_trace → session.relevance (count,N), for the first classes of session.asked. */
+/* The trace of vitw_trace → session.relevance (count,N), for the first classes of
+ * session.relevance_classes. */
 vit_status vitw_relevance(size_t count) {
-    if (!parts.stream || count > session.classes) return misused("expected a trace, got none");
+    if (!parts.stream || count > session.classes) return bad_call("expected a trace, got none");
     const size_t shape[] = {count, session.grid_rows, session.grid_columns, 1, 1};
     size_t map = size_times(floats(shape), sizeof(float)), room = vit_relevance_size(model, count);
     if (room == 0 || !hold(&relevance, size_plus(map, room)))
         return vit_fail(&module_error, VIT_NO_MEMORY,
                         "the relevance of %z classes needs more memory than there is", count);
     session.relevance = relevance.data;
-    return vit_relevance(model, (char *)relevance.data + map, room, &parts, &without, session.asked,
-                         count, session.relevance);
+    return vit_relevance(model, (char *)relevance.data + map, room, &parts, &without,
+                         session.relevance_classes, count, session.relevance);
 }

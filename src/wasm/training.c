@@ -40,15 +40,15 @@ static struct training {
 } training = {.numbers = numbers};
 
 static struct recipe recipe;
-static vit_model *start;   /* that was fed, until a recipe takes it */
+static vit_model *start;   /* the one that was fed, until vitt_recipe closes it */
 static vit_model *weights; /* as they stand when there is no run */
-static bool untouched;     /* they are what `first_seed` makes */
+static bool untouched;     /* they are the initial ones of `first_seed` */
 static uint64_t first_seed;
-static struct checkpoint_part opened[CHECKPOINT_PARTS]; /* of the checkpoint that is opened */
+static struct checkpoint_part opened[CHECKPOINT_PARTS]; /* of the open checkpoint */
 static const uint8_t *opened_bytes;
 static size_t opened_size;
 static struct data_set examples[PARTS], data; /* data: the run's own copy */
-static size_t room[PARTS];                    /* examples that there is memory for */
+static size_t room[PARTS];                    /* how many examples there is memory for */
 static struct train_job job;
 static struct trainer *trainer; /* NULL: no run yet */
 
@@ -73,13 +73,13 @@ vit_status vitw_end(void) {
 
 /* ---- The recipe ------------------------------------------------------------ */
 
-/* The config of `json`, but what only a file can tell is as in the model that was fed. */
-static void keep_found(vit_config *config, const vit_config *found) {
-    vit_config kept = *found;
-    kept.classes = config->classes;
-    kept.temperature = config->temperature;
-    kept.uncertain_below = config->uncertain_below;
-    *config = kept;
+/* Copies the config of the model that was fed, but keeps the head's own keys. */
+static void adopt_config(vit_config *config, const vit_config *fed) {
+    vit_config adopted = *fed;
+    adopted.classes = config->classes;
+    adopted.temperature = config->temperature;
+    adopted.uncertain_below = config->uncertain_below;
+    *config = adopted;
 }
 
 /* json (json_size): {"model": …, "training": …}. After a failure the module is of no further
@@ -91,7 +91,7 @@ vit_status vitt_recipe(const char *json, size_t size) {
         return vit_fail(
             &module_error, VIT_BAD_TENSOR,
             "expected weights of floats to begin from, got int8, which can only be run");
-    if (start) keep_found(&recipe.config, vit_model_config(start));
+    if (start) adopt_config(&recipe.config, vit_model_config(start));
     const vit_config *c = &recipe.config;
     if (c->classes > NO_CLASS)
         return vit_fail(&module_error, VIT_BAD_CONFIG, "labels: expected at most %z, got %z",
@@ -150,11 +150,11 @@ static void show_examples(size_t part) {
     training.labels[part] = examples[part].labels;
 }
 
-/* Room for `count` examples more, which are counted as if they were there already. */
+/* Makes room for `count` more examples, and counts them already. */
 static vit_status more_examples(size_t part, size_t count) {
     if (part >= PARTS || !make_room(part, examples[part].count + count))
         return vit_fail(&module_error, VIT_NO_MEMORY,
-                        "%z examples more need more memory than there is", count);
+                        "%z more examples need more memory than there is", count);
     examples[part].count += count;
     show_examples(part);
     return VIT_OK;
@@ -167,17 +167,17 @@ void vitt_keep(size_t part, size_t count) {
     show_examples(part);
 }
 
-/* The byte whose prepared value is `value`; negative: a pixel cannot have it. */
+/* The byte whose prepared value is `value`; negative: there is no such byte. */
 static float byte_of(float value, const vit_config *c, size_t channel) {
     bool photo = c->prepare == VIT_PREPARE_PHOTO;
     float byte = 255 * (photo ? value * c->photo.std[channel] + c->photo.mean[channel] : value);
     return byte > -0.5f && byte < 255.5f ? floorf(byte + 0.5f) : -1;
 }
 
-/* Adds training.image, which training keeps in bytes. */
+/* Adds training.image, as bytes. */
 vit_status vitt_add(size_t part, size_t label) {
     size_t plane = training.rows * training.columns;
-    if (label >= training.classes) return misused("expected a label below the number of classes");
+    if (label >= training.classes) return bad_call("expected a label below the number of classes");
     for (size_t i = 0; i < image_size(); i++)
         if (!(byte_of(training.image[i], &recipe.config, i / plane) >= 0))
             return vit_fail(&module_error, VIT_BAD_IMAGE,
@@ -212,8 +212,8 @@ static vit_status join_examples(struct data_set *all) {
     return VIT_OK;
 }
 
-/* The run's average becomes the weights as they stand. */
-static void settle(void) {
+/* Ends the run. Its average becomes the weights as they stand. */
+static void end_run(void) {
     if (!trainer) return;
     const struct checkpoint *state = trainer_state(trainer);
     size_t count;
@@ -239,7 +239,7 @@ static void show_run(void) {
 /* Begins a run of `epochs` from the weights as they stand, with this seed. After a failure there is
  * no run. */
 vit_status vitt_run(size_t epochs, size_t seed_low, size_t seed_high) {
-    settle();
+    end_run();
     data_close(&data);
     recipe.seed = (uint64_t)seed_high << 32 | seed_low;
     recipe.epochs = epochs;
@@ -257,7 +257,7 @@ vit_status vitt_run(size_t epochs, size_t seed_low, size_t seed_high) {
 
 /* Takes a step. */
 vit_status vitt_step(void) {
-    if (!trainer) return misused("expected a run, got none");
+    if (!trainer) return bad_call("expected a run, got none");
     vit_status status = trainer_step(trainer, &module_error);
     if (!status) show_run();
     return status;
@@ -265,7 +265,7 @@ vit_status vitt_step(void) {
 
 /* Ends an epoch whose steps are all taken, and measures. */
 vit_status vitt_end_epoch(void) {
-    if (!trainer) return misused("expected a run, got none");
+    if (!trainer) return bad_call("expected a run, got none");
     vit_status status = trainer_end_epoch(trainer, &module_error);
     if (status) return status;
     const struct checkpoint *state = trainer_state(trainer);
@@ -280,7 +280,7 @@ vit_status vitt_end_epoch(void) {
 
 /* ---- Out, and in again ------------------------------------------------------ */
 
-static vit_status give(uint8_t *bytes, size_t size, const char *what) {
+static vit_status set_out(uint8_t *bytes, size_t size, const char *what) {
     free(training.out);
     training.out = bytes;
     training.out_size = size;
@@ -308,16 +308,16 @@ static uint8_t *encode_weights(size_t *size) {
 vit_status vitt_model(void) {
     size_t size = 0;
     uint8_t *bytes = encode_weights(&size);
-    return give(bytes, size, "model");
+    return set_out(bytes, size, "model");
 }
 
 /* The model that was fed → training.out, a file of safetensors in int8. */
 vit_status vitt_int8(void) {
     uint8_t *bytes;
     size_t size;
-    if (!start) return misused("expected a model that was fed, got none");
+    if (!start) return bad_call("expected a model that was fed, got none");
     vit_status status = quantize(&bytes, &size, start, &module_error);
-    return status ? status : give(bytes, size, "model");
+    return status ? status : set_out(bytes, size, "model");
 }
 
 /* A checkpoint → training.out. text: for JavaScript. Without `with_run` it is of the weights and
@@ -326,7 +326,7 @@ vit_status vitt_checkpoint(const char *text, size_t text_size, bool with_run) {
     struct checkpoint state = {0};
     struct data_set all;
     size_t model_size = 0;
-    if (with_run && !trainer) return misused("expected a run, got none");
+    if (with_run && !trainer) return bad_call("expected a run, got none");
     if (with_run) state = *trainer_state(trainer);
     vit_status status = join_examples(&all);
     uint8_t *model = status ? NULL : encode_weights(&model_size);
@@ -339,7 +339,7 @@ vit_status vitt_checkpoint(const char *text, size_t text_size, bool with_run) {
         size_t size = checkpoint_size(&state);
         uint8_t *bytes = model ? malloc(size) : NULL;
         if (bytes) checkpoint_encode(bytes, &state);
-        status = give(bytes, size, "checkpoint");
+        status = set_out(bytes, size, "checkpoint");
     }
     free(model);
     data_close(&all);
@@ -348,7 +348,7 @@ vit_status vitt_checkpoint(const char *text, size_t text_size, bool with_run) {
 
 static const char NAME[] = "the checkpoint";
 
-/* Begins anew from a checkpoint, whose bytes (size) stay until vitt_restore. A recipe follows, then
+/* Opens a checkpoint, whose bytes (size) stay until vitt_restore. A recipe follows, then
  * vitt_restore. */
 vit_status vitt_open(const uint8_t *bytes, size_t size) {
     vit_status status = checkpoint_parts(opened, bytes, size, NAME, &module_error);
@@ -382,9 +382,10 @@ static vit_status restore_examples(size_t validation) {
     return status;
 }
 
-/* Goes on from a checkpoint of the run that vitt_run has begun. After a failure there is no run. */
+/* Continues from a checkpoint of the run that vitt_run has begun. After a failure there is no
+ * run. */
 vit_status vitt_resume(const uint8_t *bytes, size_t size) {
-    if (!trainer) return misused("expected a run, got none");
+    if (!trainer) return bad_call("expected a run, got none");
     struct checkpoint *state = trainer_state(trainer);
     vit_status status = checkpoint_decode(state, bytes, size, NAME, &module_error);
     if (!status) {
@@ -396,10 +397,10 @@ vit_status vitt_resume(const uint8_t *bytes, size_t size) {
     return status;
 }
 
-/* Takes the examples of the opened checkpoint, of which the last `validation` are to validate with,
- * and its run, if that has epochs. */
+/* Restores the examples of the open checkpoint, of which the last `validation` are to validate with,
+ * and its run, unless `epochs` is 0. */
 vit_status vitt_restore(size_t validation, size_t epochs, size_t seed_low, size_t seed_high) {
-    if (!opened_bytes) return misused("expected a checkpoint that is open, got none");
+    if (!opened_bytes) return bad_call("expected a checkpoint that is open, got none");
     vit_status status = restore_examples(validation);
     if (status || !epochs) return status;
     status = vitt_run(epochs, seed_low, seed_high);

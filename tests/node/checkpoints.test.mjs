@@ -1,4 +1,4 @@
-// Checkpoints that other code writes: its configs, its folders, files in several parts.
+// Checkpoints that other libraries write: their configs, their folders, files in several parts.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -307,7 +307,7 @@ test("the weights' own failure is reported, and the error of a private file name
   const closed = (response) => response.writeHead(401).end();
   const names = ["model.safetensors", "pytorch_model.bin", "config.json"];
   const url = await serve(t, Object.fromEntries(names.map((name) => [`/m/${name}`, closed])));
-  await rejects(() => load(url("/m/")), "network", /model\.safetensors, got 401.*private needs load's option fetch/);
+  await rejects(() => load(url("/m/")), "network", /model\.safetensors, got 401.*for a private file pass load's option fetch/);
 });
 
 test("the option fetch gets a folder's files and a config apart", async (t) => {

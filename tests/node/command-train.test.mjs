@@ -232,7 +232,7 @@ test("a signal loses nothing: the same command continues to the same bits, and a
   }
   const kept = here.at("broken.safetensors.checkpoint");
   const bytes = readFileSync(kept);
-  const other = (advice) => `expected a checkpoint of this run, got one of another; go on with ${advice}`;
+  const other = (advice) => `expected a checkpoint of this run, got one of another; continue with ${advice}`;
   for (const [more, told] of [[["--epochs", "7"], other("--epochs 6")], [["--threads", "1"], other("--threads 2")],
     [["--seed", "4"], "the checkpoint comes from a run with another seed, 3 instead of 4: resume with the same"]]) {
     const { code, stdout, stderr } = await run([...args("broken"), ...more]);
@@ -243,7 +243,7 @@ test("a signal loses nothing: the same command continues to the same bits, and a
   const { code, stdout, stderr } = await run(args("broken").slice(0, -2)); // the threads are as before
   assert.equal(code, 0, stderr);
   assert.ok(stdout.includes(where), `${where} ${stdout}`);
-  assert.match(stdout, /images\/s\nepoch 3/, "it does not begin anew");
+  assert.match(stdout, /images\/s\nepoch 3/, "it does not start over");
   assert.deepEqual(readFileSync(here.at("broken.safetensors")), readFileSync(here.at("whole.safetensors")));
   assert.ok(!existsSync(kept));
 
@@ -251,7 +251,7 @@ test("a signal loses nothing: the same command continues to the same bits, and a
     writeFileSync(kept, damaged);
     const refused = await run(args("broken"));
     assert.deepEqual([refused.code, refused.stdout], [1, ""]);
-    assert.match(refused.stderr, /^vitrine: .*\.checkpoint: .*damaged.*; --fresh begins anew\n$/);
+    assert.match(refused.stderr, /^vitrine: .*\.checkpoint: .*damaged.*; --fresh starts over\n$/);
   }
   const anew = await run([...args("broken"), "--fresh", "--epochs", "1"]);
   assert.deepEqual([anew.code, existsSync(kept)], [0, false]);

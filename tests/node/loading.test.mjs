@@ -213,7 +213,7 @@ test("a source that cannot be read is an error with a code", async (t) => {
   await rejects(() => load(locked), "bad_argument", /locked or used up/);
   const gone = new Uint8Array(weights).buffer;
   structuredClone(gone, { transfer: [gone] });
-  await rejects(() => load(gone), "bad_argument", /memory that is not to be read/);
+  await rejects(() => load(gone), "bad_argument", /memory that cannot be read/);
   const growing = new ArrayBuffer(weights.length, { maxByteLength: 2 * weights.length });
   new Uint8Array(growing).set(weights);
   assert.ok(await load(growing));

@@ -98,7 +98,7 @@ async function minified(name) {
 
 for (const [name, most, what] of [
   ["pickle", 9000, "reads PyTorch's files"],
-  ["foreign", 13500, "reads other code's checkpoints"],
+  ["foreign", 13500, "reads other libraries' checkpoints"],
   ["impostors", 1500, "recognises other files"],
 ]) {
   test(`the bundle that ${what} is at most ${most} bytes, minified and gzipped, and imports nothing`, async (t) => {

@@ -70,7 +70,7 @@ test("helper threads take part in a run, because their stacks are used", { skip 
   });
   await workersOf(async (workers) => {
     const vit = await during(WebAssembly, "Memory", watching, () => load(weights, { threads: 2 }));
-    const [index, stack] = workers[0].sent.find(({ method }) => method === "help").given;
+    const [index, stack] = workers[0].sent.find(({ method }) => method === "help").args;
     assert.equal(index, 1);
     const used = () => new Uint8Array(memory.buffer, stack - 4096, 4096).some((byte) => byte > 0);
     const end = performance.now() + 20_000;

@@ -210,7 +210,7 @@ describe("the same bits", () => {
   });
 });
 
-describe("checkpoints of other code, which learn nothing", () => {
+describe("checkpoints of other libraries, which learn nothing", () => {
   /** Of what the trainer cannot go back through: it says so. */
   const REFUSED = /has no backward pass|expected class or mean/;
   const folder = shared("families");
@@ -247,7 +247,7 @@ describe("checkpoints of other code, which learn nothing", () => {
       if (classes) assert.deepEqual((await after.classify(image)).logits, (await before.classify(image)).logits, name);
       same++;
     }
-    t.diagnostic(`${same} of ${cases.length} checkpoints of other code can be trained further`);
+    t.diagnostic(`${same} of ${cases.length} checkpoints of other libraries can be trained further`);
     assert.ok(same >= 10, `only ${same}`);
   });
 });

@@ -1,9 +1,9 @@
-// Translating other code's configs: the meaning of each key, and keys that are refused by name.
+// Translating other libraries' configs: the meaning of each key, and keys that are refused by name.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { translateConfig as translate } from "../../dist/foreign.js";
 
-const ours = (beside, apart, processor, asks = true) => translate({ beside, apart, processor, asks });
+const ours = (beside, apart, processor, asks = true) => translate({ folderConfig: beside, callerConfig: apart, processor, wantsPrepare: asks });
 /** Checks the members of the translated config that `want` names. */
 const has = (config, want) =>
   assert.deepEqual(Object.fromEntries(Object.keys(want).map((key) => [key, config[key]])), want);

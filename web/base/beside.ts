@@ -3,11 +3,11 @@ import { VitError } from "../errors.js";
 
 /** Advice for the usual reasons: a build left the files out, or a server answered with a page. */
 export const BESIDE =
-  "its files (vit.*.wasm, worker.js) belong beside its code: copy them along, or in Vite say " +
-  'optimizeDeps: { exclude: ["vitrine"] }, or tell their folder as wasm: "/vitrine/"; ' +
+  "its files (vit.*.wasm, worker.js) belong beside its code: copy them along, or in Vite set " +
+  'optimizeDeps: { exclude: ["vitrine"] }, or pass their folder as wasm: "/vitrine/"; ' +
   "from a CDN import its dist/vit.js, not a copy made on demand such as jsDelivr's +esm";
 
-/** @throws {VitError} code `bad_option` in a bundle that is no module and lacks import.meta.url. */
+/** @throws {VitError} code `bad_option` in a bundle that is not a module and so lacks import.meta.url. */
 export function beside(find: () => URL): URL {
   try {
     return find();

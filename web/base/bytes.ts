@@ -1,5 +1,5 @@
 /**
- * Arrays from outside. Their own `length`, `slice` or species may be false. So these functions ask
+ * Arrays from outside. Their own `length`, `slice` or species may lie. So these functions call
  * the engine's own getters, and callers use only a copy.
  */
 
@@ -7,17 +7,17 @@
 export type Piece = Uint8Array<ArrayBuffer>;
 
 const { prototype: typed } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
-const asked = <Value>(from: object, name: PropertyKey) => {
+const getterOf = <Value>(from: object, name: PropertyKey) => {
   const { get } = Object.getOwnPropertyDescriptor(from, name)!;
   return (value: unknown) => get!.call(value) as Value;
 };
-const tagOf = asked<string | undefined>(typed, Symbol.toStringTag);
-const lengthOfTyped = asked<number>(typed, "length");
+const tagOf = getterOf<string | undefined>(typed, Symbol.toStringTag);
+const lengthOfTyped = getterOf<number>(typed, "length");
 
 const members = (from: object) => ({
-  buffer: asked<ArrayBuffer>(from, "buffer"),
-  byteOffset: asked<number>(from, "byteOffset"),
-  byteLength: asked<number>(from, "byteLength"),
+  buffer: getterOf<ArrayBuffer>(from, "buffer"),
+  byteOffset: getterOf<number>(from, "byteOffset"),
+  byteLength: getterOf<number>(from, "byteLength"),
 });
 const ofTyped = members(typed);
 const ofDataView = members(DataView.prototype);
@@ -34,12 +34,12 @@ export function isArray<Name extends keyof Arrays>(value: unknown, name: Name): 
   return tagOf(value) === name;
 }
 
-/** The number of elements as the engine knows it; 0 where the memory is detached. */
+/** The number of elements as the engine knows it; 0 if the memory is detached. */
 export function countOf(array: Arrays[keyof Arrays]): number {
   return lengthOfTyped(array);
 }
 
-const lengthOfBuffer = asked<number>(ArrayBuffer.prototype, "byteLength");
+const lengthOfBuffer = getterOf<number>(ArrayBuffer.prototype, "byteLength");
 
 /** Whether a value is truly memory or a view of memory, of any realm. */
 export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView {
@@ -53,7 +53,7 @@ export function isBytes(value: unknown): value is ArrayBuffer | ArrayBufferView 
 /**
  * A view of bytes as a plain Uint8Array.
  *
- * @throws {TypeError} where the memory is detached.
+ * @throws {TypeError} if the memory is detached.
  */
 export function viewOf(source: ArrayBuffer | ArrayBufferView): Uint8Array<ArrayBuffer> {
   if (!ArrayBuffer.isView(source)) return new Uint8Array(source);

@@ -1,4 +1,4 @@
-/** JSON from strangers. Its memory and its depth are limited. */
+/** Parses JSON from strangers, with limits on memory and depth. */
 import { reason, VitError, type VitErrorCode } from "../errors.js";
 
 /** A JSON object whose members have not been checked. */
@@ -20,8 +20,8 @@ export function parseJson(
   what: string,
   { code = "bad_config", most = MOST_VALUES }: { code?: VitErrorCode; most?: number } = {},
 ): unknown {
-  const trouble = tooMuch(text, most);
-  if (trouble) throw new VitError(code, `${what}: expected JSON ${trouble}`);
+  const excess = excessIn(text, most);
+  if (excess) throw new VitError(code, `${what}: expected JSON ${excess}`);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -30,7 +30,7 @@ export function parseJson(
 }
 
 /** The limit that a text exceeds, as words for a message. Reads the text once. */
-function tooMuch(text: string, most: number): string | undefined {
+function excessIn(text: string, most: number): string | undefined {
   let levels = 0;
   let values = 0;
   for (let at = 0; at < text.length; at++) {

@@ -10,8 +10,8 @@ interface Platform {
 }
 
 /**
- * The prototype of the class of this name that a value is of. The class itself is not asked for: in
- * Node naming Response loads code that compiles WebAssembly, for which there may be no memory.
+ * The prototype of a value's class of this name. The class itself is not asked for: in
+ * Node, naming Response loads code that compiles WebAssembly, for which there may be no memory.
  */
 export function prototypeOf<Name extends keyof Platform>(value: unknown, name: Name): Platform[Name] | undefined {
   try {

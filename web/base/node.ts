@@ -8,13 +8,13 @@ function builtin<Module>(name: string): Promise<Module> {
 let node: Promise<boolean> | undefined;
 
 /**
- * Whether Node's own library can be had. It is tried, because others have `process`, too: a page of
+ * Whether Node's own library is available. It is imported to find out, because others have `process`, too: a page of
  * Electron loads as other pages do, while Jest's and Vitest's jsdom looks like a page and runs in Node.
  */
 export function inNode(): Promise<boolean> {
   const { process } = globalThis as { process?: { type?: string; versions?: { node?: string } } };
-  const without = !process?.versions?.node || ["renderer", "worker"].includes(process.type ?? ""); // Electron's
-  return (node ??= without ? Promise.resolve(false) : workerThreads().then(() => true, () => false));
+  const cannotBeNode = !process?.versions?.node || ["renderer", "worker"].includes(process.type ?? ""); // Electron's
+  return (node ??= cannotBeNode ? Promise.resolve(false) : workerThreads().then(() => true, () => false));
 }
 
 /** The number of threads that can run at once. */
@@ -77,7 +77,7 @@ export async function openFile(
   return { size, body };
 }
 
-/** The file's bytes from `begin` to `end`, or fewer where the file ends earlier. */
+/** The file's bytes from `begin` to `end`, or fewer if the file ends earlier. */
 export async function readPart(
   path: string | URL,
   begin: number,

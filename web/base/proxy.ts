@@ -1,4 +1,4 @@
-/** Objects that work behind a Proxy, such as Vue's reactive() puts round what it is given. */
+/** Objects that work behind a Proxy, such as those that Vue's reactive() creates. */
 
 const SELF = Symbol("self");
 
@@ -15,7 +15,7 @@ export function throughProxies({ prototype }: { readonly prototype: object }): v
     const { value, get } = property as { value?: unknown; get?: () => unknown };
     if (key === "constructor") continue;
     if (typeof value === "function") {
-      const named = { [key](this: unknown, ...given: unknown[]): unknown { return value.apply(selfOf(this), given); } };
+      const named = { [key](this: unknown, ...args: unknown[]): unknown { return value.apply(selfOf(this), args); } };
       property.value = named[key as string]; // so that stacks show its name
     }
     if (get) property.get = function (this: unknown) { return get.call(selfOf(this)); };

@@ -1,7 +1,6 @@
 /**
- * How many images are run together. web/vit.ts splits a call's images by this number and gives them
- * to the module batch by batch. src/vit.c alone then decides how many of a batch go through the
- * blocks at once.
+ * How many images are run together. web/vit.ts splits a call's images into batches of this size.
+ * src/vit.c alone then decides how many of a batch go through the blocks at once.
  */
 import { isTraced, type Wants } from "./model.js";
 import type { Shape } from "./shape.js";

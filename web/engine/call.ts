@@ -4,23 +4,23 @@ import type { Session } from "./session.js";
 
 /** The names of an object's methods. */
 type Method<Target> = {
-  [Name in keyof Target]: Target[Name] extends (...given: never[]) => unknown ? Name : never;
+  [Name in keyof Target]: Target[Name] extends (...args: never[]) => unknown ? Name : never;
 }[keyof Target] & string;
-type Given<Method> = Method extends (...given: infer All extends readonly unknown[]) => unknown ? All : never;
-type Value<Method> = Method extends (...given: never[]) => infer One ? Awaited<One> : never;
+type Arguments<Method> = Method extends (...args: infer All extends readonly unknown[]) => unknown ? All : never;
+type Value<Method> = Method extends (...args: never[]) => infer One ? Awaited<One> : never;
 
 export interface Caller<Target> {
   /** False once the module trapped, the thread died or this was closed. */
   readonly alive: boolean;
   /** Whether the session is in another thread. */
-  readonly away: boolean;
+  readonly remote: boolean;
   /** @param transfer memory that a thread takes over. In this thread nothing moves. */
   call<Name extends Method<Target>>(
     name: Name,
-    given: Given<Target[Name]>,
+    args: Arguments<Target[Name]>,
     transfer?: Transferable[],
   ): Promise<Value<Target[Name]>>;
-  /** Calls that wait for an answer, and later ones, reject. */
+  /** Pending calls and later ones reject. */
   close(): void;
 }
 
@@ -28,7 +28,7 @@ export interface Caller<Target> {
 export interface Request {
   readonly id: number;
   readonly method: string;
-  readonly given: readonly unknown[];
+  readonly args: readonly unknown[];
 }
 
 export type Reply =
@@ -36,13 +36,13 @@ export type Reply =
   | { readonly id: number; readonly error: { code: VitErrorCode; message: string } };
 
 /** Calls a method by its name. */
-export function apply(target: object, method: string, given: readonly unknown[]): unknown {
-  return (target as Record<string, (...given: readonly unknown[]) => unknown>)[method]!(...given);
+export function apply(target: object, method: string, args: readonly unknown[]): unknown {
+  return (target as Record<string, (...args: readonly unknown[]) => unknown>)[method]!(...args);
 }
 
-/** A session in this thread. It lives on, without its caller, for the maps on its heap. */
-export class Here<Target extends Session> implements Caller<Target> {
-  readonly away = false;
+/** Calls a session in this thread. Maps on the session's heap keep it alive after this is closed. */
+export class LocalCaller<Target extends Session> implements Caller<Target> {
+  readonly remote = false;
   #session: Target | undefined;
 
   constructor(session: Target) {
@@ -55,11 +55,11 @@ export class Here<Target extends Session> implements Caller<Target> {
 
   async call<Name extends Method<Target>>(
     name: Name,
-    given: Given<Target[Name]>,
+    args: Arguments<Target[Name]>,
   ): Promise<Value<Target[Name]>> {
     if (!this.#session) throw closed();
     try {
-      return apply(this.#session, name, given) as Value<Target[Name]>;
+      return apply(this.#session, name, args) as Value<Target[Name]>;
     } catch (error) {
       if ((error as VitError).code === "internal") this.close();
       throw error;

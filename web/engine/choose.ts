@@ -3,7 +3,7 @@ import { beside, BESIDE } from "../base/beside.js";
 import { cores, inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
 import { compiled, isModule, type WasmSource } from "./compile.js";
-import { BUILDS, type GivenWasm, type ModuleKind, takeWasm, type WasmFiles } from "./files.js";
+import { BUILDS, type WasmModules, type ModuleKind, readWasm, type WasmFiles } from "./files.js";
 import { isThreaded } from "./instance.js";
 import type { CompiledModule, Variant } from "./module.js";
 import { Probe, tinyModule } from "./probe.js";
@@ -12,7 +12,7 @@ import { Team } from "./team.js";
 import { NO_WORKER } from "./thread.js";
 
 /** The threads and the module that a model, or a trainer, needs. */
-export interface BuildPlan<Target> extends GivenWasm {
+export interface BuildPlan<Target> extends WasmModules {
   readonly kind: ModuleKind<Target>;
   readonly variant: Variant | "auto";
   readonly threads: number;
@@ -26,15 +26,15 @@ interface BuildOptions {
   readonly threads?: number;
 }
 
-/** Copies the options by which a build is chosen. */
-export function takeBuild<Target>(
+/** Copies the options that choose a build. */
+export function buildPlan<Target>(
   kind: ModuleKind<Target>,
   { wasm, variant = "auto", worker = false, threads = 1 }: BuildOptions,
 ): BuildPlan<Target> {
   if (!(Number.isInteger(threads) && threads >= 1)) {
     throw new VitError("bad_option", `threads: expected a whole number from 1, got ${show(threads)}`);
   }
-  return { ...takeWasm(wasm, kind), kind, variant, worker: Boolean(worker), threads };
+  return { ...readWasm(wasm, kind), kind, variant, worker: Boolean(worker), threads };
 }
 
 /** The limit of src/wasm/team.c. */
@@ -43,7 +43,7 @@ const MOST_THREADS = 64;
 export interface Needs {
   /** Whether the model has int8 weights. */
   int8(): Promise<boolean>;
-  /** Memory that threads share; undefined if there is none. */
+  /** Memory that threads share; undefined if the engine gives none. */
   memory(): Promise<WebAssembly.Memory | undefined>;
 }
 
@@ -54,12 +54,12 @@ export async function chooseBuild(
 ): Promise<ModuleSource & { readonly threads: number }> {
   const choose = (threads: boolean) => loadModule(plan, threads, int8);
   const wanted = plan.threads > 1 ? Math.min(plan.threads, await cores(), MOST_THREADS) : 1;
-  const why = wanted > 1 ? whyAlone(plan.variant, await inNode()) : undefined;
+  const why = wanted > 1 ? whySingleThread(plan.variant, await inNode()) : undefined;
   const module = await choose(wanted > 1 && !why);
   const inPairs = (await int8()) && dotInPairs();
   const alone = { module, memory: undefined, threads: 1, inPairs };
   if (!isThreaded(module)) {
-    if (wanted > 1) warn(plan, why ?? whyOne(plan));
+    if (wanted > 1) warn(plan, why ?? whySingleThreadModule(plan));
     return alone;
   }
   const memory = await memoryOf();
@@ -84,7 +84,7 @@ export async function gather(
   });
 }
 
-function whyAlone(variant: Variant | "auto", node: boolean): string | undefined {
+function whySingleThread(variant: Variant | "auto", node: boolean): string | undefined {
   if (variant === "scalar") return "the scalar build runs one";
   if (!node && typeof Worker !== "function") return NO_WORKER;
   const { crossOriginIsolated } = globalThis;
@@ -96,7 +96,7 @@ function whyAlone(variant: Variant | "auto", node: boolean): string | undefined 
   );
 }
 
-const whyOne = ({ wasm }: BuildPlan<unknown>) =>
+const whySingleThreadModule = ({ wasm }: BuildPlan<unknown>) =>
   wasm !== undefined || hasSimd()
     ? "the module given is a build for one"
     : "this engine has no WebAssembly SIMD, which builds for threads need";
@@ -125,7 +125,7 @@ async function loadModule(plan: BuildPlan<unknown>, threads: boolean, int8: Need
     );
   }
   if (typeof WebAssembly !== "object") {
-    throw new VitError("no_wasm", "this engine has no WebAssembly, or has it switched off");
+    throw new VitError("no_wasm", "this engine has no WebAssembly, or it is switched off");
   }
   if (isModule(wasm)) return wasm; // it needs no permission to compile
   const simd = hasSimd(); // throws if the page may not compile bytes
@@ -160,12 +160,12 @@ async function ranked(load: Load, isInt8: Needs["int8"]): Promise<readonly Varia
   await likely;
   const int8 = await isInt8();
   if (int8) dotInPairs();
-  else faster ??= await keep(probe.faster() && probe.right);
+  else faster ??= await remember(probe.faster() && probe.right);
   if (!probe.right) return ["simd128", "scalar"];
   return int8 || faster ? relaxed : plain;
 }
 
-/** Loads the first of these builds that can be had. */
+/** Loads the first of these builds that is available. */
 async function firstOf(
   variants: readonly Variant[],
   threads: boolean,
@@ -216,21 +216,21 @@ function dotInPairs(): boolean {
  * The key of an earlier page's measurement, whose build is probably in the browser's cache. The
  * value names the browser, because a measurement holds only for the browser that made it.
  */
-const KEPT_AS = "vitrine.relaxed";
+const STORAGE_KEY = "vitrine.relaxed";
 const note = (isFaster: boolean) => `${isFaster} ${navigator.userAgent}`;
 
 async function recall(): Promise<boolean | undefined> {
   try {
-    const kept = (await inNode()) ? undefined : localStorage.getItem(KEPT_AS);
-    return [true, false].find((isFaster) => kept === note(isFaster));
+    const stored = (await inNode()) ? undefined : localStorage.getItem(STORAGE_KEY);
+    return [true, false].find((isFaster) => stored === note(isFaster));
   } catch {
     return undefined; // the page has no storage, or this is a worker
   }
 }
 
-async function keep(isFaster: boolean): Promise<boolean> {
+async function remember(isFaster: boolean): Promise<boolean> {
   try {
-    if (!(await inNode())) localStorage.setItem(KEPT_AS, note(isFaster));
+    if (!(await inNode())) localStorage.setItem(STORAGE_KEY, note(isFaster));
   } catch {
     // the next page measures again
   }

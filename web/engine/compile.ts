@@ -16,7 +16,7 @@ const MOST_BYTES = 2 ** 26;
 const byAddress = new Map<unknown, Promise<CompiledModule>>();
 const bySource = new WeakMap<WeakKey, Promise<CompiledModule>>();
 
-/** @internal Compiles a module once. A failure is not kept, so that the next call tries again. */
+/** @internal Compiles a module once. A failure is forgotten, so the next call tries again. */
 export function compiled(from: WasmSource): Promise<CompiledModule> {
   const key = isA(from, "URL") ? absolute(from).href : from;
   const modules: Pick<typeof byAddress, "get" | "set" | "delete"> =

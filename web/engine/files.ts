@@ -2,13 +2,13 @@
 import { isPlain } from "../base/json.js";
 import { isA } from "../base/kind.js";
 import { show, takeOptions, VitError } from "../errors.js";
-import { steady } from "../load/source.js";
+import { snapshot } from "../load/source.js";
 import type { WasmSource } from "./compile.js";
 import type { Variant } from "./module.js";
 import type { ModuleSource } from "./session.js";
 import type { Script } from "./thread.js";
 
-/** The names of the modules. Each variant with SIMD has a second module, for threads. */
+/** The names of the builds. Each variant with SIMD has a second module, for threads. */
 type Build = Variant | "relaxed-threads" | "simd128-threads";
 
 /** @internal One kind of module: those that run models, or those that train them. */
@@ -36,8 +36,8 @@ export type WasmFiles = { readonly [build in Build]?: WasmSource } & {
   readonly worker?: string | URL;
 };
 
-/** @internal The option `wasm`: one module, or several files. */
-export interface GivenWasm {
+/** @internal The modules that the option `wasm` names: one module, or several files. */
+export interface WasmModules {
   /** A module to run instead of one of our files. */
   readonly wasm: WasmSource | undefined;
   readonly files: WasmFiles;
@@ -48,19 +48,19 @@ export interface GivenWasm {
  *
  * @internal
  */
-export function takeWasm(wasm: WasmSource | WasmFiles | undefined, kind: ModuleKind<unknown>): GivenWasm {
+export function readWasm(wasm: WasmSource | WasmFiles | undefined, kind: ModuleKind<unknown>): WasmModules {
   const base = typeof wasm === "string" || isA(wasm, "URL") ? String(wasm) : "";
   if (base.endsWith("/")) {
     const builds = BUILDS.map((build) => [build, `${base}${kind.prefix}.${build}.wasm`] as const);
     return { wasm: undefined, files: { ...Object.fromEntries(builds), worker: base + kind.worker } };
   }
-  if (!isPlain(wasm)) return { wasm: steady(wasm as WasmSource | undefined), files: {} };
+  if (!isPlain(wasm)) return { wasm: snapshot(wasm as WasmSource | undefined), files: {} };
   const own = takeOptions<WasmFiles>("wasm", wasm, [...BUILDS, "worker"]);
   const { worker = "" } = own;
   if (!(typeof worker === "string" || isA(worker, "URL"))) {
     throw new VitError("bad_option", `wasm.worker: expected an address, got ${show(worker)}`);
   }
-  const files = Object.entries(own).map(([name, source]) => [name, steady(source)] as const);
+  const files = Object.entries(own).map(([name, source]) => [name, snapshot(source)] as const);
   return { wasm: undefined, files: Object.fromEntries(files) as WasmFiles };
 }
 

@@ -23,7 +23,7 @@ export class Heap<Word extends string> {
   readonly #names: readonly Word[];
   /** The address of the struct, which never moves. */
   #session = 0;
-  /** Room for a piece of the file, and for the config and the map. All is freed at the file's end. */
+  /** Room for a piece of the file, and for the config and the map. All of it is freed at the file's end. */
   #room: number[] = [];
   #trapped = false;
 
@@ -42,7 +42,7 @@ export class Heap<Word extends string> {
     return this.#trapped;
   }
 
-  /** Does work that calls the module. A trap becomes a VitError, and the heap remembers it. */
+  /** Runs work that calls the module. A trap becomes a VitError, and the heap is unusable from then on. */
   watched<Value>(work: () => Value): Value {
     try {
       return work();
@@ -60,7 +60,7 @@ export class Heap<Word extends string> {
 
   // ---- A file, piece by piece. The heap, which never shrinks, never holds the whole file. ----
 
-  /** @param kernels what this kind of module asks about its kernels, if anything */
+  /** @param kernels arguments that choose kernels, if this kind of module has any */
   begin(size: number, config: string | undefined, map: string | undefined, ...kernels: number[]): void {
     if (!(size >= 0 && size <= MAX_FILE_BYTES)) throw noMemory(size, "the weights");
     this.#room = [this.alloc(PIECE_BYTES, "the weights")];
@@ -103,7 +103,7 @@ export class Heap<Word extends string> {
       return { rows, columns, channels: 1 };
     }
     const { pixels, channels } = picture;
-    assured(pixels.length === rows * columns * channels, "pixels");
+    assertInternal(pixels.length === rows * columns * channels, "pixels");
     const room = this.#exports.vitw_pixels(pixels.length) >>> 0;
     if (room === 0) throw noMemory(pixels.length, "the pixels");
     this.bytes(room, pixels.length).set(pixels);
@@ -113,7 +113,7 @@ export class Heap<Word extends string> {
   #draw({ points, lengths, rows, columns }: Strokes): void {
     const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
     const count = lengths.reduce((sum, length) => sum + length, 0);
-    assured(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
+    assertInternal(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
     if (vitw_ink(rows, columns) === 0) throw noMemory(rows * columns, "the ink");
     let first = 0;
     for (const length of lengths) {
@@ -167,7 +167,7 @@ export class Heap<Word extends string> {
   }
 }
 
-/** Checks a number that C does not check. It is wrong only if images.ts has a bug. */
-export function assured(right: boolean, what: string): void {
-  if (!right) throw new VitError("internal", `${what} of a wrong number; please report this`);
+/** Checks a count that C does not check. It is wrong only if this package has a bug. */
+export function assertInternal(holds: boolean, what: string): void {
+  if (!holds) throw new VitError("internal", `wrong number of ${what}; please report this`);
 }

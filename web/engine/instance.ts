@@ -36,7 +36,7 @@ const INITIAL_BYTES = 2 ** 20;
 /** The unit of WebAssembly.Memory's sizes. */
 const PAGE_BYTES = 2 ** 16;
 
-/** Advice for who has not even the first memory: engines reserve gigabytes of addresses for it. */
+/** Advice if there is no memory for the module at all: engines reserve gigabytes of addresses for it. */
 const CROWDED = "close other tabs; where addresses are limited, as by ulimit -v, Node needs --disable-wasm-trap-handler";
 
 /** The functions that the module may import. A build for threads imports its memory, too. */

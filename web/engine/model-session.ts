@@ -2,7 +2,7 @@
 import { VitError } from "../errors.js";
 import { SESSION_WORDS, SIZES } from "../generated/words.js";
 import type { Picture, Placement } from "../images.js";
-import { assured, FLOAT_BYTES } from "./heap.js";
+import { assertInternal, FLOAT_BYTES } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, noMemory, type ThreadExports } from "./instance.js";
 import { HeapMaps, type Maps } from "./maps.js";
 import { isTraced, type Model, type Relevance, type Result, type Wants } from "./model.js";
@@ -28,7 +28,7 @@ type Exports = HeapExports & Functions<typeof EXPORTS> & ThreadExports;
 /** The words that are addresses of floats. */
 type Floats = "images" | "logits" | "attention" | "tokens" | "pooled" | "trace" | "relevance";
 
-/** What the module computed of an image. */
+/** What the module computed for an image. */
 type Values = Omit<Result, "milliseconds" | "memory">;
 
 /** The words of src/vit.h's `vit_replacement`: layer, head, part, rows. */
@@ -40,7 +40,7 @@ const PLACEMENT_DOUBLES = 4;
 /** A session that runs a model. */
 export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Exports> {
   #shape!: Shape;
-  /** The number of runs that kept maps. The maps of the last one are on the heap. */
+  /** The number of runs that stored maps. The maps of the last one are on the heap. */
   #mapRuns = 0;
 
   /** @throws {VitError} code `bad_wasm`, `no_memory` or `internal`. */
@@ -86,17 +86,17 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     if (layers > 0) this.#mapRuns++; // also if the run fails, because the maps may move
     this.heap.check(exports.vitw_reserve(batch, layers, Number(wants.tokens)));
     pictures.forEach((picture, index) => this.#fill(index, picture));
-    assured(wants.attention.every((layer) => layer >= 0 && layer < this.#shape.depth), "layers");
-    assured(new Set(wants.attention).size === wants.attention.length, "layers");
+    assertInternal(wants.attention.every((layer) => layer >= 0 && layer < this.#shape.depth), "layers");
+    assertInternal(new Set(wants.attention).size === wants.attention.length, "layers");
     const mask = this.heap.bytes(this.heap.word("layers"), this.#shape.depth).fill(0);
     for (const layer of wants.attention) mask[layer] = 1;
-    this.#leaveOut(wants.without);
+    this.#ablate(wants.without);
     if (isTraced(wants)) this.heap.check(exports.vitw_trace(Number(wants.trace ?? false)));
     else this.heap.check(exports.vitw_run(batch, Number(layers > 0), Number(wants.tokens)));
   }
 
-  /** Sets what one run leaves out or replaces. Every run sets its own, so no run meets another's. */
-  #leaveOut(without: Without | undefined): void {
+  /** Sets what one run leaves out or replaces. Every run sets its own, so none inherits another's. */
+  #ablate(without: Without | undefined): void {
     const masks = masksOf(without, this.#shape);
     this.heap.bytes(this.heap.word("without"), masks.length).set(masks);
     this.#replace(without?.replaced ?? []);
@@ -111,7 +111,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     if (room === 0) throw noMemory(replaced.length * size * FLOAT_BYTES, "replaced rows");
     const words = new Uint32Array(this.exports.memory.buffer, room, replaced.length * REPLACEMENT_WORDS);
     replaced.forEach(({ layer, head, part, rows }, index) => {
-      assured(rows.length === size, "rows");
+      assertInternal(rows.length === size, "rows");
       words.set([layer, head, part], index * REPLACEMENT_WORDS);
       this.heap.floats(room + words.byteLength + index * rows.byteLength, size).set(rows);
     });
@@ -120,7 +120,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   #fill(index: number, picture: Picture): void {
     if ("values" in picture) {
       const { length } = picture.values;
-      assured(length === this.#shape.channels * this.#shape.rows * this.#shape.columns, "values");
+      assertInternal(length === this.#shape.channels * this.#shape.rows * this.#shape.columns, "values");
       const images = this.heap.word("images") + index * length * FLOAT_BYTES;
       this.heap.floats(images, length).set(picture.values);
       return;
@@ -135,7 +135,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
     const copy = (word: Floats, count: number) => this.#copy(word, index * count, count);
     const image = () => copy("images", channels * rows * columns);
     const size = this.#mapSize(wants);
-    const maps = () => (wants.copied ? copy("attention", size) : this.#left(index, image(), wants));
+    const maps = () => (wants.copied ? copy("attention", size) : this.#lazyMaps(index, image(), wants));
     const prepared = "values" in picture;
     const about = {
       ...(!wants.bare && { input: prepared ? picture.values : image() }),
@@ -176,24 +176,24 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
   }
 
   /** The relevance of the run that was traced last. */
-  #relevance(asked: readonly number[] | number, logits: Float32Array): Relevance {
+  #relevance(wanted: readonly number[] | number, logits: Float32Array): Relevance {
     const ranked = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]!);
-    const classes = typeof asked === "number" ? ranked.slice(0, asked) : asked;
+    const classes = typeof wanted === "number" ? ranked.slice(0, wanted) : wanted;
     const { grid } = this.#shape;
-    assured(classes.length <= this.#shape.classes, "classes");
-    new Uint32Array(this.exports.memory.buffer, this.heap.word("asked"), classes.length).set(classes);
+    assertInternal(classes.length <= this.#shape.classes, "classes");
+    new Uint32Array(this.exports.memory.buffer, this.heap.word("relevance_classes"), classes.length).set(classes);
     this.heap.check(this.exports.vitw_relevance(classes.length));
     return { classes, values: this.#copy("relevance", 0, classes.length * grid[0] * grid[1]) };
   }
 
-  /** The maps of an image of the last run. `input` is a copy of the image that nobody changes. */
-  #left(index: number, input: Float32Array<ArrayBuffer>, wants: Wants): Maps {
+  /** The last run's maps of an image. They are copied when they are read. `input` is a copy that nobody changes. */
+  #lazyMaps(index: number, input: Float32Array<ArrayBuffer>, wants: Wants): Maps {
     const run = this.#mapRuns;
     const start = index * this.#mapSize(wants);
     return new HeapMaps({
-      left: (first, count) =>
+      copy: (first, count) =>
         run === this.#mapRuns ? this.#copy("attention", start + first, count) : undefined,
-      again: () => this.#mapsAgain(input, wants),
+      recompute: () => this.#recomputeMaps(input, wants),
     });
   }
 
@@ -203,7 +203,7 @@ export class ModelSession extends Session<(typeof SESSION_WORDS)[number], Export
    *
    * @throws {VitError} code `internal` if the module trapped before or traps now; `no_memory`.
    */
-  #mapsAgain(values: Float32Array<ArrayBuffer>, wants: Wants): Float32Array<ArrayBuffer> {
+  #recomputeMaps(values: Float32Array<ArrayBuffer>, wants: Wants): Float32Array<ArrayBuffer> {
     if (this.heap.trapped) {
       throw new VitError(
         "internal",

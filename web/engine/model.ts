@@ -1,4 +1,4 @@
-/** What a model is asked, and what it answers. */
+/** What a run of a model is asked for, and what it returns. */
 import type { Placement } from "../images.js";
 import type { Maps } from "./maps.js";
 import type { Variant } from "./module.js";
@@ -15,9 +15,9 @@ export interface Model {
   readonly memory: number;
 }
 
-/** The results of a run that are kept besides the logits. */
+/** What a run returns besides the logits. */
 export interface Wants {
-  /** The layers whose attention is kept, ascending. */
+  /** The layers whose attention is returned, ascending. */
   readonly attention: readonly number[];
   /** The tokens after the last block and the final norm. */
   readonly tokens: boolean;
@@ -25,9 +25,9 @@ export interface Wants {
   readonly copied?: boolean;
   /** Leaves the prepared image out of the results. */
   readonly bare?: boolean;
-  /** What the run computes on its way. Only for one image at a time. */
+  /** The intermediate values of the run. Only for one image at a time. */
   readonly trace?: boolean;
-  /** Classes whose relevance is wanted; a number: so many of the likeliest. One image at a time. */
+  /** Classes whose relevance is wanted; a number: that many of the likeliest. One image at a time. */
   readonly relevance?: readonly number[] | number;
   readonly without?: Without;
 }
@@ -42,7 +42,7 @@ export interface Result {
   readonly attention?: Float32Array<ArrayBuffer> | Maps;
   /** (T, D) */
   readonly tokens?: Float32Array<ArrayBuffer>;
-  /** (D): kept together with the tokens */
+  /** (D): returned together with the tokens */
   readonly pooled?: Float32Array<ArrayBuffer>;
   /** The arrays of web/trace.ts, one after the other. */
   readonly trace?: Float32Array<ArrayBuffer>;
@@ -60,5 +60,5 @@ export interface Relevance {
   readonly values: Float32Array<ArrayBuffer>;
 }
 
-/** Whether a run keeps the tokens after each block. Only one image at a time is run so. */
+/** Whether a run stores the tokens after each block. Such a run takes one image at a time. */
 export const isTraced = ({ trace, relevance }: Wants) => Boolean(trace) || relevance !== undefined;

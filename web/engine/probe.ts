@@ -11,7 +11,7 @@ const SLICE_MS = 0.5;
 const PAIRS_MS = 2;
 
 /** The fused tile may be a tenth slower, because norms, softmax and activations gain more. */
-const MAKES_UP = 1.1;
+const TOLERATED_LAG = 1.1;
 
 /** How often one call repeats a tile. */
 const TIMES = 8;
@@ -57,17 +57,17 @@ export class Probe {
    * yes if the clock is too coarse, because it was so in every engine on x86.
    */
   faster(): boolean {
-    if (!this.#tells()) return true;
+    if (!this.#isFineClock()) return true;
     const [fused, plain] = this.#tiles();
-    const makesUp = MAKES_UP + this.#tick / SLICE_MS;
+    const tolerance = TOLERATED_LAG + this.#tick / SLICE_MS;
     let best = 0;
     let others = 0;
     const end = performance.now() + PAIRS_MS;
     do {
       others = Math.max(others, this.#rate(SLICE_MS, plain));
       best = Math.max(best, this.#rate(SLICE_MS, fused));
-    } while (best * makesUp < others && performance.now() < end);
-    return best * makesUp >= others;
+    } while (best * tolerance < others && performance.now() < end);
+    return best * tolerance >= others;
   }
 
   /**
@@ -75,7 +75,7 @@ export class Probe {
    * the engine may change to optimised code during a trial.
    */
   inPairs(): boolean {
-    if (!this.#tells()) return false;
+    if (!this.#isFineClock()) return false;
     const [two, one] = this.#dots();
     let wins = 0;
     const end = performance.now() + PAIRS_MS;
@@ -99,7 +99,7 @@ export class Probe {
   }
 
   /** Whether the clock is fine enough for a slice. Also checks the values again. */
-  #tells(): boolean {
+  #isFineClock(): boolean {
     this.warm();
     this.right &&= this.#exports.check() > 0;
     return this.#tick <= SLICE_MS;

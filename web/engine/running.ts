@@ -1,14 +1,14 @@
 /** Starts a session, in this thread or in a worker, and the threads that help it. */
 import type { Incoming } from "../load/incoming.js";
 import { readHeader } from "../load/header.js";
-import { type Caller, Here } from "./call.js";
+import { type Caller, LocalCaller } from "./call.js";
 import { type BuildPlan, chooseBuild, gather, type Needs } from "./choose.js";
 import type { Session } from "./session.js";
 import type { Team } from "./team.js";
 import { Thread } from "./thread.js";
 
-/** The most pieces of a file that are on their way to a worker. */
-const PIECES_UNDERWAY = 64;
+/** The most pieces of a file that are in transit to a worker. */
+const PIECES_IN_TRANSIT = 64;
 
 /** A session, and the team of threads that helps it. */
 export class Running<Target extends Session> {
@@ -29,7 +29,7 @@ export class Running<Target extends Session> {
     try {
       const [{ threads, ...source }, thread] = await Promise.all([chooseBuild(plan, needs), starting]);
       helpers = gather(plan, source, threads);
-      if (!thread) return new Running<Target>(new Here(await kind.open(source)), helpers);
+      if (!thread) return new Running<Target>(new LocalCaller(await kind.open(source)), helpers);
       await thread.call("open", [source]);
       return new Running<Target>(thread, helpers);
     } catch (error) {
@@ -49,20 +49,20 @@ export class Running<Target extends Session> {
     return this.session.alive && this.#team?.alive !== false;
   }
 
-  /** Gives the session a file, piece by piece. */
+  /** Passes a file to the session, piece by piece. */
   async read(file: Incoming, config: string | undefined, map: string | undefined): Promise<Awaited<ReturnType<Target["end"]>>> {
     const { session } = this;
     await session.call("begin", [(await readHeader(file)).size, config, map]);
-    const most = session.away ? PIECES_UNDERWAY : 0;
-    const underway: Promise<void>[] = [];
+    const most = session.remote ? PIECES_IN_TRANSIT : 0;
+    const inTransit: Promise<void>[] = [];
     for (let piece; (piece = await file.take()); ) {
-      const own = !session.away || piece.length === piece.buffer.byteLength ? piece : piece.slice();
+      const own = !session.remote || piece.length === piece.buffer.byteLength ? piece : piece.slice();
       const fed = session.call("feed", [own], [own.buffer]);
       fed.catch(() => {}); // a later await of the promise throws the error
-      underway.push(fed);
-      if (underway.length > most) await underway.shift();
+      inTransit.push(fed);
+      if (inTransit.length > most) await inTransit.shift();
     }
-    await Promise.all(underway);
+    await Promise.all(inTransit);
     return session.call("end", []) as ReturnType<typeof this.read>;
   }
 

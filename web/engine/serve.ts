@@ -5,13 +5,13 @@ import { apply, type Reply, type Request } from "./call.js";
 import { type HeapExports, instantiate, type ThreadExports } from "./instance.js";
 import type { ModuleSource } from "./session.js";
 
-/** The calls of a thread before it has a session, or instead. */
+/** The calls that a thread answers before it has a session, or without one. */
 export interface Entry {
   /** From then on the thread answers the calls of this session, too. */
   open(source: ModuleSource): void;
   /** Joins a session elsewhere, as its helper. */
   join(source: ModuleSource): void;
-  /** Waits for work and does it, as src/wasm/team.c has it, until the session dismisses its helpers. */
+  /** Waits for work and does it, as in src/wasm/team.c, until the session dismisses its helpers. */
   help(index: number, stack: number): void;
 }
 
@@ -29,10 +29,10 @@ export function serve(open: (source: ModuleSource) => Promise<object>, names: re
     },
   };
   let turn = Promise.resolve();
-  const take = ({ id, method, given }: Request, post: (reply: Reply, transfer: Transferable[]) => void) => {
+  const answer = ({ id, method, args }: Request, post: (reply: Reply, transfer: Transferable[]) => void) => {
     turn = turn.then(async () => {
       try {
-        const value = await apply(method in entry ? entry : session, method, given);
+        const value = await apply(method in entry ? entry : session, method, args);
         post({ id, value }, memoryOf(value));
       } catch (thrown) {
         const { code, message } =
@@ -43,12 +43,12 @@ export function serve(open: (source: ModuleSource) => Promise<object>, names: re
   };
   const listen = (port: NodePort | null) =>
     port?.on("message", (request) => {
-      take(request as Request, (reply, transfer) => port.postMessage(reply, transfer));
+      answer(request as Request, (reply, transfer) => port.postMessage(reply, transfer));
     });
   void inNode().then(async (node) => {
     if (node) return listen((await workerThreads()).parentPort);
     addEventListener("message", ({ data }: MessageEvent<Request>) => {
-      take(data, (reply, transfer) => postMessage(reply, { transfer }));
+      answer(data, (reply, transfer) => postMessage(reply, { transfer }));
     });
   });
 }

@@ -3,7 +3,7 @@ import { Heap } from "./heap.js";
 import type { HeapExports, ThreadExports } from "./instance.js";
 import type { CompiledModule, Variant } from "./module.js";
 
-/** What a session begins from. It can be sent to a worker. */
+/** What a session is made of. It can be sent to a worker. */
 export interface ModuleSource {
   readonly module: CompiledModule;
   /** Only for a build for threads. */
@@ -22,7 +22,7 @@ export abstract class Session<
   readonly #kernels: readonly number[];
   #hasTeam = false;
 
-  /** @param kernels what this kind of module is told about its kernels, if anything */
+  /** @param kernels arguments of vitw_begin that choose kernels, if this kind of module has any */
   protected constructor(exports: Exports, words: readonly Word[], ...kernels: number[]) {
     this.exports = exports;
     this.heap = new Heap(exports, words);

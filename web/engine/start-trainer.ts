@@ -1,9 +1,9 @@
 /** Starts a trainer's module and threads, and opens the weights that it begins from. */
 import type { Folder } from "../load/folder.js";
-import type { WeightsSource } from "../load/given.js";
+import type { WeightsSource } from "../load/read-config.js";
 import { identify } from "../load/identify.js";
 import type { Fetch, ReadOptions, Source } from "../load/source.js";
-import { takeSource } from "../load/take.js";
+import { resolveSource } from "../load/resolve-source.js";
 import { openWeights } from "../load/weights.js";
 import type { BuildPlan } from "./choose.js";
 import { sharedMemory } from "./instance.js";
@@ -33,15 +33,15 @@ export async function openModel(
   { signal, onProgress, fetch }: ReadOptions & { readonly fetch?: Fetch | undefined },
   call = "create",
 ): Promise<string> {
-  const { weights, config: apart, prepare, advised } = await takeSource(call, from, signal, fetch);
+  const { weights, config: callerConfig, prepare, withAdvice } = await resolveSource(call, from, signal, fetch);
   const file = await openWeights(weights, { signal, onProgress }).catch(async (error: unknown) => {
-    throw await advised(error);
+    throw await withAdvice(error);
   });
   try {
-    const { config, map } = await identify(file, await apart, prepare);
+    const { config, map } = await identify(file, await callerConfig, prepare);
     return await engine.read(file, config, map);
   } catch (error) {
     file.cancel();
-    throw file.explained(error);
+    throw file.rootCause(error);
   }
 }

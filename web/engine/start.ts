@@ -4,7 +4,7 @@ import { readHeader } from "../load/header.js";
 import { identify } from "../load/identify.js";
 import type { Incoming } from "../load/incoming.js";
 import type { ReadOptions } from "../load/source.js";
-import type { Taken } from "../load/take.js";
+import type { LoadSource } from "../load/resolve-source.js";
 import { openWeights } from "../load/weights.js";
 import type { BuildPlan } from "./choose.js";
 import { sharedMemory } from "./instance.js";
@@ -12,8 +12,8 @@ import type { Model } from "./model.js";
 import type { ModelSession } from "./model-session.js";
 import { Running } from "./running.js";
 
-/** A source that can be opened again, because a model is loaded anew after a failure. */
-export interface Plan extends BuildPlan<ModelSession>, Taken {}
+/** A source that can be opened again, because a model is loaded again after a failure. */
+export interface LoadPlan extends BuildPlan<ModelSession>, LoadSource {}
 
 export interface Started {
   readonly running: Running<ModelSession>;
@@ -21,7 +21,7 @@ export interface Started {
   readonly origin: Origin;
 }
 
-export async function start(plan: Plan, options: ReadOptions = {}): Promise<Started> {
+export async function start(plan: LoadPlan, options: ReadOptions = {}): Promise<Started> {
   const opening = openWeights(plan.weights, options);
   const starting = Running.start(plan, {
     int8: async () => (await readHeader(await opening)).hasInt8,
@@ -41,7 +41,7 @@ export async function start(plan: Plan, options: ReadOptions = {}): Promise<Star
     const ignore = () => {};
     void opening.then((file) => file.cancel(), ignore);
     void starting.then((running) => running.close(), ignore);
-    throw await plan.advised(opened ? opened.explained(error) : error);
+    throw await plan.withAdvice(opened ? opened.rootCause(error) : error);
   }
 }
 

@@ -23,7 +23,7 @@ type Waiting = { resolve(value: never): void; reject(error: VitError): void };
 
 /** The thread answers calls one after the other: those of {@link Entry}, then those of the session that it opened. */
 export class Thread {
-  readonly away = true;
+  readonly remote = true;
   readonly #waiting = new Map<number, Waiting>();
   #channel: Channel | undefined;
   #lost: VitError | undefined;
@@ -56,13 +56,13 @@ export class Thread {
     return this.#lost === undefined;
   }
 
-  call(method: string, given: readonly unknown[], transfer: Transferable[] = []): Promise<never> {
+  call(method: string, args: readonly unknown[], transfer: Transferable[] = []): Promise<never> {
     const channel = this.#channel;
     return new Promise((resolve, reject) => {
       if (this.#lost || !channel) return reject(this.#lost);
       const id = this.#nextId++;
       try {
-        channel.post({ id, method, given }, transfer);
+        channel.post({ id, method, args }, transfer);
       } catch (cause) {
         const what = `expected a message that can be sent to a worker (${reason(cause)})`;
         return reject(new VitError("worker_lost", what, { cause }));
@@ -73,8 +73,8 @@ export class Thread {
   }
 
   /** Lets the thread help. It answers when it is dismissed, and until then keeps no process alive. */
-  help(...given: Parameters<Entry["help"]>): void {
-    this.#channel?.post({ id: this.#nextId++, method: "help", given }, []);
+  help(...args: Parameters<Entry["help"]>): void {
+    this.#channel?.post({ id: this.#nextId++, method: "help", args }, []);
   }
 
   close(): void {
@@ -111,11 +111,11 @@ type Start = (
   onLost: (why: string) => void,
 ) => Channel | Promise<Channel>;
 
-const browserChannel: Start = (script, given, onReply, onLost) => {
+const browserChannel: Start = (script, customAddress, onReply, onLost) => {
   if (typeof Worker !== "function") {
     throw new VitError("worker_lost", `${NO_WORKER}; load without worker: true`);
   }
-  const address = absolute(given ?? beside(script.browser));
+  const address = absolute(customAddress ?? beside(script.browser));
   const { start, type } = runnable(address);
   const worker = new Worker(trusted(start), { type });
   worker.addEventListener("message", ({ data }) => onReply(data as Reply));
@@ -155,12 +155,12 @@ function runnable({ origin, href }: URL): { readonly start: string; readonly typ
 
 /**
  * Imports a script in a classic worker, because Chromium starts no module from a blob: where the
- * page has no origin, as in a sandboxed frame. The messages that come too early are kept.
+ * page has no origin, as in a sandboxed frame. Messages that come too early are held until then.
  */
-const later = (script: string) => `const early = [], keep = ({ data }) => early.push(data);
-addEventListener("message", keep);
+const later = (script: string) => `const early = [], hold = ({ data }) => early.push(data);
+addEventListener("message", hold);
 import(${script}).then(() => {
-  removeEventListener("message", keep);
+  removeEventListener("message", hold);
   for (const data of early) dispatchEvent(new MessageEvent("message", { data }));
 }).catch((error) => setTimeout(() => { throw error; }));`;
 
@@ -186,8 +186,8 @@ function trusted(address: string): string {
   return policy?.createScriptURL(address) ?? address;
 }
 
-const nodeChannel: Start = async (script, given, onReply, onLost) => {
-  const worker = await newThread(typeof given === "string" && hasScheme(given) ? new URL(given) : (given ?? beside(script.node)));
+const nodeChannel: Start = async (script, customAddress, onReply, onLost) => {
+  const worker = await newThread(typeof customAddress === "string" && hasScheme(customAddress) ? new URL(customAddress) : (customAddress ?? beside(script.node)));
   worker.on("message", (reply) => onReply(reply as Reply));
   worker.on("messageerror", () => onLost("a message from the worker was lost"));
   worker.on("error", (error) => onLost(`the worker died (${String(error)})`));

@@ -2,7 +2,7 @@
 import type { Piece } from "../base/bytes.js";
 import type { ImageShape, Picture } from "../images.js";
 import { TRAINING_NUMBERS, TRAINING_WORDS } from "../generated/words.js";
-import { assured } from "./heap.js";
+import { assertInternal } from "./heap.js";
 import { type Functions, HEAP_EXPORTS, type HeapExports, instantiate, type ThreadExports } from "./instance.js";
 import type { Measured, Part } from "../train/log.js";
 import { type ModuleSource, Session } from "./session.js";
@@ -32,8 +32,8 @@ type Numbers = Record<(typeof TRAINING_NUMBERS)[number], number>;
 /** The parts of the examples, as src/wasm/training.c counts them. */
 export const PARTS: readonly Part[] = ["train", "validation"];
 
-/** Where a run is. */
-export interface Place {
+/** How far a run has come. */
+export interface Progress {
   /** Finished epochs. */
   readonly epoch: number;
   /** Steps of the next epoch, taken and in all. */
@@ -51,7 +51,7 @@ export interface Restored {
   /** The class of each example to train on. */
   readonly labels: Piece;
   /** Undefined without a run. */
-  readonly at: Place | undefined;
+  readonly progress: Progress | undefined;
 }
 
 /** A session that trains a model. */
@@ -100,7 +100,7 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     const { vitt_prepare, vitt_add } = this.exports;
     if ("values" in picture) {
       const { length } = picture.values;
-      assured(length === this.#imageSize(), "values");
+      assertInternal(length === this.#imageSize(), "values");
       this.heap.floats(this.heap.word("image"), length).set(picture.values);
     } else {
       const { rows, columns, channels } = this.heap.copyIn(picture);
@@ -114,22 +114,22 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
   }
 
   /** Begins a run from the weights as they stand. */
-  run(epochs: number, seed: number): Place {
-    return this.#watchedPlace(() => this.exports.vitt_run(epochs, ...words(seed)));
+  run(epochs: number, seed: number): Progress {
+    return this.#watchedProgress(() => this.exports.vitt_run(epochs, ...words(seed)));
   }
 
-  step(): Place {
-    return this.#watchedPlace(this.exports.vitt_step);
+  step(): Progress {
+    return this.#watchedProgress(this.exports.vitt_step);
   }
 
   /** Ends an epoch whose steps are all taken. `validation`: only with examples to validate with. */
-  endEpoch(): Place & { readonly validation?: Measured } {
-    const place = this.#watchedPlace(this.exports.vitt_end_epoch);
+  endEpoch(): Progress & { readonly validation?: Measured } {
+    const progress = this.#watchedProgress(this.exports.vitt_end_epoch);
     const { validation_loss: loss, validation_accuracy: accuracy } = this.#numbers();
-    return { ...place, ...(accuracy >= 0 && { validation: { loss, accuracy } }) };
+    return { ...progress, ...(accuracy >= 0 && { validation: { loss, accuracy } }) };
   }
 
-  #watchedPlace(work: () => number): Place {
+  #watchedProgress(work: () => number): Progress {
     return this.heap.watched(() => {
       this.heap.check(work());
       const [images, steps, epoch, step] = this.heap.words("images_in_epoch", 4);
@@ -154,7 +154,7 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     return this.#watchedOut(this.exports.vitt_int8);
   }
 
-  /** All that the trainer is, with its run if that is under way. `text` says what JavaScript knows of it. */
+  /** The trainer's whole state, with its run if there is one. `text` holds what only JavaScript knows. */
   checkpoint(text: string, withRun: boolean): Piece {
     const { vitt_checkpoint } = this.exports;
     return this.#watchedOut(() =>
@@ -168,12 +168,12 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     });
   }
 
-  /** Goes on from a checkpoint of the run that {@link run} has begun again. */
-  resume(checkpoint: Piece): Place {
-    return this.#watchedPlace(() => this.#withCopy(checkpoint, "the checkpoint", this.exports.vitt_resume));
+  /** Continues from a checkpoint of the run that {@link run} has begun again. */
+  resume(checkpoint: Piece): Progress {
+    return this.#watchedProgress(() => this.#withCopy(checkpoint, "the checkpoint", this.exports.vitt_resume));
   }
 
-  /** Opens a checkpoint to begin anew from. Its recipe follows, then {@link restore}. */
+  /** Opens a checkpoint to restore a trainer from. Its recipe follows, then {@link restore}. */
   openCheckpoint(checkpoint: Piece): void {
     this.heap.watched(() => {
       this.#checkpoint = this.#copy(checkpoint, "the checkpoint");
@@ -181,12 +181,12 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
     });
   }
 
-  /** Takes the examples of the open checkpoint, the last `validation` to measure on, and its run of so many epochs. */
+  /** Restores the examples of the open checkpoint, of which the last `validation` are for validation, and its run of `epochs`. */
   restore(validation: number, epochs: number, seed: number): Restored {
-    const place = this.#watchedPlace(() => this.exports.vitt_restore(validation, epochs, ...words(seed)));
+    const progress = this.#watchedProgress(() => this.exports.vitt_restore(validation, epochs, ...words(seed)));
     this.exports.vitw_free(this.#checkpoint);
     const labels = this.heap.bytes(this.heap.word("labels"), this.heap.word("examples")).slice();
-    return { labels, at: epochs > 0 ? place : undefined };
+    return { labels, progress: epochs > 0 ? progress : undefined };
   }
 
   #copy(bytes: Uint8Array, what: string): number {

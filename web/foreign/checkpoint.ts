@@ -46,7 +46,7 @@ export const bytesIn = (text: string) => new TextEncoder().encode(text).length;
 
 // ---- Names -------------------------------------------------------------------
 
-/** For each name of ours their names in the order of preference, each as the parts that make it. */
+/** For each of our names, the family's names in order of preference, each as the tensors that make it. */
 type Names = ReadonlyMap<string, readonly (readonly string[])[]>;
 
 const tables = new Map<string, Names>();
@@ -64,7 +64,7 @@ function namesOf({ names }: Family): Names {
   return table;
 }
 
-/** A prefix is the attributes of wrappers, such as "module.encoder.". In bytes and in parts, each of which costs time. */
+/** The limits of a prefix, such as "module.encoder.", in bytes and in parts. Each part takes time. */
 const MOST_PREFIX = 128;
 const MOST_PARTS = 8;
 
@@ -73,10 +73,10 @@ export class Checkpoint implements Tensors {
   readonly prefix: string;
   readonly tensors: readonly Tensor[];
   readonly #byName: ReadonlyMap<string, Tensor>;
-  /** The prefix, then shorter ones, for what lies outside of the encoder. */
+  /** The prefix, then shorter ones, for tensors outside the encoder. */
   readonly #prefixes: readonly string[];
   #ignored: RegExp | undefined;
-  /** The tensors whose first number after the prefix is replaced by #. */
+  /** The tensors by their names, in which the first number after the prefix is #. */
   #numbered: ReadonlyMap<string, Tensor> | undefined;
 
   constructor(family: Family, prefix: string, tensors: readonly Tensor[], byName: ReadonlyMap<string, Tensor>) {
@@ -118,11 +118,11 @@ export class Checkpoint implements Tensors {
   /** Whether a model here does not need the tensor: a part of another tower, a decoder, or a counter. */
   ignores({ name, dtype, shape }: Tensor): boolean {
     const counts = shape.length === 0 && ["I64", "I32", "U8", "BOOL"].includes(dtype); // num_updates and the like
-    this.#ignored ??= beginnings(this.#prefixes, ["^n_averaged", ...(this.family.ignored ?? [])]); // torch.optim.swa_utils counts so
+    this.#ignored ??= beginnings(this.#prefixes, ["^n_averaged", ...(this.family.ignored ?? [])]); // a counter of torch.optim.swa_utils
     return counts || this.#ignored.test(name);
   }
 
-  /** Their names, without the prefix. */
+  /** The family's names, without the prefix. */
   #namesOf(ours: string): readonly (readonly string[])[] {
     const number = /^blocks\.(\d+)\./.exec(ours)?.[1] ?? "";
     const pattern = number ? ours.replace(number, "*") : ours;
@@ -153,7 +153,7 @@ function numbered(tensors: readonly Tensor[], prefix: string): ReadonlyMap<strin
   return found;
 }
 
-/** Matches names that begin so after one of the prefixes; a line after a ^ only after a shorter one than the first. */
+/** Matches names that begin with one of the lines after a prefix; a line with a ^ only after a prefix shorter than the first. */
 function beginnings(prefixes: readonly string[], lines: readonly string[]): RegExp {
   const any = (texts: readonly string[]) =>
     texts.length > 0 ? `(?:${texts.map((text) => text.replace(/\W/g, "\\$&")).join("|")})` : "(?!)";
@@ -193,7 +193,7 @@ export function findFamily(tensors: readonly Tensor[]): Checkpoint | undefined {
   return undefined;
 }
 
-/** The tensors as timm's, without a prefix. */
+/** Reads the tensors as timm's, without a prefix. */
 export const asTimms = (tensors: readonly Tensor[]) =>
   new Checkpoint(TIMM, "", tensors, new Map(tensors.map((tensor) => [tensor.name, tensor])));
 

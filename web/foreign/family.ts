@@ -1,4 +1,4 @@
-/** What a family's file says. A family is other code for ViTs: its names, and what it does without saying so. */
+/** A family is a library's code for ViTs: how it names tensors, and what its checkpoints leave unsaid. */
 import type { VitConfig } from "../config.js";
 import type { Json } from "../base/json.js";
 
@@ -27,15 +27,15 @@ export interface Family {
 
   /** What its code does unless a config says otherwise. */
   readonly fixed: Partial<Pick<VitConfig, "norm" | "norm_eps" | "activation">>;
-  /** Keys that only a config can tell, and their values in words. */
+  /** Keys that only a config can set, and their values in words. */
   readonly open?: Readonly<Partial<Record<"norm" | "activation", string>>>;
-  /** What is open, too, in a model without class token and registers. */
+  /** Further open keys of a model without class token and registers. */
   readonly openWithoutPrefix?: Family["open"];
-  /** Keys that people choose while no tensor shows their choice. The usual value is taken, and reported. */
+  /** Keys that people choose although no tensor shows the choice. The usual value is used, and reported. */
   readonly assumed?: readonly ("image_size" | "norm_eps" | "activation" | "pool" | "norm")[];
   /**
-   * The heads of published models whose heads are not 64 wide, by their width; 0: they are asked for.
-   * Without this list they are always asked for.
+   * The heads of published models whose heads are not 64 wide, by their width; 0: the error asks
+   * for them. Without this list it always asks.
    */
   readonly heads?: Readonly<Record<number, number>>;
   /** Whether a mean feeds the head although no tensor shows it. */
@@ -46,13 +46,13 @@ export interface Family {
   readonly bare?: boolean;
   /** Whether the head's matrix is (D,K), not (K,D). */
   readonly headTransposed?: boolean;
-  /** What places an image among texts: the head's output, or what feeds a head. */
+  /** What is compared with texts: the head's output, or what feeds a head. */
   readonly projection?: "head" | "pooled";
-  /** How its code resizes positions; undefined: nothing tells, so timm's way is assumed. */
+  /** How its code resizes positions; undefined: unknown, so timm's way is assumed. */
   readonly resize: Resize | ((tensors: Tensors, config: Json) => Resize | undefined);
   /** Whether positions are a square grid whenever their number is a square. */
   readonly squares?: boolean;
-  /** The tensor that shows a model of rotary positions among those with this family's names. */
+  /** A tensor that shows that a model with this family's names has rotary positions. */
   rotary?(tensors: Tensors): Tensor | undefined;
 }
 

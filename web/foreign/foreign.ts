@@ -1,5 +1,5 @@
 /**
- * Other code's checkpoints: their configs, and their tensors' names and shapes, become a plain config
+ * Checkpoints of other libraries: their configs, and their tensors' names and shapes, become a plain config
  * and a map of the tensors. This is a bundle of its own, which is loaded only for such a file.
  */
 import type { Json } from "../base/json.js";
@@ -15,32 +15,32 @@ import { ofTimm } from "./timm.js";
 import { ofTransformers, typeOf } from "./transformers.js";
 import { pair, wordOf } from "./words.js";
 
-export interface Given {
-  /** The folder's config, and the given one, whose keys win. Each may be in other code's words. */
-  readonly beside: Json | undefined;
-  readonly apart: Json | undefined;
+export interface ConfigSources {
+  /** The folder's config, and the caller's, whose keys win. Each may be in another library's words. */
+  readonly folderConfig: Json | undefined;
+  readonly callerConfig: Json | undefined;
   /** transformers' description of how a photo is prepared. */
   readonly processor: Json | undefined;
   /** Whether a `prepare` is wanted. Otherwise a bad one is not refused. */
-  readonly asks: boolean;
+  readonly wantsPrepare: boolean;
 }
 
 /**
- * Translates other code's configs into ours: `config.json` of transformers and timm, open_clip's,
+ * Translates other libraries' configs into ours: `config.json` of transformers and timm, open_clip's,
  * and their processors. Keys may be missing.
  *
  * @throws {Refusal} if the model or a key's value is not known here.
  */
-export function translateConfig({ beside = {}, apart = {}, processor, asks }: Given): Json {
-  const both = { ...beside, ...apart };
-  const photo = asks && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
-  const own = ourConfig(beside, asks);
-  const given = ourConfig(apart, asks);
+export function translateConfig({ folderConfig = {}, callerConfig = {}, processor, wantsPrepare }: ConfigSources): Json {
+  const both = { ...folderConfig, ...callerConfig };
+  const photo = wantsPrepare && processor ? prepareOf(processor, both, typeOf(both.model_type)) : undefined;
+  const own = ourConfig(folderConfig, wantsPrepare);
+  const given = ourConfig(callerConfig, wantsPrepare);
   const crop = photo && pair(photo.crop);
   // A DINOv2 takes images of any size, so its processor's size is used.
-  const image_size = given.image_size ?? (/^dinov2/.test(wordOf(beside.model_type)) ? crop : undefined);
+  const image_size = given.image_size ?? (/^dinov2/.test(wordOf(folderConfig.model_type)) ? crop : undefined);
   const resized = image_size && own.image_size && !same(image_size, own.image_size);
-  // The processor makes images of one size. Another given size needs another `prepare`.
+  // The processor makes images of one size, so another size from the caller needs another `prepare`.
   const fits = given.image_size === undefined || same(given.image_size, crop);
   return {
     ...(fits && photo ? { prepare: photo } : {}),
@@ -51,10 +51,10 @@ export function translateConfig({ beside = {}, apart = {}, processor, asks }: Gi
   };
 }
 
-function ourConfig(config: Json, asks: boolean): Json {
+function ourConfig(config: Json, wantsPrepare: boolean): Json {
   if (config.model_type) return ofTransformers(config);
-  if (config.architecture) return ofTimm(config, asks);
-  return config.model_cfg ? ofOpenClip(config, asks) : config;
+  if (config.architecture) return ofTimm(config, wantsPrepare);
+  return config.model_cfg ? ofOpenClip(config, wantsPrepare) : config;
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -72,7 +72,7 @@ export interface Foreign {
  * Undefined for a header that the core refuses.
  *
  * @param isOurs whether the config is of our own format, whose missing keys have defaults
- * @throws {Refusal} for a file of another kind, or for a key that nothing tells.
+ * @throws {Refusal} for a file of another kind, or for a key that neither file nor family sets.
  */
 export function openForeign(header: Header, given: Json, isOurs = false): Foreign | undefined {
   const tensors = tensorsOf(header);

@@ -59,7 +59,7 @@ export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
   return { map: JSON.stringify(map), skipped };
 }
 
-/** Parameters that the model lacks although a tensor has such a name, because some code has one name for two of ours. */
+/** Parameters that the model lacks although a tensor has their name, because some libraries use one name for two of our parameters. */
 function absentOf(checkpoint: Checkpoint, config: Json): ReadonlySet<string> {
   const norm = checkpoint.tensor("norm.weight");
   const fcNorm = checkpoint.tensor("fc_norm.weight");

@@ -1,10 +1,10 @@
-/** OpenAI's CLIP and open_clip: their own towers, timm's towers among theirs, and open_clip_config.json. */
+/** OpenAI's CLIP and open_clip: their own towers, timm's towers inside theirs, and open_clip_config.json. */
 import type { Json } from "../base/json.js";
 import { type Family, USUAL_HEADS } from "./family.js";
 import { CLIP, type Pair, type Photo, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { ofTimm, TIMM_CLIP, TIMM_SIGLIP } from "./timm.js";
-import { known, meaning, objectOr, pair } from "./words.js";
+import { definedMembers, meaning, objectOr, pair } from "./words.js";
 
 const IGNORED = [
   "^transformer.", "^text.", "^token_embedding.", "^positional_embedding", "^ln_final.", "^text_projection",
@@ -65,21 +65,21 @@ const UNKNOWN_VISION = ["attentional_pool", "final_ln_after_pool", "scaled_cosin
 const OPEN_CLIP_POOLS = { tok: "class", avg: "mean" } as const;
 
 /** Translates open_clip_config.json. A timm model inside it is translated as timm's. */
-export function ofOpenClip({ model_cfg, preprocess_cfg }: Json, asks: boolean): Json {
+export function ofOpenClip({ model_cfg, preprocess_cfg }: Json, wantsPrepare: boolean): Json {
   const model = objectOr(model_cfg, {});
   const c = objectOr(model.vision_cfg, {});
   const [rows, columns] = (pair(c.image_size) ?? [224, 224]) as [number, number];
   const size = [rows, columns] as const;
-  const prepare = asks ? ofOpenClipsPixels(objectOr(preprocess_cfg, {}), size) : undefined;
+  const prepare = wantsPrepare ? ofOpenClipsPixels(objectOr(preprocess_cfg, {}), size) : undefined;
   if (c.timm_model_name) {
     const config = { architecture: c.timm_model_name, global_pool: c.timm_pool ?? "avg", model_args: c.timm_model_kwargs };
-    return known({ ...ofTimm(config, false), image_size: size, prepare });
+    return definedMembers({ ...ofTimm(config, false), image_size: size, prepare });
   }
   const unknown = UNKNOWN_VISION.find((key) => c[key]);
   if (unknown) throw new Refusal(`config: vision_cfg.${unknown}: expected none; it is not known here`);
   if (Array.isArray(c.layers)) throw new Refusal("config: vision_cfg.layers: expected a number: a ResNet is not known here");
   const tanh = objectOr(c.act_kwargs, {}).approximate === "tanh";
-  return known({
+  return definedMembers({
     image_size: size,
     heads: Number(c.width ?? 768) / Number(c.head_width ?? 64),
     pool: meaning("vision_cfg.pool_type", c.pool_type ?? "tok", OPEN_CLIP_POOLS),

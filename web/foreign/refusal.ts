@@ -14,10 +14,10 @@ export class Refusal extends Error {
 }
 
 /** Advice for a checkpoint in a form that PyTorch reads and this package does not. */
-export const ANEW = "save it anew with Python: torch.save(torch.load(PATH, map_location='cpu', weights_only=True), OUT)";
+export const SAVE_AGAIN = "save it again with Python: torch.save(torch.load(PATH, map_location='cpu', weights_only=True), OUT)";
 
 /** Advice for a file that holds more than weights. */
-export const ALONE = "save the weights alone with Python: torch.save(model.state_dict(), OUT)";
+export const WEIGHTS_ALONE = "save the weights alone with Python: torch.save(model.state_dict(), OUT)";
 
 const MOST_SHOWN = 200;
 

@@ -9,13 +9,13 @@ import { type Family, type Tensor, type Tensors, USUAL_HEADS } from "./family.js
 import { isLength, type Pair, type Photo, share, side } from "./processor.js";
 import { Refusal } from "./refusal.js";
 import { SIGLIP_HEADS } from "./transformers-siglip.js";
-import { known, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
+import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
 /** MAE's decoder, and the projection heads of DINO and DINOv2. */
 export const FACEBOOKS_IGNORED = ["mask_token", "decoder_", "head.mlp.", "head.last_layer.", "dino_head.", "ibot_head."];
 
 /**
- * How facebook's code resizes positions. It is known by tensors that timm does not have: DINO and
+ * How facebook's code resizes positions. It is recognised by tensors that timm does not have: DINO and
  * DINOv2 by a head or a mask token, MAE by its decoder, DeiT III by its scales.
  */
 export function resizeOfFacebook(tensors: Tensors, config: Json): "offset" | "plain" | undefined {
@@ -93,7 +93,7 @@ export const TIMMS: readonly Family[] = [TIMM_CLIP, TIMM_SIGLIP, TIMM];
 const ARCHITECTURES = /^(vit|deit3?|flexivit|test_vit\d?)(_|$)|^eva_large_patch14_/;
 const KNOWN = "timm's vit_*, deit_*, deit3_*, flexivit_* and eva_large_patch14_*";
 
-/** Architectures with such a name that are of other classes or have parts that no plain ViT has. */
+/** Architectures with such a name that are not a plain ViT. */
 const OTHERS: readonly [RegExp, string][] = [
   [/^vit_s?relpos_/, "it has relative positions"],
   [/_rope_|_pe_|_dinov3/, "it has rotary positions"],
@@ -150,7 +150,7 @@ const LAYERS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Before timm 0.8, the keys of `pretrained_cfg` stood beside `architecture`. */
-export function ofTimm(config: Json, asks: boolean): Json {
+export function ofTimm(config: Json, wantsPrepare: boolean): Json {
   const { architecture, global_pool, pretrained_cfg, model_args, num_features, num_classes } = config;
   const name = wordOf(architecture);
   expectPlain(name);
@@ -164,7 +164,7 @@ export function ofTimm(config: Json, asks: boolean): Json {
   const pixels = objectOr(pretrained_cfg, config);
   const { 0: channels, 1: rows, 2: columns } = Object(pixels.input_size) as number[];
   const size = pair(args.img_size) ?? (rows && [rows, columns ?? rows]);
-  return known({
+  return definedMembers({
     channels: args.in_chans ?? channels,
     image_size: size,
     pool: pool == null || pool === "" ? undefined : meaning("global_pool", pool, POOLS),
@@ -174,7 +174,7 @@ export function ofTimm(config: Json, asks: boolean): Json {
     pool_prefix: args.pool_include_prefix ?? (name === "test_vit3" || poolsPatches(pixels, pool)),
     heads: args.num_heads ?? headsOf(name, num_features),
     labels: listOf(config.label_names ?? pixels.label_names ?? config.labels, num_classes),
-    prepare: asks && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
+    prepare: wantsPrepare && rows ? ofTimmsPixels(pixels, size as [number, number], args.in_chans ?? channels) : undefined,
     norm_eps: /clip|quickgelu/.test(name) ? 1e-5 : 1e-6,
     activation: args.act_layer == null ? actOf(name) : meaning("act_layer", args.act_layer, TIMM_ACTIVATIONS),
   });
@@ -187,7 +187,7 @@ export function ofTimm(config: Json, asks: boolean): Json {
 const poolsPatches = ({ license }: Json, pool: unknown) =>
   license || (pool != null && pool !== "map") ? false : undefined;
 
-/** Labels as a list. They may be given by their numbers, of which some may be missing. */
+/** Labels as a list. A file may have them by their numbers, some of which may be missing. */
 function listOf(labels: unknown, count: unknown): unknown {
   if (!isObject(labels)) return labels ?? undefined;
   const numbers = Object.keys(labels).map(Number);

@@ -4,7 +4,7 @@ import { type Family, USUAL_HEADS } from "./family.js";
 export const TORCHVISION: readonly Family[] = [{
   name: "torchvision",
   anchors: ["encoder.layers.encoder_layer_0.self_attention.in_proj_weight"],
-  // linear_1 and linear_2: up to 0.12. heads.0 and heads: tutorials replace the head so.
+  // linear_1 and linear_2: up to 0.12. heads.0 and heads: how tutorials replace the head.
   names: `
     cls_token class_token
     pos_embed encoder.pos_embedding

@@ -1,5 +1,5 @@
 /**
- * Translates `config.json` of transformers into our config. What it leaves open follows from the
+ * Translates `config.json` of transformers into our config. What it does not say follows from the
  * tensors' shapes (sizes.ts). processor.ts translates how pixels are prepared.
  */
 import { isObject, type Json } from "../base/json.js";
@@ -9,7 +9,7 @@ import { Refusal } from "./refusal.js";
 import { CLIP_TYPES } from "./transformers-clip.js";
 import { SIGLIP_TYPES } from "./transformers-siglip.js";
 import { VIT_TYPES } from "./transformers-vit.js";
-import { known, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
+import { definedMembers, meaning, objectOr, pair, unknownName, wordOf } from "./words.js";
 
 const ACTIVATIONS = {
   gelu: "gelu",
@@ -48,7 +48,7 @@ export function ofTransformers(config: Json): Json {
   }
   const registers = nameOf(config.model_type) === "dinov2_with_registers";
   const classifies = wordOf(config.architectures).includes("Classif");
-  return known({
+  return definedMembers({
     image_size: pair(c.image_size),
     patch_size: pair(c.patch_size),
     prefix: registers ? [...type.prefix, ...registersOf(c)] : type.prefix,
@@ -86,7 +86,7 @@ function isBefore(version: unknown, minor: number): boolean {
   return major === "4" && Number(got) < minor;
 }
 
-/** A classifier's labels. Every config has some, so those of other models are not used. */
+/** A classifier's labels. Every config has some, so only a classifier's are used. */
 function labelsOf({ architectures, id2label }: Json): string[] | undefined {
   if (!wordOf(architectures).includes("Classif") || !id2label) return undefined;
   // Keys that are whole numbers come in ascending order.

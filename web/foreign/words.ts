@@ -1,9 +1,9 @@
-/** Looks up words of other code's configs. */
+/** Translates words of other libraries' configs. */
 import { hasOwn, show } from "../errors.js";
 import { isObject, type Json } from "../base/json.js";
 import { Refusal } from "./refusal.js";
 
-/** Our value for the word that a key has. */
+/** Our value for a key's word. */
 export function meaning<Value>(
   key: string,
   value: unknown,
@@ -26,7 +26,7 @@ export const objectOr = (value: unknown, other: Json): Json => (isObject(value) 
 export const pair = (size: unknown) => (typeof size === "number" ? [size, size] : size);
 
 /** The members that are not undefined. */
-export function known(members: Json): Json {
+export function definedMembers(members: Json): Json {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 

@@ -3,23 +3,23 @@ import { kindOf, reason, VitError, type VitErrorCode } from "../errors.js";
 import type { Refusal } from "../foreign/refusal.js";
 import { provided } from "./provided.js";
 
-/** A service worker and a worklet may import only at their start. */
+/** A service worker and a worklet may import only when their script starts. */
 const advice = () => /^ServiceWorker|Worklet/.test(kindOf(globalThis))
-  ? `here nothing can be imported later: say import "vitrine/all" (dist/all.js) at this script's start`
+  ? `nothing can be imported later here: write import "vitrine/all" (dist/all.js) at the top of this script`
   : "try again";
 
-const lost = (name: string) => (cause: unknown) => {
+const missing = (name: string) => (cause: unknown) => {
   const what = `expected ${name} beside this module: ${reason(cause)}; ${advice()}`;
   throw new VitError("network", what, { cause });
 };
 
 /** Reads PyTorch's files. */
 export const pickleBundle = async () =>
-  provided.all?.pickle ?? import("../foreign/pickle/pickle.js").catch(lost("pickle.js"));
+  provided.all?.pickle ?? import("../foreign/pickle/pickle.js").catch(missing("pickle.js"));
 
-/** Reads other code's configs and tensors' names. */
+/** Reads the configs and tensors' names of other libraries. */
 export const foreignBundle = async () =>
-  provided.all?.foreign ?? import("../foreign/foreign.js").catch(lost("foreign.js"));
+  provided.all?.foreign ?? import("../foreign/foreign.js").catch(missing("foreign.js"));
 
 /** Recognises files of other kinds. Without this bundle they are refused with a poorer message. */
 export const impostorsBundle = async () =>

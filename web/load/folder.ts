@@ -11,7 +11,7 @@ import { reason, show, VitError } from "../errors.js";
 import type { Dom } from "../images.js";
 import { Incoming, read } from "./incoming.js";
 import {
-  answer, asked, type Fetch, isMissing, lasting, open, type Opened, Opener, type Source, steady,
+  answer, withFetch, type Fetch, isMissing, reopenable, open, type Opened, Opener, type Source, snapshot,
 } from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
 
@@ -19,12 +19,12 @@ import { joined, type WeightMap } from "./shards.js";
  * A checkpoint's folder, as an address or a path with a slash at its end, or as the list of files
  * that a file picker gives. It holds `config.json`, `preprocessor_config.json` and
  * `model.safetensors`, or several files and `model.safetensors.index.json`. `pytorch_model.bin`
- * and its index are read if there is no safetensors. Of a list with folders in it, the topmost
- * that holds weights counts.
+ * and its index are read if there is no safetensors. If a list has folders in it, the topmost
+ * folder with weights is read.
  */
 export type Folder = string | URL | readonly File[] | Dom<"FileList">;
 
-/** Finds a folder's file by its name; undefined if it is certain that there is no such file. */
+/** Finds a folder's file by its name; undefined if there is certainly no such file. */
 type Get = (name: string) => Source | Opener | undefined;
 
 /** @internal */
@@ -36,79 +36,79 @@ export interface Checkpoint {
   readonly processor: Json | undefined;
 }
 
-/** The names of weights. `any`: a list's only file with such an ending is taken, too. */
+/** The names of weights. `any`: if a list has only one file with such an ending, it is read, whatever its name. */
 const SAFETENSORS = { file: "model.safetensors", ending: ".safetensors", any: /\.safetensors$/ };
 const PYTORCH = { file: "pytorch_model.bin", ending: ".bin", any: /\.(bin|pth?)$/ };
-type Kind = typeof SAFETENSORS;
+type WeightsFormat = typeof SAFETENSORS;
 /** What transformers' Trainer and accelerate save beside the weights. */
 const BESIDE = /_args\.bin$|^(optimizer|scheduler|scaler|rng_state|random_states)/;
 
-const indexOf = ({ file }: Kind) => `${file}.index.json`;
+const indexOf = ({ file }: WeightsFormat) => `${file}.index.json`;
 const OPEN_CLIP = ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"];
 
-interface Named {
+interface NamedFile {
   /** Its path's folders, each with a slash at its end. */
   readonly folder: string;
   readonly name: string;
   readonly file: File;
 }
 
-/** @internal The place of a folder or a file. It is a copy, because the caller's may change. */
-export type Place = string | URL | readonly Named[];
+/** @internal Where a folder or a file is. It is a copy, because the caller's may change. */
+export type SourceLocation = string | URL | readonly NamedFile[];
 
 /** @internal */
-export function placeOf(source: unknown): Place | undefined {
-  if (Array.isArray(source) || isA(source, "FileList")) return filesIn(source as ArrayLike<unknown>);
-  return typeof source === "string" || isA(source, "URL") ? (steady(source) as Place) : undefined;
+export function locationOf(source: unknown): SourceLocation | undefined {
+  if (Array.isArray(source) || isA(source, "FileList")) return copyFiles(source as ArrayLike<unknown>);
+  return typeof source === "string" || isA(source, "URL") ? (snapshot(source) as SourceLocation) : undefined;
 }
 
 /**
- * @internal The file at a place; undefined where that is a folder. An address whose path ends with a
- * slash may be a file's if it has a query (`/f/TOKEN/?dl=1`), so that one is asked.
+ * @internal The file at a location; undefined if that is a folder. An address whose path ends with a
+ * slash may be a file's if it has a query (`/f/TOKEN/?dl=1`), so the server is asked.
  */
-export async function fileAt(place: Place, signal?: AbortSignal, by?: Fetch): Promise<Source | Opener | undefined> {
-  if (typeof place !== "string" && !isA(place, "URL")) return undefined;
+export async function fileAt(location: SourceLocation, signal?: AbortSignal, by?: Fetch): Promise<Source | Opener | undefined> {
+  if (typeof location !== "string" && !isA(location, "URL")) return undefined;
   const node = await inNode();
-  if (isPath(place, node)) return place.endsWith("/") || (await isDirectory(place)) ? undefined : place;
-  const url = whole(place);
+  if (isPath(location, node)) return location.endsWith("/") || (await isDirectory(location)) ? undefined : location;
+  const url = parseAddress(location);
   if (node && url?.protocol === "file:" && (await isDirectory(url))) return undefined;
-  if (!url?.pathname.endsWith("/") || /^(data|blob):/.test(url.protocol)) return asked(place, by);
+  if (!url?.pathname.endsWith("/") || /^(data|blob):/.test(url.protocol)) return withFetch(location, by);
   if (url.search === "") return undefined;
   const got = await answer(url, signal, by).catch((error: unknown) => {
     signal?.throwIfAborted();
     if (!isMissing(error)) throw error;
   });
-  if (got?.ok && !isPage(got)) return lasting(got, by);
+  if (got?.ok && !isPage(got)) return reopenable(got, by);
   void got?.body?.cancel();
   return undefined;
 }
 
-const isPath = (place: string | URL, node: boolean): place is string =>
-  node && typeof place === "string" && !hasScheme(place);
+const isPath = (location: string | URL, node: boolean): location is string =>
+  node && typeof location === "string" && !hasScheme(location);
 
 /** Whether a server may have answered with a listing or an error page instead of the file. */
 const isPage = (response: Response | undefined) =>
   /html|xml|json/i.test(response?.headers.get("content-type") ?? "");
 
-function whole(place: string | URL): URL | undefined {
+function parseAddress(location: string | URL): URL | undefined {
   try {
-    return absolute(place);
+    return absolute(location);
   } catch {
     return undefined;
   }
 }
 
 /** @internal @throws {VitError} code `network`, `bad_file`, `bad_config` or `bad_argument`. */
-export async function openFolder(source: Place, signal?: AbortSignal, by?: Fetch): Promise<Checkpoint> {
+export async function openFolder(source: SourceLocation, signal?: AbortSignal, by?: Fetch): Promise<Checkpoint> {
   const address = typeof source === "string" || isA(source, "URL");
-  const get = address ? fromAddress(source, await inNode(), by) : fromFiles(topmost(source));
+  const get = address ? fromAddress(source, await inNode(), by) : fromFiles(topmostWithWeights(source));
   const [config, processor, index] = await Promise.all([
     readJson(get, "config.json", signal),
     readProcessor(get, signal),
     readJson(get, indexOf(SAFETENSORS), signal),
   ]);
   if (!hasWeights(get)) {
-    const names = show((source as readonly Named[]).map(({ name }) => name).join(", ")) || "none";
+    const names = show((source as readonly NamedFile[]).map(({ name }) => name).join(", ")) || "none";
     throw new VitError(
       "bad_argument",
       `files: expected one that ends with .safetensors, .bin, .pt or .pth, or several and their ` +
@@ -116,22 +116,22 @@ export async function openFolder(source: Place, signal?: AbortSignal, by?: Fetch
     );
   }
   if (index) return { weights: shardsOf(index.weight_map ?? {}, get, SAFETENSORS), config, processor };
-  let tell!: (name: string) => void;
-  const named = new Promise<string>((resolve) => (tell = resolve));
-  const weights = new Opener((signal) => openFirst(get, tell, signal));
-  const theirs = named.then((name) =>
+  let onOpened!: (name: string) => void;
+  const openedName = new Promise<string>((resolve) => (onOpened = resolve));
+  const weights = new Opener((signal) => openFirst(get, onOpened, signal));
+  const openClipConfig = openedName.then((name) =>
     !address || OPEN_CLIP.includes(name) ? readJson(get, "open_clip_config.json", signal) : undefined);
-  theirs.catch(() => {}); // a later await throws the error
-  return { weights, config: config ?? theirs, processor };
+  openClipConfig.catch(() => {}); // whoever awaits it gets the error
+  return { weights, config: config ?? openClipConfig, processor };
 }
 
 /**
- * Opens the first file of weights that is there. Later names are asked for only if the earlier ones
- * are missing.
+ * Opens the first file of weights that is there. It asks for later names only if the earlier ones are
+ * missing.
  *
- * @param tell is called with the name of the opened file, or with "".
+ * @param onOpened is called with the name of the opened file, or with "".
  */
-async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
+async function openFirst(get: Get, onOpened: (name: string) => void, signal?: AbortSignal): Promise<Opened> {
   let missing: unknown;
   for (const name of [SAFETENSORS.file, indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP]) {
     const source = get(name);
@@ -140,8 +140,8 @@ async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortS
       const index = name === indexOf(PYTORCH) ? await readJson(get, name, signal) : undefined;
       if (!index && name === indexOf(PYTORCH)) continue;
       const from = index ? shardsOf(index.weight_map ?? {}, get, PYTORCH) : source;
-      const opened = await noPage(await open(from, signal));
-      tell(name);
+      const opened = await expectNoPage(await open(from, signal));
+      onOpened(name);
       return opened;
     } catch (error) {
       signal?.throwIfAborted();
@@ -149,12 +149,12 @@ async function openFirst(get: Get, tell: (name: string) => void, signal?: AbortS
       missing ??= error;
     }
   }
-  tell("");
+  onOpened("");
   throw missing;
 }
 
-/** An opened file. Throws if it is a page that a server gives in place of a missing file. */
-async function noPage(opened: Opened): Promise<Opened> {
+/** Throws if an opened file is a page that a server gives in place of a missing file. */
+async function expectNoPage(opened: Opened): Promise<Opened> {
   if (!isPage(opened.response)) return opened;
   const file = await Incoming.from(opened); // it reads the start, because the server's type may be wrong
   const body = new ReadableStream<Piece>({
@@ -169,8 +169,8 @@ async function noPage(opened: Opened): Promise<Opened> {
 }
 
 /** Copies a list of files. The list may hold anything, so each file's names are read only once. */
-function filesIn(list: ArrayLike<unknown>): Named[] {
-  const files: Named[] = [];
+function copyFiles(list: ArrayLike<unknown>): NamedFile[] {
+  const files: NamedFile[] = [];
   for (let index = 0, { length } = list; index < length; index++) {
     const file = list[index];
     const { name, webkitRelativePath: path } = isA(file, "Blob") ? (file as File) : ({} as Partial<File>);
@@ -184,9 +184,9 @@ function filesIn(list: ArrayLike<unknown>): Named[] {
 }
 
 /** The files of the topmost folder with weights; all files if none has any. */
-function topmost(files: readonly Named[]): readonly Named[] {
-  const folders = new Map<string, Named[]>();
-  for (const one of files) pushed(folders, one.folder, one);
+function topmostWithWeights(files: readonly NamedFile[]): readonly NamedFile[] {
+  const folders = new Map<string, NamedFile[]>();
+  for (const one of files) pushTo(folders, one.folder, one);
   const depth = (folder: string) => folder.split("/").length;
   const holding = [...folders].filter(([, inside]) => hasWeights(fromFiles(inside)))
     .sort(([a], [b]) => depth(a) - depth(b));
@@ -197,7 +197,7 @@ function topmost(files: readonly Named[]): readonly Named[] {
   throw new VitError("bad_argument", `files: expected one folder with weights, got ${names}; give the files of one`);
 }
 
-function pushed<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key);
   if (list) list.push(value);
   else lists.set(key, [value]);
@@ -206,11 +206,11 @@ function pushed<Value>(lists: Map<string, Value[]>, key: string, value: Value): 
 const hasWeights = (get: Get) =>
   [SAFETENSORS.file, indexOf(SAFETENSORS), indexOf(PYTORCH), PYTORCH.file, ...OPEN_CLIP].some(get);
 
-function fromFiles(files: readonly Named[]): Get {
+function fromFiles(files: readonly NamedFile[]): Get {
   const all = new Map<string, File[]>();
-  for (const { name, file } of files) pushed(all, name, file);
-  const only = (kind: Kind) => {
-    const weights = files.filter(({ name }) => kind.any.test(name) && !BESIDE.test(name));
+  for (const { name, file } of files) pushTo(all, name, file);
+  const only = (format: WeightsFormat) => {
+    const weights = files.filter(({ name }) => format.any.test(name) && !BESIDE.test(name));
     return weights.length === 1 ? weights[0]!.file : undefined;
   };
   return (name) => {
@@ -218,8 +218,8 @@ function fromFiles(files: readonly Named[]): Get {
     if (another) {
       throw new VitError("bad_argument", `files: expected one ${name}, got several; give the files of one folder`);
     }
-    const kind = [SAFETENSORS, PYTORCH].find((one) => one.file === name);
-    return file ?? (kind && only(kind));
+    const format = [SAFETENSORS, PYTORCH].find((one) => one.file === name);
+    return file ?? (format && only(format));
   };
 }
 
@@ -230,7 +230,7 @@ function fromAddress(folder: string | URL, node: boolean, by: Fetch | undefined)
   return (name) => {
     const file = new URL(base);
     file.pathname += encodeURIComponent(name);
-    return asked(file, by);
+    return withFetch(file, by);
   };
 }
 
@@ -276,9 +276,9 @@ const isName = (name: string, ending: string) =>
   /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.,+@=()~ -]{0,200}$/u.test(name.slice(0, -ending.length));
 
 /** The files that an index names, each once, sorted by name. */
-function shardsOf(map: unknown, get: Get, kind: Kind): Opener {
-  const { ending } = kind;
-  const index = indexOf(kind);
+function shardsOf(map: unknown, get: Get, format: WeightsFormat): Opener {
+  const { ending } = format;
+  const index = indexOf(format);
   if (!isObject(map)) throw new VitError("bad_file", `${index}: expected a weight_map that names files`);
   const names = [...new Set(Object.values(map))].map((name) => {
     if (typeof name === "string" && isName(name, ending)) return name;

@@ -15,10 +15,10 @@ export interface Header {
   readonly why: string;
   /** The bytes of the length and the JSON. */
   readonly bytes: number;
-  /** The bytes of the whole file. If that is not known, the tensors' offsets tell. */
+  /** The bytes of the whole file. If that is unknown, it follows from the tensors' offsets. */
   readonly size: number;
   readonly hasInt8: boolean;
-  /** Whether the file has tensors of 16 bits a number. */
+  /** Whether the file has tensors of 16-bit numbers. */
   readonly hasHalves: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Advice for who gives the name of a model on Hugging Face, or the address of its page. */
+/** Advice for a caller who gives the name of a model on Hugging Face, or the address of its page. */
 
 const NAME = /^(?:hf-hub:|hf:\/\/)?([\w.-]+\/[\w.-]+)\/?$/;
 const PAGE = /^https:\/\/(?:huggingface\.co|hf\.co)\/([\w.-]+\/[\w.-]+)(?:\/(?:tree|blob)\/([^/?#]+)(?:\/([^?#]*))?)?\/?$/;

@@ -1,4 +1,4 @@
-/** Finds out what model a file holds: one of our own, whose config it has, or one of other code. */
+/** Finds out what model a file holds: one of our own, whose config is in the file, or one of another library. */
 import { MAX_FILE_BYTES } from "../base/bytes.js";
 import { isObject, type Json, parseJson, parseObject } from "../base/json.js";
 import type { Origin } from "../config.js";
@@ -7,7 +7,7 @@ import { asVitError, foreignBundle } from "./bundles.js";
 import { readHeader } from "./header.js";
 import type { Incoming } from "./incoming.js";
 
-/** What the core needs beside the file. It refuses a file whose header is bad. */
+/** What the core needs besides the file. It refuses a file whose header is bad. */
 export interface Identity {
   /** A config as JSON that replaces the file's own. */
   readonly config: string | undefined;
@@ -17,15 +17,15 @@ export interface Identity {
 }
 
 /**
- * @param given a config as JSON. With one, even a file of our own is read as other code's.
- * @param prepare as JSON; it replaces the config's.
+ * @param replacement a config as JSON. With one, even a file of our own is read as another library's.
+ * @param prepare JSON that replaces the config's own `prepare`.
  */
-export async function identify(file: Incoming, given: string | undefined, prepare: string | undefined): Promise<Identity> {
+export async function identify(file: Incoming, replacement: string | undefined, prepare: string | undefined): Promise<Identity> {
   const header = await readHeader(file);
   const { tensors, metadata } = header;
-  const vitrine = given === undefined && isObject(metadata) ? metadata.vitrine : undefined;
+  const vitrine = replacement === undefined && isObject(metadata) ? metadata.vitrine : undefined;
   const own = typeof vitrine === "string" ? vitrine : undefined;
-  const json = prepared(own ?? given ?? "{}", prepare);
+  const json = withPrepare(own ?? replacement ?? "{}", prepare);
   const config = objectIn(json);
   const ours = { config: own === json ? undefined : json, map: undefined, origin: { ...OWN, skipped: [], assumed: problemOf(config ?? {}) } };
   const refused = !tensors || !config || header.size > MAX_FILE_BYTES; // the core says why
@@ -44,10 +44,10 @@ export async function identify(file: Incoming, given: string | undefined, prepar
 
 const OWN = { family: "vitrine", assumed: [], projection: null } as const;
 
-/** Every file with our names has this tensor. One of our own may have other code's names all the same. */
+/** Every file with our names has this tensor. A file of our own may still have another library's names. */
 const OUR_NAME = "patch_embed.proj.weight";
 
-const prepared = (config: string, prepare: string | undefined) =>
+const withPrepare = (config: string, prepare: string | undefined) =>
   prepare === undefined ? config : JSON.stringify({ ...parseObject(config, "config"), prepare: parseJson(prepare, "prepare") });
 
 /** The object of a text; undefined if the core will refuse the text. */

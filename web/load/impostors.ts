@@ -21,17 +21,17 @@ const IMPOSTORS: readonly [RegExp, string][] = [
   [/^\x08[\x01-\x20](\x12[\x01-\x7f][ -~]|[\x3a\x42])/, `an ONNX model; ${FROM_PYTORCH}`],
   [
     /^\x89HDF\r\n\x1a\n/,
-    `an HDF5 file, of Keras or TensorFlow; write one of transformers' anew with ` +
+    `an HDF5 file, of Keras or TensorFlow; write a model of transformers again with ` +
       `${TRANSFORMERS}("FOLDER", from_tf=True).save_pretrained("model")`,
   ],
   [
     /^([\x81-\x8f]|\xde..|\xdf....)([\xa1-\xbf]|\xd9.)[a-z_][\w./-]/is,
-    `msgpack, as Flax writes it; write it anew with ` +
+    `msgpack, as Flax writes it; write it again with ` +
       `${TRANSFORMERS}("FOLDER", from_flax=True).save_pretrained("model")`,
   ],
   [
     zipOf("[ -~]{1,200}?\\.npy"),
-    `an NPZ archive of NumPy; write one of Google's ViTs anew with model = ${TIMM}, then ${SAVE}`,
+    `an NPZ archive of NumPy; write one of Google's ViTs again with model = ${TIMM}, then ${SAVE}`,
   ],
   [zipOf("(metadata\\.json|config\\.json|model\\.weights\\.h5)"), `a Keras model; ${FROM_PYTORCH}`],
   [/^.{257}ustar/s, `a tar archive; unpack it with tarfile.open("model.tar").extractall("model")`],

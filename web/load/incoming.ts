@@ -6,14 +6,14 @@ import { kindOf, VitError } from "../errors.js";
 import { abortable, asMissing, open, type Opened, type Opener, type ReadOptions, type Source } from "./source.js";
 import type { Piece } from "../base/bytes.js";
 
-/** Reading goes on until so many bytes wait to be taken. */
+/** Reading continues until this many bytes wait to be taken. */
 const BYTES_AHEAD = 2 ** 22;
 /** The least bytes that a waiting piece counts as, because each piece takes memory of its own. */
 const PIECE_COST = 2 ** 12;
 /** The most empty pieces one after the other. */
 const MOST_EMPTY = 1000;
-/** The bytes at the start that tell what a file is. */
-const TELLING_BYTES = 512;
+/** The bytes at the start that show what a file is. */
+const SIGNATURE_BYTES = 512;
 const BRACE = 0x7b;
 /** Packing makes no file longer than by this factor. */
 const PACKED_BY = 1.01;
@@ -42,16 +42,16 @@ export interface IncomingOptions extends ReadOptions {
   ahead?: number;
 }
 
-/** A file that goes on arriving, up to a limit, while nobody takes its bytes. */
+/** A file that keeps arriving, up to a limit, while nobody takes its bytes. */
 export class Incoming {
   /** The size in bytes that is certain; 0 if there is none. */
   #size: number;
-  /** Set at the end of a download of fewer bytes than a header claims. */
+  /** Set if a download ended with fewer bytes than a header claims. */
   #cutOff: VitError | undefined;
   readonly #opened: Opened;
   readonly #reader: ReadableStreamDefaultReader<Piece>;
   readonly #options: IncomingOptions;
-  readonly #asked: Promise<Piece | undefined>[] = [];
+  readonly #pending: Promise<Piece | undefined>[] = [];
   /** Bytes that peek has read and nobody has taken. */
   readonly #front = new Gathered();
   /** The cost of the pieces that nobody has taken. */
@@ -73,7 +73,7 @@ export class Incoming {
   static async from(opened: Opened, options: IncomingOptions = {}): Promise<Incoming> {
     const incoming = new Incoming(opened, options);
     try {
-      const start = await incoming.peek(TELLING_BYTES);
+      const start = await incoming.peek(SIGNATURE_BYTES);
       const other = isOurs(start) ? undefined : (await impostorsBundle())?.impostor(start);
       if (other) {
         const from = opened.response?.url ? ` from ${opened.response.url}` : "";
@@ -105,18 +105,18 @@ export class Incoming {
     return this.#size;
   }
 
-  /** The size, or where that is unknown what a header says. It bounds the file, but for packing. */
+  /** The size, or if that is unknown, what a header says. It bounds the file, but for packing. */
   get claimed(): number {
     return this.#size || (this.#opened.claimed ?? 0);
   }
 
-  /** Gives the size that the file itself tells. It is certain where a header says the same. */
+  /** Sets the size that the file's own header implies. It is certain if the server's header says the same. */
   confirm(size: number): void {
     if (size === this.#opened.claimed) this.#size = size;
   }
 
-  /** The error of who reads the file, or of the download where that ended early and the file is not whole. */
-  explained(error: unknown): unknown {
+  /** The reader's error, or that of the download if it ended early and the file is not whole. */
+  rootCause(error: unknown): unknown {
     const wanting = error instanceof VitError && ["bad_file", "bad_tensor"].includes(error.code);
     return wanting ? (this.#cutOff ?? error) : error;
   }
@@ -151,20 +151,20 @@ export class Incoming {
 
   #shift(): Promise<Piece | undefined> {
     this.#ask(1);
-    const piece = this.#asked.shift()!;
+    const piece = this.#pending.shift()!;
     piece.then((bytes) => (this.#waiting -= costOf(bytes)), () => {});
     return piece;
   }
 
   #ask(count: number): void {
-    while (this.#asked.length < count) {
+    while (this.#pending.length < count) {
       const piece = abortable(this.#next(), this.#options.signal);
-      this.#asked.push(piece);
+      this.#pending.push(piece);
       piece.then(
         (bytes) => {
           this.#waiting += costOf(bytes);
           const more = bytes && this.#waiting < (this.#options.ahead ?? BYTES_AHEAD);
-          if (more) this.#ask(this.#asked.length + 1);
+          if (more) this.#ask(this.#pending.length + 1);
         },
         () => this.cancel(), // whoever takes the piece gets the error
       );
@@ -202,13 +202,13 @@ export class Incoming {
       const piece = this.#opened.ours ? value : new Uint8Array(value);
       if (piece.length > 0) return piece;
     }
-    throw new Error("only empty pieces come");
+    throw new Error("the stream gives only empty pieces");
   }
 }
 
 /**
  * Whether a file is JSON, WebAssembly or safetensors. Safetensors begins with a length below 2^32,
- * whose bytes may look like the start of another kind of file, and goes on with JSON.
+ * whose bytes may look like the start of another kind of file, and JSON follows.
  */
 const isOurs = (start: Piece) =>
   start[0] === BRACE ||

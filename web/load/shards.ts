@@ -18,9 +18,9 @@ export type WeightMap = Readonly<Record<string, string>>;
 
 /** The most files, which are all open together. The largest model, of 4 GB, has about 40. */
 const MOST_FILES = 256;
-/** All files together wait with as many bytes as one file would. */
+/** All files together wait with as many bytes as one file would alone. */
 const BYTES_AHEAD = 2 ** 22;
-/** Each file may wait with at least so many bytes. */
+/** Each file may wait with at least this many bytes. */
 const LEAST_AHEAD = 2 ** 16;
 
 /**
@@ -88,14 +88,14 @@ function entriesOf(name: string, { tensors, why }: Header, before: number): Map<
   if (!tensors) throw new VitError("bad_file", `${name}: expected a safetensors file${why}`);
   return new Map(Object.entries(tensors).map(([tensor, entry]) => {
     const offsets = isObject(entry) ? entry.data_offsets : undefined;
-    if (!isObject(entry) || !isPlaces(offsets)) {
+    if (!isObject(entry) || !isOffsets(offsets)) {
       throw bad(tensor, `data_offsets of two whole numbers in "${name}", got ${show(JSON.stringify(offsets))}`);
     }
     return [tensor, { ...entry, data_offsets: offsets.map((at) => at + before) }];
   }));
 }
 
-const isPlaces = (value: unknown): value is number[] =>
+const isOffsets = (value: unknown): value is number[] =>
   Array.isArray(value) && value.length === 2 && value.every((at) => Number.isSafeInteger(at) && at >= 0);
 
 async function* pieces(

@@ -16,14 +16,14 @@ export interface ReadOptions {
   onProgress?: ((loaded: number, total: number) => void) | undefined;
 }
 
-/** Asks for a file at an address, as the platform's own fetch does. */
+/** Fetches a file from an address, as the platform's own fetch does. */
 export type Fetch = (address: string | Request, init: { signal?: AbortSignal }) => Promise<Response>;
 
 /** @internal An opened source. It can be read once. */
 export interface Opened {
   /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
-  /** The size that a header gives, in place of `size`: that of the body, or of a packed one. */
+  /** The size in a header, if `size` is unknown: that of the body, or of the packed body. */
   readonly claimed?: number;
   readonly body: ReadableStream<Piece>;
   readonly response?: Response;
@@ -31,7 +31,7 @@ export interface Opened {
   readonly slice?: (begin: number, end: number) => Promise<Piece>;
   /** Whether nobody else can change the pieces. Other pieces are copied. */
   readonly ours: boolean;
-  /** The error for a reading that fails after `loaded` bytes. */
+  /** The error for a read that fails after `loaded` bytes. */
   lost(cause: unknown, loaded: number): VitError;
 }
 
@@ -63,7 +63,7 @@ export class Opener {
 
 const missing = new WeakSet<VitError>();
 
-/** @internal Marks an error that a file that is not there may give, too. */
+/** @internal Marks an error that may mean that the file is missing. */
 export function asMissing(error: VitError): VitError {
   missing.add(error);
   return error;
@@ -75,7 +75,7 @@ export function asMissing(error: VitError): VitError {
  */
 export const isMissing = (error: unknown): error is VitError => missing.has(error as VitError);
 
-/** The statuses that servers and stores give for what is not there, or for all that is private. */
+/** The statuses that servers and stores give for what is missing or private. */
 const MISSING = [400, 401, 403, 404, 410];
 
 /** @internal @throws {VitError} code `network`, `bad_file` or `bad_argument`. */
@@ -102,7 +102,7 @@ export async function answer(source: string | URL | Request, signal?: AbortSigna
   try {
     const got = await (by ?? fetch)(isA(source, "Request") ? source : absolute(source).href, signal ? { signal } : {});
     if (isA(got, "Response")) return got;
-    throw new VitError("bad_option", `fetch: expected it to give a Response, got ${kindOf(got)}`);
+    throw new VitError("bad_option", `fetch: expected it to resolve to a Response, got ${kindOf(got)}`);
   } catch (cause) {
     if (cause instanceof VitError) throw cause;
     if (signal?.aborted) throw signal.reason;
@@ -115,24 +115,24 @@ export async function answer(source: string | URL | Request, signal?: AbortSigna
   }
 }
 
-/** @internal The source, opened by the caller's own `fetch`, if there is one and it is an address. */
-export function asked<Given extends Source>(source: Given, by: Fetch | undefined): Given | Opener {
+/** @internal The source, to be opened by the caller's own `fetch` if there is one and the source is an address. */
+export function withFetch<Address extends Source>(source: Address, by: Fetch | undefined): Address | Opener {
   return by && isAddress(source) ? new Opener((signal) => open(source, signal, by)) : source;
 }
 
 /** @internal Copies a source if the caller can change it: bytes and URLs. */
-export function steady<Other>(source: Source | Other): Source | Other {
+export function snapshot<Other>(source: Source | Other): Source | Other {
   if (isBytes(source)) return readable(() => new Uint8Array(viewOf(source)));
   return isA(source, "URL") ? absolute(source) : source;
 }
 
 /** @internal A copy that can be opened again later. A Response alone can be read only once. */
-export function lasting(source: Source, by?: Fetch): Source | Opener {
-  return isA(source, "Response") ? kept(source, by) : asked(steady(source) as Source, by);
+export function reopenable(source: Source, by?: Fetch): Source | Opener {
+  return isA(source, "Response") ? reopenableResponse(source, by) : withFetch(snapshot(source) as Source, by);
 }
 
 /** Opens a Response again from its address. Without an address, its bytes are kept. */
-function kept(response: Response, by?: Fetch): Opener {
+function reopenableResponse(response: Response, by?: Fetch): Opener {
   const { url } = response;
   const parts: Blob[] = [];
   let opened = false;
@@ -155,7 +155,7 @@ function fromResponse(response: Response): Opened {
   const where = response.url || "the response";
   if (!response.ok) {
     const status = `${response.status} ${response.statusText}`.trim();
-    const hidden = [401, 403].includes(response.status) ? "; what is private needs load's option fetch" : "";
+    const hidden = [401, 403].includes(response.status) ? "; for a private file pass load's option fetch" : "";
     const error = new VitError(
       "network",
       `expected 200 OK from ${where}, got ${status}; check the address${hidden}`,
@@ -166,7 +166,7 @@ function fromResponse(response: Response): Opened {
   if (response.bodyUsed || !body || body.locked) {
     throw new VitError(
       "bad_argument",
-      `expected a body to read in ${where}, got none or one locked or used up`,
+      `expected a body to read in ${where}, got none, or one that is locked or used up`,
     );
   }
   const claimed = headers.has("content-encoding") ? 0 : sizeIn(headers.get("content-length"));
@@ -267,7 +267,7 @@ function readable(bytes: () => Piece): Piece {
   try {
     return bytes();
   } catch (cause) {
-    const what = `source: expected bytes, got memory that is not to be read (${reason(cause)})`;
+    const what = `source: expected bytes, got memory that cannot be read (${reason(cause)})`;
     throw new VitError("bad_argument", what, { cause });
   }
 }

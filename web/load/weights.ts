@@ -14,32 +14,32 @@ async function isPyTorch(file: Incoming): Promise<boolean> {
   return start.startsWith("PK\x03\x04") || (start.startsWith("\x80") && start.includes(MAGIC));
 }
 
-/** @throws {VitError} as Incoming.open, and code `bad_file` for a bad file of PyTorch. */
+/** @throws {VitError} like Incoming.open, and code `bad_file` for a bad file of PyTorch. */
 export async function openWeights(
   source: Source | Opener,
   options: IncomingOptions = {},
 ): Promise<Incoming> {
   const { signal, onProgress } = options;
-  let told = 0;
-  let through = false;
+  let reported = 0;
+  let countsTranslated = false;
   const first = onProgress && ((loaded: number, total: number) => {
-    if (!through) onProgress((told = loaded), total);
+    if (!countsTranslated) onProgress((reported = loaded), total);
   });
   const file = await Incoming.open(source, { ...options, onProgress: first });
   try {
     if (!(await isPyTorch(file))) return file;
-    through = file.slice !== undefined;
+    countsTranslated = file.slice !== undefined;
     const { translate } = await pickleBundle();
     const { size, body } = await translate(file);
     const opened = { size, body, ours: true, lost: (cause: unknown) => asVitError(cause, "bad_file") };
-    // If the file was read in any order, progress counts the bytes that are passed on.
-    const again = through && onProgress
-      ? (loaded: number, total: number) => onProgress(Math.min(total, Math.max(loaded, told)), total)
+    // If the file is not read in order, progress counts the translated bytes.
+    const onTranslated = countsTranslated && onProgress
+      ? (loaded: number, total: number) => onProgress(Math.min(total, Math.max(loaded, reported)), total)
       : undefined;
-    return await Incoming.from(opened, { ...options, onProgress: again });
+    return await Incoming.from(opened, { ...options, onProgress: onTranslated });
   } catch (cause) {
     file.cancel();
     if (signal?.aborted) throw signal.reason;
-    throw file.explained(isRefusal(cause) ? asVitError(cause, "bad_file") : cause);
+    throw file.rootCause(isRefusal(cause) ? asVitError(cause, "bad_file") : cause);
   }
 }

@@ -1,5 +1,6 @@
-/** A trainer's parts of examples, and the log of its epochs, as a model's file keeps it. */
-/** The parts of the examples: trained on, and measured on. */
+/** The parts of a trainer's examples, and the log of its epochs, as a model's file stores it. */
+
+/** Which examples are trained on, and which are measured on. */
 export type Part = "train" | "validation";
 
 export interface Measured {

@@ -8,7 +8,7 @@ export type Freeze = "none" | "all but head" | number;
 
 /**
  * `{ model, training }`, as in the files weights/*.recipe.json.
- * `model`: the config. `training`: a key that is left out takes its default, as in src/train/recipe.c.
+ * `model`: the config. `training`: a missing key has its default, as in src/train/recipe.c.
  */
 export interface Recipe {
   readonly model: Partial<VitConfig>;
@@ -19,7 +19,7 @@ export interface Recipe {
 const FINE_TUNING = { batch: 16, optimizer: "adamw", weight_decay: 0.01, clip_norm: 1, warmup_epochs: 0.5 };
 /** A head alone learns fast; a whole model forgets if it does. */
 const RATES = { head: 1e-2, all: 3e-4 };
-/** Changes that leave a drawn sign what it is. */
+/** Changes after which a drawn sign is still the same sign. */
 const DRAWN = { shift: 1.5, rotation: 10, scale: 0.1, shear: 10, elastic: 0.6 };
 
 /** @internal JSON of a recipe for the module. The examples decide what `validation` is. */
@@ -60,13 +60,13 @@ export function fineTuning(
 export const isRecipe = (value: unknown): value is Recipe =>
   isObject(value) && isObject(value.model) && (value.training === undefined || isObject(value.training));
 
-/** @internal @throws {VitError} code `bad_config` where `recipe` is no recipe. */
+/** @internal @throws {VitError} code `bad_config` if `recipe` is not a recipe. */
 export function takeRecipe(recipe: unknown): Recipe {
   if (isRecipe(recipe)) return JSON.parse(JSON.stringify(recipe)) as Recipe; // a copy
   throw new VitError("bad_config", `recipe: expected { model, training }, got ${show(recipe)}`);
 }
 
-/** @internal @throws {VitError} code `bad_argument` where these are no names of classes. */
+/** @internal @throws {VitError} code `bad_argument` if these are not names of classes. */
 export function takeLabels(labels: unknown): string[] {
   const names = Array.isArray(labels) ? Array.from(labels as unknown[]) : [];
   const wrong = names.find((name) => typeof name !== "string");

@@ -6,15 +6,15 @@
 import type { Piece } from "../../base/bytes.js";
 import { headerBytes, headerOf } from "../../base/safetensors.mjs";
 import { Dict, Opaque, type Storage, Tensor, type Value } from "./pickled.js";
-import { ANEW, quoted, Refusal } from "../refusal.js";
+import { SAVE_AGAIN, quoted, Refusal } from "../refusal.js";
 import { unpickle } from "./unpickle.js";
-import { crc32, type Entry, type Parts, placeOf, readDirectory } from "./zip.js";
+import { crc32, type Entry, type Parts, dataStart, readDirectory } from "./zip.js";
 
 /** A file that arrives. */
 export interface Arriving {
   /** The size in bytes; 0 if it is unknown. */
   readonly size: number;
-  /** The size, or what a header says, which may be that of a packed file; 0 if nothing says it. */
+  /** The size, or what a header says, which may be the size of a packed file; 0 if unknown. */
   readonly claimed: number;
   /** Reads any part; undefined if the file can only be read in order. */
   readonly slice: ((begin: number, end: number) => Promise<Piece>) | undefined;
@@ -30,8 +30,8 @@ export interface Translated {
 /** A model has at most 4 GB. A training run adds averaged weights and Adam's two moments. */
 const MOST_BYTES = 2 ** 34;
 /** The most bytes of a download. It is kept whole, because the zip's directory is at its end. */
-const MOST_KEPT = 2 ** 32;
-const MOST_KEPT_UNTOLD = 2 ** 30;
+const MOST_DOWNLOAD = 2 ** 32;
+const MOST_UNSIZED_DOWNLOAD = 2 ** 30;
 const MOST_PICKLE = 2 ** 24;
 const MOST_TENSORS = 100_000;
 /** The most bytes that the output has more than the file, because shared storages are repeated. */
@@ -59,7 +59,7 @@ export async function translate(file: Arriving): Promise<Translated> {
 // ---- The file -----------------------------------------------------------------
 
 async function partsOf(file: Arriving): Promise<Parts> {
-  const most = file.slice ? MOST_BYTES : file.claimed ? MOST_KEPT : MOST_KEPT_UNTOLD;
+  const most = file.slice ? MOST_BYTES : file.claimed ? MOST_DOWNLOAD : MOST_UNSIZED_DOWNLOAD;
   const tooLarge = () =>
     new Refusal(`expected a PyTorch file of at most ${most / 2 ** 30} GB here; save only the model's weights`);
   if (file.claimed > most) throw tooLarge();
@@ -109,7 +109,7 @@ function windowed({ size, read }: Parts): Parts {
   };
 }
 
-/** The place of a storage's numbers in the file. */
+/** Where a storage's numbers lie in the file. */
 interface Place {
   readonly begin: number;
   readonly size: number;
@@ -141,7 +141,7 @@ async function openZip(file: Parts): Promise<Saved> {
   const order = entries.get(`${folder}byteorder`);
   if (order) {
     const said = new TextDecoder().decode(await wholeOf(file, order, 16)).trim();
-    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${ANEW}`);
+    if (said !== "little") throw new Refusal(`byteorder: expected little, got ${quoted(said)}; ${SAVE_AGAIN}`);
   }
   const bytes = await wholeOf(file, entries.get(pickles[0]!)!, MOST_PICKLE);
   const { value, end } = unpickle(bytes);
@@ -152,7 +152,7 @@ async function openZip(file: Parts): Promise<Saved> {
     const name = `${folder}data/${key}`;
     const entry = entries.get(name);
     if (!entry) throw new Refusal(`expected the entry ${quoted(name)}, got none; is the file whole?`);
-    return { begin: await placeOf(file, entry), size: entry.size, crc: entry.crc };
+    return { begin: await dataStart(file, entry), size: entry.size, crc: entry.crc };
   };
   return { root: value, places };
 }
@@ -160,7 +160,7 @@ async function openZip(file: Parts): Promise<Saved> {
 async function wholeOf(file: Parts, entry: Entry, most: number): Promise<Piece> {
   const { name, size, crc } = entry;
   if (size > most) throw new Refusal(`expected ${quoted(name)} of at most ${most} bytes, got ${size}`);
-  const begin = await placeOf(file, entry);
+  const begin = await dataStart(file, entry);
   const bytes = await file.read(begin, begin + size);
   if (crc32(bytes) !== crc) throw wrongSum(name);
   return bytes;
@@ -187,10 +187,10 @@ async function openLegacy(file: Parts): Promise<Saved> {
   };
   const [magic, protocol, system] = [next(), next(), next()];
   if (magic !== MAGIC || protocol !== PROTOCOL || !(system instanceof Dict)) {
-    throw new Refusal(`expected a file of torch.save, got another pickle; ${ANEW}`);
+    throw new Refusal(`expected a file of torch.save, got another pickle; ${SAVE_AGAIN}`);
   }
   if (system.entries.get("little_endian") !== true) {
-    throw new Refusal(`expected little-endian numbers, got others; ${ANEW}`);
+    throw new Refusal(`expected little-endian numbers, got others; ${SAVE_AGAIN}`);
   }
   const storages = new Map<string, Storage>();
   const { value: root, end } = unpickle(bytes, at, (one) => void storages.set(one.key, one));
@@ -272,7 +272,7 @@ function tensorsIn(dict: Dict): Map<string, Tensor> {
   const tensors = new Map<string, Tensor>();
   for (const [name, value] of dict.entries) {
     if (value instanceof Opaque && value.isTensor) {
-      throw new Refusal(`tensor ${quoted(String(name))}: expected ${KNOWN_TYPES}, got what ${quoted(value.name)} makes`);
+      throw new Refusal(`tensor ${quoted(String(name))}: expected ${KNOWN_TYPES}, got an object of ${quoted(value.name)}`);
     }
     if (!(value instanceof Tensor)) continue; // counters, None
     if (typeof name !== "string" || name === "__metadata__") {

@@ -11,7 +11,7 @@ export class Dict {
 }
 
 /**
- * An object of an unknown class or function, which is not made: a path, a date, a run's options.
+ * A stand-in for an object of an unknown class or function, which is not created: a path, a date, a run's options.
  * Classes may be dicts, as Lightning's AttributeDict is, so the items that the pickle sets are kept.
  */
 export class Opaque extends Dict {
@@ -114,7 +114,7 @@ const GLOBALS = new Map<string, Global>(
   ].map((one) => [one.name, one]),
 );
 
-/** Functions with which a pickle attacks whoever opens it in Python. No training code saves them. */
+/** Functions with which a pickle attacks the machine that opens it in Python. No training code saves them. */
 const ATTACKS =
   /^((os|posix|nt)\.(system|popen|fork|exec|spawn|posix_spawn|remove|unlink|rmdir|rename)|(subprocess|pty|runpy|socket|shutil)\.|(builtins|__builtin__)\.(eval|exec|compile|__import__|open)$)/;
 
@@ -122,7 +122,7 @@ export function named(module: Value, name: Value): Global {
   if (typeof module !== "string" || typeof name !== "string") throw odd("a global without a name");
   const full = `${module}.${name}`;
   if (ATTACKS.test(full)) {
-    throw new Refusal(`pickle: it would call ${full} where Python opens it, which is an attack; do not open it there`);
+    throw new Refusal(`pickle: it would call ${full} when Python opens it, which is an attack; do not open it there`);
   }
   return GLOBALS.get(full) ?? new Global(full);
 }
@@ -182,7 +182,7 @@ const plain = (value: Value | undefined): string => {
 export function storageOf(id: Value): Storage {
   const [kind, type, key, , count, view = null] = Array.isArray(id) ? id : [];
   if (kind !== "storage" || !(type instanceof Global) || typeof key !== "string" || !isCount(count)) {
-    throw odd("a reference to something else than a storage");
+    throw odd("a reference to something other than a storage");
   }
   if (view === null) return new Storage(key, type.type, count, 0, count);
   const [, from, size] = Array.isArray(view) ? view : [];

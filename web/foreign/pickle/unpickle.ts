@@ -5,7 +5,7 @@
  */
 import type { Piece } from "../../base/bytes.js";
 import { Dict, Global, named, odd, Opaque, type Storage, storageOf, Tensor, type Value } from "./pickled.js";
-import { ALONE, Refusal } from "../refusal.js";
+import { WEIGHTS_ALONE, Refusal } from "../refusal.js";
 
 /** The most bytes that a pickle may cost, by the prices below. */
 const MOST_SPENT = 2 ** 25;
@@ -125,7 +125,7 @@ class Machine {
     try {
       return decode(bytes);
     } catch {
-      throw odd("a text that is no UTF-8");
+      throw odd("a text that is not UTF-8");
     }
   }
 
@@ -140,7 +140,7 @@ class Machine {
   #spend(cost: number): void {
     this.#spent += cost;
     if (this.#spent > MOST_SPENT) {
-      throw new Refusal(`pickle: expected at most ${MOST_SPENT / 2 ** 20} MB of names and numbers; ${ALONE}`);
+      throw new Refusal(`pickle: expected at most ${MOST_SPENT / 2 ** 20} MB of names and numbers; ${WEIGHTS_ALONE}`);
     }
   }
 
@@ -194,7 +194,7 @@ class Machine {
     const list = this.top();
     this.#spend(2 * COST.item * values.length);
     if (list instanceof Opaque) return;
-    if (!Array.isArray(list)) throw odd("items of what is no list");
+    if (!Array.isArray(list)) throw odd("items for something that is no list");
     for (const value of values) list.push(value);
   }
 
@@ -202,7 +202,7 @@ class Machine {
     const dict = this.top();
     if (pairs.length % 2 !== 0) throw odd("a key without a value");
     this.#spend(COST.entry * pairs.length);
-    if (!(dict instanceof Dict)) throw odd("keys of what is no dict");
+    if (!(dict instanceof Dict)) throw odd("keys for something that is no dict");
     for (let at = 0; at < pairs.length; at += 2) dict.entries.set(pairs[at]!, pairs[at + 1]!);
   }
 
@@ -229,14 +229,14 @@ class Machine {
     this.#spend(COST.dict + COST.entry * items);
     if (callee instanceof Global) this.push(callee.make(args));
     else if (callee instanceof Opaque) this.push(new Opaque(callee.name));
-    else throw odd("a call of what is no function");
+    else throw odd("a call of something that is no function");
   }
 
   /** Drops the state of a value, because only the items of a value are used here. */
   build(): void {
     const state = this.pop();
     const made = this.top();
-    if (!(made instanceof Dict || made instanceof Tensor)) throw odd("a state of what has none");
+    if (!(made instanceof Dict || made instanceof Tensor)) throw odd("a state for something that has none");
     if (made instanceof Opaque && state instanceof Dict) made.isModule = state.entries.has("_modules");
   }
 

@@ -1,6 +1,6 @@
 /** Reads zip archives as PyTorch writes them, without compression. */
 import type { Piece } from "../../base/bytes.js";
-import { quoted, Refusal, ANEW } from "../refusal.js";
+import { quoted, Refusal, SAVE_AGAIN } from "../refusal.js";
 
 /** A file of which any part can be read. */
 export interface Parts {
@@ -46,7 +46,7 @@ const bad = (what: string) => new Refusal(`zip archive: ${what}`);
 const long = (view: DataView, at: number) => {
   const value = Number(view.getBigUint64(at, true));
   if (Number.isSafeInteger(value)) return value;
-  throw bad("a place or size is beyond all files");
+  throw bad("an offset or a size is larger than any file");
 };
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -143,7 +143,7 @@ async function findLarge(
 function listedAt(bytes: Piece): [Omit<Entry, "limit">, number] {
   const view = viewOf(bytes);
   if (bytes.length < LISTED_BYTES || view.getUint32(0, true) !== LISTED) {
-    throw bad("its directory holds something else than entries");
+    throw bad("its directory holds something other than entries");
   }
   const nameEnd = LISTED_BYTES + view.getUint16(28, true);
   const extraEnd = nameEnd + view.getUint16(30, true);
@@ -162,7 +162,7 @@ function listedAt(bytes: Piece): [Omit<Entry, "limit">, number] {
   if (method !== 0 || packed !== size) {
     throw bad(
       `the entry ${quoted(name)} is compressed (${method === 8 ? "deflate" : `method ${method}`}); ` +
-        `expected it to be stored, as torch.save does; ${ANEW}`,
+        `expected it to be stored, as torch.save does; ${SAVE_AGAIN}`,
     );
   }
   if (view.getUint16(34, true) !== 0) throw bad("it is one of several parts");
@@ -173,7 +173,7 @@ function nameIn(bytes: Piece): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw bad("an entry's name is no UTF-8");
+    throw bad("an entry's name is not UTF-8");
   }
 }
 
@@ -195,11 +195,11 @@ function widened<Sizes extends Readonly<Record<string, number>>>(
     }
     at += 4 + length;
   }
-  throw bad(`the entry ${quoted(name)} says neither here nor in zip64's field how large it is`);
+  throw bad(`the entry ${quoted(name)} has no size, neither here nor in zip64's field`);
 }
 
 /** The first byte of an entry's data. The entry's own header must agree with the directory. */
-export async function placeOf(file: Parts, entry: Entry): Promise<number> {
+export async function dataStart(file: Parts, entry: Entry): Promise<number> {
   const { name, at, size, crc, flags, limit } = entry;
   const view = viewOf(await file.read(at, at + LOCAL_BYTES));
   const nameBytes = view.getUint16(26, true);
@@ -217,7 +217,7 @@ export async function placeOf(file: Parts, entry: Entry): Promise<number> {
     view.getUint16(8, true) !== 0 || !agrees(view.getUint32(14, true), crc) ||
     !agrees(own.size, size) || !agrees(own.packed, size)
   ) {
-    throw bad(`the entry ${quoted(name)} is another in its own header than in the directory`);
+    throw bad(`the entry ${quoted(name)} differs between its own header and the directory`);
   }
   return begin;
 }

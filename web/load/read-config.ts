@@ -1,7 +1,7 @@
-/** The `config` and `prepare` that a call of load gives. They are copied first and read later. */
+/** Copies the `config` and `prepare` that the caller passes to load, and reads the config later. */
 import { asVitError, foreignBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
-import { asked, type Fetch, type Opener, type Source, steady } from "./source.js";
+import { withFetch, type Fetch, type Opener, type Source, snapshot } from "./source.js";
 import type { Checkpoint, Folder } from "./folder.js";
 import { read } from "./incoming.js";
 import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";
@@ -12,52 +12,52 @@ export interface WeightsSource {
   weights: Source | Folder;
   /**
    * Replaces the file's own config. It is an object, JSON text, or a source. It may be a config of
-   * transformers or timm, and keys may be missing that follow from the tensors' shapes.
+   * transformers or timm, and may lack keys that follow from the tensors' shapes.
    */
   config?: Source | Partial<VitConfig> | Readonly<Record<string, unknown>>;
   /** Replaces the config's own `prepare`. */
   prepare?: Prepare;
 }
 
-/** @internal JSON text, or its source. */
-export interface Text {
+/** @internal A config as JSON text, or the source of that text. */
+export interface ConfigText {
   readonly json?: string;
   readonly source?: Source | Opener;
 }
 
 /** @internal */
-export function takeConfig(config: NonNullable<WeightsSource["config"]>, by?: Fetch): Text {
+export function copyConfig(config: NonNullable<WeightsSource["config"]>, by?: Fetch): ConfigText {
   if (typeof config === "string" && isInline(config)) return { json: config };
   if (isPlain(config)) return { json: toJson("config", config) };
-  return { source: asked(steady(config as Source), by) };
+  return { source: withFetch(snapshot(config as Source), by) };
 }
 
 const isInline = (json: string) => json.trimStart().startsWith("{");
 
 /**
- * The folder's config, whose keys the given config overrides. Each may be in other code's words. A
- * given config that is no object is passed on, and the core refuses it.
+ * The folder's config with the caller's keys over it. Each may be in another library's words. A
+ * caller's config that is no object is passed on, and the core refuses it.
  *
- * @param prepared whether a `prepare` is given. Then the configs' own is neither used nor refused.
+ * @param hasPrepare whether the caller passes a `prepare`. Then the configs' own is neither used nor refused.
  * @internal
  */
 export async function readConfig(
-  config: Text | undefined,
+  config: ConfigText | undefined,
   signal: AbortSignal | undefined,
   folder: Pick<Checkpoint, "config" | "processor"> = { config: undefined, processor: undefined },
-  prepared = false,
+  hasPrepare = false,
 ): Promise<string | undefined> {
   const json = config && (await textOf(config, signal));
-  const apart = json === undefined ? undefined : parseJson(json, "config");
-  if (apart !== undefined && !isObject(apart)) return json;
+  const callerConfig = json === undefined ? undefined : parseJson(json, "config");
+  if (callerConfig !== undefined && !isObject(callerConfig)) return json;
   const { processor } = folder;
-  const beside = await folder.config;
-  if (!apart && !beside && !processor) return undefined;
-  if (!processor && ![beside, apart].some(isForeign)) return JSON.stringify({ ...beside, ...apart });
+  const folderConfig = await folder.config;
+  if (!callerConfig && !folderConfig && !processor) return undefined;
+  if (!processor && ![folderConfig, callerConfig].some(isForeign)) return JSON.stringify({ ...folderConfig, ...callerConfig });
   const { translateConfig } = await foreignBundle();
-  const asks = !prepared && apart?.prepare === undefined;
+  const wantsPrepare = !hasPrepare && callerConfig?.prepare === undefined;
   try {
-    return JSON.stringify(translateConfig({ beside, apart, processor, asks }));
+    return JSON.stringify(translateConfig({ folderConfig, callerConfig, processor, wantsPrepare }));
   } catch (cause) {
     throw asVitError(cause, "bad_config");
   }
@@ -68,7 +68,7 @@ const FOREIGN = ["model_type", "architecture", "model_cfg"];
 
 const isForeign = (config: Json | undefined) => FOREIGN.some((key) => config?.[key]);
 
-const textOf = async ({ json, source }: Text, signal: AbortSignal | undefined): Promise<string> =>
+const textOf = async ({ json, source }: ConfigText, signal: AbortSignal | undefined): Promise<string> =>
   source ? new TextDecoder().decode(await read(source, MOST_JSON_BYTES, signal)) : json!;
 
 /** @internal */
@@ -77,8 +77,8 @@ export function toJson(name: string, value: unknown): string {
   try {
     json = JSON.stringify(value) as string | undefined; // undefined for a function
   } catch (cause) {
-    throw new VitError("bad_config", `${name}: expected what JSON can say: ${reason(cause)}`, { cause });
+    throw new VitError("bad_config", `${name}: expected a value that JSON can hold: ${reason(cause)}`, { cause });
   }
   if (json !== undefined) return json;
-  throw new VitError("bad_config", `${name}: expected what JSON can say, got ${kindOf(value)}`);
+  throw new VitError("bad_config", `${name}: expected a value that JSON can hold, got ${kindOf(value)}`);
 }
