@@ -37,7 +37,7 @@ struct key {
     enum kind kind;
     size_t offset, most; /* most: 0 if the kind has no limit, or one of its own */
     const char *const *words;
-    const char *otherwise; /* JSON text; NULL: without the key there is no value */
+    const char *default_json; /* the default as JSON text; NULL: there is none */
     bool required;
 };
 
@@ -57,7 +57,8 @@ struct key {
 static const struct key KEYS[] = {
 #define VIT_REQUIRED(key, kind, of) {#key, kind, OF_##kind(key, of), .required = true},
 #define VIT_DERIVED(key, kind, of, from) {#key, kind, OF_##kind(key, of)},
-#define VIT_KEY(key, kind, of, standard) {#key, kind, OF_##kind(key, of), .otherwise = #standard},
+#define VIT_KEY(key, kind, of, standard)                                                           \
+    {#key, kind, OF_##kind(key, of), .default_json = #standard},
 #include "config.def"
 };
 enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS };
@@ -204,9 +205,9 @@ static bool read_channel_values(const struct json *object, const char *name, siz
     return true;
 }
 
-/* Reads a member of `prepare` that is one of `words`. If it is missing, *out stays. */
-static vit_status read_choice(unsigned *out, const struct json *object, const char *name,
-                              const char *const *words, vit_error *why) {
+/* Reads a member of `prepare` that is one of `words`. If it is missing, *out keeps its value. */
+static vit_status read_member_word(unsigned *out, const struct json *object, const char *name,
+                                   const char *const *words, vit_error *why) {
     struct json member;
     char listed[WORDS_ROOM];
     if (!json_get(object, name, &member) || read_word(&member, words, out)) return VIT_OK;
@@ -259,9 +260,9 @@ static vit_status read_fill(vit_config *config, const struct json *value, vit_er
 static vit_status read_photo(vit_config *config, const struct json *value, vit_error *why) {
     unsigned filter = VIT_BILINEAR, fit = VIT_STRETCH, crop_at = VIT_CROP_EVEN;
     vit_status status = read_photo_sizes(config, value, why);
-    if (!status) status = read_choice(&filter, value, "interpolation", filter_words, why);
-    if (!status) status = read_choice(&fit, value, "fit", fit_words, why);
-    if (!status) status = read_choice(&crop_at, value, "crop_at", crop_at_words, why);
+    if (!status) status = read_member_word(&filter, value, "interpolation", filter_words, why);
+    if (!status) status = read_member_word(&fit, value, "fit", fit_words, why);
+    if (!status) status = read_member_word(&crop_at, value, "crop_at", crop_at_words, why);
     if (status) return status;
     config->photo.filter = (vit_filter)filter;
     config->photo.fit = (vit_fit)fit;
@@ -368,7 +369,7 @@ static vit_status read_keys(vit_config *config, const struct json *root, vit_err
     for (size_t i = 0; i < KEYS_COUNT && !status; i++) {
         const struct key *key = &KEYS[i];
         if (json_get(root, key->name, &value) ||
-            (key->otherwise && json_read(&value, key->otherwise, strlen(key->otherwise))))
+            (key->default_json && json_read(&value, key->default_json, strlen(key->default_json))))
             status = read_key(config, key, &value, why);
         else if (key->required)
             return vit_fail(why, VIT_BAD_CONFIG, "config: %s is missing", key->name);
@@ -413,7 +414,7 @@ static void put_numbers(struct text *out, size_t count) {
     put_words(out, "]");
 }
 
-/* Numbers with fractions, lists and objects are as the text has them. */
+/* Numbers with fractions, lists and objects are copied from the text. */
 static void put_value(struct text *out, const vit_config *config, const struct key *key,
                       const struct json *given) {
     const void *field = (const char *)config + key->offset;
@@ -438,7 +439,7 @@ static void put_value(struct text *out, const vit_config *config, const struct k
         else if (key->kind == LABELS)
             put_numbers(out, config->classes);
         else
-            put_words(out, key->otherwise);
+            put_words(out, key->default_json);
     }
 }
 

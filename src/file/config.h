@@ -5,7 +5,7 @@
 #include "vit.h"
 
 /* Checks that a text is a JSON object, and views it. Each text is checked once; the functions below
- * go on with the view. */
+ * take the view. */
 vit_status config_parse(struct json *config, const char *json, size_t size, vit_error *why);
 
 /* vit_config_read, of a text that is checked. */

@@ -39,7 +39,7 @@ static bool lay_out(vit_model *m, const char *json, size_t json_size) {
     if (!model_fits(c, m->kernels)) return false;
     m->float_count = params_floats(c, m->kernels);
     m->memory = calloc(bytes, 1);
-    m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never of 0 bytes */
+    m->params.blocks = calloc(c->depth + 1, sizeof *m->params.blocks); /* never 0 bytes */
     m->json = malloc(size_plus(json_size, 1));
     if (table) m->fixed_position = malloc(table);
     if (!m->memory || !m->params.blocks || !m->json || (table && !m->fixed_position)) return false;

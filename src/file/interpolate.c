@@ -1,4 +1,4 @@
-/* Resizes grids of learned positions to another image size, as each family's code does it. */
+/* Resizes grids of learned positions to another image size, as each family does it. */
 #include "interpolate.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@ static double outer(double x) {
     return ((x - 5) * x + 8) * x * a - 4 * a;
 }
 
-/* Four inputs of an axis and their weights. Beyond an end of the axis its last input is
- * repeated. */
+/* Four inputs of an axis and their weights. Beyond an end of the axis its last input
+ * repeats. */
 struct taps {
     size_t at[4];
     float by[4];

@@ -45,7 +45,7 @@ bool json_is(const struct json *string, const char *text);
 /* Unescapes a string into out, as UTF-8 without a 0 at the end. out needs room for string->size
  * bytes. False if an escape makes no character. */
 bool json_unescape(char *out, size_t *size, const struct json *string);
-/* Writes a byte of a string as JSON text has it. → how many bytes are written. */
+/* Escapes a byte for a JSON string. → how many bytes are written. */
 enum { JSON_ESCAPED = 6 };
 size_t json_escape(char out[JSON_ESCAPED], char c);
 double json_number(const struct json *number);

@@ -224,7 +224,7 @@ static const struct st_tensor *find_joined(const struct tensor_map *map, const c
     return st_find(map->st, name, (size_t)(text.at - name));
 }
 
-/* Our own files have the query of the pooling by attention apart from keys and values. */
+/* Our own files store the query of the pooling by attention apart from keys and values. */
 static size_t own_sources(const struct st_tensor *sources[MAP_SOURCES],
                           const struct tensor_map *map, const char *name) {
     static const char pooling[] = "attn_pool.qkv";

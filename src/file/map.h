@@ -10,7 +10,7 @@ enum { MAP_SOURCES = 3 };
 /* The longest name in a map, in bytes. */
 enum { MAP_NAME_MOST = 384 };
 
-/* A map whose every tensor is in the file or known to be missing. */
+/* A map, with each name looked up in the file. */
 struct tensor_map {
     const struct safetensors *st;
     struct map_entry *entries; /* by name, ascending; NULL: every parameter's tensor has its name */

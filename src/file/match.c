@@ -18,7 +18,7 @@
 /* The blocks are int8 if this tensor is. */
 #define FIRST_MATRIX "blocks.0.attn.qkv.weight"
 
-/* → the side of a square grid of so many positions; 0 if they make no square. */
+/* → the side of a square grid of this many positions; 0 if they make no square. */
 static size_t side_of(size_t rows) {
     size_t side = 1;
     while (side < UINT16_MAX && side * side < rows) side++; /* a larger square may overflow */
@@ -32,16 +32,16 @@ static size_t rows_of(const struct st_tensor *t, size_t D) {
     return t->rank == 1 || t->shape[t->rank - 2] == t->count / D ? t->count / D : 0;
 }
 
-/* Finds which grid of patches has so many positions: the one that the config tells, that of the
- * image, or a square. told: tries only the first. */
-static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool told) {
+/* Finds which grid of patches has this many positions: that of the config's position_size, that of
+ * the image, or a square. sized: tries only the first. */
+static bool grid_of(size_t grid[2], const vit_config *c, size_t rows, bool sized) {
     const size_t own[2] = {c->image_size[0] / c->patch_size[0],
                            c->image_size[1] / c->patch_size[1]};
     size_t side = side_of(rows);
     grid[0] = c->position_size[0] / c->patch_size[0];
     grid[1] = c->position_size[1] / c->patch_size[1];
     if (grid[0] && size_times(grid[0], grid[1]) == rows) return true;
-    if (told) return false;
+    if (sized) return false;
     bool is_own = size_times(own[0], own[1]) == rows;
     grid[0] = is_own ? own[0] : side, grid[1] = is_own ? own[1] : side;
     return grid[0] > 0;
@@ -56,9 +56,9 @@ static void read_positions(vit_config *c, const struct st_tensor *position) {
     const size_t all_first[] = {prefix, 0, some}, none_first[] = {0, some, prefix};
     const size_t *extra = rows == N + prefix ? all_first : none_first;
     size_t grid[2];
-    for (int told = 1; rows && told >= 0; told--)
+    for (int sized = 1; rows && sized >= 0; sized--)
         for (size_t i = 0; i < 3; i++) {
-            if (rows <= extra[i] || !grid_of(grid, c, rows - extra[i], told)) continue;
+            if (rows <= extra[i] || !grid_of(grid, c, rows - extra[i], sized)) continue;
             memcpy(c->position_grid, grid, sizeof grid);
             c->position_rows = extra[i] == prefix ? N + prefix : N;
             c->class_position = extra[i] == 1 && prefix != 1;
@@ -97,7 +97,7 @@ static bool are_positions(const vit_config *c, const struct st_tensor *t) {
            size_plus(others, size_times(c->position_grid[0], c->position_grid[1]));
 }
 
-/* Whether it belongs to the norm of a patch's pixels. Other code has these numbers with the
+/* Whether it belongs to the norm of a patch's pixels. Other libraries store the
  * channels of a pixel side by side. */
 static bool is_norm_in(const struct param *param) {
     return param->kind == VIT_KIND_PIXEL_GAIN || param->kind == VIT_KIND_PIXEL_BIAS;
@@ -138,7 +138,7 @@ static vit_status check_type(const struct param *param, const struct st_tensor *
     return VIT_OK;
 }
 
-/* Whether the shapes are equal; unless `ones_too`, dimensions of 1 do not count. */
+/* Whether the shapes are equal; unless `ones_too`, dimensions of 1 are ignored. */
 static bool same_shape(const struct param *param, const struct st_tensor *t, bool ones_too) {
     size_t i = 0, j = 0;
     if (ones_too)
@@ -152,7 +152,7 @@ static bool same_shape(const struct param *param, const struct st_tensor *t, boo
     }
 }
 
-/* Whether a convolution's weight is (D,P,Q,C), as MLX has it, for a square patch. */
+/* Whether a convolution's weight is (D,P,Q,C), as MLX stores it, for a square patch. */
 static bool is_channels_last(const struct st_tensor *t) {
     const size_t *shape = t->shape;
     return t->rank == 4 && shape[1] > 1 && shape[1] == shape[2] && shape[3] <= 4 &&

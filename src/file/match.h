@@ -20,7 +20,7 @@ struct placement {
 };
 #define NO_SCALES SIZE_MAX
 
-/* Reads the config, and the fields of it that only the file's tensors tell. */
+/* Reads the config, and finds its fields that depend on the file's tensors. */
 vit_status weights_read_config(vit_config *config, const struct json *json,
                                const struct tensor_map *map, vit_error *why);
 /* Compares every tensor with the config that weights_read_config read.

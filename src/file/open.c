@@ -1,4 +1,4 @@
-/* Makes a model from its file while the bytes come. The header is compared with the config before
+/* Makes a model from its file while the bytes arrive. The header is compared with the config before
  * the model's memory is taken. Then tensors are converted and packed a few rows at a time, so there
  * is never a second copy of the weights. */
 #include <stdlib.h>
@@ -23,8 +23,8 @@
 
 enum {
     GROUP_ROWS = 48, /* rows packed at once: whole panels of every table, of floats and of int8 */
-    HEADER_AT_ONCE = 1 << 20, /* bytes of memory for a header of which nothing is here yet */
-    MADE_MOST = 16 << 20 /* positions may take so many bytes more than the file, see check_made */
+    HEADER_AT_ONCE = 1 << 20,      /* bytes of memory for a header before any of it has arrived */
+    POSITIONS_OVER_FILE = 16 << 20 /* see check_positions */
 };
 
 struct vit_loader {
@@ -41,12 +41,12 @@ struct vit_loader {
     vit_model *model;
     float *scales; /* of the int8 matrices that become floats */
 
-    size_t index;                 /* the tensor that is coming */
+    size_t index;                 /* the tensor that arrives now */
     struct param param;           /* the parameter where it goes, if it is a parameter's */
     size_t row;                   /* the matrix row where the unit begins */
     void *unit;                   /* some rows of a matrix, or a whole tensor, as float or int8_t */
     float *reordered;             /* the unit in another order, if it needs one */
-    size_t count, held;           /* the unit's numbers, and how many of them are here */
+    size_t count, held;           /* the unit's numbers, and how many of them have arrived */
     uint8_t split[ST_TYPE_BYTES]; /* the first bytes of a number that the last piece cut in two */
     size_t split_size;
 
@@ -140,7 +140,7 @@ static void channels_first(float *restrict to, const float *restrict from, size_
             for (size_t i = 0; i < area; i++) to[c * area + i] = from[i * C + c];
 }
 
-/* Packs rows number by number, because their panels hold other rows too. */
+/* Packs rows number by number, because other rows share their panels. */
 static void pack_singly(const struct vit_kernels *k, float *matrix, const float *rows, size_t row,
                         size_t count, size_t K) {
     size_t panel = k->packed_size(1, 1);
@@ -288,7 +288,7 @@ static void convert(vit_loader *l, const struct placement *place, const uint8_t 
     l->held += n;
 }
 
-/* Takes the bytes that belong to this unit. → how many they were. */
+/* Takes the bytes that belong to this unit. → how many it took. */
 static size_t feed_data(vit_loader *l, const uint8_t *bytes, size_t size) {
     const struct placement *place = &l->places[l->index];
     size_t each = st_type_bytes(place->tensor->type), used = 0;
@@ -343,18 +343,18 @@ static bool hold_units(vit_loader *l, const vit_config *config) {
 /* Refuses positions that are much larger than the file. They are computed or resized, so a few
  * bytes of config could ask for any amount of memory and time. Real ones are far smaller than their
  * file. */
-static vit_status check_made(const vit_loader *l, const vit_config *c, vit_error *why) {
-    size_t made = fixed_position_bytes(c), most = size_plus(l->file_size, MADE_MOST);
+static vit_status check_positions(const vit_loader *l, const vit_config *c, vit_error *why) {
+    size_t needed = fixed_position_bytes(c), most = size_plus(l->file_size, POSITIONS_OVER_FILE);
     if (c->position == VIT_LEARNED)
-        made = size_times(size_times(c->position_rows, c->width), sizeof(float));
-    if (made <= most) return VIT_OK;
+        needed = size_times(size_times(c->position_rows, c->width), sizeof(float));
+    if (needed <= most) return VIT_OK;
     return vit_fail(why, VIT_BAD_CONFIG,
                     "config: image_size: expected positions of at most %z bytes, %z more than the "
                     "file has, got %z rows of %z numbers",
-                    most, (size_t)MADE_MOST, c->position_rows, c->width);
+                    most, (size_t)POSITIONS_OVER_FILE, c->position_rows, c->width);
 }
 
-/* Takes the config that the caller gave, else the file's own. */
+/* Takes the caller's config, else the file's own. */
 static vit_status find_config(vit_loader *l, struct json *config) {
     if (!l->json) l->json = l->st.metadata, l->json_size = l->st.metadata_size;
     if (!l->json)
@@ -372,7 +372,7 @@ static vit_status open_model(vit_loader *l) {
     vit_status status = find_config(l, &json);
     if (!status) status = map_open(&l->map, &l->st, l->map_json, l->map_size, why);
     if (!status) status = weights_read_config(&config, &json, &l->map, why);
-    if (!status) status = check_made(l, &config, why);
+    if (!status) status = check_positions(l, &config, why);
     if (status) return status;
     l->places = malloc((l->st.count + 1) * sizeof *l->places);
     if (!l->places) return vit_fail(why, VIT_NO_MEMORY, "no memory for %z tensors", l->st.count);
@@ -395,8 +395,8 @@ static void end_header(vit_loader *l) {
     if (!l->status) begin_tensor(l);
 }
 
-/* Makes room for more of the header. Memory follows the bytes that are here, not the length that
- * the file announces. */
+/* Makes room for more of the header. Memory grows with the bytes that have arrived, not with the
+ * length that the file announces. */
 static void grow_header(vit_loader *l) {
     size_t room = least(l->header_size, 2 * l->header_held + HEADER_AT_ONCE);
     uint8_t *grown = realloc(l->header, room);

@@ -38,7 +38,7 @@ vit_status st_open(struct safetensors *st, const char *json, size_t length, size
 void st_close(struct safetensors *st);
 /* → the tensor of this name (size), or NULL. */
 const struct st_tensor *st_find(const struct safetensors *st, const char *name, size_t size);
-/* The order of names: negative, 0 or positive, as memcmp has it. */
+/* Compares names: negative, 0 or positive, like memcmp. */
 int st_compare_names(const char *a, size_t a_size, const char *b, size_t b_size);
 
 size_t st_type_bytes(st_type type);

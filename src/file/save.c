@@ -90,7 +90,7 @@ static size_t row_values(const struct param *param) {
     return param->count / param->shape[0];
 }
 
-/* The file has the query of the pooling by attention apart from keys and values, as timm has it. */
+/* The file stores the query of the pooling by attention apart from keys and values, as timm does. */
 
 static bool is_pool_qkv(const struct param *param) {
     return param->kind == VIT_KIND_POOL_QKV || param->kind == VIT_KIND_POOL_QKV_BIAS;

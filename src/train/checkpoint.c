@@ -21,7 +21,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == CHECKPOINT_HEADER, "a header is 64-bit numbers");
 
-/* ---- Which run it is of -------------------------------------------------- */
+/* ---- The run's identity -------------------------------------------------- */
 
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
@@ -77,7 +77,7 @@ vit_status checkpoint_identify(struct checkpoint *c, const struct train_job *job
 
 /* ---- Out ----------------------------------------------------------------- */
 
-/* What follows the parts. */
+/* The arrays and the records, which follow the parts. */
 enum { RUN_PARTS = CHECKPOINT_ARRAYS + 1 };
 
 static void *run_part(size_t *size, const struct checkpoint *c, size_t i) {
@@ -134,7 +134,7 @@ static size_t put_measured(char *out, size_t room, double loss, double accuracy)
     return (size_t)snprintf(out, room, "\"loss\":%.17g,\"accuracy\":%.17g", loss, accuracy);
 }
 
-/* JSON of the finished epochs, for which there is room. */
+/* JSON of the finished epochs. The caller has made room for all. */
 static size_t put_log(char *out, size_t room, const struct checkpoint *c) {
     size_t n = 0;
     for (size_t i = 0; i < c->epoch; i++) {
@@ -236,13 +236,13 @@ vit_status checkpoint_parts(struct checkpoint_part parts[CHECKPOINT_PARTS], cons
     return VIT_OK;
 }
 
-/* Whether the header has places and sums that a run can have. */
+/* Whether a run can have the header's position and sums. */
 static bool header_plausible(const struct header *h, const struct checkpoint *c) {
     bool inside = h->epoch < c->epochs ? h->step <= c->steps : h->epoch == c->epochs && !h->step;
     return inside && fabs(h->loss) <= FLT_MAX && h->correct <= h->digits && h->digits <= UINT32_MAX;
 }
 
-/* Whether the records hold numbers that a run can have. The log has no room for others. */
+/* Whether a run can have the records' numbers. The log has no room for others. */
 static bool records_plausible(const struct checkpoint *c) {
     for (size_t i = 0; i < c->epoch; i++) {
         const struct epoch_record *r = &c->records[i];

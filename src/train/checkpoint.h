@@ -5,8 +5,8 @@
  *   model   the weights that a reader begins from: a file of safetensors
  *   images  (count,C,H,W) bytes, those to validate with last
  *   labels  (count) bytes
- *   arrays  four of floats, and the epochs' records: only where a run is under way
- *   hash    of all that
+ *   arrays  four of floats, and the epochs' records: only with an unfinished run
+ *   hash    of all of it
  *
  * The first four let a Trainer begin from the file alone. */
 #ifndef VIT_CHECKPOINT_H
@@ -22,7 +22,7 @@ struct epoch_record {
     double images_per_second, gflops;
 };
 
-/* What must be the same for a run to go on: each is a number with a name for the message. */
+/* What must be the same for a run to continue. Each is a number, and has a name in messages. */
 enum {
     RUN_RECIPE,
     RUN_MODEL,
@@ -62,22 +62,22 @@ struct checkpoint {
     struct checkpoint_part parts[CHECKPOINT_PARTS]; /* to write beside the run */
 };
 
-/* Names the run. */
+/* Fills in the run's identity. */
 vit_status checkpoint_identify(struct checkpoint *checkpoint, const struct train_job *job,
                                size_t threads, vit_error *why);
 size_t checkpoint_size(const struct checkpoint *checkpoint); /* bytes */
 void checkpoint_encode(uint8_t *bytes, const struct checkpoint *checkpoint);
-/* Fills `checkpoint`, which names the run. `name` names the bytes in messages. After a failure the
- * run cannot go on. */
+/* Fills `checkpoint`, whose identity must be that of the bytes. `name` names the bytes in messages.
+ * After a failure the run cannot continue. */
 vit_status checkpoint_decode(struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                              const char *name, vit_error *why);
-/* Whether the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
+/* Checks that the first bytes of a checkpoint, CHECKPOINT_HEADER or more, are of this run. */
 vit_status checkpoint_check(const struct checkpoint *checkpoint, const uint8_t *bytes, size_t size,
                             const char *name, vit_error *why);
 /* Checks the hash of a checkpoint of any run, and views its parts. */
 vit_status checkpoint_parts(struct checkpoint_part parts[CHECKPOINT_PARTS], const uint8_t *bytes,
                             size_t size, const char *name, vit_error *why);
-/* Makes `checkpoint` of the run that the bytes, CHECKPOINT_HEADER or more, name. */
+/* Takes over the identity in the bytes, CHECKPOINT_HEADER or more. */
 void checkpoint_adopt(struct checkpoint *checkpoint, const uint8_t *bytes);
 /* The text of a run that is the first of its recipe. The caller frees it; NULL: no memory. */
 char *checkpoint_text(const struct checkpoint *checkpoint, const struct recipe *recipe);

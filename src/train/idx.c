@@ -15,7 +15,7 @@
 
 enum { MAX_RANK = 3, CHUNK = 1 << 24 };
 /* Limits on unpacked bytes. A gzip file may unpack to ALWAYS bytes, or to MOST_TIMES its own size
- * if that is more: MNIST unpacks to 5 times its size, a bomb to 1000 times. A pipe tells no size,
+ * if that is more: MNIST unpacks to 5 times its size, a bomb to 1000 times. A pipe has no size,
  * so its limit is MOST_OF_PIPE. */
 enum { ALWAYS = 1 << 24, MOST_TIMES = 100, MOST_OF_PIPE = 1 << 30 };
 

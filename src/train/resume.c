@@ -1,4 +1,4 @@
-/* A checkpoint in a file, from which an interrupted run goes on. */
+/* A checkpoint in a file, from which an interrupted run continues. */
 #define _POSIX_C_SOURCE 200809L
 #include "resume.h"
 #include "base/error.h"
@@ -20,7 +20,7 @@ vit_status checkpoint_save(const struct checkpoint *c, const char *path, vit_err
     return status;
 }
 
-/* The header tells which run wrote the file. It is read first, because the file may be large. */
+/* The header says which run wrote the file. It is read first, because the file may be large. */
 static vit_status check_header(const struct checkpoint *c, const char *path, vit_error *why) {
     uint8_t header[CHECKPOINT_HEADER];
     size_t size, got = 0;
@@ -51,6 +51,6 @@ vit_status checkpoint_load(struct checkpoint *c, const char *path, bool *found, 
     *found = stat(path, &file) == 0;
     vit_status status = *found ? load_file(c, path, &inner) : VIT_OK;
     if (!status) return VIT_OK;
-    return vit_fail(why, status, status == VIT_BAD_FILE ? "%s; --fresh starts anew" : "%s",
+    return vit_fail(why, status, status == VIT_BAD_FILE ? "%s; --fresh starts over" : "%s",
                     inner.text);
 }

@@ -6,7 +6,7 @@
 #include "vit.h"
 
 vit_status checkpoint_save(const struct checkpoint *checkpoint, const char *path, vit_error *why);
-/* *found is false without a file. */
+/* *found is false if there is no file. */
 vit_status checkpoint_load(struct checkpoint *checkpoint, const char *path, bool *found,
                            vit_error *why);
 

@@ -121,7 +121,7 @@ TEST("a stem whose maps cannot be counted is refused") {
 }
 
 /* In 32 bits memory is 4 GiB. */
-TEST("the config alone tells whether the floats of a model fit in memory") {
+TEST("the config alone decides whether the floats of a model fit in memory") {
     static const struct {
         const char *what;
         size_t width, depth, mlp_width, heads;

@@ -407,7 +407,7 @@ TEST("an fc_norm and int8 scales are found even if all tensors' names have a pre
     expect_mapped("scales", built_file(b), config_of(&s), map, VIT_OK, "");
 }
 
-TEST("a class token's position is told from a grid that is not square") {
+TEST("a class token's position is distinguished from a grid that is not square") {
     char json[TEXT_MAX];
     const struct sizes s = {16, 2, 0, false, "\"class\",\"register\""};
     struct built *b = built_new();

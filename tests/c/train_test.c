@@ -290,7 +290,7 @@ static void expect_other_run(const struct recipe *recipe, size_t threads, const 
     CHECK(strstr(why.text, words), "the message does not say \"%s\": %s", words, why.text);
 }
 
-TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh starts anew") {
+TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh starts over") {
     struct recipe recipe = recipe_of(RECIPE);
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
@@ -406,7 +406,7 @@ TEST("fine-tuning keeps the head's rows of shared classes, or the whole head if 
      "equal") {
     static const struct {
         const char *labels;
-        int classes, rows[4]; /* the row of the start's head that each row was; -1: begins anew */
+        int classes, rows[4]; /* the row of the start's head that each row was; -1: a new one */
     } cases[] = {
         {"[\"b\", \"new\", \"a\", \"é\"]", 4, {1, -1, 0, -1}},
         {"[\"c\", \"b\", \"new\"]", 3, {2, 1, -1}},
