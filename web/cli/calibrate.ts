@@ -5,7 +5,7 @@ import { modelOptions, type PlainCommand, weightsOf, withModel } from "./command
 import { type Answers, answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { decimal, textOf, whole } from "./options.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
-import { calibrationError, fitTemperature, fixed, judgedAt, type Judged, passingThreshold } from "./score.ts";
+import { calibrationError, fitTemperature, fixed, scoreAnswers, type ScoredAnswer, passingThreshold } from "./score.ts";
 
 /** The share of right answers that count as certain. */
 const ACCEPT = 0.995;
@@ -15,10 +15,10 @@ interface Calibration {
   readonly uncertain_below: number;
   readonly calibrationError: { readonly before: number; readonly after: number };
   /** How many answers there are, and how many of them are below the threshold. */
-  readonly right: Below;
-  readonly wrong: Below;
+  readonly right: ThresholdCount;
+  readonly wrong: ThresholdCount;
 }
-interface Below {
+interface ThresholdCount {
   readonly count: number;
   readonly below: number;
 }
@@ -29,9 +29,9 @@ export const calibrate: PlainCommand = {
   options: {
     ...DATA_OPTIONS,
     model: { value: "MODEL", help: "a file as train and quantize write it; the digits by default" },
-    out: { value: "FILE", help: "safetensors to write; may be the model itself" },
+    out: { value: "FILE", help: "safetensors to write; may be the model's own file" },
     first: { value: "N", help: "the first image to use; counts from 0" },
-    count: { value: "N", help: "the number of images to use; all that follow by default" },
+    count: { value: "N", help: "the number of images to use; by default all from there on" },
     accept: { value: "SHARE", help: `the share of the right answers that count as certain; ${ACCEPT} by default` },
     threads: { value: "N", help: "the number of threads; all cores by default" },
     ndjson: { help: "the same on one line" },
@@ -79,18 +79,18 @@ async function ownFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
 /** Rounds the numbers as they will be written, and measures everything with those. */
 function calibrationOf(answers: Answers, before: number, accept: number): Calibration {
   const temperature = Math.round(fitTemperature(answers) * 1e4) / 1e4;
-  const judged = judgedAt(answers, temperature);
-  const [right, wrong] = [true, false].map((is) => judged.filter((answer) => answer.right === is)) as [Judged[], Judged[]];
+  const scored = scoreAnswers(answers, temperature);
+  const [right, wrong] = [true, false].map((is) => scored.filter((answer) => answer.right === is)) as [ScoredAnswer[], ScoredAnswer[]];
   if (right.length === 0) {
-    throw new Error(`images: expected some that the model classifies right, got none of the ${judged.length} right`);
+    throw new Error(`images: expected some that the model classifies right, got none of the ${scored.length} right`);
   }
   const uncertain_below = passingThreshold(right.map(({ p }) => p), accept);
-  const countBelow = (all: readonly Judged[]): Below =>
+  const countBelow = (all: readonly ScoredAnswer[]): ThresholdCount =>
     ({ count: all.length, below: all.filter(({ p }) => p < Math.fround(uncertain_below)).length });
   return {
     temperature,
     uncertain_below,
-    calibrationError: { before: calibrationError(judgedAt(answers, before)), after: calibrationError(judged) },
+    calibrationError: { before: calibrationError(scoreAnswers(answers, before)), after: calibrationError(scored) },
     right: countBelow(right),
     wrong: countBelow(wrong),
   };

@@ -1,6 +1,6 @@
 import { modelOptions, type PlainCommand, withModel } from "./command.ts";
 import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
-import { calibrationError, fixed, judgedAt, largest, loss } from "./score.ts";
+import { calibrationError, fixed, scoreAnswers, largest, loss } from "./score.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** A table of more classes is too large to read. */
@@ -24,9 +24,9 @@ export const evaluate: PlainCommand = {
         throw new Error(`--confusion: expected a model of at most ${MOST_CONFUSED} classes, got ${classes}`);
       }
       const answers = await answersOf(vit, dataSource, "test", terminal);
-      const judged = judgedAt(answers, temperature);
-      const correct = judged.filter(({ right }) => right).length, count = judged.length;
-      const score = { loss: loss(answers, temperature), calibrationError: calibrationError(judged), accuracy: correct / count, correct, count };
+      const scored = scoreAnswers(answers, temperature);
+      const correct = scored.filter(({ right }) => right).length, count = scored.length;
+      const score = { loss: loss(answers, temperature), calibrationError: calibrationError(scored), accuracy: correct / count, correct, count };
       const confusion = values["confusion"] ? confusionOf(answers.logits.map(largest), answers.labels, classes) : undefined;
       if (values["json"] || values["ndjson"]) {
         terminal.printJson({ ...score, ...(confusion && { labels, confusion }) });

@@ -1,18 +1,18 @@
-/** How right a model's answers are, and how honest its probabilities: src/train/calibrate.c in TypeScript. */
+/** How accurate a model's answers are, and how well calibrated its probabilities: src/train/calibrate.c in TypeScript. */
 import type { Answers } from "./answers.ts";
 
 /** An answer: its probability as float32, and whether it is right. */
-export interface Judged {
+export interface ScoredAnswer {
   readonly p: number;
   readonly right: boolean;
 }
 
-/** The first of the largest. */
+/** The index of the largest; of several, the first. */
 export const largest = (logits: Float32Array): number =>
   logits.reduce((best, logit, index) => (logit > logits[best]! ? index : best), 0);
 
 /** Each answer with its probability at a temperature. */
-export function judgedAt({ logits, labels }: Answers, temperature: number): Judged[] {
+export function scoreAnswers({ logits, labels }: Answers, temperature: number): ScoredAnswer[] {
   return logits.map((row, n) => {
     const answer = largest(row);
     const sum = row.reduce((all, logit) => all + Math.exp((logit - row[answer]!) / temperature), 0);
@@ -33,10 +33,10 @@ export function loss({ logits, labels }: Answers, temperature: number): number {
 const BINS = 15;
 
 /** The expected calibration error: Guo et al., arXiv:1706.04599, equation 3. */
-export function calibrationError(judged: readonly Judged[]): number {
-  const apart = Array.from({ length: BINS }, () => 0);
-  for (const { p, right } of judged) apart[Math.min(BINS, Math.max(1, Math.ceil(p * BINS))) - 1]! += Number(right) - p;
-  return apart.reduce((sum, bin) => sum + Math.abs(bin), 0) / judged.length;
+export function calibrationError(scored: readonly ScoredAnswer[]): number {
+  const gaps = Array.from({ length: BINS }, () => 0);
+  for (const { p, right } of scored) gaps[Math.min(BINS, Math.max(1, Math.ceil(p * BINS))) - 1]! += Number(right) - p;
+  return gaps.reduce((sum, bin) => sum + Math.abs(bin), 0) / scored.length;
 }
 
 /**
@@ -68,14 +68,14 @@ function slope({ logits, labels }: Answers, temperature: number): number {
   }, 0);
 }
 
-/** The probability that a share of these reach, rounded down to four places. */
+/** The probability that this share of them reaches, rounded down to four places. */
 export function passingThreshold(all: readonly number[], accept: number): number {
   const pass = Math.ceil(accept * all.length - 1e-9); // 0.7 * 10 is a little more than 7
   const sorted = [...all].sort((a, b) => b - a);
   return Math.floor(sorted[Math.max(pass, 1) - 1]! * 1e4) / 1e4;
 }
 
-/** Four places as C's printf writes them: where two are as near, the even one. */
+/** Four places as C's printf writes them: of two that are equally near, the even one. */
 export function fixed(value: number): string {
   const isTie = Number.isInteger(value * 32) && Math.abs((value * 1e4) % 1) === 0.5;
   return (isTie ? (2 * Math.round((value * 1e4) / 2)) / 1e4 : value).toFixed(4);
