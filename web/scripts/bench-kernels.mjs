@@ -49,9 +49,9 @@ async function command(name, node) {
 }
 
 /** Runs a command in the repository and calls `onLine` with each line as it comes. */
-function lines([file, ...given], onLine) {
+function lines([file, ...args], onLine) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, given, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(file, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
     createInterface({ input: child.stdout }).on("line", onLine);
     child.on("error", (error) => reject(new Trouble(`cannot run ${file}: ${error.message}`)));
     child.on("close", (code, signal) =>
@@ -77,13 +77,13 @@ export async function kernels(options, print) {
       console.error(`– ${where}: this engine cannot run it`);
       continue;
     }
-    const given = ["only", "model"].flatMap((key) => (options[key] ? [`--${key}`, options[key]] : []));
+    const args = ["only", "model"].flatMap((key) => (options[key] ? [`--${key}`, options[key]] : []));
     if (options.json) {
-      await lines([...found, ...given, "--json"], (line) =>
+      await lines([...found, ...args, "--json"], (line) =>
         print(JSON.stringify({ build: name, where, ...JSON.parse(line) })));
     } else {
       print(`\n${where}; ${cpus()[0].model}\n`);
-      await lines([...found, ...given], print);
+      await lines([...found, ...args], print);
     }
   }
 }
@@ -93,7 +93,7 @@ if (isMain(import.meta)) {
     const { values: options } = parseArgs({ options: optionTypes });
     const print = console.log;
     if (options.help) return print(help);
-    if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's words
+    if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's messages
     setup.node();
     await kernels(options, print);
   });

@@ -29,7 +29,7 @@ builds what is missing, as npm test does. Takes about 15 minutes.
   --rows ROWS      some of (default: all):
                      f32       against onnxruntime-web and tfjs-backend-wasm
                      int8      weights in int8, against onnxruntime-web in int8 and in float32
-                     maps      with attention maps against without: at 0.87 it is 15 % slower
+                     maps      with attention maps against without: a ratio of 0.87 is 15 % slower
                      threads   two threads against one: large models and batches
                      start-up  script's start to first prediction, against onnxruntime-web's:
                                small models
@@ -158,7 +158,7 @@ await main(async () => {
   const { values: options } = parseArgs({ options: optionTypes });
   const print = console.log;
   if (options.help) return print(help);
-  if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's words
+  if (options.json) console.log = console.error; // stdout is for JSON, not for the set-up's messages
 
   const places = chosen("only", options.only, PLACES);
   const wanted = chosen("rows", options.rows, ROWS);

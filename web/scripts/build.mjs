@@ -20,7 +20,7 @@ const modules = { vit: "vit_wasm", "vit.train": "vit_train_wasm" };
 const wasmFiles = ({ debug }) => Object.entries(modules).filter(([prefix]) => prefix === "vit" || !debug)
   .flatMap(([prefix, target]) => variants.filter((variant) => variant !== "scalar" || !debug)
     .map((variant) => ({ target: `${target}-${variant}`, file: `${prefix}.${variant}.wasm` })));
-const linked = (file, { preset }) => `build/${preset}/${file}`;
+const builtFile = (file, { preset }) => `build/${preset}/${file}`;
 const probe = { target: "vit_probe", file: "probe.wasm" };
 
 /** A preset's build folder, as in CMakePresets.json. */
@@ -70,13 +70,13 @@ export async function wasm(kind = release) {
   await step(`wasm modules in build/${kind.preset}`, {
     inputs: ["src", "CMakeLists.txt", "CMakePresets.json"],
     key: `${folder} ${version}`,
-    outputs: [probe, ...files].map(({ file }) => linked(file, kind)),
+    outputs: [probe, ...files].map(({ file }) => builtFile(file, kind)),
   }, () => cmake(kind.preset, { targets: [probe, ...files].map(({ target }) => target), env }));
   return env;
 }
 
 /** Modules that vit.js loads only when it needs them (web/load/bundles.ts), and their sources. */
-const later = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", impostors: "load/impostors" };
+const lazyModules = { foreign: "foreign/foreign", pickle: "foreign/pickle/pickle", impostors: "load/impostors" };
 
 /**
  * Builds dist/. The API is one file, training another. The workers, the modules that load later and the command are
@@ -90,13 +90,13 @@ export async function dist(kind = release) {
     inputs: [
       ...sources.map((name) => `web/${name}`),
       "web/cli",
-      ...[probe, ...wasmFiles(kind)].map(({ file }) => linked(file, kind)),
+      ...[probe, ...wasmFiles(kind)].map(({ file }) => builtFile(file, kind)),
       "web/scripts/build.mjs",
       "package-lock.json",
     ],
     outputs: [
       ...(kind.debug ? [] : ["dist/vit.d.ts", ...SUBPATHS.flatMap((name) => [`dist/${name}.d.ts`, `${name}/package.json`])]),
-      ...["vit", "all", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(later)].map((name) => `${kind.dist}/${name}.js`),
+      ...["vit", "all", "worker", ...(kind.debug ? [] : ["train", "train-worker"]), "cli", "commands", ...Object.keys(lazyModules)].map((name) => `${kind.dist}/${name}.js`),
       ...wasmFiles(kind).map(({ file }) => `${kind.dist}/${file}`),
     ],
   }, async () => {
@@ -104,8 +104,8 @@ export async function dist(kind = release) {
     mkdirSync(folder, { recursive: true });
     await Promise.all([bundles(kind), kind.debug || types()]);
     for (const { file } of wasmFiles(kind)) {
-      copyFileSync(join(root, linked(file, kind)), join(folder, file));
-      if (kind.debug) writeFileSync(join(folder, `${file}.map`), mapWithSources(linked(file, kind)));
+      copyFileSync(join(root, builtFile(file, kind)), join(folder, file));
+      if (kind.debug) writeFileSync(join(folder, `${file}.map`), mapWithSources(builtFile(file, kind)));
     }
   });
 }
@@ -126,7 +126,7 @@ async function bundles(kind) {
   });
   await bundle(kind, { worker: "web/engine/worker.ts" });
   if (!kind.debug) await bundle(kind, { "train-worker": "web/engine/train-worker.ts" });
-  for (const [name, path] of Object.entries(later)) await bundle(kind, { [name]: `web/${path}.ts` });
+  for (const [name, path] of Object.entries(lazyModules)) await bundle(kind, { [name]: `web/${path}.ts` });
   await bundle(kind, { commands: "web/cli/commands.ts" }, {
     platform: "node",
     external: ["vitrine", "vitrine/train", "sharp"],
@@ -182,7 +182,7 @@ async function bundle(kind, modules, { platform = "neutral", external = [], path
     tsconfig: join(root, "web", "tsconfig.json"),
     transform: {
       define: {
-        PROBE_WASM: JSON.stringify(readFileSync(join(root, linked(probe.file, kind)), "base64")),
+        PROBE_WASM: JSON.stringify(readFileSync(join(root, builtFile(probe.file, kind)), "base64")),
       },
     },
   });
@@ -226,7 +226,7 @@ export async function page(kind = release) {
     const config = { ...pageConfig, logLevel: "warn", build: { rolldownOptions } };
     await Promise.all([...checked, build(kind.debug ? pageWithMaps(config, kind) : config)]);
     if (!kind.debug) return;
-    for (const { file } of wasmFiles(kind)) // where the modules name them
+    for (const { file } of wasmFiles(kind)) // where the modules look for them
       copyFileSync(join(root, kind.dist, `${file}.map`), join(root, kind.page, "assets", `${file}.map`));
   });
 }

@@ -1,6 +1,6 @@
 // Finds the data. MNIST (LeCun, Cortes, Burges) is four files with Yann LeCun's own names. If they
 // are missing, they are downloaded from a public mirror into the cache folder and checked against
-// their SHA-256. Pen drawings are only looked for.
+// their SHA-256. Pen drawings are never downloaded.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -55,8 +55,8 @@ function areWhole(folder, files) {
  *  names, such as Fashion-MNIST, are found too. */
 export const findMnist = () => places().find((folder) => areWhole(folder, names));
 
-/** MNIST's own images of a part (count, 28, 28), light ink on black, and their labels; undefined where
- *  they are not at hand. Unlike findMnist it takes no other data set. */
+/** MNIST's own images of a part (count, 28, 28), light ink on black, and their labels; undefined if
+ *  they are not on this machine. Unlike findMnist it takes no other data set. */
 function digitsOf(part) {
   const files = names.filter((name) => name.startsWith(part));
   const isOwn = (path) => existsSync(path) && hashOf(readFileSync(path)) === sha256[basename(path)];
@@ -77,7 +77,7 @@ export function readDigits(folder, part) {
 export const testDigits = () => digitsOf("t10k");
 export const trainingDigits = () => digitsOf("train");
 
-/** The file of pen drawings; undefined where there is none. */
+/** The file of pen drawings; undefined if there is none. */
 export function findStrokes() {
   const data = process.env.VITRINE_DATA;
   const folders = [data, data && join(data, "strokes"), data && join(data, "..", "strokes"),

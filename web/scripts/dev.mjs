@@ -1,4 +1,4 @@
-// npm run dev: serves the page by Vite, and builds again what a change touches.
+// npm run dev: serves the page by Vite, and rebuilds what a change affects.
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import * as build from "./build.mjs";
@@ -11,24 +11,24 @@ Builds what is missing, as npm start does, and serves the page by Vite at this p
 or the next that is free). A change of web/demo reloads the page. A change of the package (web) or
 of C (src) is built first; an error is shown on the page.`;
 
-/** Which step a file's change asks for; undefined: none of ours. */
+/** The step that a file's change needs; undefined: none of ours. */
 function stepOf(path) {
   if (/^src\/.*\.([ch]|def)$|^CMake/.test(path)) return "wasm";
   return /^web\/(?!demo\/|scripts\/).*\.ts$|^web\/demo\/heat\.ts$/.test(path) ? "dist" : undefined;
 }
 
 /** Builds on each change, one build at a time, and reloads the page. */
-function follow(server) {
-  const asked = new Set();
+function rebuildOnChange(server) {
+  const pending = new Set();
   let building = false;
   const work = async () => {
     if (building) return;
     building = true;
-    while (asked.size) {
-      const ofC = asked.has("wasm");
-      asked.clear();
+    while (pending.size) {
+      const includesC = pending.has("wasm");
+      pending.clear();
       try {
-        if (ofC) await build.wasm();
+        if (includesC) await build.wasm();
         await build.dist();
         server.moduleGraph.invalidateAll();
         server.ws.send({ type: "full-reload" });
@@ -43,7 +43,7 @@ function follow(server) {
   server.watcher.on("all", (_, path) => {
     const step = stepOf(relative(root, path));
     if (!step) return;
-    asked.add(step);
+    pending.add(step);
     void work();
   });
 }
@@ -62,6 +62,6 @@ await main(async () => {
     server: { port: port ?? 5173, strictPort: port !== undefined, watch: { ignored } },
   });
   await server.listen();
-  follow(server);
+  rebuildOnChange(server);
   say(`\nVitrine is at ${server.resolvedUrls.local[0]}   (Ctrl-C ends it)`);
 });

@@ -8,25 +8,25 @@ import * as build from "./build.mjs";
 import { Trouble, cacheFolder, isMain, main, root, run, say } from "./lib.mjs";
 import * as setup from "./setup.mjs";
 
-const kitchen = join(cacheFolder, "ecosystem");
+const workFolder = join(cacheFolder, "ecosystem");
 
 const help = `npm run ecosystem [-- --only NAME,…]
 
-Packs the package, installs each tool into ${kitchen}, builds tests/ecosystem's
+Packs the package, installs each tool into ${workFolder}, builds tests/ecosystem's
 recipe for it, runs it in Node or headless Chromium and compares its answer with the package's own.
 
 ${Object.entries(recipes).map(([name, { title }]) => `  ${name.padEnd(16)}${title}`).join("\n")}`;
 
 /** Packs the package as npm would publish it. */
 async function pack() {
-  mkdirSync(kitchen, { recursive: true });
-  const { output } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", kitchen]);
-  return join(kitchen, JSON.parse(output.slice(output.indexOf("[")))[0].filename);
+  mkdirSync(workFolder, { recursive: true });
+  const { output } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", workFolder]);
+  return join(workFolder, JSON.parse(output.slice(output.indexOf("[")))[0].filename);
 }
 
 /** Makes an empty app with the package and the recipe's tools: its folder, and what was missing. */
-async function place(name, recipe, tarball) {
-  const folder = join(kitchen, name);
+async function install(name, recipe, tarball) {
+  const folder = join(workFolder, name);
   const modules = join(folder, "node_modules");
   for (const path of ["dist", ".next", ".parcel-cache", "node_modules/vitrine"]) {
     rmSync(join(folder, path), { recursive: true, force: true });
@@ -52,7 +52,7 @@ const same = (answer, own) => answer.label === own.label && Math.abs(answer.p - 
 /** One line of the table. */
 async function row(name, { tarball, browser, own }) {
   const recipe = recipes[name];
-  const { folder, missing } = await place(name, recipe, tarball);
+  const { folder, missing } = await install(name, recipe, tarball);
   if (missing) return { name, result: "skipped", why: missing };
   const version = versionOf(recipe, folder, browser);
   if (recipe.page && !browser) return { name, version, result: "skipped", why: "no Chromium here" };
@@ -60,8 +60,8 @@ async function row(name, { tarball, browser, own }) {
   try {
     const answers = await tried(recipe, folder, browser);
     const wrong = answers.find((answer) => !same(answer, own));
-    const told = JSON.stringify(wrong ?? answers[0]) ?? "compiles";
-    return { name, version, result: wrong ? "differs" : "same", why: told };
+    const shown = JSON.stringify(wrong ?? answers[0]) ?? "compiles";
+    return { name, version, result: wrong ? "differs" : "same", why: shown };
   } catch (error) {
     return { name, version, result: "fails", why: error.message };
   }

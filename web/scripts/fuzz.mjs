@@ -13,32 +13,32 @@ import * as setup from "./setup.mjs";
 const source = join(root, "tests", "fuzz");
 const presets = { 64: "fuzz", 32: "fuzz-32" };
 const findings = join(root, "build", "fuzz", "findings");
-const grown = (target) => join(root, "build", "fuzz", "corpus", target);
+const grownCorpus = (target) => join(root, "build", "fuzz", "corpus", target);
 /** Inputs that together reach the most code, a file each. libFuzzer reads them, and writes elsewhere. */
-const kept = (target) => join(source, "corpus", target);
+const seedCorpus = (target) => join(source, "corpus", target);
 
 /** tests/fuzz/NAME_fuzz.c is target NAME. */
 export const targets = readdirSync(source).filter((name) => name.endsWith("_fuzz.c")).sort()
   .map((name) => name.slice(0, -"_fuzz.c".length));
 
-/** Keeps short tapes of the grown corpus that together reach the most code. */
-async function keep(target) {
+/** Replaces the seed corpus by short tapes of the grown corpus that together reach the most code. */
+async function updateSeeds(target) {
   const best = join(root, "build", "fuzz", "best");
   rmSync(best, { recursive: true, force: true });
   mkdirSync(best, { recursive: true });
-  await fuzz(target, 64, ["-merge=1", best, kept(target), grown(target)]);
+  await fuzz(target, 64, ["-merge=1", best, seedCorpus(target), grownCorpus(target)]);
   const tapes = readdirSync(best).map((name) => ({ name, bytes: readFileSync(join(best, name)) }))
     .sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes));
-  rmSync(kept(target), { recursive: true });
-  mkdirSync(kept(target));
-  let left = KEPT_BYTES;
+  rmSync(seedCorpus(target), { recursive: true });
+  mkdirSync(seedCorpus(target));
+  let left = SEED_BYTES;
   for (const { name, bytes } of tapes) {
     left -= bytes.length;
-    if (left > 0) writeFileSync(join(kept(target), name), bytes);
+    if (left > 0) writeFileSync(join(seedCorpus(target), name), bytes);
   }
 }
 
-const KEPT_BYTES = 18000;
+const SEED_BYTES = 18000;
 
 const program = (target, preset) => join(build.buildFolder(preset), "tests", "fuzz", `${target}_fuzz`);
 
@@ -56,7 +56,7 @@ const search = ["-max_len=400", "-len_control=0", "-entropic=0", "-print_final_s
 
 const running = new Set();
 
-/** Runs a target; resolves to its output, also if it was told to stop. */
+/** Runs a target; resolves to its output, even if it was stopped. */
 function fuzz(target, bits, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(program(target, presets[bits]), [...limits, ...args], {
@@ -134,12 +134,12 @@ const line = ({ target, bits, runs, seconds, coverage, features, found }) =>
   `${(runs / seconds).toFixed(0).padStart(6)}/s  ${String(coverage).padStart(5)} edges ` +
   `${String(features).padStart(6)} features  ${found.length} findings`;
 
-/** Replays the old findings, then searches from the kept corpus, the same way each time. */
+/** Replays the old findings, then searches from the seed corpus, the same way each time. */
 async function searchOnce(target, bits, limit) {
   const found = await replay(target, bits);
   if (found.length) return { target, bits, runs: 0, seconds: 1, coverage: 0, features: 0, found };
   const scratch = mkdtempSync(join(tmpdir(), "vitrine-fuzz-"));
-  const result = await searchFor(target, bits, limit, [scratch, kept(target)], { seed: 1 });
+  const result = await searchFor(target, bits, limit, [scratch, seedCorpus(target)], { seed: 1 });
   rmSync(scratch, { recursive: true });
   return result;
 }
@@ -166,7 +166,7 @@ function stopOnInterrupt() {
   process.on("SIGINT", () => {
     if (stopped) process.exit(130);
     stopped = true;
-    say("\n  stopping; once more to leave at once");
+    say("\n  stopping; press Ctrl-C again to leave at once");
     for (const child of running) child.kill("SIGINT");
   });
 }
@@ -181,7 +181,7 @@ async function atLength(minutes, wanted, bits) {
     for (const target of wanted) {
       if (stopped) break;
       const results = await Promise.all(bits.map((each) =>
-        searchFor(target, each, { seconds: share }, [`${grown(target)}-${each}`, grown(target), kept(target)], { findingsMost: 20 })));
+        searchFor(target, each, { seconds: share }, [`${grownCorpus(target)}-${each}`, grownCorpus(target), seedCorpus(target)], { findingsMost: 20 })));
       for (const result of results) {
         say(`  ${line(result)}`);
         result.found.forEach(sayFinding);
@@ -209,9 +209,9 @@ function add(totals, result) {
 /** Merges both builds' corpora for the next round, and drops inputs that reach nothing new. */
 async function exchange(target, bits) {
   for (const each of bits) {
-    mkdirSync(grown(target), { recursive: true });
-    await fuzz(target, each, ["-merge=1", grown(target), kept(target), `${grown(target)}-${each}`]);
-    rmSync(`${grown(target)}-${each}`, { recursive: true, force: true });
+    mkdirSync(grownCorpus(target), { recursive: true });
+    await fuzz(target, each, ["-merge=1", grownCorpus(target), seedCorpus(target), `${grownCorpus(target)}-${each}`]);
+    rmSync(`${grownCorpus(target)}-${each}`, { recursive: true, force: true });
   }
 }
 
@@ -227,7 +227,7 @@ async function coverage(wanted) {
   mkdirSync(folder, { recursive: true });
   const programs = wanted.map((target) => program(target, "fuzz-coverage"));
   for (const target of wanted) {
-    const corpora = [grown(target), kept(target)].filter((path) => existsSync(path));
+    const corpora = [grownCorpus(target), seedCorpus(target)].filter((path) => existsSync(path));
     await run(program(target, "fuzz-coverage"), ["-runs=0", ...corpora], {
       allowFailure: true,
       env: { LLVM_PROFILE_FILE: join(folder, `${target}.profraw`) },
@@ -251,7 +251,7 @@ async function coverage(wanted) {
 const help = `npm run fuzz [-- --minutes N] [--target ${targets.join(",")}] [--keep]
 
 Opens, runs and encodes generated hostile models by libFuzzer under ASan and UBSan, in 64 and 32
-bits side by side, for N minutes in all (10). Goes on with the corpus of the last time, in
+bits side by side, for N minutes in all (10). Continues with the last run's corpus, in
 build/fuzz/corpus; findings lie in build/fuzz/findings. Ctrl-C ends it with the same table.
 --keep: puts the best of that corpus into tests/fuzz/corpus, from which npm test starts.`;
 
@@ -261,7 +261,7 @@ async function fuzzAtLength(minutes, wanted, keeps) {
   if (!bits.includes(32)) say("– 32 bits: not here (Debian: g++-multilib, lib32z1-dev)");
   stopOnInterrupt();
   const totals = await atLength(minutes, wanted, bits);
-  if (keeps) for (const target of wanted) await keep(target);
+  if (keeps) for (const target of wanted) await updateSeeds(target);
   await coverage(wanted);
   say("");
   for (const total of totals) say(line(total));

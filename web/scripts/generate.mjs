@@ -1,4 +1,4 @@
-// Makes what TypeScript and the document have of the tables of C: web/generated from src/config.def
+// Generates what TypeScript and the document take from the tables of C: web/generated from src/config.def
 // and from src/wasm/*.def, and the tables of config keys in src/README.md.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { root } from "./lib.mjs";
 
 const read = (path) => readFileSync(join(root, path), "utf8");
 
-/** Writes a file that is not as it should be, so that its time stays if nothing changes. */
+/** Writes a file only if its text changes, so that its time of change stays. */
 function write(path, text) {
   try {
     if (read(path) === text) return;
@@ -17,17 +17,17 @@ function write(path, text) {
 }
 
 /**
- * The uses of macros in a table of C: { macro, given, before, after }, with the comments that end above
- * a line and that follow it. A text among what is given loses its quotes.
+ * The uses of macros in a table of C: { macro, args, before, after }, with the comments that end above
+ * a line and that follow it. A quoted argument keeps its quotes.
  */
 function usesOf(path) {
   const table = read(path).replace(/^#.*(?:\\\n.*)*\n/gm, "");
   const use = /(?:^\/\*((?:(?!\*\/)[^])*)\*\/\n)?^(\w+)\(((?:"(?:\\.|[^"\\])*"|[^()"]|\([^()]*\))*)\)(?: *\/\* (.*) \*\/)?$/gm;
   const uses = [...table.matchAll(use)];
   if (uses.length !== table.match(/^\w+\(/gm).length) throw new Error(`${path}: a line is no use of a macro`);
-  return uses.map(([, before, macro, given, after]) => ({
+  return uses.map(([, before, macro, args, after]) => ({
     macro,
-    given: given.match(/\[.*\]|\{.*\}|"(?:\\.|[^"\\])*"|[^,\s"][^,]*/g).map((each) => each.trim()),
+    args: args.match(/\[.*\]|\{.*\}|"(?:\\.|[^"\\])*"|[^,\s"][^,]*/g).map((each) => each.trim()),
     before: before?.replace(/\s*\n \* ?/g, " ").trim(),
     after,
   }));
@@ -41,8 +41,8 @@ const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
 function config() {
   const kinds = {}, words = {}, lists = { keys: [], photo: [] };
   let open;
-  for (const { macro, given, before, after } of usesOf("src/config.def")) {
-    const [name, kind, of, standard] = given;
+  for (const { macro, args, before, after } of usesOf("src/config.def")) {
+    const [name, kind, of, standard] = args;
     if (/KIND$/.test(macro)) kinds[name] = { values: unquoted(kind), type: unquoted(of) };
     else if (macro === "VIT_WORDS") open = words[name] = [];
     else if (macro === "VIT_WORD") open.push({ word: kind, doc: after });
@@ -140,8 +140,8 @@ export const ${name} = [${[...before, ...names.map((each) => `"${each}"`)].join(
 
 function words() {
   const session = usesOf("src/wasm/session.def"), training = usesOf("src/wasm/training.def");
-  const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, given }) =>
-    (macro === "PAIR" ? [given.at(-1), `validation_${given.at(-1)}`] : [given.at(-1)]));
+  const named = (uses, ...macros) => uses.filter(({ macro }) => macros.includes(macro)).flatMap(({ macro, args }) =>
+    (macro === "PAIR" ? [args.at(-1), `validation_${args.at(-1)}`] : [args.at(-1)]));
   return NOTE +
     list("SIZES", "The sizes of a model, with which SESSION_WORDS begins.", named(session, "SIZE")) +
     list("SESSION_WORDS", "The words of src/wasm/session.def, in their order.", named(session, "WORD"), ["...SIZES"]) +

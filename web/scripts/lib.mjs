@@ -52,7 +52,7 @@ export function which(name) {
  * Runs a command in the repository and resolves to its exit code and output. The output is printed
  * only if the command fails. `show` prints it as it comes. `terminal` gives the command our own
  * terminal, for its progress bar, and keeps no output. A command that prints nothing for `silence`
- * minutes is ended, with all that it started.
+ * minutes is ended, with all its child processes.
  */
 export function run(command, args, { show, terminal, env, allowFailure, silence } = {}) {
   return new Promise((resolve, reject) => {
@@ -81,11 +81,11 @@ export function run(command, args, { show, terminal, env, allowFailure, silence 
   });
 }
 
-/** Ends a command's process group after so many minutes without output, or when we are ended. */
+/** Ends a command's process group after that many minutes without output, or when this process is ended. */
 function guardSilence(child, minutes) {
   const end = () => process.kill(-child.pid, "SIGKILL");
   const timer = setTimeout(() => {
-    say(`✗ nothing was said for ${minutes} minutes: ended`);
+    say(`✗ no output for ${minutes} minutes: ended`);
     end();
   }, minutes * 60_000);
   const interrupted = () => {

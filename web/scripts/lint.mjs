@@ -17,7 +17,7 @@ Installs what is missing, as npm test does, and checks:
   config.def       the tables of config keys in src/README.md
   Biome            mistakes in TypeScript and scripts (biome.json)
 
-  --fix   lays C out, writes the tables, and mends what Biome can mend safely
+  --fix   formats C, writes the tables, and fixes what Biome can fix safely
   --deep  clang-tidy follows longer paths through functions, as in npm run test:full
   --help  this text`;
 
@@ -36,7 +36,7 @@ function format(program, { fix }) {
   return good(program, fix ? ["-i", ...files] : ["--dry-run", "-Werror", ...files]);
 }
 
-/** What the analyzer looks at of a function: a fifth of its own limit, in a fifth of the time. */
+/** How much of a function the analyzer looks at: a fifth of its default limit, in a fifth of the time. */
 const NODES = 40_000;
 
 /** Checks files in parallel, one for each core. The slow analyzer follows paths in src only. */
@@ -71,14 +71,14 @@ export async function lint(options = {}) {
   const check = async (name, body) => {
     const fine = await timed(name, body);
     counts[fine ? "passed" : "failed"]++;
-    say(fine ? `✓ ${name}` : `✗ ${name}: see above${options.fix ? "" : "; npm run lint -- --fix may mend it"}`);
+    say(fine ? `✓ ${name}` : `✗ ${name}: see above${options.fix ? "" : "; npm run lint -- --fix may fix it"}`);
   };
   for (const [name, body] of [["clang-format", format], ["clang-tidy", tidy]]) {
     const program = await setup.clangTool(name);
     if (program) await check(name, () => body(program, options));
     else {
       counts.skipped++;
-      say(`– ${name} skipped: needs version 14 (Debian: ${name}-14), because others judge differently`);
+      say(`– ${name} skipped: needs version 14 (Debian: ${name}-14), because other versions give other results`);
     }
   }
   await check("tables of config keys", () => checkDocument(options));

@@ -29,7 +29,7 @@ export async function serve(folder, { port = 0, orNext = false } = {}) {
   const root = await realpath(folder);
   const server = createServer({ requireHostHeader: false }, (request, response) =>
     void answer(root, request, response).catch(() => response.destroy()));
-  // Input that is no HTTP, or never becomes a request, is answered too.
+  // Input that is not HTTP, or never becomes a request, is answered too.
   const refuse = (code) => (_, from) => {
     const socket = from.socket ?? from;
     socket.on("error", () => {});
@@ -89,13 +89,13 @@ async function answer(root, request, response) {
   }
 }
 
-/** Whether a request names this host. A stranger's own name may lead here too (DNS rebinding). */
+/** Whether a request names this host. A stranger's domain may resolve to this machine too (DNS rebinding). */
 function isHere(host = "") {
   const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
   return name === "localhost" || name.endsWith(".localhost") || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
 }
 
-/** A request's path, decoded; undefined where it is malformed. */
+/** A request's path, decoded; undefined if it is malformed. */
 function pathOf(url) {
   if (!/^\/(?!\/)/.test(url)) return undefined; // a whole address, or `*`
   try {

@@ -72,7 +72,7 @@ const wanted = (...names) => debian(names).catch((error) => {
   return false;
 });
 
-/** Finds a header, only where apt can install it. Elsewhere CMake says which one is missing. */
+/** Whether a header is there. Without apt it is not looked for, and CMake says which one is missing. */
 const header = (name) => () =>
   !which("apt-get") || ["", "/x86_64-linux-gnu", "/aarch64-linux-gnu"].some((folder) =>
     existsSync(`/usr/include${folder}/${name}`));
@@ -233,8 +233,8 @@ async function installEmscripten(prefix) {
 // ---- Browsers
 
 /** The path of a browser for the tests; undefined if there is none and none can be installed. */
-async function browser(given, programs, debianName) {
-  const find = () => given || programs.map(which).find(Boolean);
+async function browser(fromEnv, programs, debianName) {
+  const find = () => fromEnv || programs.map(which).find(Boolean);
   if (!find()) await wanted(debianName);
   return find();
 }
