@@ -14,7 +14,7 @@ export { skip };
 
 /**
  * Gives the tests of a `describe` one browser and a server of the page. A visit of a test ends with the test, one of `before`
- * with the `describe`. Then its page may have complained of nothing but what the visit's `excused` matches. With `each`, its
+ * with the `describe`. Its page may then have logged no error except what the visit's `excused` matches. With `each`, its
  * options, every test has a `host` of its own, and visits that.
  */
 export function withBrowser(each) {

@@ -129,7 +129,7 @@ describe("the page in other languages", { skip }, () => {
     assert.equal(await page.inputValue("#language"), "es");
   });
 
-  test("a model that does not load is told in the language, also after another choice", async () => {
+  test("the message about a model that does not load is in the chosen language, also after another choice", async () => {
     const { page } = await browser.visit({
       locale: "fr-FR",
       excused: /503/,
@@ -144,7 +144,7 @@ describe("the page in other languages", { skip }, () => {
     assert.equal(await page.locator("#retry").textContent(), "Noch einmal");
   });
 
-  test("the story below is told in the language, and anew in another", async () => {
+  test("the story below is in the chosen language, and follows a change of language", async () => {
     const { page } = await browser.visit({ locale: "de-DE" });
     await inTag(page, "de");
     await ink(page, DIGITS[3]);

@@ -76,7 +76,7 @@ describe("a model that is not sure", { skip }, () => {
       const { page } = await visitWith(config, { viewport: { width: 320, height: 740 } });
       await ink(page, DIGITS[7]);
       const { label, p } = await dataset(page);
-      assert.equal(label, "7", "the attributes still tell the largest class");
+      assert.equal(label, "7", "the attributes still name the largest class");
       assert.ok(Number(p) > 0.1 && Number(p) < 0.2, `p is ${p}`);
       assert.equal(await page.locator("#prediction strong").textContent(), "?");
       assert.equal(await page.locator("#caption").textContent(), "no digit it knows");
@@ -108,7 +108,7 @@ describe("a model that is not sure", { skip }, () => {
     for (const box of boxes) for (const side of Object.keys(box)) assert.ok(Math.abs(box[side] - boxes[0][side]) < 1, JSON.stringify(boxes));
   });
 
-  test("a lower temperature gives a larger probability, and the page tells temperature and limit", async () => {
+  test("a lower temperature gives a larger probability, and the page shows temperature and limit", async () => {
     const shares = [];
     for (const temperature of [1, 0.6]) {
       const { page } = await visitWith({ temperature, uncertain_below: 0.4 });

@@ -40,7 +40,7 @@ const OPEN = {
   ],
 };
 
-describe("what a visitor's checkpoint does not tell", { skip }, () => {
+describe("what a visitor's checkpoint does not say", { skip }, () => {
   const browser = withBrowser();
   const opened = (options) => openTab(browser, options);
 

@@ -21,7 +21,7 @@ describe("the page", { skip }, () => {
     return { ...(await browser.visit({ ready: false, before, ...options })), arrive: weights.open };
   }
 
-  test("a whole visit logs no error, breaks no security policy and asks only its own server", async () => {
+  test("a whole visit logs no error, breaks no security policy and sends requests only to its own server", async () => {
     const asked = [];
     const { page } = await browser.visit({
       before: (page) => page.on("request", (request) => asked.push(request.url())),
@@ -144,7 +144,7 @@ describe("the page", { skip }, () => {
     server.close();
   });
 
-  test("a page 320, 360 or 768 pixels wide does not scroll sideways, and its buttons suit a thumb", async () => {
+  test("a page 320, 360 or 768 pixels wide does not scroll sideways, and its buttons are large enough for a thumb", async () => {
     const { page } = await browser.visit({ viewport: { width: 320, height: 740 }, hasTouch: true });
     await ink(page, DIGITS[7]);
     for (const width of [320, 360, 768]) {

@@ -11,7 +11,7 @@ import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-describe("what is taken along", { skip }, () => {
+describe("sharing and saving", { skip }, () => {
   const browser = withBrowser();
 
   const visit = (options) => browser.visit({ permissions: ["clipboard-write"], ...options });
@@ -196,7 +196,7 @@ describe("what is taken along", { skip }, () => {
     assert.ok(Math.abs(got - Number(p)) < 1e-4, `${got} there, ${p} on the page`); // builds round differently
   });
 
-  test("a reload keeps the finished strokes although the page never hears that it is left", async () => {
+  test("a reload keeps the finished strokes although the page gets no event when it is left", async () => {
     const { page } = await browser.visit({
       before: (page) =>
         page.addInitScript(() => {

@@ -88,7 +88,7 @@ describe("layer by layer", { skip }, () => {
     }
   });
 
-  test("parts are left out by a press, several together, and all come back", async () => {
+  test("a press leaves a part out, several can be out together, and all come back", async () => {
     await press("head 1 2");
     assert.equal(await part("head 1 2").getAttribute("aria-pressed"), "true");
     same((await answer()).shares, (await vit.classify(drawing, { ablate: { heads: [[1, 2]] } })).classes, "without a head");
@@ -108,7 +108,7 @@ describe("layer by layer", { skip }, () => {
     same((await answer()).shares, (await vit.classify(drawing)).classes, "with everything back");
   });
 
-  test("the words tell whether the answer became another", async () => {
+  test("the text says whether the answer changed", async () => {
     for (let layer = 0; layer < 4; layer++) await press(`norms ${layer} 0`);
     const { classes } = await vit.classify(drawing, { ablate: { norms: [0, 1, 2, 3] } });
     const now = await answer(), whole = (await vit.classify(drawing)).classes[0];

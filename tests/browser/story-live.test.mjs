@@ -93,7 +93,7 @@ describe("train one yourself", needsMnist, () => {
     assert.deepEqual(await runToEnd(), ended);
   });
 
-  test("Pause stops the steps and Go on goes on; so does a hidden tab, and a screen that is far away", async () => {
+  test("Pause stops the steps and Go on continues them; a hidden tab pauses too, and so does scrolling far away", async () => {
     await choose(page, "Ours, small", 30);
     await press(page, "Train");
     await inPhase(page, "training");

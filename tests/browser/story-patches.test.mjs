@@ -126,7 +126,7 @@ describe("patch to token", { skip }, () => {
     });
   });
 
-  test("a model with a stem: the words tell what the patch sees, and the API agrees", async () => {
+  test("a model with a stem: the text says what the patch sees, and the API agrees", async () => {
     const name = "digits-large";
     await chooseModel(page, name);
     await click(2, 3);

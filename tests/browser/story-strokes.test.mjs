@@ -106,7 +106,7 @@ describe("while you drew", { skip }, () => {
     assert.deepEqual(await range(), [value, max], "a pointer that is not down moves nothing");
   });
 
-  test("a drawing that goes on keeps its moments: the same answers at the same ways of the pen", async () => {
+  test("a drawing that continues keeps its moments: the same answers after the same length of ink", async () => {
     await page.locator("#clear").click();
     await drawn([DIGITS[4][0]]);
     const before = new Map((await all()).slice(0, -1).map(({ at, label, p }) => [at, [label, p]]));
@@ -123,7 +123,7 @@ describe("while you drew", { skip }, () => {
     await read();
   }
 
-  test("another model reads the drawing anew", async () => {
+  test("another model reads the drawing again", async () => {
     const before = await all();
     await choose("digits-plain");
     const after = await all();
@@ -133,7 +133,7 @@ describe("while you drew", { skip }, () => {
     assert.ok(Math.abs(after.at(-1).p - Number(answer.p)) < 1e-6);
   });
 
-  test("a model that can tell reads each moment with the pen still down, on the pad too", async () => {
+  test("a model that recognises unfinished drawings reads each moment as with the pen down, on the pad too", async () => {
     const notice = page.locator("#strokes .notice-this");
     assert.doesNotMatch(await notice.textContent(), /pale ink/);
     await choose("digits");

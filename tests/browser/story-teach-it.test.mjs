@@ -106,7 +106,7 @@ describe("teach it", { skip }, () => {
     assert.deepEqual(await shelf(), [["★", 4], ["♥", 4]]);
   });
 
-  test("another theme paints the thumbnails anew, and a drawing that was kept is not offered again", async () => {
+  test("another theme redraws the thumbnails, and a drawing that was added is not offered again", async () => {
     /** The first opaque colour of the first thumbnail. */
     const ink = () => page.evaluate(() => {
       const { data } = document.querySelector(".thumbnail canvas").getContext("2d").getImageData(0, 0, 96, 96);
@@ -167,7 +167,7 @@ describe("teach it", { skip }, () => {
     assert.equal((await reads(heart(0.8))).label, "♥");
   });
 
-  test("a link holds the examples, whatever their names; a damaged one is told", async () => {
+  test("a link holds the examples, whatever their names; a damaged link is reported", async () => {
     await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: () => Promise.reject(new Error("no")) } }));
     await keep(star(0.8), "a.b~c% é");
     await press("link");
