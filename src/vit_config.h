@@ -17,7 +17,7 @@
 
 enum { VIT_STEM_MOST = 6 };
 
-/* The field of a key, by the key's kind. */
+/* The field of a key, by the key's type. */
 #define VIT_FIELD_SIZE(key, of) size_t key;
 #define VIT_FIELD_COUNT(key, of) size_t key;
 #define VIT_FIELD_PAIR(key, of) size_t key[2]; /* rows, columns */
@@ -38,7 +38,7 @@ enum { VIT_STEM_MOST = 6 };
 typedef struct vit_config {
     /* image_size, patch_size, channels and so on. Without their keys head_width and position_size
      * are 0. */
-#define VIT_KEY(key, kind, of, standard) VIT_FIELD_##kind(key, of)
+#define VIT_KEY(key, type, of, standard) VIT_FIELD_##type(key, of)
 #include "config.def"
     struct {               /* the rest of `prepare`, if its kind is photo */
         size_t resize;     /* the length that the shorter side becomes; 0: see `stretch` */

@@ -22,20 +22,20 @@
 #include "config.def"
 /* clang-format on */
 
-enum kind {
-#define VIT_KIND(kind, values, type) kind,
+enum value_type {
+#define VIT_TYPE(type, values, typescript) type,
 #include "config.def"
 };
 static const char *const VALUES[] = {
-#define VIT_KIND(kind, values, type) values,
+#define VIT_TYPE(type, values, typescript) values,
 #include "config.def"
 };
 enum { VALUES_ROOM = 160 };
 
 struct key {
     const char *name;
-    enum kind kind;
-    size_t offset, most; /* most: 0 if the kind has no limit, or one of its own */
+    enum value_type type;
+    size_t offset, most; /* most: 0 if the type has no limit, or one of its own */
     const char *const *words;
     const char *default_json; /* the default as JSON text; NULL: there is none */
     bool required;
@@ -55,10 +55,10 @@ struct key {
 #define OF_PREFIX OF_STEM
 #define OF_LABELS OF_STEM
 static const struct key KEYS[] = {
-#define VIT_REQUIRED(key, kind, of) {#key, kind, OF_##kind(key, of), .required = true},
-#define VIT_DERIVED(key, kind, of, from) {#key, kind, OF_##kind(key, of)},
-#define VIT_KEY(key, kind, of, standard)                                                           \
-    {#key, kind, OF_##kind(key, of), .default_json = #standard},
+#define VIT_REQUIRED(key, type, of) {#key, type, OF_##type(key, of), .required = true},
+#define VIT_DERIVED(key, type, of, from) {#key, type, OF_##type(key, of)},
+#define VIT_KEY(key, type, of, standard)                                                           \
+    {#key, type, OF_##type(key, of), .default_json = #standard},
 #include "config.def"
 };
 enum { KEYS_COUNT = sizeof KEYS / sizeof *KEYS };
@@ -133,7 +133,7 @@ static bool read_field(vit_config *config, const struct key *key, const struct j
     void *field = (char *)config + key->offset;
     float *number = field;
     unsigned word;
-    switch (key->kind) {
+    switch (key->type) {
     case SIZE: return read_positive(value, key->most, field);
     case COUNT: return json_size(value, key->most, field);
     case PAIR: return read_pair(value, key->most, field);
@@ -166,12 +166,12 @@ static const char *list_words(char out[WORDS_ROOM], const char *const *words) {
 }
 
 static vit_status expect_value(const struct key *key, const struct json *value, vit_error *why) {
-    const char *values = VALUES[key->kind], *hole = strchr(values, '%');
+    const char *values = VALUES[key->type], *hole = strchr(values, '%');
     char expected[VALUES_ROOM], words[WORDS_ROOM];
     struct text text = {expected, expected + VALUES_ROOM - 1};
     if (hole) {
         put(&text, values, (size_t)(hole - values));
-        if (key->kind == WORD)
+        if (key->type == WORD)
             put_words(&text, list_words(words, key->words));
         else
             put_size(&text, key->most);
@@ -300,8 +300,8 @@ static vit_status read_prepare(vit_config *config, const struct key *key, const 
 
 static vit_status read_key(vit_config *config, const struct key *key, const struct json *value,
                            vit_error *why) {
-    if (key->kind == LABELS) return read_labels(config, value, why);
-    if (key->kind == PREPARE) return read_prepare(config, key, value, why);
+    if (key->type == LABELS) return read_labels(config, value, why);
+    if (key->type == PREPARE) return read_prepare(config, key, value, why);
     return read_field(config, key, value) ? VIT_OK : expect_value(key, value, why);
 }
 
@@ -421,7 +421,7 @@ static void put_value(struct text *out, const vit_config *config, const struct k
     const size_t *size = field;
     struct json value;
     unsigned word;
-    switch (key->kind) {
+    switch (key->type) {
     case SIZE:
     case COUNT: put_size(out, *size); return;
     case PAIR:
@@ -436,7 +436,7 @@ static void put_value(struct text *out, const vit_config *config, const struct k
     default:
         if (json_get(given, key->name, &value))
             put(out, value.text, value.size);
-        else if (key->kind == LABELS)
+        else if (key->type == LABELS)
             put_numbers(out, config->classes);
         else
             put_words(out, key->default_json);

@@ -5,21 +5,21 @@
 #include "shapes.h"
 
 static const struct row {
-    const char *key, *kind, *of;
+    const char *key, *type, *of;
     const char *otherwise; /* JSON text; NULL: the key is required */
     bool photo, derived;
 } ROWS[] = {
-#define VIT_REQUIRED(key, kind, of) {#key, #kind, #of, NULL, false, false},
-#define VIT_DERIVED(key, kind, of, from) {#key, #kind, #of, NULL, false, true},
-#define VIT_KEY(key, kind, of, standard) {#key, #kind, #of, #standard, false, false},
-#define VIT_PHOTO(key, kind, of, standard) {#key, #kind, #of, #standard, true, false},
+#define VIT_REQUIRED(key, type, of) {#key, #type, #of, NULL, false, false},
+#define VIT_DERIVED(key, type, of, from) {#key, #type, #of, NULL, false, true},
+#define VIT_KEY(key, type, of, standard) {#key, #type, #of, #standard, false, false},
+#define VIT_PHOTO(key, type, of, standard) {#key, #type, #of, #standard, true, false},
 #include "config.def"
 };
 
-/* What messages say of a kind's values. */
-static const char *const KINDS[][2] = {
-#define VIT_KIND(kind, values, type) {#kind, values},
-#define VIT_PHOTO_KIND VIT_KIND
+/* What messages say of a type's values. */
+static const char *const TYPES[][2] = {
+#define VIT_TYPE(type, values, typescript) {#type, values},
+#define VIT_PHOTO_TYPE VIT_TYPE
 #include "config.def"
 };
 
@@ -37,8 +37,8 @@ static const struct {
 enum { COUNT = sizeof ROWS / sizeof *ROWS };
 
 static const char *expected_of(const struct row *row) {
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (strcmp(KINDS[i][0], row->kind) == 0) return KINDS[i][1];
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (strcmp(TYPES[i][0], row->type) == 0) return TYPES[i][1];
     return "";
 }
 
@@ -46,8 +46,8 @@ static const char *expected_of(const struct row *row) {
 static bool value_of(char out[64], const struct row *row, size_t index) {
     static const char *const BOOLS[] = {"false", "true"};
     size_t at = 0;
-    if (strcmp(row->kind, "BOOL") == 0 && index < 2) return strcpy(out, BOOLS[index]);
-    if (strcmp(row->kind, "WORD") != 0) return false;
+    if (strcmp(row->type, "BOOL") == 0 && index < 2) return strcpy(out, BOOLS[index]);
+    if (strcmp(row->type, "WORD") != 0) return false;
     while (!WORDS[at].list || strcmp(WORDS[at].list, row->of) != 0) at++;
     for (at++; index > 0 && WORDS[at].word; index--) at++;
     return WORDS[at].word && sprintf(out, "\"%s\"", WORDS[at].word);

@@ -37,25 +37,25 @@ const unquoted = (text) => (text[0] === '"' ? JSON.parse(text) : text);
 
 // ---- The config ---------------------------------------------------------------
 
-/** src/config.def: { keys, photo, words }. A key is { name, kind, most, words, standard, doc }. */
+/** src/config.def: { keys, photo, words }. A key is { name, type, typescript, most, words, standard, doc }. */
 function config() {
-  const kinds = {}, words = {}, lists = { keys: [], photo: [] };
+  const types = {}, words = {}, lists = { keys: [], photo: [] };
   let open;
   for (const { macro, args, before, after } of usesOf("src/config.def")) {
-    const [name, kind, of, standard] = args;
-    if (/KIND$/.test(macro)) kinds[name] = { values: unquoted(kind), type: unquoted(of) };
+    const [name, second, of, standard] = args;
+    if (/TYPE$/.test(macro)) types[name] = { values: unquoted(second), typescript: unquoted(of) };
     else if (macro === "VIT_WORDS") open = words[name] = [];
-    else if (macro === "VIT_WORD") open.push({ word: kind, doc: after });
+    else if (macro === "VIT_WORD") open.push({ word: second, doc: after });
     else if (/^VIT_(REQUIRED|DERIVED|KEY|PHOTO)$/.test(macro)) {
       if (!before) throw new Error(`src/config.def: ${name} has no comment that says what it is`);
       lists[macro === "VIT_PHOTO" ? "photo" : "keys"].push({
-        name, kind, ...kinds[kind], doc: before, words: words[of], most: Number(of),
+        name, type: second, ...types[second], doc: before, words: words[of], most: Number(of),
         standard: macro === "VIT_REQUIRED" ? "required" : standard,
         derived: macro === "VIT_DERIVED",
       });
     }
   }
-  return { ...lists, kinds: words.prepare };
+  return { ...lists, prepareKinds: words.prepare };
 }
 
 /** "a, b or c" */
@@ -64,12 +64,12 @@ const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " or $1");
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 
 /** What each word of a key means: `class`: the class token, … */
-const meanings = ({ words, kind }) =>
-  (kind === "WORD" ? words : []).filter(({ doc }) => doc).map(({ word, doc }) => `\`${word}\`: ${doc}`);
+const meanings = ({ words, type }) =>
+  (type === "WORD" ? words : []).filter(({ doc }) => doc).map(({ word, doc }) => `\`${word}\`: ${doc}`);
 
 const sentences = (all) => all.map((each) => `${each}.`).join(" ");
 
-const typeOf = ({ kind, words, type }) => (kind === "WORD" ? words.map(({ word }) => `"${word}"`).join(" | ") : type);
+const typescriptOf = ({ type, words, typescript }) => (type === "WORD" ? words.map(({ word }) => `"${word}"`).join(" | ") : typescript);
 
 /** The value of a key that is left out. */
 const defaultOf = ({ standard, derived }) =>
@@ -85,11 +85,11 @@ function tsdoc(key, indent) {
 }
 
 const member = (indent, optional) => (key) =>
-  `${tsdoc(key, indent)}${indent}readonly ${key.name}${optional && key.standard !== "required" ? "?" : ""}: ${typeOf(key)};\n`;
+  `${tsdoc(key, indent)}${indent}readonly ${key.name}${optional && key.standard !== "required" ? "?" : ""}: ${typescriptOf(key)};\n`;
 
-function configTypes({ keys, photo, kinds }) {
+function configTypes({ keys, photo, prepareKinds }) {
   const photos = photo.map(member("      ", true)).join("");
-  const prepares = kinds.map(({ word, doc }) =>
+  const prepares = prepareKinds.map(({ word, doc }) =>
     `  | {\n      /** ${sentence(doc)} */\n      readonly kind: "${word}";\n${word === "photo" ? photos : ""}    }`);
   return `${NOTE}
 /** How pixels become the model's image. */
@@ -119,13 +119,13 @@ const table = (rows) => ["| key | values | default | meaning |", "|---|---|---|-
 
 /** The part of src/README.md about config keys, with its tables as config.def has them. */
 export function documented(readme) {
-  const { keys, photo, kinds } = config();
-  const values = ({ kind, words, most, values }) =>
-    kind === "WORD" ? listed(words.map(({ word }) => `\`${word}\``)) : values.replace("%z", most);
+  const { keys, photo, prepareKinds } = config();
+  const values = ({ type, words, most, values }) =>
+    type === "WORD" ? listed(words.map(({ word }) => `\`${word}\``)) : values.replace("%z", most);
   const row = (prefix) => (key) =>
     [`\`${prefix}${key.name}\``, values(key), defaultOf(key), [key.doc, sentences(meanings(key))].join(" ").trim()];
-  const kindOf = keys.find(({ name }) => name === "prepare");
-  const kind = ["`prepare.kind`", kindOf.values, "required", sentences(meanings({ kind: "WORD", words: kinds }))];
+  const prepare = keys.find(({ name }) => name === "prepare");
+  const kind = ["`prepare.kind`", prepare.values, "required", sentences(meanings({ type: "WORD", words: prepareKinds }))];
   const tables = [table(keys.map(row(""))), table([kind, ...photo.map(row("prepare."))])];
   return readme.replace(/^\| key \| values .*\n(?:\|.*\n)*/gm, () => `${tables.shift()}\n`);
 }
