@@ -4,7 +4,7 @@ import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { VitError } from "vitrine";
 import type { Freeze, Log, Step, Trainer, TrainerSource } from "vitrine/train";
-import { readCheckpoint, continueFrom } from "./checkpoint.ts";
+import { continueFrom, readCheckpoint } from "./checkpoint.ts";
 import type { Base, PlainCommand } from "./command.ts";
 import { fill, openData } from "./dataset.ts";
 import { count, type DataSet } from "./examples.ts";

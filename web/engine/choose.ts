@@ -3,7 +3,7 @@ import { beside, BESIDE } from "../base/beside.js";
 import { cores, inNode } from "../base/node.js";
 import { reason, show, VitError } from "../errors.js";
 import { compiled, isModule, type WasmSource } from "./compile.js";
-import { BUILDS, type WasmModules, type ModuleKind, readWasm, type WasmFiles } from "./files.js";
+import { BUILDS, type ModuleKind, readWasm, type WasmFiles, type WasmModules } from "./files.js";
 import { isThreaded } from "./instance.js";
 import type { CompiledModule, Variant } from "./module.js";
 import { Probe, tinyModule } from "./probe.js";

@@ -11,7 +11,7 @@ import { reason, show, VitError } from "../errors.js";
 import type { Dom } from "../images.js";
 import { Incoming, read } from "./incoming.js";
 import {
-  answer, withFetch, type Fetch, isMissing, reopenable, open, type Opened, Opener, type Source, snapshot,
+  answer, type Fetch, isMissing, open, type Opened, Opener, reopenable, snapshot, type Source, withFetch,
 } from "./source.js";
 import { joined, type WeightMap } from "./shards.js";
 

@@ -1,7 +1,7 @@
 /** Copies the `config` and `prepare` that the caller passes to load, and reads the config later. */
 import { asVitError, foreignBundle } from "./bundles.js";
 import { kindOf, reason, VitError } from "../errors.js";
-import { withFetch, type Fetch, type Opener, type Source, snapshot } from "./source.js";
+import { type Fetch, type Opener, snapshot, type Source, withFetch } from "./source.js";
 import type { Checkpoint, Folder } from "./folder.js";
 import { read } from "./incoming.js";
 import { isObject, isPlain, type Json, MOST_JSON_BYTES, parseJson } from "../base/json.js";

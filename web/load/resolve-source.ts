@@ -1,9 +1,9 @@
 /** Finds the weights, the config and the `prepare` in what a call of load gives. */
 import { takeOptions, VitError } from "../errors.js";
 import { impostorsBundle } from "./bundles.js";
-import { fileAt, type Folder, openFolder, locationOf } from "./folder.js";
-import { readConfig, copyConfig, toJson, type WeightsSource } from "./read-config.js";
-import { type Fetch, isMissing, reopenable, type Opener, type Source } from "./source.js";
+import { fileAt, type Folder, locationOf, openFolder } from "./folder.js";
+import { copyConfig, readConfig, toJson, type WeightsSource } from "./read-config.js";
+import { type Fetch, isMissing, type Opener, reopenable, type Source } from "./source.js";
 
 /** @internal The parts that a model is loaded from. */
 export interface LoadSource {

@@ -6,9 +6,9 @@
 import type { Piece } from "../../base/bytes.js";
 import { headerBytes, headerOf } from "../../base/safetensors.mjs";
 import { Dict, Opaque, type Storage, Tensor, type Value } from "./pickled.js";
-import { SAVE_AGAIN, quoted, Refusal } from "../refusal.js";
+import { quoted, Refusal, SAVE_AGAIN } from "../refusal.js";
 import { unpickle } from "./unpickle.js";
-import { crc32, type Entry, type Parts, dataStart, readDirectory } from "./zip.js";
+import { crc32, dataStart, type Entry, type Parts, readDirectory } from "./zip.js";
 
 /** A file that arrives. */
 export interface Arriving {

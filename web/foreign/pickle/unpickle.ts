@@ -5,7 +5,7 @@
  */
 import type { Piece } from "../../base/bytes.js";
 import { Dict, Global, named, odd, Opaque, type Storage, storageOf, Tensor, type Value } from "./pickled.js";
-import { WEIGHTS_ALONE, Refusal } from "../refusal.js";
+import { Refusal, WEIGHTS_ALONE } from "../refusal.js";
 
 /** The most bytes that a pickle may cost, by the prices below. */
 const MOST_SPENT = 2 ** 25;
