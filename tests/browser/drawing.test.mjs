@@ -61,7 +61,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("while the pen is down the model sees pale ink and is less sure; when it lifts, full ink", async () => {
-    const { page } = await browser.visit({ excused: /willReadFrequently/, closer: true });
+    const { page } = await browser.visit({ closer: true });
     const seen = async () => ({ p: Number((await prediction(page)).p), most: await mostInk(page) });
     const moves = [];
     await draw(page, DIGITS[7], { during: async () => (await settled(page), moves.push(await seen())) });

@@ -51,6 +51,9 @@ export function withBrowser(each) {
   return browser;
 }
 
+/** Chromium's advice to who reads a canvas more than once, as tests do. */
+const ADVICE = /willReadFrequently/;
+
 /** A browser's contexts by their options. Visits with equal options share a context and, in turn, its page. */
 const contexts = new WeakMap();
 
@@ -69,7 +72,7 @@ export async function visit(browser, { address, before, ready = true, stores = f
   page.addInitScript = async (...script) => void scripts.push(await addInitScript.apply(page, script));
   const trouble = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) trouble.push(message.text());
+    if (["error", "warning"].includes(message.type()) && !ADVICE.test(message.text())) trouble.push(message.text());
   });
   page.on("pageerror", (error) => trouble.push(error.message));
   await page.setViewportSize(viewport);

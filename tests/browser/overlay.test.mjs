@@ -14,7 +14,7 @@ describe("attention on the page", { skip }, () => {
   const browser = withBrowser();
   let page;
   before(async () => {
-    ({ page } = await browser.visit({ excused: /willReadFrequently/, closer: true }));
+    ({ page } = await browser.visit({ closer: true }));
     await ink(page, DIGITS[7]);
   });
 

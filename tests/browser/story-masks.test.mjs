@@ -10,7 +10,7 @@ describe("encoder, decoder", { skip }, () => {
   const browser = withBrowser();
   let page, chapter;
   before(async () => {
-    ({ page } = await browser.visit({ excused: /willReadFrequently/, before: (page) => lend(page) }));
+    ({ page } = await browser.visit({ before: (page) => lend(page) }));
     await ink(page, DIGITS[4]);
     chapter = await openChapter(page, "masks", ".grid canvas");
   });
