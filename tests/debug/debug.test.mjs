@@ -49,7 +49,7 @@ test("npm start -- --debug serves a page that reads a digit, and whose maps lead
   await draw(page, DIGITS[3]);
   assert.equal((await prediction(page)).label, "3");
   const scripts = await page.locator("script[type=module][src], link[rel=modulepreload]")
-    .evaluateAll((all) => all.map((one) => one.src ?? one.href).filter((address) => !address.includes("/preload-helper-"))); // Vite's own
+    .evaluateAll((all) => all.map((one) => one.src ?? one.href).filter((address) => !/\/(preload-helper|rolldown-runtime)-/.test(address))); // the bundler's own
   const names = modules.map((module) => new URL(module.replace(/-[\w-]{8}\.wasm$/, ".wasm.map"), module).href);
   assert.ok(names.length > 0, "no module was fetched");
   const maps = await Promise.all([...scripts.map((script) => `${script}.map`), ...names].map(async (map) => (await fetch(map)).json()));

@@ -64,6 +64,7 @@ function isForeign(folder, emscripten = "") {
 
 /** Builds all modules of a kind in one graph; resolves to the environment that CMake needs for wasm. */
 export async function wasm(kind = release) {
+  generate();
   const { folder, version } = await setup.emscripten();
   const env = { EMSCRIPTEN_ROOT: folder, EM_NODE_JS: process.execPath };
   const files = wasmFiles(kind);
