@@ -1,28 +1,18 @@
 /** Writes the map by which the core finds the tensors of each parameter (src/file/map.h). */
 import type { Json } from "../base/json.js";
+import { BLOCK_TENSORS, TENSORS } from "../generated/tensors.js";
 import { bytesIn, type Checkpoint } from "./checkpoint.js";
 import { MOST_DEPTH } from "./sizes.js";
-
-/** The names of src/params.h without .weight and .bias. The core looks up what it needs. */
-const PAIRS = [
-  "patch_embed.norm_in", "patch_embed.proj", "patch_embed.norm", "norm_pre", "norm", "fc_norm", "attn_pool.qkv",
-  "attn_pool.proj", "attn_pool.norm", "attn_pool.mlp.fc1", "attn_pool.mlp.fc2", "head", "head_dist",
-  ...[0, 2, 4, 6, 8, 10].map((at) => `patch_embed.backbone.${at}`),
-];
-const BLOCK_PAIRS = ["norm1", "attn.qkv", "attn.q_norm", "attn.k_norm", "attn.proj", "norm2", "mlp.fc1", "mlp.fc2"];
-const SINGLES = ["cls_token", "dist_token", "reg_token", "pos_embed", "attn_pool.latent"];
-const BLOCK_SINGLES = ["attn.rel_pos.relative_position_bias_table", "ls1.gamma", "ls2.gamma"];
-const BLOCK_SCALES = ["attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"].map((name) => `${name}.weight.scale`);
 
 /** The most bytes of a name in a map, as in src/file/map.h. */
 const MOST_NAME = 384;
 
 const both = (name: string) => [`${name}.weight`, `${name}.bias`];
 
+/** All parameters that a model of this depth may have. Only int8 matrices have scales. The core looks up what it needs. */
 function parameters(depth: number, int8: boolean): string[] {
-  const block = [...BLOCK_PAIRS.flatMap(both), ...BLOCK_SINGLES, ...(int8 ? BLOCK_SCALES : [])];
-  const blocks = Array.from({ length: depth }, (_, at) => block.map((name) => `blocks.${at}.${name}`)).flat();
-  return [...SINGLES, ...PAIRS.flatMap(both), ...blocks];
+  const block = BLOCK_TENSORS.filter((name) => int8 || !name.endsWith(".scale"));
+  return [...TENSORS, ...Array.from({ length: depth }, (_, at) => block.map((name) => `blocks.${at}.${name}`)).flat()];
 }
 
 export interface TensorMap {

@@ -1,5 +1,5 @@
-// Generates what TypeScript and the document take from the tables of C: web/generated from src/config.def
-// and from src/wasm/*.def, and the tables of config keys in src/README.md.
+// Generates what TypeScript and the document take from the tables of C: web/generated from src/config.def,
+// src/params.h and src/wasm/*.def, and the tables of config keys in src/README.md.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./lib.mjs";
@@ -149,10 +149,24 @@ function words() {
     list("TRAINING_NUMBERS", "The numbers of src/wasm/training.def, in their order.", named(training, "NUMBER"));
 }
 
+/** The tensors' names of src/params.h, in its order; those of a block without its beginning. */
+function tensors() {
+  const namesIn = (macro) => {
+    const [body] = read("src/params.h").match(new RegExp(`#define ${macro}\\([^]*?[^\\\\]\\n`));
+    return [...body.matchAll(/\bX\([^"]*"((?:[^"]|" AT ")*)"|\bVIT_CONVOLUTION\(X, \d+, "(\d+)"\)/g)].flatMap(([, name, at]) =>
+      (at === undefined ? [name] : namesIn("VIT_CONVOLUTION").map((part) => part.replace('" AT "', at))));
+  };
+  const rest = ["VIT_STEM_PARAMS", "VIT_TOKEN_PARAMS", "VIT_HEAD_PARAMS"].flatMap(namesIn);
+  return NOTE +
+    list("TENSORS", "The tensors of src/params.h outside the blocks.", rest) +
+    list("BLOCK_TENSORS", "A block's tensors; before each comes \"blocks.0.\" and so on.", namesIn("VIT_BLOCK_PARAMS"));
+}
+
 /** Writes web/generated. */
 export function generate() {
   mkdirSync(join(root, "web/generated"), { recursive: true });
   write("web/generated/config.ts", configTypes(config()));
+  write("web/generated/tensors.ts", tensors());
   write("web/generated/words.ts", words());
 }
 
