@@ -2,6 +2,7 @@
 #include "generator.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct tensor *tensors_add(struct tensors *all, enum role role, const char *name, size_t rank,
                            const size_t *shape) {
@@ -104,12 +105,14 @@ static void add_pooling(struct tensors *all, const struct plan *p) {
 /* Cuts queries, keys and values into three tensors, or into queries and the others. */
 static void cut(struct tensors *all, size_t index, size_t parts) {
     uint64_t third = all->list[index].shape[0] / 3;
+    char ours[NAME_ROOM];
     if (all->count + parts > TENSORS_MOST) return;
+    memcpy(ours, all->list[index].ours, sizeof ours);
     all->list[index].parts = parts;
     for (size_t i = 0; i < parts; i++) {
         struct tensor *part = &all->list[i ? all->count++ : index];
         if (i) *part = all->list[index];
-        snprintf(part->name, NAME_ROOM, "%.120s part %zu", part->ours, i);
+        snprintf(part->name, NAME_ROOM, "%.120s part %zu", ours, i);
         part->part = i;
         part->shape[0] = third * (i && parts == 2 ? 2 : 1);
     }
