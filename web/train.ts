@@ -508,8 +508,8 @@ export async function teach(
     let lesson!: Lesson;
     const trainer = await Trainer.fineTune(source, (config) => (lesson = lessonOf(config, all.map(({ label }) => label))), own);
     try {
-      const given = [...all.flatMap((one) => Array<Example>(lesson.times(one.label)).fill(one)), ...lesson.rehearsal];
-      await trainer.add(given.map(({ image }) => image), given.map(({ label }) => label));
+      const drawings = [...all.flatMap((one) => Array<Example>(lesson.times(one.label)).fill(one)), ...lesson.rehearsal];
+      await trainer.add(drawings.map(({ image }) => image), drawings.map(({ label }) => label));
       const run = trainer.run({ epochs: lesson.epochs, ...(own.signal && { signal: own.signal }), ...(onStep && { onStep }) });
       for await (const _ of run); // onStep reports
       return withKeys(await trainer.save(), lesson.calibration);

@@ -5,7 +5,7 @@ export const SIDE = 280;
 export const PEN = 10; // thin enough to leave the holes of a small 8 open
 
 /** A drawing, and what it is. */
-export interface Example {
+export interface LabelledDrawing {
   readonly label: string;
   readonly strokes: { x: number; y: number; width: number }[][];
 }
@@ -13,7 +13,7 @@ export interface Example {
 /** Points are in the plane's units. The brush rounds them off, and a point given twice stays a corner. */
 type Written = [label: string, strokes: [x: number, y: number][][]];
 
-const drawn = (all: Written[]): Example[] => all.map(([label, strokes]) =>
+const drawn = (all: Written[]): LabelledDrawing[] => all.map(([label, strokes]) =>
   ({ label, strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))) }));
 
 /** The digits that the page offers as examples. */

@@ -18,7 +18,7 @@ const STEPS = 100;
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
-/** An answer below this is not known. Drawings of nothing stay below 0.5, the taught signs above 0.8. */
+/** An answer below this is not known: nine in ten drawings of nothing stay below it, and later drawings of a sign above. */
 const UNCERTAIN_BELOW = 0.6;
 
 /** @internal */

@@ -2,23 +2,23 @@
 import { drawThumbnail } from "../../examples.ts";
 import type { Texts } from "../../texts/en.ts";
 import { button, h } from "../dom.ts";
-import type { Example } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../../train/handwriting.ts";
 
 /** Signs need some examples, so that the model learns what they have in common. */
 export const LEAST = 3;
 
 /** The examples of each sign, in the order of the first ones. */
-export function bySign(examples: readonly Example[]): Map<string, Example[]> {
-  const signs = new Map<string, Example[]>();
+export function bySign(examples: readonly LabelledDrawing[]): Map<string, LabelledDrawing[]> {
+  const signs = new Map<string, LabelledDrawing[]>();
   for (const example of examples) signs.set(example.label, [...(signs.get(example.label) ?? []), example]);
   return signs;
 }
 
-export function buildExampleRows(texts: Texts["teachIt"], remove: (example: Example) => void) {
+export function buildExampleRows(texts: Texts["teachIt"], remove: (example: LabelledDrawing) => void) {
   const root = h("div", { id: "teach-it-shelf", ariaLabel: texts.shelf });
   return {
     root,
-    draw(examples: readonly Example[], known: readonly string[]): void {
+    draw(examples: readonly LabelledDrawing[], known: readonly string[]): void {
       const rows = [...bySign(examples)].map(([label, all]) => {
         const thumbnails = all.map((example, index) => {
           const canvas = h("canvas", { width: 96, height: 96, ariaHidden: "true" });

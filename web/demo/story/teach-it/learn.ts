@@ -2,7 +2,7 @@
 import { Vit } from "vitrine";
 import type { Step } from "vitrine/train";
 import { readSafetensors, withKeys } from "../../../base/safetensors.mjs";
-import type { Example } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../../train/handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 import { threadsToTrain } from "../threads.ts";
 import { packExamples, unpackExamples } from "./text.ts";
@@ -16,7 +16,7 @@ export interface Learning {
 
 /** The taught model's file. It holds the examples too. */
 export async function learn(
-  examples: readonly Example[],
+  examples: readonly LabelledDrawing[],
   file: string,
   { signal, onStep }: Learning,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -32,7 +32,7 @@ export async function learn(
 }
 
 /** All classes after the lesson: the model's own, then the new ones in the order of their first example. */
-export const labelsAfter = (own: readonly string[], examples: readonly Example[]): string[] =>
+export const labelsAfter = (own: readonly string[], examples: readonly LabelledDrawing[]): string[] =>
   [...new Set([...own, ...examples.map(({ label }) => label)])];
 
 /** A file that `learn` made, here or elsewhere. @throws VitError if it is no model. */
@@ -42,7 +42,7 @@ export async function readTaught(file: Blob): Promise<Shelf> {
   return { taught, examples: examplesIn(taught) };
 }
 
-function examplesIn(file: Uint8Array): readonly Example[] {
+function examplesIn(file: Uint8Array): readonly LabelledDrawing[] {
   try {
     const { examples } = readSafetensors(file).config as { examples?: unknown };
     return (typeof examples === "string" && unpackExamples(examples)) || [];
@@ -52,7 +52,7 @@ function examplesIn(file: Uint8Array): readonly Example[] {
 }
 
 /** How many of the examples a model reads as what they are. */
-export async function countRight(vit: Vit, examples: readonly Example[]): Promise<number> {
+export async function countRight(vit: Vit, examples: readonly LabelledDrawing[]): Promise<number> {
   const answers = await vit.classifyAll(examples.map(({ strokes }) => drawingOf(strokes)), { topK: 1 });
   return answers.filter(({ classes }, index) => classes[0]!.label === examples[index]!.label).length;
 }

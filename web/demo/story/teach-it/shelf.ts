@@ -1,9 +1,9 @@
 /** The visitor's examples and the model that learnt them, kept in this browser until they are deleted. */
-import type { Example } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../../train/handwriting.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 
 export interface Shelf {
-  readonly examples: readonly Example[];
+  readonly examples: readonly LabelledDrawing[];
   /** The taught model's file. */
   readonly taught?: Uint8Array<ArrayBuffer>;
 }

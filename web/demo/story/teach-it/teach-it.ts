@@ -1,6 +1,6 @@
 /** Teach it: the model learns the visitor's own signs, here in the tab. */
 import { Vit } from "vitrine";
-import type { Example } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../../train/handwriting.ts";
 import { drawingOf } from "../../ink.ts";
 import { percent } from "../../logits.ts";
 import { pack } from "../../pack.ts";
@@ -35,7 +35,7 @@ export const chapter: Chapter = (root, story) => {
     story.wipe();
     if (shelves.now.taught) lessons.say(texts.again);
   };
-  const remove = (example: Example) =>
+  const remove = (example: LabelledDrawing) =>
     shelves.change({ ...shelves.now, examples: shelves.now.examples.filter((one) => one !== example) });
 
   const keeper = buildKeeper(texts, keep);
@@ -108,7 +108,7 @@ function buildReading(texts: Texts["teachIt"], attempt: Attempt) {
       take(taught);
       read(scene);
     },
-    async right(examples: readonly Example[]): Promise<number> {
+    async right(examples: readonly LabelledDrawing[]): Promise<number> {
       const vit = await loading;
       return vit ? (await attempt(countRight(vit, examples))) ?? 0 : 0;
     },

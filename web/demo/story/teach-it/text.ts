@@ -2,7 +2,7 @@
 import type { Stroke } from "../../ink.ts";
 import { pack, unpack } from "../../pack.ts";
 import { thinned } from "../../thin.ts";
-import type { Example } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../../train/handwriting.ts";
 
 const MOST_EXAMPLES = 400;
 const LONGEST_NAME = 12;
@@ -16,7 +16,7 @@ const written = (name: string) => encodeURIComponent(name).replaceAll(".", "%2E"
 export const nameOf = (typed: string): string =>
   [...typed.replaceAll(/[\s\p{C}]+/gu, " ").trim()].slice(0, LONGEST_NAME).join("").trim();
 
-export function packExamples(examples: readonly Example[]): string {
+export function packExamples(examples: readonly LabelledDrawing[]): string {
   return examples.flatMap(({ label, strokes }) => {
     const packed = pack(strokes.map((stroke) => thinned(stroke, THINNING)));
     return packed ? [`${written(label)}.${packed}`] : [];
@@ -24,12 +24,12 @@ export function packExamples(examples: readonly Example[]): string {
 }
 
 /** The reverse. Undefined where the text is damaged. */
-export function unpackExamples(text: string): Example[] | undefined {
+export function unpackExamples(text: string): LabelledDrawing[] | undefined {
   const all = text.split("~", MOST_EXAMPLES + 1).map(readExample);
   return all.length <= MOST_EXAMPLES && all.every((one) => one !== undefined) ? all : undefined;
 }
 
-function readExample(text: string): Example | undefined {
+function readExample(text: string): LabelledDrawing | undefined {
   const [name = "", drawing = "", ...more] = text.split(".");
   const strokes: Stroke[] | undefined = more.length === 0 ? unpack(drawing) : undefined;
   try {
