@@ -120,8 +120,20 @@ test("the command reads a grey JPEG exactly and a CMYK JPEG nearly, without inve
   assert.ok(right * 4 < wrong, `${right} from the colours, ${wrong} from their inverse`);
 });
 
-/** The colours of web/base/heat.ts for a map's least and greatest value. */
-const ENDS = { night: [[0, 0, 0], [255, 214, 128]], day: [[255, 255, 255], [140, 17, 70]] };
+/** The middle and the top of web/base/heat.ts's colours, on dark and on light. */
+const HEAT = { dark: [[138, 59, 22], [255, 138, 76]], light: [[255, 185, 138], [197, 51, 26]] };
+
+/** The colour and the opacity of a value on the scale from 0 to the map's greatest. */
+function heatOf(value, values, [middle, top]) {
+  const part = value / Math.max(...values), above = Math.max(0, 2 * part - 1);
+  return { colour: middle.map((v, c) => v * (1 - above) + top[c] * above), alpha: Math.min(1, 2 * part) };
+}
+
+/** A photo's light under a value's colour, through which it shows. */
+function overPhoto(light, value, values) {
+  const { colour, alpha } = heatOf(value, values, HEAT.dark);
+  return light.map((v, c) => v + (colour[c] - v) * 0.75 * alpha);
+}
 
 /** The pixels of a PNG, and the pixels in the middle of a patch. */
 async function open(path, [rows, columns]) {
@@ -162,12 +174,12 @@ test("the command attention draws, writes and prints the API's maps", { skip }, 
     assert.deepEqual(JSON.parse(stdout), [{ file, out, ...seen, grid: [3, 3], values: [...values] }]);
     const drawn = await open(out, [3, 3]);
     assert.deepEqual([drawn.width, drawn.height], [456, 456]); // 12 pixels, 38 times
-    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
-      const [x, y] = drawn.middle(values.indexOf(extreme(...values)));
+    for (const [patch, value] of values.entries()) {
+      const [x, y] = drawn.middle(patch);
       const pixel = Math.floor(y / 38) * 12 + Math.floor(x / 38);
       const [mean, std] = [[0.5, 0.25, 0.125], [0.5, 0.5, 0.25]];
       const light = [0, 1, 2].map((c) => 255 * (input[c * 144 + pixel] * std[c] + mean[c]));
-      near(drawn.at(x, y), light.map((v, c) => v * 0.45 + ENDS.night[end][c] * 0.55));
+      near(drawn.at(x, y), overPhoto(light, value, values));
     }
     if (seen.patch) assert.deepEqual(drawn.at(152, 304), [255, 255, 255]);
   }
@@ -191,13 +203,13 @@ test("the command attention tints every pixel of a patch alike, also of a rectan
     assert.deepEqual([code, stderr], [0, ""]);
     const drawn = await open(out, grid);
     assert.deepEqual([drawn.width, drawn.height], [columns * factor, rows * factor]);
-    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
+    for (const extreme of [Math.min, Math.max]) {
       const patch = values.indexOf(extreme(...values)), [height, width] = [rows / grid[0], columns / grid[1]];
       const [top, left] = [Math.floor(patch / grid[1]) * height, (patch % grid[1]) * width];
       for (let y = top * factor; y < (top + height) * factor; y++) {
         for (let x = left * factor; x < (left + width) * factor; x++) {
           const pixel = Math.floor(y / factor) * columns + Math.floor(x / factor);
-          near(drawn.at(x, y), [0, 1, 2].map((c) => photo.data[pixel * 3 + c] * 0.45 + ENDS.night[end][c] * 0.55));
+          near(drawn.at(x, y), overPhoto([0, 1, 2].map((c) => photo.data[pixel * 3 + c]), values[patch], values));
         }
       }
     }
@@ -219,10 +231,11 @@ test("the command attention fills a folder for several photos, and a bad photo d
   for (const name of ["a", "b.c"]) {
     const drawn = await open(here.at(`maps/new/${name}.attention.png`), attention.grid);
     assert.deepEqual([drawn.width, drawn.height], [448, 448]);
-    for (const [extreme, end] of [[Math.min, 0], [Math.max, 1]]) {
-      const [x, y] = drawn.middle(values.indexOf(extreme(...values)));
+    for (const [patch, value] of values.entries()) {
+      const [x, y] = drawn.middle(patch);
       const paper = 1 - input[Math.floor(y / 16) * 28 + Math.floor(x / 16)];
-      near(drawn.at(x, y), ENDS.day[end].map((v) => paper * v));
+      const { colour, alpha } = heatOf(value, values, HEAT.light);
+      near(drawn.at(x, y), colour.map((v) => paper * (255 * (1 - alpha) + alpha * v)));
     }
   }
 });

@@ -2,58 +2,27 @@
 
 export type Colour = [red: number, green: number, blue: number];
 
-/* The command's colours. Light: vermilion, multiplied into a drawing on white paper. Dark: a glow,
- * blended over a photo. Lightness changes evenly along both. */
-const DAY: Colour[] = [
-  [255, 255, 255],
-  [254, 236, 200],
-  [253, 208, 146],
-  [249, 170, 102],
-  [239, 125, 74],
-  [219, 80, 62],
-  [186, 42, 66],
-  [140, 17, 70],
-];
-const NIGHT: Colour[] = [
-  [0, 0, 0],
-  [30, 12, 42],
-  [72, 18, 66],
-  [122, 28, 76],
-  [176, 46, 70],
-  [222, 82, 58],
-  [247, 140, 66],
-  [255, 214, 128],
-];
+/** A colour and its opacity, 0..1. */
+export type Tint = [red: number, green: number, blue: number, alpha: number];
 
-/** The colour of attention t (0..1). */
-export function heat(t: number, dark: boolean): Colour {
-  return along(dark ? NIGHT : DAY, t);
+/** As --heat-mid and --voice in the page's base.css. */
+const HEAT: Record<"light" | "dark", [middle: Colour, top: Colour]> = {
+  light: [[255, 185, 138], [197, 51, 26]],
+  dark: [[138, 59, 22], [255, 138, 76]],
+};
+
+/**
+ * The colour of a value by its part (0..1) of the scale's top, on light or dark paper. It lies over
+ * paper, ink and photos: nothing is transparent, half and more is opaque.
+ */
+export function heat(part: number, dark: boolean): Tint {
+  const [middle, top] = HEAT[dark ? "dark" : "light"], at = Math.min(1, Math.max(0, part));
+  return [...(at < 0.5 ? middle : mix(middle, top, 2 * at - 1)), Math.min(1, 2 * at)];
 }
 
 /** Between two colours at t (0..1). */
-export const mix = <C extends Colour | Tint>(a: C, b: C, t: number): C =>
+export const mix = <C extends Colour>(a: C, b: C, t: number): C =>
   a.map((value, i) => value + (b[i]! - value) * t) as C;
-
-/** The colour at t (0..1) of a table whose colours are evenly apart. */
-function along<C extends Colour | Tint>(table: readonly C[], t: number): C {
-  const at = Math.min(1, Math.max(0, t)) * (table.length - 1);
-  const below = Math.min(Math.floor(at), table.length - 2);
-  return mix(table[below]!, table[below + 1]!, at - below);
-}
-
-/* The page's colours. They suit paper, glass and photos, because low values are transparent. */
-const TINTS: Tint[] = [
-  [250, 190, 70, 0],
-  [250, 176, 60, 0.42],
-  [244, 130, 50, 0.72],
-  [226, 74, 52, 0.9],
-  [196, 24, 70, 1],
-];
-
-export type Tint = [red: number, green: number, blue: number, alpha: number];
-
-/** The tint of attention t (0..1). */
-export const tint = (t: number): Tint => along(TINTS, t);
 
 /** One scale, from 0 to `top`, for all maps that are seen together. */
 export interface Scale {
@@ -78,15 +47,6 @@ export const place = (value: number, { top }: Scale): number =>
 export interface Range {
   low: number;
   high: number;
-}
-
-export function rangeOf(values: Float32Array): Range {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return { low, high };
 }
 
 /** The value's place in the range, 0..1; 0 where all values are equal. */

@@ -1,13 +1,10 @@
 /** Draws a heat map over the image that the model saw. */
 import type { VitConfig } from "vitrine";
-import { type Colour, heat, rangeOf, within } from "../base/heat.ts";
+import { type Colour, heat } from "../base/heat.ts";
 import type { Photo } from "./photos.ts";
 
 /** Pictures are enlarged by a whole factor until their shorter side has this many pixels. */
 const LEAST_SIDE = 448;
-
-/** The weight of the map's colour on a photo. */
-const STRENGTH = 0.55;
 
 const OUTLINE = 3;
 
@@ -18,21 +15,23 @@ export interface HeatMap {
   readonly patch?: readonly [row: number, column: number] | undefined;
 }
 
-/** A way to draw a map: with dark colours on photos, with light ones on ink. */
+/** A way to draw a map: over a photo, which is mostly dark, or under ink on paper. */
 interface Paint {
   readonly dark: boolean;
-  blend(light: number, colour: number): number;
+  blend(light: number, colour: number, alpha: number): number;
   readonly outline: Colour;
 }
 
-const GLOW: Paint = {
+/** The photo shows through the hottest patch too. */
+const MOST_ALPHA = 0.75;
+const OVER: Paint = {
   dark: true,
-  blend: (light, colour) => light + (colour - light) * STRENGTH,
+  blend: (light, colour, alpha) => light + (colour - light) * alpha * MOST_ALPHA,
   outline: [255, 255, 255],
 };
-const WASH: Paint = {
+const UNDER: Paint = {
   dark: false,
-  blend: (light, colour) => (light * colour) / 255,
+  blend: (light, colour, alpha) => light * (1 - alpha + (alpha * colour) / 255),
   outline: [0, 0, 0],
 };
 
@@ -42,9 +41,9 @@ export function overlay(input: Float32Array, config: Readonly<VitConfig>, map: H
   const factor = Math.max(1, Math.ceil(LEAST_SIDE / Math.min(rows, columns)));
   const [height, width] = [rows * factor, columns * factor];
   const light = lightOf(input, config);
-  const paint = config.prepare?.kind === "digit" ? WASH : GLOW;
-  const range = rangeOf(map.values);
-  const colours = Array.from(map.values, (value) => heat(within(value, range), paint.dark));
+  const paint = config.prepare?.kind === "digit" ? UNDER : OVER;
+  const most = map.values.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const colours = Array.from(map.values, (value) => heat(value / most, paint.dark));
   const cell = cells(map, height, width);
   const data = new Uint8ClampedArray(height * width * 3);
   for (let y = 0, at = 0; y < height; y++) {
@@ -54,7 +53,7 @@ export function overlay(input: Float32Array, config: Readonly<VitConfig>, map: H
       for (let c = 0; c < 3; c++) {
         data[at + c] = outlined
           ? paint.outline[c]!
-          : paint.blend(light(c, pixel), colours[patch]![c]!);
+          : paint.blend(light(c, pixel), colours[patch]![c]!, colours[patch]![3]);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Attention, Vit } from "vitrine";
-import { glow, paint, tone } from "./colour.ts";
-import { place, type Scale, tint, type Tint } from "../base/heat.ts";
+import { paint, tone } from "./colour.ts";
+import { heat, place, type Scale } from "../base/heat.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
@@ -20,7 +20,7 @@ export function drawBlocks(canvas: HTMLCanvasElement, state: State): void {
   paint(canvas, tokens, tokens + 2, (row, x) => {
     if (x === 0 && row === marked && map !== "rollout") return accent(state.dark);
     if (x < 2) return undefined;
-    return matrix ? glow(matrix[row * tokens + x - 2] / most, state.dark) : tone(0, state.dark);
+    return matrix ? heat(matrix[row * tokens + x - 2] / most, state.dark) : tone(0, state.dark);
   });
 }
 
@@ -72,7 +72,7 @@ export function drawMaps(
   parent: HTMLElement,
   state: MapsView,
   scale: Scale | undefined,
-  colourOf: (value: number, scale: Scale) => Tint = (value, scale) => tint(place(value, scale)),
+  partOf: (value: number, scale: Scale) => number = place,
 ): void {
   const { view, model, dark, reading } = state;
   if (!model) return;
@@ -85,7 +85,7 @@ export function drawMaps(
       attention?.kept.includes(layer) &&
       heatMap(attention, { ...view, layer, head, map: view.map === "patch" ? "patch" : "class" });
     paint(button.firstElementChild as HTMLCanvasElement, gridRows, gridCols, (row, col) =>
-      map && scale ? colourOf(map[row * gridCols + col], scale) : tone(0, dark),
+      map && scale ? heat(partOf(map[row * gridCols + col], scale), dark) : tone(0, dark),
     );
     const chosen =
       view.map !== "rollout" &&

@@ -2,7 +2,6 @@
 import type { Vit } from "vitrine";
 import { buildMaps, drawBlocks, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
-import { glow } from "./colour.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits, percent } from "./logits.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
@@ -61,7 +60,7 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
 }
 
 function drawCloser(find: Find, state: State, open: boolean): void {
-  const { model, view, reading, dark } = state;
+  const { model, view, reading } = state;
   write(find("explanation"), explain(state));
   write(find("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
   showChoices(find, view, model !== undefined && view.map !== "rollout");
@@ -74,7 +73,7 @@ function drawCloser(find: Find, state: State, open: boolean): void {
   drawPatches(canvas(find, "journey-patches"), state);
   drawTokens(canvas(find, "tokens"), state);
   drawBlocks(canvas(find, "blocks"), state);
-  drawMaps(find("maps"), state, scale, (value, { top }) => glow(value / top, dark));
+  drawMaps(find("maps"), state, scale, (value, { top }) => value / top);
   drawLogits(find("logits"), state);
   write(find("maps-min"), percent(0));
   write(find("maps-max"), scale ? words.maps.common(percent(scale.top)) : "");

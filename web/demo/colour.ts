@@ -1,4 +1,4 @@
-import { mix, place, type Colour, type Scale, type Tint, tint } from "../base/heat.ts";
+import { heat, mix, place, type Colour, type Scale, type Tint } from "../base/heat.ts";
 
 export const css = ([r, g, b]: Colour): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)})`;
@@ -6,30 +6,18 @@ export const css = ([r, g, b]: Colour): string =>
 export const cssTint = ([r, g, b, a]: Tint): string =>
   `rgb(${Math.round(r)} ${Math.round(g)} ${Math.round(b)} / ${a.toFixed(3)})`;
 
-/** Paints the tints from 0 to the scale's top, and a tick at uniform attention. */
-export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined): void {
+/** Paints the colours from 0 to the scale's top, and a tick at uniform attention. */
+export function paintScale(canvas: HTMLCanvasElement, scale: Scale | undefined, dark: boolean): void {
   const context = canvas.getContext("2d")!;
   const { width, height } = canvas;
   context.clearRect(0, 0, width, height);
   for (let x = 0; x < width; x++) {
-    context.fillStyle = cssTint(tint(x / (width - 1)));
+    context.fillStyle = cssTint(heat(x / (width - 1), dark));
     context.fillRect(x, 0, 1, height);
   }
   if (!scale?.uniform) return;
   context.fillStyle = getComputedStyle(canvas).color;
   context.fillRect(Math.round(place(scale.uniform, scale) * (width - 2)), 0, 2, height);
-}
-
-/** As --heat-mid and --voice in base.css. */
-const GLOW: Record<"light" | "dark", [middle: Colour, top: Colour]> = {
-  light: [[255, 185, 138], [197, 51, 26]],
-  dark: [[138, 59, 22], [255, 138, 76]],
-};
-
-/** The colour of a patch with this part of the hottest one's attention. Without attention paper stays paper. */
-export function glow(part: number, dark: boolean): Tint {
-  const [middle, top] = GLOW[dark ? "dark" : "light"];
-  return [...(part < 0.5 ? middle : mix(middle, top, 2 * part - 1)), Math.min(1, 2 * part)];
 }
 
 /** The colour of ink of strength t (0..1) on the theme's paper. */

@@ -1,6 +1,6 @@
 import type { Attention } from "vitrine";
-import { css, cssTint, glow, tone } from "./colour.ts";
-import { type Scale, scaleOf } from "../base/heat.ts";
+import { css, cssTint, tone } from "./colour.ts";
+import { heat, type Scale, scaleOf } from "../base/heat.ts";
 import { percent } from "./logits.ts";
 import { accent, shapeOf, type Shape } from "./pixels.ts";
 import type { Reading, State, View } from "./state.ts";
@@ -79,7 +79,7 @@ export function paintOverlay(context: CanvasRenderingContext2D, state: State): v
   context.globalAlpha = view.strength;
   map.forEach((value, at) => {
     cell(Math.floor(at / shape.gridCols), at % shape.gridCols, 0.7);
-    context.fillStyle = cssTint(glow(value / most, dark));
+    context.fillStyle = cssTint(heat(value / most, dark));
     context.fill();
   });
   context.globalAlpha = 1;

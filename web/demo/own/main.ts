@@ -56,7 +56,7 @@ const lacksPatches = () => state.view.map === "similarity" && !state.reading?.pa
 function draw(): void {
   show.drawPhoto(canvas("photo"), state);
   const scale = show.drawOverlay(canvas("overlay"), state);
-  paintScale(canvas("scale"), scale);
+  paintScale(canvas("scale"), scale, state.dark);
   const [low, high, tick] = show.scaleLabels(state, scale);
   element("scale-min").textContent = low;
   element("scale-max").textContent = high;

@@ -1,7 +1,7 @@
 /** The second tab's pictures and words, drawn from its state. */
 import type { Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
-import { place, type Scale, tint } from "../../base/heat.ts";
+import { heat, place, type Scale } from "../../base/heat.ts";
 import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
@@ -82,7 +82,7 @@ export function drawOverlay(canvas: HTMLCanvasElement, state: OwnState): Scale |
   map.forEach((value, patch) => {
     const [row, col] = [Math.floor(patch / gridCols), patch % gridCols];
     const [x, y] = [Math.round(col * width), Math.round(row * height)];
-    context.fillStyle = cssTint(tint(place(value, scale)));
+    context.fillStyle = cssTint(heat(place(value, scale), state.dark));
     context.fillRect(x, y, Math.round((col + 1) * width) - x, Math.round((row + 1) * height) - y);
   });
   context.globalAlpha = 1;
@@ -180,7 +180,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
   canvas.setAttribute("aria-label", words.own.cosines(decimal(least, 2)));
   paint(canvas, gridRows, gridCols, (row, col) => {
     if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
-    return tint(place(map[row * gridCols + col], COSINES));
+    return heat(place(map[row * gridCols + col], COSINES), dark);
   });
 }
 

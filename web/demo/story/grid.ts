@@ -1,6 +1,6 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import { css, cssTint, paintScale, tone } from "../colour.ts";
-import { type Colour, mix, place, type Range, type Scale, tint, within } from "../../base/heat.ts";
+import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -64,7 +64,7 @@ export const signedColour = (value: number, top: number, dark: boolean): string 
 export const colourOf = (value: number, scale: AnyScale, dark: boolean): string =>
   cssTint(
     "signed" in scale ? [...sideOf(value, dark), strength(value, scale.signed)]
-      : tint("low" in scale ? within(value, scale) : place(value, scale)),
+      : heat("low" in scale ? within(value, scale) : place(value, scale), dark),
   );
 
 /** The largest distance from 0, for a signed scale. */
@@ -144,7 +144,7 @@ export class HeatGrid {
     }
   }
 
-  #drawLegend({ scale }: Values): void {
+  #drawLegend({ scale, dark }: Values): void {
     const { texts, number = percent } = this.#options;
     if ("signed" in scale) {
       write(this.#legend, texts.signed(rough(scale.signed)));
@@ -158,7 +158,7 @@ export class HeatGrid {
     }
     const [bottom, , top, tick] = this.#legend.children;
     const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
-    paintScale(canvas, shares);
+    paintScale(canvas, shares, dark);
     write(bottom!, number(low));
     write(top!, shares && high === 1 ? percentage(1, 0) : number(high)); // percent never says 100 %
     write(tick!, shares?.uniform ? texts.tick(number(shares.uniform)) : "");

@@ -1,6 +1,6 @@
 /** What a unit at the chosen patch can see at each depth, as pictures of the drawing. */
 import { css, paint, paintScale, tone } from "../../colour.ts";
-import { type Colour, mix, place, type Scale, tint } from "../../../base/heat.ts";
+import { type Colour, heat, mix, place, type Scale } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
@@ -35,7 +35,7 @@ export function buildReach(pair: Pair, story: Story): [HTMLElement, (scene: Scen
   return [root, (scene, both) => {
     rows.convolutions.draw(convolutionFields(pair, scene, story), pair.convolutions, scene, both.input);
     const scale = scaleOf(both);
-    paintScale(bar, scale);
+    paintScale(bar, scale, scene.dark);
     tick.textContent = story.texts.grid.tick(percent(scale.uniform));
     rows.vit.draw(blockFields(pair, scene, both, story), pair.vit, scene, both.input);
   }];
@@ -154,7 +154,7 @@ function blockFields({ vit }: Pair, scene: Scene, both: Both, { texts }: Story):
     const colourAt = (ink: Colour, y: number, x: number) => {
       const value = share[prefix + Math.floor(y / patchRows) * gridCols + Math.floor(x / patchCols)]!;
       if (value === 0) return mix(ink, tone(0, scene.dark), 0.7);
-      const [r, g, b, alpha] = tint(place(value, scale));
+      const [r, g, b, alpha] = heat(place(value, scale), scene.dark);
       return mix(ink, [r, g, b], 0.85 * alpha);
     };
     const words = blocks === 0 ? texts.cnn.embedded(patchRows, patchCols) : texts.cnn.block(blocks, reached, percent(own), where, percent(patches[next]!));

@@ -1,6 +1,6 @@
 /** One query's row: a column for each token, with its score, its share and its value by that share. */
 import { css, cssTint } from "../../colour.ts";
-import { place, type Scale, tint } from "../../../base/heat.ts";
+import { heat, place, type Scale } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
 import { save } from "../../picture.ts";
@@ -161,7 +161,7 @@ function drawScores({ context, row, quiet }: Pen, { scores: label }: Texts["scor
 
 /** Bars from 0. A dashed line is at the share that all would have if they were equal. */
 function drawShares({ context, row, quiet }: Pen, { shares: label }: Texts["score"]): void {
-  const { weights, scale, progress } = row;
+  const { weights, scale, progress, dark } = row;
   const bottom = HEAD + SCORES + GAP + SHARES;
   const heightOf = (share: number) => (share / scale.top) * SHARES;
   context.fillStyle = quiet;
@@ -169,7 +169,7 @@ function drawShares({ context, row, quiet }: Pen, { shares: label }: Texts["scor
   context.fillRect(LEFT, bottom - 0.5, weights.length * CELL, 1);
   for (let token = 0; token < weights.length; token++) {
     const height = heightOf(weights[token]!) * progress.shares;
-    context.fillStyle = cssTint(tint(place(weights[token]!, scale)));
+    context.fillStyle = cssTint(heat(place(weights[token]!, scale), dark));
     context.fillRect(left(token) + 1, bottom - height, CELL - 2, height);
   }
   const line = Math.round(bottom - heightOf(scale.uniform)) + 0.5;
