@@ -17,7 +17,6 @@ const BUILT = {
   cnn: "#cnn-reached-vit[data-measured='49']",
   masks: ".grid[data-mask] canvas",
   why: ".why-words:not(:empty)",
-  "teach-it": "#teach-it-keep",
   teach: "li",
 };
 

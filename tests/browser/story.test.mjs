@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, ink, openCloser, prediction, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 
-const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach-it", "teach"];
+const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
 
 describe("the story", { skip }, () => {
   const browser = withBrowser();
@@ -43,7 +43,7 @@ describe("the story", { skip }, () => {
     assert.ok(first.length > 0 && sum(first) <= 48_000, `${sum(first)}: ${first}`);
     const languages = sizes.filter(([name]) => /^(de|fr|sr|es|zh)-/.test(name));
     assert.equal(languages.length, 5);
-    const training = sizes.filter(([name]) => /^(train|train-worker|teach-it|live)-/.test(name));
+    const training = sizes.filter(([name]) => /^(train|train-worker|teach|live)-/.test(name));
     assert.ok(training.length >= 3 && sum(training) <= 45_000, `${sum(training)}: ${training}`);
     const reading = sizes.filter(([name]) => /^(foreign|pickle|impostors)-/.test(name));
     assert.ok(reading.length === 3 && sum(reading) <= 24_000, `${sum(reading)}: ${reading}`);

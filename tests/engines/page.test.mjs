@@ -229,26 +229,22 @@ describe("the page in this engine", { skip }, () => {
     });
 
     test("teach it: a sign drawn a few times is learnt in the tab and read, and a digit still is", async () => {
-      await goTo("teach-it", "#teach-it-keep");
-      const drawn = async (strokes) => {
-        await draw("rail-pad", strokes);
-        await page.waitForFunction(() => document.getElementById("teach-it-keep").ariaDisabled === "false" &&
-          document.getElementById("teach-it").dataset.drawing === sessionStorage.getItem("vitrine-drawing"));
-      };
-      await click("#rail button");
-      for (const grow of [0.75, 0.85, 0.95]) {
-        await drawn(star(grow));
-        await page.evaluate(() => (document.getElementById("teach-it-name").value = "★"));
-        await click("#teach-it-keep");
-        await page.waitForFunction(() => document.getElementById("teach-it-keep").ariaDisabled === "true");
-      }
-      await click("#teach-it-teach");
-      await page.waitForFunction(() => /^(It learnt|It could not|Stopped)/.test(document.getElementById("teach-it-status").textContent));
-      assert.match(await text("#teach-it-status"), /^It learnt that in [\d.]+ s, and of your 3 examples it now reads 3\.$/);
+      await click("#clear");
+      await draw("pad", star(0.75));
+      await there("#teach-this:not([hidden])");
+      await click("#teach-this");
+      await there("#teach-it-learn");
+      await draw("pad", star(0.85));
+      await click("#teach-it-learn");
+      await draw("pad", star(0.95));
+      await page.evaluate(() => (document.getElementById("teach-it-name").value = "★"));
+      await click("#teach-it-learn");
+      await page.waitForFunction(() => !document.body.classList.contains("teaching") || document.getElementById("teach-it-learn").checkVisibility());
+      assert.match(await text("#status"), /^Learnt in [\d.]+ s: it reads 3 of your 3 drawings\.$/);
       for (const [label, strokes] of [["★", star(0.9, 2)], ["3", DIGITS[3]]]) {
-        await drawn(strokes);
-        await there(`#teach-it-reads[data-label="${label}"]:not([hidden])`);
-        await click("#rail button");
+        await click("#clear");
+        await draw("pad", strokes);
+        await there(`#prediction[data-label="${label}"][aria-busy=false]`);
       }
       await nothingWrong();
     });

@@ -15,16 +15,17 @@ export interface Answer {
 
 /** While the pen is down the answer is a guess: the largest class, but never that the sign is unknown. */
 export function answerOf(state: State): Answer {
-  const { reading } = state;
+  const { reading } = state, own = state.choice?.own;
   if (!reading) return { sign: "", pale: false, word: waitingFor(state), detail: "", unknown: false };
   const [best, next] = reading.result.classes;
   const { answer } = words, { label, p, index } = best!;
-  const verdict = verdictOf(reading.result);
+  const verdict = verdictOf(reading.result, own !== undefined);
   if (verdict === "none" && !reading.unfinished)
-    return { sign: "?", pale: true, word: answer.unknown, detail: answer.nearest(label, percent(p)), unknown: true };
+    return { sign: "?", pale: true, word: own ? answer.unknownSign : answer.unknown, detail: answer.nearest(label, percent(p)), unknown: true };
   const pale = verdict !== "sure";
   const word = pale ? answer.unsure : p >= 0.99 ? answer.certain : answer.sure;
-  const detail = next ? answer.next(percent(p), next.label, atLeastAThousandth(next.p)) : percent(p);
+  const sign = own?.signs.get(label);
+  const detail = sign ? answer.yours(sign.count) : next ? answer.next(percent(p), next.label, atLeastAThousandth(next.p)) : percent(p);
   return { sign: label, pale, word, detail, unknown: false, best: index };
 }
 

@@ -7,12 +7,13 @@ export interface LinkState {
   view?: Omit<View, "strength">;
   chapter?: string; // its id
   choices: [name: string, value: string][];
+  signs?: string;
 }
 
 const MAPS: readonly MapKind[] = ["class", "patch", "rollout"];
 const CHOICE = /^([a-z0-9-]{1,24})\.([\w.-]{1,64})$/;
 const MOST_CHOICES = 64;
-/** Examples of signs: story/teach-it/text.ts. */
+/** Examples of signs: teach/text.ts. */
 const SIGNS = /^[\w.~%!'()*-]{1,16000}$/;
 const VIEW = /^(class|patch|rollout)\.(\d{1,4})\.(\d{1,4}|mean)\.(\d{1,4})\.(\d{1,4})$/;
 
@@ -63,8 +64,7 @@ export function readLink(fragment: URLSearchParams): LinkState {
     return name && value ? [[name, value]] : [];
   });
   const signs = fragment.get("signs") ?? "";
-  if (SIGNS.test(signs)) choices.push(["signs", signs]);
-  return { choices, ...(view && { view }), ...(chapter && /^[a-z-]{1,20}$/.test(chapter) && { chapter }) };
+  return { choices, ...(fragment.has("signs") && { signs: SIGNS.test(signs) ? signs : "" }), ...(view && { view }), ...(chapter && /^[a-z-]{1,20}$/.test(chapter) && { chapter }) };
 }
 
 /** Whether a model has the layer, the head and the patch. */

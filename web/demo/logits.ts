@@ -1,13 +1,15 @@
 import type { State } from "./state.ts";
 import { percentage } from "./texts/words.ts";
-import { write } from "./write.ts";
+import type { Own } from "./models.ts";
+import { write, writeSign } from "./write.ts";
 
 /** Builds one column for each class: its bar, its label and, unseen, its share. */
-export function buildBars(list: HTMLElement, labels: readonly string[]): void {
+export function buildBars(list: HTMLElement, labels: readonly string[], signs?: Own["signs"]): void {
   list.replaceChildren(
     ...labels.map((label) => {
       const [column, bar, name, share] = ["li", "i", "b", "span"].map((tag) => document.createElement(tag));
-      column.dataset.label = name.textContent = label;
+      column.dataset.label = label;
+      writeSign(name, label, signs?.get(label)?.picture);
       share.className = "unseen";
       column.append(bar, name, share);
       return column;

@@ -3,7 +3,7 @@ import type { Closer } from "./closer.ts";
 import { followDrawing } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
 import { buildBars } from "./logits.ts";
-import { choiceIn, MODELS, titleOf } from "./models.ts";
+import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { heatMap, mostOf } from "./overlay.ts";
 import { drawPad, listen } from "./pad.ts";
@@ -15,6 +15,7 @@ import { state } from "./state.ts";
 import { drawStatus } from "./status.ts";
 import { loadStoryLazily } from "./story/lazy-story.ts";
 import { isOpen } from "./tabs.ts";
+import type { Teaching } from "./teach/teach.ts";
 import { followLanguage } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
 import { followTheme } from "./theme.ts";
@@ -28,12 +29,15 @@ const announce = (text: string) => void (element("announce").textContent = text)
 let wanted: LinkState["view"]; // a link's choices, until a model has loaded
 let finished = false; // a drawing was finished, and its answer not yet told
 let closer: Closer | undefined; // until its code is here
+let teaching: Teaching | undefined; // likewise
 let scheduled = false;
 let stale = true; // more than the ink must be drawn anew
 
 const reader = buildReader(state, { redraw, fit, answered });
-select("model").replaceChildren(...MODELS.map((choice) => new Option(titleOf(choice), choice.id)));
+select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
+const ownWanted = new URL(location.href).searchParams.get("model") === SIGNS;
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
+if (ownWanted) withTeaching((teaching) => teaching.choose());
 followLanguage(select("language"), say);
 
 // ---- Drawing the state ------------------------------------------------------
@@ -56,6 +60,7 @@ function schedule(): void {
 function draw(): void {
   drawPad(pad, state.strokes, keyPen);
   closer?.drawInk();
+  teaching?.draw();
   if (stale) {
     stale = false;
     drawStage(element, state);
@@ -67,6 +72,7 @@ function draw(): void {
 
 function drawControls(): void {
   const { history, strokes, example, progress, choice } = state;
+  element("my-signs").hidden = !choice?.own;
   // Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed.
   element("undo").ariaDisabled = String(example || !history.canUndo);
   element("redo").ariaDisabled = String(!history.canRedo);
@@ -81,11 +87,12 @@ function drawControls(): void {
 /** Tells the result once a stroke is finished, not in every frame. */
 function answered(): void {
   loadCloser().catch(() => {}); // told when it is opened
-  const { reading, version } = state;
+  const { reading, version, choice } = state;
   if (!finished || reading?.version !== version) return;
   finished = false;
   const most = mostShown();
-  announce(most ? `${sentence(reading.result)}. ${most}` : sentence(reading.result));
+  const said = sentence(reading.result, choice?.own !== undefined);
+  announce(most ? `${said}. ${most}` : said);
 }
 
 /** Where most of the shown map is. */
@@ -109,9 +116,9 @@ function say(text: string): void {
 
 /** Fits the page's choices and texts to the model. */
 function fit(): void {
-  const { config } = state.model!, { view } = state;
+  const { config } = state.model!, { view, choice } = state;
   finished = !state.example;
-  buildBars(element("bars"), config.labels);
+  buildBars(element("bars"), config.labels, choice!.own?.signs);
   const { layer, patch } = firstView(config);
   Object.assign(view, { layer, patch });
   if (view.head !== "mean" && view.head >= config.heads) view.head = "mean";
@@ -130,7 +137,9 @@ function takeWanted(): void {
 }
 
 select("model").addEventListener("change", () => {
-  void reader.load(MODELS.find(({ id }) => id === select("model").value)!);
+  const choice = MODELS.find(({ id }) => id === select("model").value);
+  if (choice) void reader.load(choice);
+  else withTeaching((teaching) => teaching.choose());
 });
 
 let closerCode: Promise<void> | undefined;
@@ -175,13 +184,27 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-element("teach-this").addEventListener("click", () => {
-  location.hash = "teach-it";
-  element("teach-it").scrollIntoView();
-});
+
+let teachingCode: Promise<Teaching> | undefined;
+
+/** Loads the code of lessons and of *My signs*, once. */
+function withTeaching(use: (teaching: Teaching) => void): void {
+  teachingCode ??= import("./teach/teach.ts").then(({ buildTeaching }) =>
+    (teaching = buildTeaching(element, state, { load: reader.load, redraw, say, announce, draw: drawing.open, wipe: drawing.wipe })));
+  teachingCode.then(use, () => {
+    teachingCode = undefined;
+    say(withRemedy(words.trouble.story));
+  });
+}
+element("teach-this").addEventListener("click", () => withTeaching((teaching) => teaching.ask()));
+element("my-signs").addEventListener("click", () => withTeaching((teaching) => teaching.open()));
 
 /** Shows the drawing that the page's address holds, if any. */
 function openLink(): boolean {
+  if (location.hash === "#teach-it") {
+    history.replaceState(null, "", location.pathname + location.search);
+    withTeaching((teaching) => teaching.open());
+  }
   const link = fromLink();
   if (link === "damaged") say(words.share.damaged);
   if (typeof link === "string") return false;
@@ -189,6 +212,7 @@ function openLink(): boolean {
   for (const [name, value] of link.choices) state.wanted.set(name, value);
   takeWanted();
   drawing.open(link.strokes);
+  if (link.signs !== undefined) withTeaching((teaching) => teaching.takeLink(link.signs!));
   if (link.chapter && document.querySelector(`#${link.chapter}.chapter`)) location.hash = link.chapter;
   return true;
 }
@@ -201,7 +225,7 @@ const offerExamples = () =>
 buildBars(element("bars"), Array.from("0123456789"));
 offerExamples();
 onLanguage(() => {
-  MODELS.forEach((choice, index) => (select("model").options[index].text = titleOf(choice)));
+  CHOICES.forEach((id, index) => (select("model").options[index].text = titleOf(id)));
   offerExamples();
   closer?.fit();
   if (!state.notice?.retry) state.notice = undefined;

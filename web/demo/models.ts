@@ -16,7 +16,18 @@ export interface ModelFile {
   bytes: number;
   /** The same model in a smaller file, which a slow line loads first. */
   light?: ModelFile;
+  /** Of *My signs*, which has no address. */
+  own?: Own;
 }
+
+export interface Own {
+  file: Uint8Array<ArrayBuffer>;
+  /** The signs that the visitor drew, by their names: how many drawings there are, and one of them as a URL. */
+  signs: ReadonlyMap<string, { count: number; picture: string }>;
+}
+
+/** The id of *My signs*. */
+export const SIGNS = "signs";
 
 const LIGHT: ModelFile = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 
@@ -28,8 +39,11 @@ export const MODELS: readonly ModelFile[] = [
   { id: "myvit", url: myvit, bytes: WEIGHTS_BYTES.myvit },
 ];
 
-/** The model's name and, in the page's language, a word about it. */
-export const titleOf = ({ id }: ModelFile): string => (words.models as Record<string, string>)[id] ?? id;
+/** The ids of all that can be chosen. */
+export const CHOICES: readonly string[] = [...MODELS.map(({ id }) => id), SIGNS];
+
+/** A model's name and, in the page's language, a word about it. */
+export const titleOf = (id: string): string => (words.models as Record<string, string>)[id] ?? id;
 
 /** The model that an address asks for. */
 export function choiceIn(address: string): ModelFile {

@@ -5,11 +5,11 @@ import type { Reading, State } from "./state.ts";
 
 /** Loads a model in the page's own thread, because a worker's start takes longer than a digit. */
 export function loadModel(
-  { url, bytes }: ModelFile,
+  { url, bytes, own }: ModelFile,
   signal: AbortSignal,
   onProgress: (loaded: number, total: number) => void,
 ): Promise<Vit> {
-  return Vit.load(new URL(url, document.baseURI), {
+  return Vit.load(own?.file ?? new URL(url, document.baseURI), {
     signal,
     onProgress: (loaded, total) => onProgress(loaded, total || bytes),
   });

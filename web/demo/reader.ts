@@ -1,7 +1,7 @@
 /** Loads models and reads the drawing: the one place that changes `phase`. */
 import type { Vit } from "vitrine";
 import { isLongInComing } from "./line.ts";
-import { addressOf, choiceIn, MODELS, type ModelFile } from "./models.ts";
+import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { loadModel, read } from "./predict.ts";
 import { inWords } from "./remedy.ts";
 import type { State } from "./state.ts";
@@ -65,7 +65,7 @@ export function buildReader(state: State, { redraw, fit, answered }: Page): Read
 
   /** Replaces the model. The drawing stays; the old model's reading of it is dropped. */
   function take(model: Vit, choice: ModelFile, modelBytes: number): void {
-    if (MODELS.includes(choice)) state.progress = loading = undefined; // a light form: the whole model still loads
+    if (state.progress?.choice === choice) state.progress = loading = undefined; // else a light form: the whole model still loads
     state.model?.dispose();
     Object.assign(state, { phase: "idle", model, choice, modelBytes, reading: undefined, answered: -1 });
     history.replaceState(null, "", addressOf(choice, location.href));

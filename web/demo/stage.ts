@@ -6,7 +6,7 @@ import { describe, heatMap, hottest, paintOverlay } from "./overlay.ts";
 import type { State } from "./state.ts";
 import { percentage, words } from "./texts/words.ts";
 import { type Place, whereOf } from "./where.ts";
-import { write } from "./write.ts";
+import { write, writeSign } from "./write.ts";
 
 type Find = (id: string) => HTMLElement;
 
@@ -39,8 +39,9 @@ export function drawAnswer(find: Find, state: State): void {
   prediction.classList.toggle("unsure", pale);
   prediction.classList.toggle("unknown", unknown);
   if (strong!.textContent !== sign) {
-    strong!.textContent = sign;
-    prediction.style.setProperty("--letters", String(Math.max(1, sign.length)));
+    const picture = state.choice?.own?.signs.get(sign)?.picture;
+    writeSign(strong as HTMLElement, sign, picture);
+    prediction.style.setProperty("--letters", String(picture ? 1 : Math.max(1, sign.length)));
     strong!.classList.remove("fresh");
     void strong!.offsetWidth; // starts the animation anew
     strong!.classList.add("fresh");

@@ -1,7 +1,7 @@
 /** A small model's answer as bars, one a class. */
 import type { Class } from "vitrine";
 import { percent } from "../logits.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import { write } from "../write.ts";
 
 export class Bars {

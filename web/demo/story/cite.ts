@@ -1,5 +1,5 @@
 /** Papers: each arXiv number in a text becomes a link. */
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 
 export const linked = (text: string): (Node | string)[] =>
   text.split(/(arXiv:\d{4}\.\d{4,5})/).map((part, i) =>

@@ -5,7 +5,7 @@ import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { percentage, rough } from "../texts/words.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import { saver } from "./figure.ts";
 import { write } from "../write.ts";
 

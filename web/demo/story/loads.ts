@@ -2,7 +2,7 @@
 import { withRemedy } from "../remedy.ts";
 import { showError } from "../status.ts";
 import { words } from "../texts/words.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import type { Scene, Story } from "./scene.ts";
 
 /** `open` loads what the figures need and returns them, with what draws a scene in them. */

@@ -8,7 +8,7 @@ import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
 import { keepChoices } from "./choices.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import { buildRail } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
 
@@ -24,7 +24,6 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
   cnn: () => import("./cnn/cnn.ts"),
   masks: () => import("./masks.ts"),
   why: () => import("./why.ts"),
-  "teach-it": () => import("./teach-it/teach-it.ts"),
   teach: () => import("./teach.ts"),
 };
 
@@ -88,7 +87,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
     try {
       const result = await traced(model, strokes, unfinished);
       if (result && state.model === model) {
-        scene = sceneOf(page, { model, file: choice!.url, version, strokes, unfinished, result });
+        scene = sceneOf(page, { model, file: choice!.own?.file ?? choice!.url, version, strokes, unfinished, result });
       }
     } finally {
       reading = false;

@@ -1,7 +1,7 @@
 /** 9. Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention. */
 import { decimal } from "../texts/words.ts";
 import { cite } from "./cite.ts";
-import { chips, h, named } from "./dom.ts";
+import { chips, h, named } from "../dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";

@@ -2,7 +2,7 @@
 import { smallModel } from "../explain/models.ts";
 import { inWords } from "../remedy.ts";
 import { showError } from "../status.ts";
-import { chips, h, named } from "./dom.ts";
+import { chips, h, named } from "../dom.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene, Story, Traced } from "./scene.ts";
 import { buildAdded } from "./positions/added.ts";

@@ -4,7 +4,7 @@ import { fillChoices } from "../choices.ts";
 import { percent } from "../logits.ts";
 import { drawPad, listen } from "../pad.ts";
 import { write } from "../write.ts";
-import { button, h } from "./dom.ts";
+import { button, h } from "../dom.ts";
 import type { Page, Story } from "./scene.ts";
 
 /** Returns what draws it. */

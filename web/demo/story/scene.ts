@@ -20,7 +20,7 @@ export interface Scene extends Selection {
   model: Vit;
   config: Readonly<VitConfig>;
   shape: Shape;
-  file: string; // the address of the model's file
+  file: string | Uint8Array<ArrayBuffer>; // the model's file, or its address
   strokes: Stroke[];
   unfinished: boolean; // the pen is still down
   version: number; // of the drawing

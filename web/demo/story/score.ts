@@ -1,5 +1,5 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
-import { chips, named } from "./dom.ts";
+import { chips, named } from "../dom.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";

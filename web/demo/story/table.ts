@@ -1,7 +1,7 @@
 /** A table of the story as a picture: its words, bars and sliders as SVG, as the page shows them now. */
 import { en } from "../texts/en.ts";
 import { inLanguage } from "../texts/words.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import { paperColour, saver, svg } from "./figure.ts";
 
 /** A button below a table that saves it. `label` names it. */

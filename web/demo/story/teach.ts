@@ -1,6 +1,6 @@
 /** The teacher's page: exercises that lead to the chapters. On paper their answers are open. */
 import { linked } from "./cite.ts";
-import { button, h } from "./dom.ts";
+import { button, h } from "../dom.ts";
 import type { Chapter } from "./scene.ts";
 
 export const chapter: Chapter = (root, { texts: { teach } }) => {

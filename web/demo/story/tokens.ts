@@ -2,7 +2,7 @@
 import type { Classification } from "vitrine";
 import { paint, tone } from "../colour.ts";
 import type { Texts } from "../texts/en.ts";
-import { h } from "./dom.ts";
+import { h } from "../dom.ts";
 import type { Scene } from "./scene.ts";
 
 /** A model's tokens: the prefix, then the patches of a grid. */

@@ -3,7 +3,7 @@ import type { Vit } from "vitrine";
 import { scaleOf } from "../../base/heat.ts";
 import { shapeOf } from "../pixels.ts";
 import { cite } from "./cite.ts";
-import { h, named } from "./dom.ts";
+import { h, named } from "../dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene } from "./scene.ts";

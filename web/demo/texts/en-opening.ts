@@ -15,8 +15,10 @@ export const opening = {
     sure: "fairly sure",
     unsure: "unsure",
     unknown: "no digit it knows",
+    unknownSign: "nothing it knows",
     next: (p: string, label: string, other: string) => `${p}; next ${label}, ${other}`,
     nearest: (label: string, p: string) => `nearest: ${label}, ${p}`,
+    yours: (count: number) => (count === 1 ? "your sign, from one drawing" : `your sign, from ${count} drawings`),
     teach: "Teach it this sign",
     not: (label: string) => (label === "8" ? "not an 8?" : `not a ${label}?`),
     onlyThese: "It knows only the signs below. Three drawings are enough to add one of yours.",
@@ -97,6 +99,7 @@ export const opening = {
     "digits-plain": "digits-plain: no convolutions first",
     "digits-large": "digits-large: 2.4 times the size",
     myvit: "myvit: the tutorial’s tiny ViT",
+    signs: "my signs",
   },
   calibration: {
     never: "They were never calibrated: the model may be right more or less often than they say.",

@@ -78,6 +78,7 @@ const page = {
   close: "Close",
   orTry: "or try",
   closer: "Look closer",
+  mySigns: "My signs",
   machine: "The model, and what to take along",
   down: "How it reads: {1} steps, on your own drawing",
   local: "nothing leaves this tab",
@@ -95,7 +96,6 @@ const chapters = {
   cnn: "Beside a convolutional network",
   masks: "Encoder, decoder",
   why: "Which patches spoke for this class",
-  teachIt: "Teach it your own signs",
 };
 
 /** The second tab, in index.html. */
@@ -866,52 +866,50 @@ const why = {
   cite: "Occlusion: Zeiler and Fergus, arXiv:1311.2901. Gradient × attention: Chefer, Gur and Wolf, arXiv:2012.09838 and arXiv:2103.15679. Rollout: Abnar and Zuidema, arXiv:2005.00928. What can mislead: Jain and Wallace, arXiv:1902.10186.",
 };
 
-/** 11. Teach it your own signs. */
+/** Teaching on the first window. */
 const teachIt = {
-  lead:
-    "The model knows ten digits. Here it learns signs of yours: a star, a heart, a letter. It trains in this tab, with the same code that made the shipped models, and nothing leaves the tab.",
-  task: "Draw a sign on the pad, give it a name and keep it, three to ten times. Then press “Teach”, and draw it once more.",
-  thisIs: "The drawing on the pad is:",
-  itIs: (label: string) => `Keep the drawing as an example of ${label}`,
-  orNew: "or a new sign:",
-  name: "Name of the new sign",
-  placeholder: "★",
-  keep: "Keep",
-  shelf: "Your examples",
-  none: "No examples yet.",
-  remove: (label: string, index: number) => `Remove example ${index} of ${label}`,
-  count: (count: number) => `${count}, of three to ten`,
-  correction: (count: number) => (count === 1 ? "a correction" : `${count} corrections`),
-  teach: "Teach",
+  title: "Teach it a sign",
+  signs: "My signs",
+  first: "Draw your sign on the pad.",
+  more: (count: number): string => (count === 1 ? "And once more." : "Draw it twice more, as you would tomorrow."),
+  enough: "That is enough. What is it called?",
+  drawings: "The drawings of this sign",
+  removeDrawing: (index: number) => `Remove drawing ${index}`,
+  name: "What is it called?",
+  placeholder: "star",
+  known: "Or is it one that it knows?",
+  itIs: (label: string) => `It is ${label}`,
+  honest: "It also practises its digits and drawings of nothing, so that it stays honest about what it does not know.",
+  cancel: "Cancel",
+  next: "Next drawing",
+  learn: "Learn",
   stop: "Stop",
-  undo: "Undo",
-  forget: "Delete all",
-  curve: "The loss, step by step",
-  starting: "It learns…",
-  again: "Press “Teach” again, so that it learns this too.",
-  step: ({ step, steps, loss, right }: { step: number; steps: number; loss: string; right: string }) =>
-    `Step ${step} of ${steps}: loss ${loss}, ${right} right`,
+  learning: "Learning, in this tab…",
+  step: ({ step, steps, right, seconds }: { step: number; steps: number; right: string; seconds: string }) =>
+    `step ${step} of ${steps} · ${right} right · ${seconds} s left`,
   taught: (seconds: string, right: number, all: number) =>
-    `It learnt that in ${seconds} s, and of your ${all} examples it now reads ${right}.`,
+    `Learnt in ${seconds} s: it reads ${right} of your ${all} drawings.`,
   stopped: "Stopped. The model is as it was before.",
   failed: (why: string) => `It could not learn that: ${why}`,
-  noExamples: "Keep some examples first.",
-  few: (label: string, missing: number) =>
-    missing === 1 ? `${label} needs one more example.` : `${label} needs ${missing} more examples.`,
-  reads: "The taught model’s answer",
-  answer: (label: string, share: string) => `The taught model reads ${label}, ${share}.`,
-  download: "Download the model",
-  upload: "Load a model…",
+  none: "No sign yet. Three drawings of each are enough.",
+  remove: (label: string, index: number) => `Remove drawing ${index} of ${label}`,
+  changed: "Your drawings have changed since it learnt.",
+  again: "Learn again",
+  another: "Teach another",
+  forget: "Forget all",
+  undo: "Undo",
+  download: "Download",
+  upload: "Load…",
   link: "Copy a link",
-  kept: "Kept in this browser until you delete it.",
+  close: "Close",
+  kept: "Kept in this browser until you forget them.",
   notKept: "This browser keeps nothing. Download the model to have it later.",
   uploaded: (file: string) => `${file} is what reads now.`,
   refused: (file: string, why: string) => `${file} was not taken: ${why}`,
-  linked: "These examples came with the link. Press “Teach”, and the model learns them here.",
-  damaged: "The link’s examples are damaged.",
-  tooLarge: "Too many examples for a link. Download the model instead: its file holds them.",
-  notice:
-    "It reads a mistake? Draw it again and click what it is. Only the last blocks and the head learn, and among your examples lie two drawings of each digit: without them the model would forget the digits while it learns the signs.",
+  photos: "it reads photos and no drawings; “Your own ViT” shows it",
+  linked: "These drawings came with the link. Press “Learn again”, and the model learns them here.",
+  damaged: "The link’s drawings are damaged.",
+  tooLarge: "Too many drawings for a link. Download the model instead: its file holds them.",
 };
 
 /** The teacher's page. */

@@ -2,7 +2,7 @@
 import { smallModel } from "../../explain/models.ts";
 import { Bars } from "../bars.ts";
 import { linked } from "../cite.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { coalesce } from "../coalesce.ts";
 import { loads } from "../loads.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";

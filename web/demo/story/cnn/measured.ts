@@ -1,7 +1,7 @@
 /** Who reaches whom, measured: squares are inverted, and every unit is compared. */
 import { shapeOf } from "../../pixels.ts";
 import { percentage } from "../../texts/words.ts";
-import { chips, h, named } from "../dom.ts";
+import { chips, h, named } from "../../dom.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { Influence } from "./influence.ts";

@@ -5,7 +5,7 @@ import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
 import { cite } from "../cite.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { saver } from "../figure.ts";
 import type { Scene, Story } from "../scene.ts";
 import { type Both, type Pair, patchOf } from "./pair.ts";

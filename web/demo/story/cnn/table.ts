@@ -3,7 +3,7 @@ import accuracy from "../../explain/accuracy.json";
 import { weightsOf } from "../../explain/models.ts";
 import { readSafetensors } from "../../../base/safetensors.mjs";
 import { decimal, percentage, whole } from "../../texts/words.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { type Both, type Name, NAMES, ORDER, type Pair } from "./pair.ts";

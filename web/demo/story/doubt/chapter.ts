@@ -3,7 +3,7 @@ import { VitError } from "vitrine";
 import { percent } from "../../logits.ts";
 import { decimal } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { softmax } from "./softmax.ts";

@@ -2,7 +2,7 @@
 import type { Classification, VitConfig } from "vitrine";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { type Digit, paintDigit } from "./worst.ts";
 
 export interface Subject {

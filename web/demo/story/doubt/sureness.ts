@@ -3,7 +3,7 @@ import type { VitConfig } from "vitrine";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal, percentage, whole } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { saver, withStyles } from "../figure.ts";
 import { buildDiagram } from "./diagram.ts";
 import { binOf, binsAt, calibrationError, isMeasured, measured, overall } from "./reliability.ts";

@@ -3,7 +3,7 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal, number, percentage } from "../../texts/words.ts";
 import { write } from "../../write.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import type { Steps } from "./softmax.ts";
 
 type Words = Texts["doubt"];

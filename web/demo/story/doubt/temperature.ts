@@ -2,7 +2,7 @@
 import type { VitConfig } from "vitrine";
 import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
-import { button, h, named, slider } from "../dom.ts";
+import { button, h, named, slider } from "../../dom.ts";
 import { temperaturesFor } from "./reliability.ts";
 
 /** `change` is called after each move, with what the slider says; `done` where the move is over. */

@@ -2,7 +2,7 @@
 import address from "virtual:worst-digits"; // see web/demo/worst.mjs
 import { paint, tone } from "../../colour.ts";
 import type { Texts } from "../../texts/en.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { measured } from "./reliability.ts";
 
 type Words = Texts["doubt"];

@@ -1,7 +1,7 @@
 /** The answer with and without the parts that are left out, in bars and in words. */
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { Lens, shares } from "../lens.ts";
 import { nameOf } from "./parts.ts";
 import type { Run } from "./runs.ts";

@@ -1,7 +1,7 @@
 /** Layer by layer: what the model's head reads at each stop of the residual stream, and without parts. */
 import type { Vit } from "vitrine";
 import { fieldOf } from "../../stem.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { saver } from "../figure.ts";
 import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";

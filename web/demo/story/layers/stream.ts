@@ -3,7 +3,7 @@ import type { Class } from "vitrine";
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { paperColour, svg, withStyles } from "../figure.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene } from "../scene.ts";

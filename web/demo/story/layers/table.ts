@@ -1,7 +1,7 @@
 /** A small table: what becomes of the answer when one part alone is left out. */
 import type { Texts } from "../../texts/en.ts";
 import { signed } from "../../texts/words.ts";
-import { chips, h, named } from "../dom.ts";
+import { chips, h, named } from "../../dom.ts";
 import { signedColour } from "../grid.ts";
 import { shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";

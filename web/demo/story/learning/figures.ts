@@ -3,7 +3,7 @@ import accuracy from "../../explain/accuracy.json";
 import { snapshot } from "../../explain/models.ts";
 import { percent } from "../../logits.ts";
 import { Bars } from "../bars.ts";
-import { h, named, slider } from "../dom.ts";
+import { h, named, slider } from "../../dom.ts";
 import { player } from "../figure.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";

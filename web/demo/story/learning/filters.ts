@@ -4,7 +4,7 @@ import { weightsOf } from "../../explain/models.ts";
 import { readSafetensors } from "../../../base/safetensors.mjs";
 import type { Texts } from "../../texts/en.ts";
 import { number, rough } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";

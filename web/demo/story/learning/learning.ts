@@ -1,7 +1,7 @@
 /** 7. How it learnt: the snapshots of one run read the visitor's drawing, and a visitor's own run does. */
 import { snapshotSteps } from "../../explain/models.ts";
 import { cite } from "../cite.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { loads } from "../loads.ts";
 import type { Chapter } from "../scene.ts";
 import { buildFigures } from "./figures.ts";

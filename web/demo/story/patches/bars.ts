@@ -1,7 +1,7 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { h, named } from "../dom.ts";
+import { h, named } from "../../dom.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";

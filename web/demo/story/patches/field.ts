@@ -3,7 +3,7 @@ import { css, paint, tone } from "../../colour.ts";
 import { accent } from "../../pixels.ts";
 import { inside, lengthOf, type Span } from "../../receptive.ts";
 import type { Texts } from "../../texts/en.ts";
-import { h, named, slider } from "../dom.ts";
+import { h, named, slider } from "../../dom.ts";
 import { player, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 import { fieldsOf } from "./embed.ts";

@@ -2,7 +2,7 @@
 import { css, paint, tone } from "../../colour.ts";
 import { accent, choosePatch } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
-import { h, slider } from "../dom.ts";
+import { h, slider } from "../../dom.ts";
 import { lessMotion, player, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 

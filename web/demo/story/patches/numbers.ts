@@ -3,7 +3,7 @@ import { css, tone } from "../../colour.ts";
 import type { Shape } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { lessMotion } from "../figure.ts";
 import { tableSaver } from "../table.ts";

@@ -6,7 +6,7 @@ import { inWords } from "../../remedy.ts";
 import { fieldOf } from "../../stem.ts";
 import { number } from "../../texts/words.ts";
 import { linked } from "../cite.ts";
-import { h, named, slider } from "../dom.ts";
+import { h, named, slider } from "../../dom.ts";
 import { player } from "../figure.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { FilterBars, TokenBars } from "./bars.ts";
@@ -175,9 +175,9 @@ function buildProduct({ texts: { patches: texts, grid: { picture } } }: Story) {
 
 /** The filters of the scene's model, once they are here. `done` is told why they are not, if so. */
 function loadFilters(done: (failure?: unknown) => void): (scene: Scene) => Filters | undefined {
-  let file: string | undefined;
+  let file: Scene["file"] | undefined;
   let loaded: Filters | undefined;
-  const load = async (wanted: string) => {
+  const load = async (wanted: Scene["file"]) => {
     [file, loaded] = [wanted, undefined];
     try {
       const filters = await filtersIn(wanted);

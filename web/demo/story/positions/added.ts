@@ -1,7 +1,7 @@
 /** What a model adds to its tokens, as a picture and number by number. */
 import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
-import { h, named, slider } from "../dom.ts";
+import { h, named, slider } from "../../dom.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { patchOfToken, tokenName } from "../tokens.ts";

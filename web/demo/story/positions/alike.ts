@@ -1,7 +1,7 @@
 /** How alike the positions are: each with each, and the chosen patch's with all others on the grid. */
 import { number } from "../../texts/words.ts";
 import { type AnyScale, HeatGrid, signedScale } from "../grid.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import type { Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";
 import { cosines, positionsOf, rowOf } from "../vectors.ts";

@@ -1,7 +1,7 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
 import { css, paint, tone } from "../../colour.ts";
 import { accent, type Shape } from "../../pixels.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 
 export interface BoardImage {
   image: Float32Array; // (rows, columns), the ink from 0 to 1

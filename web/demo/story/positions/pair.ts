@@ -1,5 +1,5 @@
 /** Two thin bars above each other, from one zero: a number before and after. */
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 
 export interface Pair {
   root: HTMLElement;

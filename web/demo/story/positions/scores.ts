@@ -1,5 +1,5 @@
 /** The ten scores before and after, side by side. */
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import type { Part, Placed } from "./kinds.ts";

@@ -3,7 +3,7 @@ import { shuffled } from "../../../base/scramble.mjs";
 import measured from "../../explain/scramble.json";
 import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";
-import { button, h, named } from "../dom.ts";
+import { button, h, named } from "../../dom.ts";
 import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";

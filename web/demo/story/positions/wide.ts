@@ -4,7 +4,7 @@ import { css, paint, tone } from "../../colour.ts";
 import { drawStroke, SIDE, type Stroke } from "../../ink.ts";
 import { accent } from "../../pixels.ts";
 import { number } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import { coalesce } from "../coalesce.ts";
 import type { Story } from "../scene.ts";

@@ -1,7 +1,7 @@
 /** The model's answer once one head computes with the visitor's numbers. */
 import type { Class, Replacement } from "vitrine";
 import { percent } from "../../logits.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { coalesce } from "../coalesce.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";

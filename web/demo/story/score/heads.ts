@@ -2,7 +2,7 @@
 import { percent } from "../../logits.ts";
 import type { Scale } from "../../../base/heat.ts";
 import { number } from "../../texts/words.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { colourOf, HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";

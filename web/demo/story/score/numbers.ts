@@ -2,7 +2,7 @@
 import { css } from "../../colour.ts";
 import type { Colour } from "../../../base/heat.ts";
 import { number } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { signedTone } from "../grid.ts";
 import { write } from "../../write.ts";
 

@@ -6,7 +6,7 @@ import { accent } from "../../pixels.ts";
 import { save } from "../../picture.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
 import { write } from "../../write.ts";

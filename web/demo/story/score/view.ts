@@ -4,7 +4,7 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
-import { button, h } from "../dom.ts";
+import { button, h } from "../../dom.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { tokenName } from "../tokens.ts";

@@ -1,7 +1,7 @@
 /** The chapter's words beside its figures: the marks over the strip, and the table. */
 import type { Texts } from "../../texts/en.ts";
 import { decimal, number } from "../../texts/words.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import type { Scene } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import type { Answer } from "./head.ts";

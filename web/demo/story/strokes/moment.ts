@@ -4,7 +4,7 @@ import { drawStroke, inPadUnits, type Stroke } from "../../ink.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
-import { h } from "../dom.ts";
+import { h } from "../../dom.ts";
 import { colourOfClass } from "./strip.ts";
 import type { Sample } from "./sweep.ts";
 

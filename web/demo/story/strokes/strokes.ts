@@ -1,7 +1,7 @@
 /** While you drew: what the model would have answered at each moment of the drawing. */
 import type { Texts } from "../../texts/en.ts";
 import { percentage } from "../../texts/words.ts";
-import { button, h, named, slider } from "../dom.ts";
+import { button, h, named, slider } from "../../dom.ts";
 import { player, saver, svg } from "../figure.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";

@@ -1,7 +1,7 @@
 /** One run on the page: how far it is, what it has learnt, and its recipe. */
 import { download } from "../../../picture.ts";
 import { whole } from "../../../texts/words.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { buildMeter } from "./meter.ts";
 import { BREAKS, type Break, type Choices, recipeOf } from "./recipe.ts";

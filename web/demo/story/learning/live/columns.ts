@@ -1,5 +1,5 @@
 /** The runs on the page: one, or two beside each other, of which the buttons act on one. */
-import { chips, h, named } from "../../dom.ts";
+import { chips, h, named } from "../../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { buildColumn, type Column } from "./column.ts";
 

@@ -2,7 +2,7 @@
 import { Vit } from "vitrine";
 import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import { HeatGrid } from "../../grid.ts";
 import type { Source } from "./own.ts";
 

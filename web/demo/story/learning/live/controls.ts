@@ -1,6 +1,6 @@
 /** Buttons that start, pause, step and break a run. */
 import type { Texts } from "../../../texts/en.ts";
-import { button, h } from "../../dom.ts";
+import { button, h } from "../../../dom.ts";
 import { BREAKS, type Break } from "./recipe.ts";
 import type { Phase } from "./run.ts";
 

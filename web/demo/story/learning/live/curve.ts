@@ -2,7 +2,7 @@
 import { css, tone } from "../../../colour.ts";
 import type { Texts } from "../../../texts/en.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import { saver, svg } from "../../figure.ts";
 import { RUBRIC } from "../curves.ts";
 

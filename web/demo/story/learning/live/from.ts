@@ -2,7 +2,7 @@
 import { inWords } from "../../../remedy.ts";
 import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
-import { chips, h } from "../../dom.ts";
+import { chips, h } from "../../../dom.ts";
 import { MNIST } from "./digits.ts";
 import type { Meter } from "./meter.ts";
 import { photosIn, readIdx, type Source, sourceOf } from "./own.ts";

@@ -5,7 +5,7 @@ import { readSafetensors } from "../../../../base/safetensors.mjs";
 import { heatMap, scaleOfAll } from "../../../overlay.ts";
 import { shapeOf } from "../../../pixels.ts";
 import { number } from "../../../texts/words.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import { HeatGrid, signedScale } from "../../grid.ts";
 import type { Scene, Story } from "../../scene.ts";
 import { paperOf, patchIn } from "../../tokens.ts";

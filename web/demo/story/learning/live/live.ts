@@ -1,7 +1,7 @@
 /** "Train one yourself, here": a Vision Transformer learns from nothing in this tab. */
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";
-import { threadsToTrain } from "../../threads.ts";
+import { threadsToTrain } from "../../../threads.ts";
 import type { Column } from "./column.ts";
 import { buildColumns } from "./columns.ts";
 import { buildControls } from "./controls.ts";

@@ -2,7 +2,7 @@
 import type { Step } from "vitrine/train";
 import type { Texts } from "../../../texts/en.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import type { Phase } from "./run.ts";
 
 export type Meter = ReturnType<typeof buildMeter>;

@@ -1,7 +1,7 @@
 /** The panel: presets, and a control for each choice. */
 import type { Texts } from "../../../texts/en.ts";
 import { whole } from "../../../texts/words.ts";
-import { button, h, named } from "../../dom.ts";
+import { button, h, named } from "../../../dom.ts";
 import { KINDS as POSITIONS } from "../../positions/kinds.ts";
 import { type Choices, HIGHEST_RATE, headsFor, type PresetName, LOWEST_RATE, OFFERED, PRESETS } from "./recipe.ts";
 

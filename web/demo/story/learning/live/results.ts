@@ -5,7 +5,7 @@ import { drawingOf } from "../../../ink.ts";
 import { percent } from "../../../logits.ts";
 import { rough } from "../../../texts/words.ts";
 import { Bars } from "../../bars.ts";
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import { saver } from "../../figure.ts";
 import { signedScale } from "../../grid.ts";
 import { coalesce } from "../../coalesce.ts";

@@ -1,5 +1,5 @@
 /** Pictures as 28×28 grey pixels: the middle square, made smaller. */
-import { h } from "../../dom.ts";
+import { h } from "../../../dom.ts";
 import { PIXELS } from "../../../../base/digits.mjs";
 import type { Grey } from "./own.ts";
 

@@ -1,9 +1,9 @@
-/** Trains a model on the visitor's examples, in a worker. */
-import { Vit } from "vitrine";
+/** Trains a model on the visitor's examples, in a worker, and reads taught models' files. */
+import { Vit, VitError } from "vitrine";
 import type { Step } from "vitrine/train";
-import { readSafetensors, withKeys } from "../../../base/safetensors.mjs";
-import type { LabelledDrawing } from "../../../train/handwriting.ts";
-import { drawingOf } from "../../ink.ts";
+import { readSafetensors, withKeys } from "../../base/safetensors.mjs";
+import type { LabelledDrawing } from "../../train/handwriting.ts";
+import { drawingOf } from "../ink.ts";
 import { threadsToTrain } from "../threads.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 import type { Shelf } from "./shelf.ts";
@@ -17,12 +17,12 @@ export interface Learning {
 /** The taught model's file. It holds the examples too. */
 export async function learn(
   examples: readonly LabelledDrawing[],
-  file: string,
+  base: URL | Uint8Array<ArrayBuffer>,
   { signal, onStep }: Learning,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { teach } = await import("vitrine/train");
   const drawings = examples.map(({ label, strokes }) => ({ label, image: drawingOf(strokes) }));
-  const taught = await teach(new URL(file, document.baseURI), drawings, {
+  const taught = await teach(base, drawings, {
     worker: true,
     threads: threadsToTrain(),
     signal,
@@ -31,23 +31,30 @@ export async function learn(
   return withKeys(taught, { examples: packExamples(examples) }) as Uint8Array<ArrayBuffer>;
 }
 
-/** All classes after the lesson: the model's own, then the new ones in the order of their first example. */
-export const labelsAfter = (own: readonly string[], examples: readonly LabelledDrawing[]): string[] =>
-  [...new Set([...own, ...examples.map(({ label }) => label)])];
-
-/** A file that `learn` made, here or elsewhere. @throws VitError if it is no model. */
-export async function readTaught(file: Blob): Promise<Shelf> {
+/**
+ * A file that `learn` made, here or elsewhere, or another model of drawings.
+ *
+ * @param photos says that a model reads photos.
+ * @throws Error if it is no model, or reads no drawings.
+ */
+export async function readTaught(file: Blob, photos: string): Promise<Shelf> {
   const taught = new Uint8Array(await file.arrayBuffer());
-  (await Vit.load(taught)).dispose(); // it checks what a stranger's file holds
-  return { taught, examples: examplesIn(taught) };
+  const vit = await Vit.load(taught); // it checks what a stranger's file holds
+  const { classes, prepare } = vit.config;
+  vit.dispose();
+  if (prepare?.kind !== "digit") throw new Error(photos);
+  if (classes === 0) throw new VitError("bad_config", "this model has no head, so it cannot classify");
+  const examples = examplesIn(taught);
+  return { taught, examples, ...(examples.length === 0 && { base: taught }) };
 }
 
-function examplesIn(file: Uint8Array): readonly LabelledDrawing[] {
+/** The drawings that a file has learnt. None in a model of another origin. */
+export function examplesIn(file: Uint8Array): readonly LabelledDrawing[] {
   try {
     const { examples } = readSafetensors(file).config as { examples?: unknown };
     return (typeof examples === "string" && unpackExamples(examples)) || [];
   } catch {
-    return []; // a model of another origin can be read all the same
+    return [];
   }
 }
 

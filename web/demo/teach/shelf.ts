@@ -1,17 +1,17 @@
 /** The visitor's examples and the model that learnt them, kept in this browser until they are deleted. */
-import type { LabelledDrawing } from "../../../train/handwriting.ts";
+import type { LabelledDrawing } from "../../train/handwriting.ts";
 import { packExamples, unpackExamples } from "./text.ts";
 
 export interface Shelf {
   readonly examples: readonly LabelledDrawing[];
   /** The taught model's file. */
-  readonly taught?: Uint8Array<ArrayBuffer>;
+  readonly taught?: Bytes;
+  /** What the next lesson begins with: a model of the page by its id, or a file that brought no examples. */
+  readonly base?: string | Bytes;
 }
+type Bytes = Uint8Array<ArrayBuffer>;
 
-interface Kept {
-  examples: string;
-  taught?: Uint8Array<ArrayBuffer>;
-}
+type Kept = Omit<Shelf, "examples"> & { examples: string };
 
 const DATABASE = "vitrine", STORE = "signs", KEY = "shelf";
 
@@ -35,14 +35,21 @@ function request<Value>(mode: IDBTransactionMode, ask: (store: IDBObjectStore) =
   });
 }
 
-/** One for the page. A change of language builds the chapter anew, but the shelf stays. */
 export class Shelves {
   #now: Shelf = { examples: [] };
   readonly #past: Shelf[] = [];
-  #changed = () => {};
   #writing: Promise<unknown> = Promise.resolve();
+  readonly #changed: () => void;
   /** Whether this browser keeps the shelf. Unknown until it has tried. */
   kept: boolean | undefined;
+  /** Settles when what an earlier visit left is here. */
+  readonly restored: Promise<void>;
+
+  /** @param changed is called after each change. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    this.restored = this.#restore();
+  }
 
   get now(): Shelf {
     return this.#now;
@@ -50,11 +57,6 @@ export class Shelves {
 
   get canUndo(): boolean {
     return this.#past.length > 0;
-  }
-
-  /** Calls `changed` after each change, in place of whom it called before. */
-  follow(changed: () => void): void {
-    this.#changed = changed;
   }
 
   change(next: Shelf): void {
@@ -73,21 +75,21 @@ export class Shelves {
     this.#writing = this.#writing.then(() => this.#write(next));
   }
 
-  async #write({ examples, taught }: Shelf): Promise<void> {
-    const kept: Kept = { examples: packExamples(examples), ...(taught && { taught }) };
-    const empty = examples.length === 0 && !taught;
+  async #write({ examples, ...rest }: Shelf): Promise<void> {
+    const kept: Kept = { ...rest, examples: packExamples(examples) };
+    const empty = examples.length === 0 && !rest.taught;
     const ask = (store: IDBObjectStore): IDBRequest => (empty ? store.delete(KEY) : store.put(kept, KEY));
     const work = request("readwrite", ask);
     this.kept = await work.then(() => true, () => false);
     this.#changed();
   }
 
-  /** Takes what an earlier visit left. A shelf that is changed already stays. */
-  async restore(): Promise<void> {
+  /** A shelf that is changed already stays. */
+  async #restore(): Promise<void> {
     const kept = await request<Kept | undefined>("readonly", (store) => store.get(KEY)).catch(() => undefined);
     const examples = kept && (kept.examples === "" ? [] : unpackExamples(kept.examples));
     if (!examples || this.canUndo || this.#now.examples.length > 0) return;
-    this.#now = { examples, ...(kept.taught && { taught: kept.taught }) };
+    this.#now = { ...kept, examples };
     this.kept = true;
     this.#changed();
   }

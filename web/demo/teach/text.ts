@@ -1,8 +1,8 @@
 /** Examples as text, for a link and for a model's file: "name.drawing~name.drawing". */
-import type { Stroke } from "../../ink.ts";
-import { pack, unpack } from "../../pack.ts";
-import { thinned } from "../../thin.ts";
-import type { LabelledDrawing } from "../../../train/handwriting.ts";
+import type { Stroke } from "../ink.ts";
+import { pack, unpack } from "../pack.ts";
+import { thinned } from "../thin.ts";
+import type { LabelledDrawing } from "../../train/handwriting.ts";
 
 const MOST_EXAMPLES = 400;
 const LONGEST_NAME = 12;

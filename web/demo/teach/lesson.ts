@@ -1,0 +1,111 @@
+/** A lesson: the drawings of one sign, its name, and how far the model is with it. */
+import { button, h } from "../dom.ts";
+import { drawThumbnail } from "../examples.ts";
+import type { Stroke } from "../ink.ts";
+import type { Texts } from "../texts/en.ts";
+import { decimal, percentage } from "../texts/words.ts";
+import { write } from "../write.ts";
+import { nameOf } from "./text.ts";
+
+/** A new sign needs some drawings, so that the model learns what they have in common. A correction needs one. */
+const LEAST = 3;
+
+export interface Progress {
+  step: number;
+  steps: number;
+  accuracy: number;
+  secondsLeft: number;
+}
+
+export interface LessonView {
+  /** The drawings that are kept. */
+  drawings: readonly Stroke[][];
+  /** Whether the pad has another one. */
+  inked: boolean;
+  /** What the model knows already. */
+  labels: readonly string[];
+  progress?: Progress;
+  /** Why there is no taught model, after a lesson that failed or was stopped. */
+  trouble: string;
+  dark: boolean;
+}
+
+interface Acts {
+  keep(): void;
+  remove(index: number): void;
+  learn(label: string): void;
+  cancel(): void;
+  stop(): void;
+}
+
+export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, cancel, stop }: Acts) {
+  const say = h("p", { id: "teach-it-status", className: "say", role: "status", tabIndex: -1 });
+  const dots = h("div", { className: "dots", role: "group", ariaLabel: texts.drawings });
+  const name = h("input", { id: "teach-it-name", autocomplete: "off", spellcheck: false, maxLength: 24, placeholder: texts.placeholder });
+  const known = h("div", { className: "known", role: "group", ariaLabel: texts.known });
+  const bar = h("progress", { id: "teach-it-progress", ariaLabel: texts.learning });
+  const numbers = h("p", { className: "aside", ariaHidden: "true" });
+  const main = button("", () => go(), { id: "teach-it-learn", className: "pill main" });
+  const collect = h("div", { className: "collect" }, dots,
+    h("label", {}, texts.name, name), h("p", { className: "aside" }, texts.known), known,
+    h("div", { className: "lesson-acts" }, button(texts.cancel, cancel, { id: "teach-it-cancel", className: "pill" }), main),
+    h("p", { className: "aside" }, texts.honest));
+  const run = h("div", {}, bar, numbers,
+    h("div", { className: "lesson-acts" }, button(texts.stop, stop, { id: "teach-it-stop", className: "pill" })));
+  let view: LessonView | undefined;
+
+  const least = () => (view!.labels.includes(nameOf(name.value)) ? 1 : LEAST);
+  const count = () => view!.drawings.length + Number(view!.inked);
+  const go = () => {
+    if (main.ariaDisabled === "true") return;
+    const label = nameOf(name.value);
+    if (count() < least()) return keep();
+    if (label) return learn(label);
+    name.focus();
+  };
+  name.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) go();
+  });
+  name.addEventListener("input", () => draw(view!));
+
+  function draw(next: LessonView): void {
+    const { drawings, inked, labels, progress, trouble, dark } = next;
+    const places = labels.includes(nameOf(name.value)) ? 1 : LEAST, missing = places - drawings.length;
+    const redrawn = view?.drawings !== drawings || view.dark !== dark || dots.childElementCount !== Math.max(places, drawings.length);
+    const relabelled = view?.labels !== labels;
+    view = next;
+    collect.hidden = progress !== undefined;
+    run.hidden = progress === undefined;
+    if (progress) return drawProgress(progress);
+    write(say, trouble || (count() >= places ? texts.enough : drawings.length === 0 ? texts.first : texts.more(missing)));
+    write(main, count() >= places ? texts.learn : texts.next);
+    main.ariaDisabled = String(!inked && drawings.length < places); // not `disabled`: see main.ts
+    if (redrawn) drawDots(drawings, places);
+    if (relabelled) known.replaceChildren(...labels.map((label) =>
+      button(label, () => count() > 0 && learn(label), { className: "plain", ariaLabel: texts.itIs(label) })));
+    for (const chip of known.children) chip.ariaDisabled = String(count() === 0);
+  }
+
+  function drawProgress({ step, steps, accuracy, secondsLeft }: Progress): void {
+    write(say, texts.learning);
+    bar.max = steps;
+    bar.value = step;
+    write(numbers, step === 0 ? "" : texts.step({ step, steps, right: percentage(accuracy, 0), seconds: decimal(Math.max(1, secondsLeft), 0) }));
+  }
+
+  /** A square for each drawing that the sign needs. A click on a drawing removes it. */
+  function drawDots(drawings: readonly Stroke[][], places: number): void {
+    const canvases = drawings.map(() => h("canvas", { ariaHidden: "true" }));
+    const kept = canvases.map((canvas, index) => {
+      const text = texts.removeDrawing(index + 1);
+      const press = button("", () => remove(index), { className: "thumbnail", ariaLabel: text, title: text });
+      press.append(canvas);
+      return press;
+    });
+    const empty = Array.from({ length: Math.max(0, places - drawings.length) }, (_, index) => h("i", { className: index === 0 ? "now" : "" }));
+    dots.replaceChildren(...kept, ...empty);
+    canvases.forEach((canvas, index) => drawThumbnail(canvas, drawings[index]!));
+  }
+
+  return { root: h("div", {}, say, collect, run), draw, focus: () => say.focus({ preventScroll: true }) };
+}

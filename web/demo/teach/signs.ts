@@ -1,0 +1,112 @@
+/** My signs: a row for each sign with its drawings, and what can be done with the model that learnt them. */
+import { button, h } from "../dom.ts";
+import { drawThumbnail } from "../examples.ts";
+import { pack } from "../pack.ts";
+import { download } from "../picture.ts";
+import { inWords } from "../remedy.ts";
+import type { Texts } from "../texts/en.ts";
+import { words } from "../texts/words.ts";
+import { examplesIn, readTaught } from "./learn.ts";
+import type { Shelves } from "./shelf.ts";
+import { packExamples } from "./text.ts";
+import type { LabelledDrawing } from "../../train/handwriting.ts";
+
+const NAME = "my-signs.safetensors";
+/** Longer addresses are cut by some programs. */
+const MOST_LINK = 8000;
+
+/** The examples of each sign, in the order of the first ones. */
+export function bySign(examples: readonly LabelledDrawing[]): Map<string, LabelledDrawing[]> {
+  const signs = new Map<string, LabelledDrawing[]>();
+  for (const example of examples) signs.set(example.label, [...(signs.get(example.label) ?? []), example]);
+  return signs;
+}
+
+interface Acts {
+  another(): void;
+  learn(): void;
+  close(): void;
+}
+
+export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another, learn, close }: Acts) {
+  const status = h("p", { className: "say", role: "status", tabIndex: -1 });
+  const rows = h("div", { id: "teach-it-shelf", ariaLabel: texts.signs });
+  const kept = h("p", { className: "aside" });
+  const say = (text: string) => (status.textContent = text);
+
+  const input = h("input", { type: "file", id: "teach-it-file", className: "unseen", ariaLabel: texts.upload, tabIndex: -1 });
+  input.addEventListener("change", async () => {
+    const [file] = input.files ?? [];
+    if (!file) return;
+    try {
+      shelves.change(await readTaught(file, texts.photos));
+      say(texts.uploaded(file.name));
+    } catch (error) {
+      say(texts.refused(file.name, inWords(error)));
+    }
+    input.value = "";
+  });
+
+  const plain = (id: string, text: string, press: () => void) => button(text, press, { id: `teach-it-${id}`, className: "plain" });
+  const again = button(texts.again, learn, { id: "teach-it-again", className: "pill main" });
+  const save = plain("download", texts.download, () => {
+    const { taught } = shelves.now;
+    if (taught) download(new Blob([taught], { type: "application/octet-stream" }), NAME);
+  });
+  const copy = plain("link", texts.link, async () => say(await copyLink(shelves, texts)));
+  const undo = plain("undo", texts.undo, () => shelves.undo());
+  const forget = plain("forget", texts.forget, () => shelves.change({ examples: [] }));
+
+  return {
+    root: h("div", {}, status, rows,
+      h("div", { className: "lesson-acts" }, again, button(texts.another, another, { id: "teach-it-another", className: "pill" }),
+        button(texts.close, close, { id: "teach-it-close", className: "pill" })),
+      h("div", { className: "lesson-acts" }, save, plain("upload", texts.upload, () => input.click()), copy, undo, forget, input), kept),
+    say,
+    draw(): void {
+      const { examples, taught } = shelves.now;
+      drawRows(rows, examples, texts, (example) => shelves.change({ ...shelves.now, examples: examples.filter((one) => one !== example) }));
+      const changed = examples.length > 0 && (!taught || packExamples(examplesIn(taught)) !== packExamples(examples));
+      again.hidden = !changed;
+      save.ariaDisabled = String(!taught);
+      copy.ariaDisabled = String(examples.length === 0);
+      undo.hidden = !shelves.canUndo;
+      forget.ariaDisabled = String(examples.length === 0 && !taught);
+      kept.textContent = changed && taught ? texts.changed
+        : shelves.kept === undefined || (examples.length === 0 && !taught) ? "" : shelves.kept ? texts.kept : texts.notKept;
+    },
+    focus: () => status.focus({ preventScroll: true }),
+  };
+}
+
+/** A click on a drawing removes it. */
+function drawRows(root: HTMLElement, examples: readonly LabelledDrawing[], texts: Texts["teachIt"], remove: (example: LabelledDrawing) => void): void {
+  const canvases: [HTMLCanvasElement, LabelledDrawing][] = [];
+  const thumbnail = (example: LabelledDrawing, index: number) => {
+    const canvas = h("canvas", { ariaHidden: "true" }), text = texts.remove(example.label, index + 1);
+    const press = button("", () => remove(example), { className: "thumbnail", ariaLabel: text, title: text });
+    press.append(canvas);
+    canvases.push([canvas, example]);
+    return press;
+  };
+  const rows = [...bySign(examples)].map(([label, all]) =>
+    h("div", { role: "listitem", data: { label, count: String(all.length) } }, h("strong", {}, label), h("span", {}, ...all.map(thumbnail))));
+  root.role = rows.length > 0 ? "list" : "group"; // a list may hold nothing else
+  root.replaceChildren(...(rows.length > 0 ? rows : [h("p", {}, texts.none)]));
+  for (const [canvas, { strokes }] of canvases) drawThumbnail(canvas, strokes);
+}
+
+async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"]): Promise<string> {
+  const first = examples[0] && pack(examples[0].strokes);
+  if (!first) return texts.none;
+  const fragment = new URLSearchParams({ d: first, signs: packExamples(examples) });
+  const link = `${location.href.replace(/[?#].*/, "")}#${fragment}`;
+  if (link.length > MOST_LINK) return texts.tooLarge;
+  try {
+    await navigator.clipboard.writeText(link);
+    return words.share.copied;
+  } catch {
+    history.replaceState(null, "", link);
+    return words.share.refused;
+  }
+}
