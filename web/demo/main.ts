@@ -18,7 +18,7 @@ import { isOpen } from "./tabs.ts";
 import type { Teaching } from "./teach/teach.ts";
 import { followLanguage } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
-import { followTheme } from "./theme.ts";
+import { followTheme, onTheme } from "./theme.ts";
 import { sentence } from "./verdict.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E;
@@ -232,7 +232,8 @@ onLanguage(() => {
   announce("");
   redraw();
 });
-followTheme(element("theme"), (dark) => {
+followTheme(element("theme"));
+onTheme((dark) => {
   state.dark = dark;
   redraw();
 });

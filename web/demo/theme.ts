@@ -2,18 +2,27 @@ import { onLanguage, words } from "./texts/words.ts";
 
 const wish = matchMedia("(prefers-color-scheme: dark)");
 
-/** Follows the system's theme until the button is used. Each change calls `changed`. */
-export function followTheme(button: HTMLElement, changed: (dark: boolean) => void): void {
+const listeners: ((dark: boolean) => void)[] = [];
+const isDark = () => document.documentElement.dataset.theme === "dark";
+
+/** Calls `changed` now and whenever the theme has changed. */
+export function onTheme(changed: (dark: boolean) => void): void {
+  listeners.push(changed);
+  changed(isDark());
+}
+
+/** Follows the system's theme until the button is used. */
+export function followTheme(button: HTMLElement): void {
   let own = stored();
   const apply = () => {
     const dark = own === undefined ? wish.matches : own === "dark";
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     button.title = dark ? words.theme.useLight : words.theme.useDark;
     button.setAttribute("aria-label", button.title);
-    changed(dark);
+    for (const changed of listeners) changed(dark);
   };
   button.addEventListener("click", () => {
-    own = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    own = isDark() ? "light" : "dark";
     store(own);
     apply();
   });

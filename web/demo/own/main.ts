@@ -1,15 +1,17 @@
 import { buildMaps, drawMaps } from "../blocks.ts";
 import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
+import { MODELS } from "../models.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { inWords, isOfLine } from "../remedy.ts";
-import { showError, showProgress } from "../status.ts";
+import { showError, showProgress, size } from "../status.ts";
 import { onLanguage, words } from "../texts/words.ts";
+import { onTheme } from "../theme.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { lightTargets } from "./drop.ts";
 import { chosen, misfit, sortOut, type Found } from "./files.ts";
-import { examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
+import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
 import { randomCheckpoint } from "./random.ts";
 import { keptLayers, read } from "./read.ts";
 import * as show from "./show.ts";
@@ -24,6 +26,17 @@ const configField = element<HTMLInputElement>("config");
 /** The least runs of a median, because a module's first runs are slower. */
 const RUNS = 3;
 const MOST_TIMES = 31;
+
+const DIGITS = MODELS[0]!;
+
+/** Models on huggingface.co whose model.safetensors load as they are, and that file's bytes. */
+const KNOWN = [
+  ["facebook/deit-tiny-patch16-224", 22.9e6],
+  ["timm/vit_tiny_patch16_224.augreg_in21k_ft_in1k", 22.9e6],
+  ["facebook/dinov2-small", 88.2e6],
+  ["google/vit-base-patch16-224", 346e6],
+  ["openai/clip-vit-base-patch32", 605e6],
+] as const;
 
 let loading: AbortController | undefined;
 let files: File[] = []; // of the last checkpoint, loaded or not
@@ -339,6 +352,23 @@ element("random").addEventListener("click", () => {
   if (!state.photo) lookAt(examplePhoto());
   begin([randomCheckpoint()]);
 });
+element("digits").addEventListener("click", async () => {
+  stopCamera();
+  lookAt(digitPhoto());
+  showProgress(status, 0, DIGITS.bytes);
+  try {
+    const answer = await fetch(new URL(DIGITS.url, document.baseURI));
+    if (!answer.ok) throw new Error(words.trouble.answered(String(answer.status)));
+    begin([new File([await answer.blob()], "digits.safetensors")]);
+  } catch (error) {
+    refuse("checkpoint", error);
+  }
+});
+element("known").replaceChildren(...KNOWN.map(([name, bytes]) => {
+  const row = document.createElement("li");
+  row.textContent = `${name}, ${size(bytes)}`;
+  return row;
+}));
 element("example").addEventListener("click", () => {
   stopCamera();
   lookAt(examplePhoto());
@@ -362,12 +392,10 @@ for (const id of ["photo", "similarity"]) {
       redraw();
   });
 }
-const followTheme = () => {
-  state.dark = document.documentElement.dataset.theme === "dark";
-  redraw();
-};
-new MutationObserver(followTheme).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 onLanguage(rename);
 lightTargets();
 new ResizeObserver(redraw).observe(canvas("photo"));
-followTheme();
+onTheme((dark) => {
+  state.dark = dark;
+  redraw();
+});

@@ -1,4 +1,6 @@
 /** Photos from files, from the camera or our own. */
+import { OFFERED } from "../../train/handwriting.ts";
+import { drawStroke } from "../ink.ts";
 import { words } from "../texts/words.ts";
 
 export interface Photo {
@@ -41,12 +43,32 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
   return { photo: { source: video, name: () => words.own.theCamera }, stop };
 }
 
+const WIDTH = 448, HEIGHT = 336;
+
+function blank(): CanvasRenderingContext2D {
+  const source = document.createElement("canvas");
+  source.width = WIDTH;
+  source.height = HEIGHT;
+  return source.getContext("2d")!;
+}
+
+/** An example photo that is drawn here: a 5 in blue ink on paper that lies askew in a shadow. */
+export function digitPhoto(): Photo {
+  const context = blank();
+  const light = context.createLinearGradient(0, 0, WIDTH, HEIGHT);
+  light.addColorStop(0, "#efe6d4");
+  light.addColorStop(1, "#a89f90");
+  context.fillStyle = light;
+  context.fillRect(0, 0, WIDTH, HEIGHT);
+  context.setTransform(0.98, -0.08, 0.06, 0.98, 90, 45);
+  context.strokeStyle = "#1d2f6f";
+  for (const stroke of OFFERED.find(({ label }) => label === "5")!.strokes) drawStroke(context, stroke);
+  return { source: context.canvas, name: () => words.own.ourDigit };
+}
+
 /** An example photo that is drawn here: a boat in front of hills. */
 export function examplePhoto(): Photo {
-  const source = document.createElement("canvas");
-  source.width = 448;
-  source.height = 336;
-  const context = source.getContext("2d")!;
+  const context = blank();
   const sky = context.createLinearGradient(0, 0, 0, 200);
   sky.addColorStop(0, "#5a8fc2");
   sky.addColorStop(1, "#f3d9b1");
@@ -74,5 +96,5 @@ export function examplePhoto(): Photo {
   shape("#3c2a1e", box(216, 120, 222, 250));
   shape("#f7f3e8", [[226, 126], [226, 240], [292, 240]]);
   shape("#c8452f", [[212, 140], [212, 240], [160, 240]]);
-  return { source, name: () => words.own.ourExample };
+  return { source: context.canvas, name: () => words.own.ourExample };
 }

@@ -157,6 +157,7 @@ export const opening = {
     seen: (name: string) => `What the model sees of ${name}`,
     theCamera: "the camera",
     ourExample: "our example",
+    ourDigit: "our photo of a digit",
     invitePhoto: "Drop or paste a photo here, or choose one",
     inviteAll: "Drop a checkpoint’s folder and a photo here, or choose files",
     noModel: "Load a checkpoint, and each patch takes the colour of the attention it gets.",
