@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_CUTS = 8, GROUPS = 2 + MOST_CUTS }; /* images, whole drawings, cut ones */
 
@@ -39,9 +38,9 @@ struct group {
 /* The model's answers, one group after the other. */
 struct answers {
     float *logits;  /* (count,K) */
-    float *p;       /* (count + K): room for probabilities */
+    float *p;       /* (count): room for probabilities */
     double *weight; /* (count): of all groups the same sum */
-    uint8_t *labels;
+    uint32_t *labels;
     size_t count, classes;
     size_t whole; /* the first answers, to all but cut drawings */
     struct group groups[GROUPS];
@@ -49,50 +48,17 @@ struct answers {
 };
 
 struct calibration {
-    double temperature, threshold;
+    double temperature;
     double before[GROUPS], after[GROUPS]; /* each group's calibration errors */
-    size_t right, right_below, wrong, wrong_below;
+    struct score whole;                   /* of the whole answers */
+    struct doubt doubt;
 };
 
-/* The probability that answer i has at a temperature. */
-static float probability_at(bool *right, const struct answers *a, size_t i, double temperature) {
-    const float *logits = a->logits + i * a->classes;
-    float *row = a->p + a->count; /* (K) */
-    size_t predicted = largest_logit(logits, a->classes);
-    vit_probabilities(row, logits, a->classes, (float)temperature);
-    *right = predicted == a->labels[i];
-    return row[predicted];
-}
-
-/* The calibration error of `count` answers from `first` on. */
-static double error_at(const struct answers *a, size_t first, size_t count, double temperature) {
-    struct reliability reliability = {0};
-    for (size_t i = first; i < first + count; i++) {
-        bool right;
-        float p = probability_at(&right, a, i, temperature);
-        reliability_add(&reliability, p, right);
-    }
-    return calibration_error(&reliability);
-}
-
-/* The probabilities of the right ones among the whole answers → the front of a->p; their number. */
-static size_t right_ones(const struct answers *a, double temperature) {
-    size_t count = 0;
-    for (size_t i = 0; i < a->whole; i++) {
-        bool right;
-        float p = probability_at(&right, a, i, temperature);
-        if (right) a->p[count++] = p;
-    }
-    return count;
-}
-
-static void count_below(struct calibration *c, const struct answers *a) {
-    c->right = c->right_below = c->wrong = c->wrong_below = 0;
-    for (size_t i = 0; i < a->whole; i++) {
-        bool right, below = probability_at(&right, a, i, c->temperature) < (float)c->threshold;
-        c->right += right, c->wrong += !right;
-        c->right_below += right && below, c->wrong_below += !right && below;
-    }
+/* Scores `count` answers from `first` on. */
+static struct score score_at(const struct answers *a, size_t first, size_t count,
+                             double temperature) {
+    return score_answers(a->p, a->logits + first * a->classes, a->labels + first, count, a->classes,
+                         temperature);
 }
 
 /* Rounds the numbers as they will be written, and measures everything with those. The threshold is
@@ -102,16 +68,16 @@ static vit_status fit(struct calibration *c, const struct answers *a, const vit_
     double temperature = fit_temperature(a->logits, a->labels, a->weight, a->count, a->classes);
     c->temperature = round(temperature * 1e4) / 1e4;
     for (size_t i = 0, first = 0; i < a->group_count; first += a->groups[i++].count) {
-        c->before[i] = error_at(a, first, a->groups[i].count, config->temperature);
-        c->after[i] = error_at(a, first, a->groups[i].count, c->temperature);
+        size_t count = a->groups[i].count;
+        c->before[i] = score_at(a, first, count, config->temperature).calibration_error;
+        c->after[i] = score_at(a, first, count, c->temperature).calibration_error;
     }
-    size_t right = right_ones(a, c->temperature);
-    if (!right)
+    c->whole = score_at(a, 0, a->whole, c->temperature);
+    if (!c->whole.correct)
         return vit_fail(why, VIT_BAD_ARGUMENT,
                         "expected images that the model classifies right, got none of the %z right",
                         a->whole);
-    c->threshold = passing_threshold(a->p, right, accept);
-    count_below(c, a);
+    c->doubt = find_doubt(a->p, c->whole.correct, a->whole, accept);
     return VIT_OK;
 }
 
@@ -189,7 +155,7 @@ static vit_status answers_hold(struct answers *answers, vit_error *why) {
         if (group->share == 0 || group->share == 1) answers->whole += group->count;
     }
     answers->logits = calloc(answers->count + 1, answers->classes * sizeof *answers->logits);
-    answers->p = calloc(answers->count + answers->classes, sizeof *answers->p);
+    answers->p = calloc(answers->count + 1, sizeof *answers->p);
     answers->weight = calloc(answers->count + 1, sizeof *answers->weight);
     answers->labels = calloc(answers->count + 1, sizeof *answers->labels);
     if (answers->logits && answers->p && answers->weight && answers->labels) return VIT_OK;
@@ -211,9 +177,10 @@ static vit_status answer(struct answers *answers, const vit_model *model, size_t
     for (size_t i = 0, done = 0; i < answers->group_count && !status;
          done += answers->groups[i++].count) {
         const struct group *group = &answers->groups[i];
-        for (size_t j = 0; j < group->count; j++)
+        for (size_t j = 0; j < group->count; j++) {
             answers->weight[done + j] = 1 / (double)group->count;
-        memcpy(answers->labels + done, group->data.labels + group->first, group->count);
+            answers->labels[done + j] = group->data.labels[group->first + j];
+        }
         status = evaluate_logits(answers->logits + done * answers->classes, team, model,
                                  &group->data, group->first, group->count, why);
     }
@@ -252,7 +219,8 @@ static void print_calibration(FILE *out, const struct calibration *c,
     }
     fprintf(out,
             "uncertain below: %.4f, which is %zu of %zu right answers and %zu of %zu wrong ones\n",
-            c->threshold, c->right_below, c->right, c->wrong_below, c->wrong);
+            c->doubt.threshold, c->doubt.right, c->whole.correct, c->doubt.wrong,
+            c->whole.count - c->whole.correct);
 }
 
 static vit_status run(const struct arguments *a, vit_error *why) {
@@ -267,7 +235,7 @@ static vit_status run(const struct arguments *a, vit_error *why) {
     if (!status) status = calibrate(&c, &answers, a, model, why);
     if (!status) {
         const struct config_number numbers[] = {{"temperature", c.temperature},
-                                                {"uncertain_below", c.threshold}};
+                                                {"uncertain_below", c.doubt.threshold}};
         status = model_set_numbers(&changed, &changed_size, bytes, size, numbers, 2, why);
     }
     interrupts_catch(); /* from here on the file is written whole or not at all */

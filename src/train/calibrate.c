@@ -1,9 +1,9 @@
 /* How reliable probabilities are, and the temperature that makes them more reliable.
  * Guo et al., On Calibration of Modern Neural Networks, arXiv:1706.04599. */
 #include "calibrate.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void reliability_add(struct reliability *r, double p, bool correct) {
     int bin = (int)ceil(p * CALIBRATION_BINS) - 1;
@@ -34,7 +34,7 @@ double calibration_error(const struct reliability *r) {
 
 /* The weighted sum over the images of d cross-entropy / d (1 / temperature): the softmax's mean of
  * the logits minus the true class's logit. */
-static double slope(const float *logits, const uint8_t *labels, const double *weight, size_t count,
+static double slope(const float *logits, const uint32_t *labels, const double *weight, size_t count,
                     size_t classes, double temperature) {
     double total = 0;
     for (size_t n = 0; n < count; n++, logits += classes) {
@@ -52,7 +52,7 @@ static double slope(const float *logits, const uint8_t *labels, const double *we
 }
 
 /* Bisection: the cross-entropy is convex in 1 / temperature, so its slope changes sign once. */
-double fit_temperature(const float *logits, const uint8_t *labels, const double *weight,
+double fit_temperature(const float *logits, const uint32_t *labels, const double *weight,
                        size_t count, size_t classes) {
     double low = log(0.01), high = log(100);
     if (slope(logits, labels, weight, count, classes, 1) == 0) return 1;
@@ -75,6 +75,18 @@ double passing_threshold(float *p, size_t n, double accept) {
     size_t pass = (size_t)ceil(accept * (double)n - 1e-9); /* 0.7 * 10 is a little more than 7 */
     if (pass < 1) pass = 1;
     if (pass > n) pass = n;
-    qsort(p, n, sizeof *p, by_size);
+    sort(p, n, sizeof *p, by_size);
     return floor((double)p[n - pass] * 1e4) / 1e4;
+}
+
+static size_t count_below(const float *p, size_t n, double threshold) {
+    size_t below = 0;
+    for (size_t i = 0; i < n; i++) below += p[i] < (float)threshold;
+    return below;
+}
+
+struct doubt find_doubt(float *p, size_t right, size_t count, double accept) {
+    double threshold = right ? passing_threshold(p, right, accept) : 0;
+    return (struct doubt){threshold, count_below(p, right, threshold),
+                          count_below(p + right, count - right, threshold)};
 }

@@ -21,10 +21,20 @@ double calibration_error(const struct reliability *reliability);
 /* The temperature from 0.01 to 100 at which the mean cross-entropy of softmax(logits / temperature)
  * is least. logits (count,K), weight (count) or NULL: all alike. 1 where none is better than
  * another. */
-double fit_temperature(const float *logits, const uint8_t *labels, const double *weight,
+double fit_temperature(const float *logits, const uint32_t *labels, const double *weight,
                        size_t count, size_t classes);
 /* The largest number of four decimals that at least `accept` (0..1) of n > 0 probabilities are not
  * below. Sorts them. */
 double passing_threshold(float *p, size_t n, double accept);
+
+/* An answer whose probability is below the threshold is uncertain. */
+struct doubt {
+    double threshold;
+    size_t right, wrong; /* how many of the right and of the wrong answers are uncertain */
+};
+
+/* The threshold that a share `accept` of the right answers reaches. p: the probabilities of the
+ * answers, the `right` ones first, which are sorted. Without right ones no answer is uncertain. */
+struct doubt find_doubt(float *p, size_t right, size_t count, double accept);
 
 #endif

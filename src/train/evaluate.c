@@ -4,12 +4,18 @@
 #include "base/team.h"
 #include "calibrate.h"
 #include "data.h"
-#include "tape.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 16 };
+
+/* Answers, added up. */
+struct tally {
+    struct score score; /* loss: the sum */
+    struct reliability reliability;
+};
 
 struct evaluation {
     const vit_model *model;
@@ -18,8 +24,7 @@ struct evaluation {
     float *logits; /* (count,K), may be NULL */
     struct part {
         vit_status status;
-        struct score score; /* loss: the sum */
-        struct reliability reliability;
+        struct tally tally;
         size_t *confusion; /* (K,K), may be NULL */
     } * parts;             /* one for each thread */
 };
@@ -31,20 +36,36 @@ size_t largest_logit(const float *logits, size_t n) {
     return best;
 }
 
-/* `scratch` (B,K). */
-static void count_batch(struct part *part, float *scratch, const float *logits,
-                        const uint8_t *labels, size_t batch, size_t classes, float temperature) {
-    for (size_t i = 0; i < batch; i++) {
-        const float *row = logits + i * classes;
-        size_t predicted = largest_logit(row, classes);
-        vit_probabilities(scratch, row, classes, temperature);
-        reliability_add(&part->reliability, scratch[predicted], predicted == labels[i]);
-        part->score.correct += predicted == labels[i];
-        if (part->confusion) part->confusion[labels[i] * classes + predicted]++;
+/* Adds the answer `predicted`, which is that of the largest logit. Returns its probability. */
+static float tally_add(struct tally *tally, size_t predicted, size_t label, const float *logits,
+                       size_t classes, double temperature) {
+    double max = logits[predicted], sum = 0;
+    for (size_t i = 0; i < classes; i++) sum += exp((logits[i] - max) / temperature);
+    float p = (float)(1 / sum);
+    tally->score.count++;
+    tally->score.correct += predicted == label;
+    tally->score.loss += log(sum) + (max - logits[label]) / temperature;
+    reliability_add(&tally->reliability, p, predicted == label);
+    return p;
+}
+
+static struct score tally_score(const struct tally *tally) {
+    struct score score = tally->score;
+    if (score.count) score.loss /= (double)score.count;
+    score.calibration_error = calibration_error(&tally->reliability);
+    return score;
+}
+
+struct score score_answers(float *p, const float *logits, const uint32_t *labels, size_t count,
+                           size_t classes, double temperature) {
+    struct tally tally = {0};
+    size_t right = 0, wrong = count; /* right ones fill p from its front, wrong ones from its end */
+    for (size_t i = 0; i < count; i++, logits += classes) {
+        size_t predicted = largest_logit(logits, classes);
+        float one = tally_add(&tally, predicted, labels[i], logits, classes, temperature);
+        p[predicted == labels[i] ? right++ : --wrong] = one;
     }
-    for (size_t i = 0; i < batch * classes; i++) scratch[i] = logits[i] / temperature;
-    part->score.count += batch;
-    part->score.loss += vit_cross_entropy(scratch, scratch, labels, batch, classes, 0, 1);
+    return tally_score(&tally);
 }
 
 static void evaluate_part(void *context, size_t thread, size_t threads) {
@@ -54,7 +75,7 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
     size_t pixels = data_values(e->data), K = e->classes;
     size_t need = vit_state_size(e->model, BATCH, NULL);
     void *memory = malloc(need);
-    float *images = malloc(BATCH * (pixels + 2 * K) * sizeof *images);
+    float *images = malloc(BATCH * (pixels + K) * sizeof *images);
     float *logits = images + BATCH * pixels;
     vit_state *state;
     part->status = memory && images ? vit_state_init(&state, memory, need, e->model, BATCH, NULL)
@@ -65,8 +86,13 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
         data_standardise(images, batch * pixels, vit_model_config(e->model));
         part->status = vit_run(e->model, state, images, batch, logits, NULL);
         if (part->status) break;
-        count_batch(part, logits + BATCH * K, logits, e->data->labels + index, batch, K,
-                    vit_model_config(e->model)->temperature);
+        for (size_t j = 0; j < batch; j++) {
+            size_t label = e->data->labels[index + j];
+            size_t predicted = largest_logit(logits + j * K, K);
+            tally_add(&part->tally, predicted, label, logits + j * K, K,
+                      vit_model_config(e->model)->temperature);
+            if (part->confusion) part->confusion[label * K + predicted]++;
+        }
         if (e->logits) memcpy(e->logits + i * K, logits, batch * K * sizeof *logits);
     }
     free(images);
@@ -75,21 +101,20 @@ static void evaluate_part(void *context, size_t thread, size_t threads) {
 
 static vit_status add_parts(struct score *score, size_t *confusion, const struct evaluation *e,
                             size_t threads, vit_error *why) {
-    struct reliability reliability = {0};
+    struct tally all = {0};
     for (size_t t = 0; t < threads; t++) {
         const struct part *part = &e->parts[t];
         if (part->status)
             return vit_fail(why, part->status, "evaluation failed: %s",
                             vit_status_name(part->status));
-        score->count += part->score.count;
-        score->correct += part->score.correct;
-        score->loss += part->score.loss;
-        reliability_merge(&reliability, &part->reliability);
+        all.score.count += part->tally.score.count;
+        all.score.correct += part->tally.score.correct;
+        all.score.loss += part->tally.score.loss;
+        reliability_merge(&all.reliability, &part->tally.reliability);
         for (size_t i = 0; confusion && i < e->classes * e->classes; i++)
             confusion[i] += part->confusion[i];
     }
-    if (score->count) score->loss /= (double)score->count;
-    score->calibration_error = calibration_error(&reliability);
+    *score = tally_score(&all);
     return VIT_OK;
 }
 

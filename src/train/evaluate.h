@@ -7,11 +7,16 @@
 
 struct score {
     size_t count, correct;
-    double loss; /* mean cross-entropy of the probabilities, at the model's temperature */
-    double calibration_error; /* of the probabilities of its answers */
+    double loss;              /* mean cross-entropy of the probabilities */
+    double calibration_error; /* of the probabilities of the answers */
 };
 
-/* Runs `model` on images first…first+count. `confusion` (K,K), may be NULL: counts by
+/* Scores a model's answers at a temperature. logits (count,K), labels (count) below K → p (count):
+ * the probabilities of the answers, the right ones first. */
+struct score score_answers(float *p, const float *logits, const uint32_t *labels, size_t count,
+                           size_t classes, double temperature);
+/* Runs `model` on images first…first+count, and scores its answers at its own
+ * temperature. `confusion` (K,K), may be NULL: counts by
  * [true][predicted], which are added to. */
 vit_status evaluate(struct score *score, size_t *confusion, vit_team *team, const vit_model *model,
                     const struct data_set *data, size_t first, size_t count, vit_error *why);

@@ -16,7 +16,7 @@ enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
  * every seventh of the others have the next class. */
 static struct answers {
     float logits[COUNT * CLASSES];
-    uint8_t labels[COUNT];
+    uint32_t labels[COUNT];
 } answers;
 
 static void label_images(const uint8_t *pixels) {
@@ -27,7 +27,7 @@ static void label_images(const uint8_t *pixels) {
     CHECK(!vit_run(model, s.state, images, COUNT, answers.logits, NULL), "the model does not run");
     for (size_t i = 0; i < COUNT; i++) {
         size_t told = largest_logit(answers.logits + i * CLASSES, CLASSES);
-        answers.labels[i] = (uint8_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
+        answers.labels[i] = (uint32_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
     }
     free(s.memory);
     free(images);
@@ -36,13 +36,14 @@ static void label_images(const uint8_t *pixels) {
 
 /* Writes images.idx and labels.idx, once. */
 static void put_images(void) {
-    static uint8_t pixels[COUNT * EDGE * EDGE];
+    static uint8_t pixels[COUNT * EDGE * EDGE], labels[COUNT];
     uint64_t seed = 11;
     if (exists(file_at("labels.idx"))) return;
     for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)random_bits(&seed);
     label_images(pixels);
+    for (size_t i = 0; i < COUNT; i++) labels[i] = (uint8_t)answers.labels[i];
     put_idx("images.idx", COUNT, EDGE, pixels);
-    put_idx("labels.idx", COUNT, 0, answers.labels);
+    put_idx("labels.idx", COUNT, 0, labels);
 }
 
 static int calibrate(const char *model, const char *out, const char *more) {

@@ -7,7 +7,7 @@
 enum { CLASSES = 5 };
 
 /* Random logits, and labels drawn from softmax(logits / temperature). */
-static void draw_answers(float *logits, uint8_t *labels, size_t count, double temperature,
+static void draw_answers(float *logits, uint32_t *labels, size_t count, double temperature,
                          uint64_t seed) {
     random_fill(logits, count * CLASSES, 6, &seed);
     for (size_t n = 0; n < count; n++) {
@@ -20,7 +20,7 @@ static void draw_answers(float *logits, uint8_t *labels, size_t count, double te
     }
 }
 
-static double cross_entropy(const float *logits, const uint8_t *labels, size_t count,
+static double cross_entropy(const float *logits, const uint32_t *labels, size_t count,
                             double temperature) {
     double total = 0;
     for (size_t n = 0; n < count; n++, logits += CLASSES) {
@@ -38,7 +38,7 @@ TEST("fit_temperature finds the temperature at which the labels were drawn") {
     enum { COUNT = 20000 };
     static const double TEMPERATURES[] = {0.3, 0.61, 1, 1.7, 4};
     float *logits = floats(COUNT * CLASSES);
-    uint8_t *labels = malloc(COUNT);
+    uint32_t *labels = malloc(COUNT * sizeof *labels);
     for (size_t i = 0; i < 5; i++) {
         draw_answers(logits, labels, COUNT, TEMPERATURES[i], i);
         double got = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
@@ -51,7 +51,7 @@ TEST("fit_temperature finds the temperature at which the labels were drawn") {
 TEST("no temperature has a smaller cross-entropy than the fitted one") {
     enum { COUNT = 300 };
     float logits[COUNT * CLASSES];
-    uint8_t labels[COUNT];
+    uint32_t labels[COUNT];
     for (uint64_t seed = 1; seed < 6; seed++) {
         draw_answers(logits, labels, COUNT, 0.4 * (double)seed, seed);
         double fitted = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
@@ -67,7 +67,7 @@ TEST("no temperature has a smaller cross-entropy than the fitted one") {
 TEST("logits times a number have a fitted temperature times that number") {
     enum { COUNT = 500 };
     float logits[COUNT * CLASSES];
-    uint8_t labels[COUNT];
+    uint32_t labels[COUNT];
     draw_answers(logits, labels, COUNT, 1.3, 9);
     double once = fit_temperature(logits, labels, NULL, COUNT, CLASSES);
     for (size_t i = 0; i < COUNT * CLASSES; i++) logits[i] *= 8; /* exact */
@@ -78,7 +78,7 @@ TEST("logits times a number have a fitted temperature times that number") {
 TEST("a sample of weight 3 counts like three samples when a temperature is fitted") {
     enum { COUNT = 400 };
     float logits[COUNT * CLASSES], *repeated = floats((size_t)2 * COUNT * CLASSES);
-    uint8_t labels[COUNT], labels_repeated[2 * COUNT];
+    uint32_t labels[COUNT], labels_repeated[2 * COUNT];
     double weight[COUNT];
     size_t n = 0;
     draw_answers(logits, labels, COUNT / 4, 0.4, 6);
@@ -101,13 +101,13 @@ TEST("a sample of weight 3 counts like three samples when a temperature is fitte
 TEST("without an optimum the fitted temperature stays in its range; without an effect it is 1") {
     const float clear[] = {1, 0, 0, 0, 0, 0, 1, 0, 0, 0}, flat[CLASSES] = {2, 2, 2, 2, 2};
     const float huge[CLASSES] = {1e30f, 0, 0, 0, 0};
-    const uint8_t right[] = {0, 1}, wrong[] = {1, 0};
+    const uint32_t right[] = {0, 1}, wrong[] = {1, 0};
     double got = fit_temperature(clear, right, NULL, 2, CLASSES);
     CHECK(within(got, 0.01, 1e-4), "always right: expected the coldest, 0.01, got %g", got);
     got = fit_temperature(clear, wrong, NULL, 2, CLASSES);
     CHECK(within(got, 100, 1e-4), "always wrong: expected the warmest, 100, got %g", got);
     CHECK(fit_temperature(flat, right, NULL, 1, CLASSES) == 1, "equal logits");
-    CHECK(fit_temperature(clear, (uint8_t[]){0, 0}, NULL, 2, 1) == 1, "one class");
+    CHECK(fit_temperature(clear, (uint32_t[]){0, 0}, NULL, 2, 1) == 1, "one class");
     CHECK(fit_temperature(huge, right, NULL, 1, CLASSES) == 1,
           "a probability that a double rounds to 1");
 }
@@ -173,7 +173,7 @@ TEST("the reliability of a set is that of its parts merged") {
 TEST("the calibration error is small only at the temperature at which the labels were drawn") {
     enum { COUNT = 20000 };
     float *logits = floats(COUNT * CLASSES), p[CLASSES];
-    uint8_t *labels = malloc(COUNT);
+    uint32_t *labels = malloc(COUNT * sizeof *labels);
     double errors[2];
     draw_answers(logits, labels, COUNT, 2, 5);
     for (int i = 0; i < 2; i++) {
@@ -222,4 +222,47 @@ TEST("the thresholds of small sets are those counted by hand") {
     CHECK(within(passing_threshold(ten, 10, 1), 0.05, 1e-4), "all");
     float sure[] = {1, 1, 1};
     CHECK(passing_threshold(sure, 3, 0.992) == 1, "all at 1");
+}
+
+/* ---- The score of answers ------------------------------------------------- */
+
+TEST("a score is the loss, the right answers and the calibration error at a temperature") {
+    enum { COUNT = 300 };
+    static const double TEMPERATURES[] = {0.5, 1, 3};
+    float logits[COUNT * CLASSES], p[COUNT], row[CLASSES];
+    uint32_t labels[COUNT];
+    draw_answers(logits, labels, COUNT, 2, 3);
+    for (size_t t = 0; t < 3; t++) {
+        struct score score = score_answers(p, logits, labels, COUNT, CLASSES, TEMPERATURES[t]);
+        struct reliability r = {0};
+        size_t right = 0, wrong = COUNT;
+        for (size_t n = 0; n < COUNT; n++) {
+            vit_probabilities(row, logits + n * CLASSES, CLASSES, (float)TEMPERATURES[t]);
+            size_t told = largest_logit(row, CLASSES);
+            reliability_add(&r, row[told], told == labels[n]);
+            float got = p[told == labels[n] ? right++ : --wrong];
+            CHECK(got == row[told], "%zu: %g, not %g", n, (double)got, (double)row[told]);
+        }
+        double loss = cross_entropy(logits, labels, COUNT, TEMPERATURES[t]);
+        CHECK(score.count == COUNT && score.correct == right, "%zu right", score.correct);
+        CHECK(within(score.loss, loss, 1e-12), "%g, not %g", score.loss, loss);
+        CHECK(score.calibration_error == calibration_error(&r), "%g", score.calibration_error);
+    }
+}
+
+TEST("a score takes labels that a byte does not hold") {
+    enum { MANY = 1000 };
+    float logits[MANY] = {[999] = 3}, p[1];
+    struct score score = score_answers(p, logits, (uint32_t[]){999}, 1, MANY, 1);
+    CHECK(score.correct == 1 && within(score.loss, log(1 + 999 * exp(-3)), 1e-12), "%g",
+          score.loss);
+}
+
+TEST("doubt counts the right and the wrong answers below the threshold") {
+    float p[] = {0.9f, 0.5f, 0.7f, 0.6f, 0.3f, 0.95f, 0.59f}; /* the first four are right */
+    struct doubt doubt = find_doubt(p, 4, 7, 0.75);
+    CHECK(within(doubt.threshold, 0.6, 1.01e-4), "%g", doubt.threshold);
+    CHECK(doubt.right == 1 && doubt.wrong == 2, "%zu, %zu", doubt.right, doubt.wrong);
+    doubt = find_doubt(p, 0, 7, 0.75);
+    CHECK(doubt.threshold == 0 && doubt.right == 0 && doubt.wrong == 0, "no right answers");
 }
