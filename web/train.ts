@@ -5,7 +5,7 @@ import { type ImageInput, type ImageShape, type Picture, toPicture } from "./ima
 import type { Folder } from "./load/folder.js";
 import type { WeightsSource } from "./load/read-config.js";
 import type { Source } from "./load/source.js";
-import { viewOf } from "./base/bytes.js";
+import { isArray, MAX_FILE_BYTES, type Piece, viewOf } from "./base/bytes.js";
 import { type Json, parseObject } from "./base/json.js";
 import { isA } from "./base/kind.js";
 import { checkEnvironment } from "./base/needs.js";
@@ -16,6 +16,7 @@ import type { Variant } from "./engine/module.js";
 import { type CheckpointState, stateOf } from "./engine/checkpoint.js";
 import type { Caller } from "./engine/call.js";
 import { buildPlan } from "./engine/choose.js";
+import { noMemory } from "./engine/instance.js";
 import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
@@ -472,6 +473,88 @@ export async function quantize(
       engine.close();
     }
   });
+}
+
+/** A model's answers to images whose classes are known. */
+export interface Answers {
+  /** (count,K): the logits of each image, one after the other. */
+  readonly logits: Float32Array;
+  /** (count): each image's class, as its number. */
+  readonly labels: readonly number[];
+}
+
+export interface ScoreOptions extends Pick<TrainerOptions, "wasm" | "variant" | "worker"> {
+  /** Above 0 and up to 100. By default the temperature of the least loss, to four places. */
+  temperature?: number;
+  /** The share of the right answers that count as certain; 0.995 by default. */
+  accept?: number;
+}
+
+export interface Score extends Measured {
+  /** The temperature at which all of this is measured. */
+  readonly temperature: number;
+  /** The expected calibration error: Guo et al., arXiv:1706.04599, equation 3. */
+  readonly calibrationError: number;
+  /** The probability that the share `accept` of the right answers reaches, rounded down to four places. */
+  readonly uncertainBelow: number;
+  /** How many answers are right, and how many of those have a smaller probability than `uncertainBelow`. */
+  readonly right: { readonly count: number; readonly below: number };
+  readonly wrong: { readonly count: number; readonly below: number };
+}
+
+/**
+ * Scores a model's answers, and finds the `temperature` and `uncertain_below` that its config should have.
+ *
+ * @throws {VitError} code `bad_argument` or `no_memory`.
+ * @example
+ * const answers = await vit.classifyAll(images);
+ * const logits = Float32Array.from(answers.flatMap(({ logits }) => [...logits]));
+ * const { temperature, uncertainBelow } = await score({ logits, labels });
+ */
+export async function score(answers: Answers, options: ScoreOptions = {}): Promise<Score> {
+  const own = takeOptions("score", options, ["wasm", "variant", "worker", "temperature", "accept"]);
+  const { temperature, accept = 0.995 } = own;
+  if (temperature !== undefined && !(isNumberTo(temperature, 100) && temperature > 0)) {
+    throw new VitError("bad_option", `temperature: expected a number above 0 and up to 100, got ${show(temperature)}`);
+  }
+  if (!isNumberTo(accept, 1)) throw new VitError("bad_option", `accept: expected a number from 0 to 1, got ${show(accept)}`);
+  return guarded("score", () => false, async () => {
+    const { bytes, count } = takeAnswers(answers);
+    const engine = await startModule(own);
+    try {
+      const found = await engine.session.call("score", [bytes, count, temperature ?? 0, accept], [bytes.buffer]);
+      return {
+        loss: found.loss,
+        accuracy: found.accuracy,
+        temperature: found.temperature,
+        calibrationError: found.calibration_error,
+        uncertainBelow: found.uncertain_below,
+        right: { count: found.right, below: found.right_below },
+        wrong: { count: count - found.right, below: found.wrong_below },
+      };
+    } finally {
+      engine.close();
+    }
+  });
+}
+
+const isNumberTo = (value: unknown, most: number): boolean => typeof value === "number" && value >= 0 && value <= most;
+
+/** A copy of the answers: the logits, then the labels as words. */
+function takeAnswers({ logits, labels }: Answers): { readonly bytes: Piece; readonly count: number } {
+  const all = Array.from(labels), words = Uint32Array.from(all), count = all.length;
+  const wrong = all.findIndex((label, n) => label !== words[n]);
+  if (wrong >= 0) throw new VitError("bad_argument", `labels: expected whole numbers from 0, got ${show(all[wrong])}`);
+  if (!isArray(logits, "Float32Array") || !(logits.length > 0) || logits.length % count !== 0) {
+    const got = isArray(logits, "Float32Array") ? logits.length : show(logits);
+    throw new VitError("bad_argument", `logits: expected a Float32Array with as many for each of ${count} labels, got ${got}`);
+  }
+  const size = logits.length * 4 + words.byteLength;
+  if (size > MAX_FILE_BYTES) throw noMemory(size, "the answers");
+  const bytes = new Uint8Array(size), values = viewOf(logits);
+  bytes.set(values);
+  bytes.set(viewOf(words), values.length);
+  return { bytes, count };
 }
 
 /** A drawing or photo, and what it is. */

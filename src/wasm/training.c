@@ -14,8 +14,10 @@
 #include "kernels/kernels.h"
 #include "module.h"
 #include "save.h"
+#include "train/calibrate.h"
 #include "train/checkpoint.h"
 #include "train/data.h"
+#include "train/evaluate.h"
 #include "train/init.h"
 #include "train/job.h"
 #include "train/quantize.h"
@@ -275,6 +277,56 @@ vit_status vitt_end_epoch(void) {
     numbers[ACCURACY] = record->train_accuracy;
     numbers[VALIDATION_LOSS] = record->validation_loss;
     numbers[VALIDATION_ACCURACY] = record->validation_accuracy;
+    return VIT_OK;
+}
+
+/* ---- The answers of any model ------------------------------------------------ */
+
+static vit_status check_answers(const float *logits, const uint32_t *labels, size_t count,
+                                size_t classes) {
+    for (size_t i = 0; i < count * classes; i++)
+        if (!isfinite(logits[i]))
+            return vit_fail(&module_error, VIT_BAD_ARGUMENT,
+                            "logits: expected finite numbers, got another for image %z",
+                            i / classes);
+    for (size_t i = 0; i < count; i++)
+        if (labels[i] >= classes)
+            return vit_fail(&module_error, VIT_BAD_ARGUMENT,
+                            "labels: expected numbers below %z, got %z", classes,
+                            (size_t)labels[i]);
+    return VIT_OK;
+}
+
+/* Scores `count` answers (size bytes): logits (count,K), then labels (count) as uint32_t.
+ * temperature: 0 for the fitted one, rounded as a config has it. accept: the share of the right
+ * answers that are certain. */
+vit_status vitt_score(const float *logits, size_t size, size_t count, double temperature,
+                      double accept) {
+    size_t words = count ? size / sizeof *logits / count : 0; /* for an image */
+    if (words < 2) return bad_call("answers: expected logits and labels, got none");
+    if (!(temperature >= 0 && accept >= 0 && accept <= 1))
+        return bad_call("expected a temperature and a share");
+    size_t classes = words - 1;
+    const uint32_t *labels = (const void *)(logits + count * classes);
+    vit_status status = check_answers(logits, labels, count, classes);
+    if (status) return status;
+    float *p = malloc(count * sizeof *p);
+    if (!p) return vit_fail(&module_error, VIT_NO_MEMORY, "no memory for the probabilities");
+    if (temperature == 0) {
+        double fitted = fit_temperature(logits, labels, NULL, count, classes);
+        temperature = round(fitted * 1e4) / 1e4;
+    }
+    struct score score = score_answers(p, logits, labels, count, classes, temperature);
+    struct doubt doubt = find_doubt(p, score.correct, count, accept);
+    free(p);
+    numbers[LOSS] = score.loss;
+    numbers[ACCURACY] = (double)score.correct / (double)count;
+    numbers[TEMPERATURE] = temperature;
+    numbers[CALIBRATION_ERROR] = score.calibration_error;
+    numbers[UNCERTAIN_BELOW] = doubt.threshold;
+    numbers[RIGHT] = (double)score.correct;
+    numbers[RIGHT_BELOW] = (double)doubt.right;
+    numbers[WRONG_BELOW] = (double)doubt.wrong;
     return VIT_OK;
 }
 

@@ -1,15 +1,16 @@
-// The commands `vitrine eval` and `calibrate`: formulas in doubles, the native command, refusals.
+// The commands `vitrine eval` and `calibrate`, and the library's `score`: formulas in doubles, the native command, refusals.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { score } from "../../dist/train.js";
 import { headerLength, readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
 import { modelBytes, modelPath, shared } from "./golden.mjs";
 import { idx } from "./idx.mjs";
-import { load } from "./support.mjs";
+import { load, rejects } from "./support.mjs";
 
 const MODEL = "pre_gelu_learned";
 const COUNT = 300, SIDE = 12, CLASSES = 7, SKIPPED = 40;
@@ -67,6 +68,59 @@ function onlyKeysAdded(origin, file, keys) {
   assert.equal(JSON.stringify(b.config), JSON.stringify({ ...a.config, ...keys }));
   assert.deepEqual(b.tensors, a.tensors);
 }
+
+// ---- score ------------------------------------------------------------------
+
+const flat = (rows) => Float32Array.from(rows.flatMap((row) => [...row]));
+
+test("score gives what formulas in doubles give, in a worker or not", async () => {
+  for (const [temperature, worker] of [[1, false], [0.4, true]]) {
+    const want = naive(temperature);
+    const got = await score({ logits: flat(answers), labels }, { temperature, accept: 1, variant, worker });
+    near(got.loss, want.loss, 1e-12);
+    near(got.calibrationError, want.calibrationError, 1e-7);
+    assert.deepEqual([got.temperature, got.accuracy, got.right, got.wrong.count],
+      [temperature, want.correct / COUNT, { count: want.correct, below: 0 }, COUNT - want.correct]);
+    const least = Math.min(...want.sure.filter(({ right }) => right).map(({ p }) => p));
+    near(got.uncertainBelow, Math.floor(least * 1e4) / 1e4, 1e-12);
+    assert.equal(got.wrong.below, want.sure.filter(({ p, right }) => !right && p < got.uncertainBelow).length);
+  }
+});
+
+test("score takes a thousand classes, and answers of which none is right", async () => {
+  const classes = 1000, logits = new Float32Array(3 * classes);
+  [999, 256, 0].forEach((label, n) => (logits[n * classes + label] = 20));
+  const right = await score({ logits, labels: [999, 256, 0] }, { temperature: 1, variant });
+  assert.equal(right.accuracy, 1);
+  near(right.loss, Math.log1p(999 * Math.exp(-20)), 1e-12);
+  const { right: none, wrong, uncertainBelow } = await score({ logits, labels: [255, 0, 1] }, { variant });
+  assert.deepEqual([none, wrong, uncertainBelow], [{ count: 0, below: 0 }, { count: 3, below: 0 }, 0]);
+});
+
+test("score refuses what are no answers, and other options", async () => {
+  const logits = Float32Array.of(1, 2, 3, 4), labels = [0, 1];
+  for (const [wrong, message] of [
+    [{ logits: logits.slice(0, 3), labels }, /logits: expected a Float32Array with as many for each of 2 labels, got 3$/],
+    [{ logits: [1, 2, 3, 4], labels }, /logits: expected a Float32Array/],
+    [{ logits, labels: [] }, /for each of 0 labels/],
+    [{ logits: new Float32Array(0), labels }, /for each of 2 labels, got 0/],
+    [{ logits, labels: [0, 2] }, /labels: expected numbers below 2, got 2/],
+    [{ logits, labels: [0, -1] }, /labels: expected whole numbers from 0, got -1/],
+    [{ logits, labels: [0, undefined] }, /labels: expected whole numbers from 0, got undefined/],
+    [{ logits, labels: [0, 0.5] }, /labels: expected whole numbers from 0, got 0\.5/],
+    [{ logits: Float32Array.of(1, 2, 3, NaN), labels }, /logits: expected finite numbers, got another for image 1/],
+    [{ logits: Float32Array.of(Infinity, 2, 3, 4), labels }, /got another for image 0/],
+    [{ logits }, /score: expected arguments that can be read/],
+    [undefined, /score: expected arguments that can be read/],
+  ]) await rejects(() => score(wrong, { variant }), "bad_argument", message);
+  for (const [options, message] of [
+    [{ temperature: 0 }, /temperature: expected a number above 0 and up to 100, got 0/],
+    [{ temperature: "1" }, /temperature: /],
+    [{ accept: 1.1 }, /accept: expected a number from 0 to 1, got 1\.1/],
+    [{ accept: NaN }, /accept: /],
+    [{ threads: 2 }, /threads/],
+  ]) await rejects(() => score({ logits, labels }, options), "bad_option", message);
+});
 
 // ---- eval -------------------------------------------------------------------
 

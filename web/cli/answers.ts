@@ -1,5 +1,6 @@
 /** The answers of a model on the labelled images that eval and calibrate name. */
 import type { Vit, VitConfig } from "vitrine";
+import type { Answers } from "vitrine/train";
 import { reportAssumed } from "./command.ts";
 import { takeAll } from "./dataset.ts";
 import type { DataSet } from "./examples.ts";
@@ -39,13 +40,6 @@ async function openDataSource(dataSource: DataSource, preferred: HeldOutPart, { 
   return data;
 }
 
-export interface Answers {
-  /** (K) for each example. */
-  readonly logits: readonly Float32Array[];
-  /** Each example's true class. */
-  readonly labels: readonly number[];
-}
-
 /** @throws unless the model gives each image one of its classes. */
 function checkClasses({ config }: Vit): void {
   if (config.classes === 0) throw new Error("model: expected a model with a head, got one without, which cannot classify");
@@ -65,11 +59,11 @@ export async function answersOf(
   reportAssumed(vit, terminal);
   const { config } = vit;
   const data = partOf(await openDataSource(dataSource, preferred, config, terminal), first, count);
-  const logits: Float32Array[] = [];
+  const logits = new Float32Array(data.parts.length * config.classes);
   const labels: number[] = [];
   await takeAll(data, config, terminal, "nothing was measured", async (examples) => {
     const answers = await vit.classifyAll(examples.map(({ image }) => image), { topK: 1, keepInput: false });
-    logits.push(...answers.map((answer) => answer.logits));
+    answers.forEach((answer, n) => logits.set(answer.logits, (labels.length + n) * config.classes));
     labels.push(...examples.map(({ label }) => (typeof label === "number" ? label : config.labels.indexOf(label))));
   });
   terminal.status("");

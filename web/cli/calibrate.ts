@@ -2,26 +2,13 @@ import { readFile } from "node:fs/promises";
 import { withKeys } from "../base/safetensors.mjs";
 import { reason } from "../errors.ts";
 import { modelOptions, type PlainCommand, weightsOf, withModel } from "./command.ts";
-import { type Answers, answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
+import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
 import { decimal, textOf, whole } from "./options.ts";
 import { checkOut, readOut, writeWhole } from "./output.ts";
-import { calibrationError, fitTemperature, fixed, scoreAnswers, type ScoredAnswer, passingThreshold } from "./score.ts";
+import { fixed } from "./terminal.ts";
 
 /** The share of right answers that count as certain. */
 const ACCEPT = 0.995;
-
-interface Calibration {
-  readonly temperature: number;
-  readonly uncertain_below: number;
-  readonly calibrationError: { readonly before: number; readonly after: number };
-  /** How many answers there are, and how many of them are below the threshold. */
-  readonly right: ThresholdCount;
-  readonly wrong: ThresholdCount;
-}
-interface ThresholdCount {
-  readonly count: number;
-  readonly below: number;
-}
 
 export const calibrate: PlainCommand = {
   about: "make a model's probabilities honest, using images that it was not trained on",
@@ -44,16 +31,22 @@ export const calibrate: PlainCommand = {
     const count = countText === undefined ? undefined : whole("--count", countText, 1);
     const accept = decimal("--accept", textOf(values, "accept") ?? String(ACCEPT), 0, 1);
     const model = modelOptions(values, undefined, Infinity);
+    const { variant = "auto" } = model.options;
     return async ({ terminal }) => {
       const file = await ownFile(weightsOf(values));
       await checkOut(out);
       return withModel(model, terminal, async ({ vit }) => {
         const answers = await answersOf(vit, dataSource, "validation", terminal, { first, count });
-        const found = calibrationOf(answers, vit.config.temperature, accept);
-        const { temperature, uncertain_below, calibrationError: { before, after }, right, wrong } = found;
+        const { score } = await import("vitrine/train");
+        const options = { variant, worker: true };
+        const { calibrationError: before } = await score(answers, { temperature: vit.config.temperature, ...options });
+        const { temperature, uncertainBelow: uncertain_below, calibrationError: after, right, wrong } = await score(answers, { accept, ...options });
+        if (right.count === 0) {
+          throw new Error(`images: expected some that the model classifies right, got none of the ${wrong.count} right`);
+        }
         await writeWhole(out, withKeys(file, { temperature, uncertain_below }));
         if (values["json"] || values["ndjson"]) {
-          terminal.printJson({ out, ...found });
+          terminal.printJson({ out, temperature, uncertain_below, calibrationError: { before, after }, right, wrong });
           return true;
         }
         terminal.print(`temperature: ${fixed(temperature)}`);
@@ -74,24 +67,4 @@ async function ownFile(path: string | URL): Promise<Uint8Array<ArrayBuffer>> {
   } catch (cause) {
     throw new Error(`${String(path)}: ${reason(cause)}`, { cause });
   }
-}
-
-/** Rounds the numbers as they will be written, and measures everything with those. */
-function calibrationOf(answers: Answers, before: number, accept: number): Calibration {
-  const temperature = Math.round(fitTemperature(answers) * 1e4) / 1e4;
-  const scored = scoreAnswers(answers, temperature);
-  const [right, wrong] = [true, false].map((is) => scored.filter((answer) => answer.right === is)) as [ScoredAnswer[], ScoredAnswer[]];
-  if (right.length === 0) {
-    throw new Error(`images: expected some that the model classifies right, got none of the ${scored.length} right`);
-  }
-  const uncertain_below = passingThreshold(right.map(({ p }) => p), accept);
-  const countBelow = (all: readonly ScoredAnswer[]): ThresholdCount =>
-    ({ count: all.length, below: all.filter(({ p }) => p < Math.fround(uncertain_below)).length });
-  return {
-    temperature,
-    uncertain_below,
-    calibrationError: { before: calibrationError(scoreAnswers(answers, before)), after: calibrationError(scored) },
-    right: countBelow(right),
-    wrong: countBelow(wrong),
-  };
 }

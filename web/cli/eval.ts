@@ -1,7 +1,7 @@
 import { modelOptions, type PlainCommand, withModel } from "./command.ts";
+import type { Answers } from "vitrine/train";
 import { answersOf, DATA_OPTIONS, readDataSource } from "./answers.ts";
-import { calibrationError, fixed, scoreAnswers, largest, loss } from "./score.ts";
-import type { Terminal } from "./terminal.ts";
+import { fixed, type Terminal } from "./terminal.ts";
 
 /** A table of more classes is too large to read. */
 const MOST_CONFUSED = 256;
@@ -18,33 +18,37 @@ export const evaluate: PlainCommand = {
   plan(values) {
     const dataSource = readDataSource(values);
     const model = modelOptions(values, undefined, Infinity);
+    const { variant = "auto" } = model.options;
     return ({ terminal }) => withModel(model, terminal, async ({ vit }) => {
       const { labels, temperature, classes } = vit.config;
       if (values["confusion"] && classes > MOST_CONFUSED) {
         throw new Error(`--confusion: expected a model of at most ${MOST_CONFUSED} classes, got ${classes}`);
       }
       const answers = await answersOf(vit, dataSource, "test", terminal);
-      const scored = scoreAnswers(answers, temperature);
-      const correct = scored.filter(({ right }) => right).length, count = scored.length;
-      const score = { loss: loss(answers, temperature), calibrationError: calibrationError(scored), accuracy: correct / count, correct, count };
-      const confusion = values["confusion"] ? confusionOf(answers.logits.map(largest), answers.labels, classes) : undefined;
+      const { score } = await import("vitrine/train");
+      const { loss, calibrationError, accuracy, right, wrong } = await score(answers, { temperature, variant, worker: true });
+      const correct = right.count, count = correct + wrong.count;
+      const confusion = values["confusion"] ? confusionOf(answers, classes) : undefined;
       if (values["json"] || values["ndjson"]) {
-        terminal.printJson({ ...score, ...(confusion && { labels, confusion }) });
+        terminal.printJson({ loss, calibrationError, accuracy, correct, count, ...(confusion && { labels, confusion }) });
         return true;
       }
       if (confusion) printConfusion(terminal, confusion, labels);
-      terminal.print(`loss: ${fixed(score.loss)}`);
-      terminal.print(`calibration error: ${fixed(score.calibrationError)}`);
-      terminal.print(`accuracy: ${fixed(score.accuracy)} (${correct}/${count})`);
+      terminal.print(`loss: ${fixed(loss)}`);
+      terminal.print(`calibration error: ${fixed(calibrationError)}`);
+      terminal.print(`accuracy: ${fixed(accuracy)} (${correct}/${count})`);
       return true;
     });
   },
 };
 
 /** (K,K): a row for each true class, a column for each answer. */
-function confusionOf(answers: readonly number[], labels: readonly number[], classes: number): number[][] {
+function confusionOf({ logits, labels }: Answers, classes: number): number[][] {
   const counts = Array.from({ length: classes }, () => Array.from({ length: classes }, () => 0));
-  answers.forEach((answer, n) => counts[labels[n]!]![answer]!++);
+  labels.forEach((label, n) => {
+    const row = logits.subarray(n * classes, (n + 1) * classes);
+    counts[label]![row.indexOf(Math.max(...row))]!++;
+  });
   return counts;
 }
 

@@ -15,6 +15,12 @@ const plain = (text: string): string => text.replace(UNPRINTABLE, numbered);
 /** JSON for a terminal, in which more characters are escaped than JSON requires. */
 const jsonOf = (value: unknown): string => plain(JSON.stringify(value));
 
+/** Four places as C's printf writes them: of two that are equally near, the even one. */
+export function fixed(value: number): string {
+  const isTie = Number.isInteger(value * 32) && Math.abs((value * 1e4) % 1) === 0.5;
+  return (isTie ? (2 * Math.round((value * 1e4) / 2)) / 1e4 : value).toFixed(4);
+}
+
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
 const CLEAR = "\r\x1b[K";

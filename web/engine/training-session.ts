@@ -19,6 +19,7 @@ export const TRAINING_EXPORTS = [
   "vitt_end_epoch",
   "vitt_model",
   "vitt_int8",
+  "vitt_score",
   "vitt_checkpoint",
   "vitt_open",
   "vitt_restore",
@@ -152,6 +153,15 @@ export class TrainingSession extends Session<(typeof TRAINING_WORDS)[number], Ex
   /** The model that was fed, as a file of safetensors in int8. */
   int8(): Piece {
     return this.#watchedOut(this.exports.vitt_int8);
+  }
+
+  /** Scores `count` answers: their logits as floats, then their labels as words. `temperature`: 0 for the fitted one. */
+  score(answers: Piece, count: number, temperature: number, accept: number): Numbers {
+    const { vitt_score } = this.exports;
+    return this.heap.watched(() => {
+      this.heap.check(this.#withCopy(answers, "the answers", (at, size) => vitt_score(at, size, count, temperature, accept)));
+      return this.#numbers();
+    });
   }
 
   /** The trainer's whole state, with its run if there is one. `text` holds what only JavaScript knows. */
