@@ -21,7 +21,7 @@ import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
-import { type Lesson, lessonOf } from "./train/lesson.js";
+import { type Lesson, lessonOf, remember } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
@@ -593,9 +593,12 @@ export async function teach(
     try {
       const drawings = [...all.flatMap((one) => Array<Example>(lesson.times(one.label)).fill(one)), ...lesson.rehearsal];
       await trainer.add(drawings.map(({ image }) => image), drawings.map(({ label }) => label));
+      const before = await trainer.save();
       const run = trainer.run({ epochs: lesson.epochs, ...(own.signal && { signal: own.signal }), ...(onStep && { onStep }) });
       for await (const _ of run); // onStep reports
-      return withKeys(await trainer.save(), lesson.calibration);
+      const taught = await trainer.save();
+      remember(taught, before, lesson);
+      return withKeys(taught, lesson.calibration);
     } finally {
       trainer.dispose();
     }

@@ -2,19 +2,24 @@
  * How a model learns new signs from a few drawings: some steps of its last blocks and of a head over
  * the old classes and the new ones. Two drawings of each digit keep it from forgetting them, and
  * drawings of nothing (src/train/negatives.c) from taking everything else for the new sign: outlier
- * exposure, Hendrycks et al., arXiv:1812.04606. weights/tools/teach.mjs measures it.
+ * exposure, Hendrycks et al., arXiv:1812.04606. Weights between the old and the trained ones forget
+ * less than the trained ones and know the signs as well: Wortsman et al., arXiv:2109.01903.
+ * weights/tools/teach.mjs measures it.
  */
 import { isObject, type Json } from "../base/json.js";
+import { splitFile } from "../base/safetensors.mjs";
 import type { VitConfig } from "../config.js";
 import type { Drawing } from "../images.js";
 import { MORE, OFFERED, SIDE } from "./handwriting.js";
 import type { Freeze } from "./recipe.js";
 
-/** Blocks that learn, and how fast. More of both forgets more; a plain model forgets more than one with a stem. */
-const PACE = { stemmed: { blocks: 2, learning_rate: 1.6e-3 }, plain: { blocks: 1, learning_rate: 1.6e-3 } };
-const TRAINING = { batch: 16, weight_decay: 0.01, habits: 0.6 };
-/** More steps learn the signs better and forget more digits. */
-const STEPS = 100;
+/** Blocks that learn (more forget more), and drawings of nothing as a share of the images. A plain model forgets more and takes more for the sign. */
+const PACE = { stemmed: { blocks: 2, negatives: 0.5 }, plain: { blocks: 1, negatives: 1 } };
+const TRAINING = { batch: 16, learning_rate: 1.6e-3, weight_decay: 0.01, habits: 0.6 };
+/** Of a lesson with one new sign, and for each further one. More steps learn better and forget more. */
+const STEPS = 100, STEPS_A_SIGN = 30;
+/** How far the taught model goes from the old weights to those that training found. The rest stays remembered. */
+const SHARE = 0.8;
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
@@ -23,7 +28,10 @@ const UNCERTAIN_BELOW = 0.6;
 
 /** @internal */
 export interface Lesson {
+  /** The model's own, then the new ones. */
   readonly labels: readonly string[];
+  /** How many labels are the model's own. */
+  readonly known: number;
   readonly freeze: Freeze;
   readonly training: Json;
   /** Drawings of classes that the model knows already. */
@@ -39,18 +47,39 @@ export interface Lesson {
 export function lessonOf(own: Json, names: readonly string[]): Lesson {
   const old = Array.isArray(own.labels) ? (own.labels as string[]) : Array.from({ length: Number(own.classes) }, (_, k) => String(k));
   const drawn = isObject(own.prepare) && own.prepare.kind === "digit";
-  const { blocks, learning_rate } = Array.isArray(own.stem) && own.stem.length > 0 ? PACE.stemmed : PACE.plain;
+  const { blocks, negatives: share } = Array.isArray(own.stem) && own.stem.length > 0 ? PACE.stemmed : PACE.plain;
   const rehearsal = drawn ? [...OFFERED, ...MORE].filter(({ label }) => old.includes(label)) : [];
   const times = (label: string) => Math.ceil(LEAST_DRAWINGS / names.filter((name) => name === label).length);
   const images = rehearsal.length + names.reduce((sum, name) => sum + times(name), 0);
-  const negatives = drawn ? 1 : 0;
+  const negatives = drawn ? share : 0, labels = [...new Set([...old, ...names])];
+  const steps = STEPS + STEPS_A_SIGN * Math.max(0, labels.length - old.length - 1);
   return {
-    labels: [...new Set([...old, ...names])],
+    labels,
+    known: old.length,
     freeze: Math.max(0, Number(own.depth) - blocks),
-    training: { ...TRAINING, learning_rate, negatives },
+    training: { ...TRAINING, negatives },
     rehearsal: rehearsal.map(({ label, strokes }) => ({ label, image: { strokes, width: SIDE, height: SIDE } })),
     times,
-    epochs: Math.max(LEAST_EPOCHS, Math.round(STEPS / Math.ceil((images * (1 + negatives)) / TRAINING.batch))),
+    epochs: Math.max(LEAST_EPOCHS, Math.round(steps / Math.ceil((images * (1 + negatives)) / TRAINING.batch))),
     calibration: drawn ? { temperature: Number(own.temperature ?? 1), uncertain_below: UNCERTAIN_BELOW } : {},
   };
+}
+
+interface Entry {
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [from: number, to: number];
+}
+
+/**
+ * @internal Moves a taught model's file back towards the file from before the lesson. A new class's rows of the
+ * head have no weights from before, so they stay.
+ */
+export function remember(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
+  const { header: { __metadata__, ...tensors }, data } = splitFile(taught), old = splitFile(before).data;
+  for (const [name, { shape, data_offsets: [from] }] of Object.entries(tensors as Record<string, Entry>)) {
+    const all = shape.reduce((product, size) => product * size, 1);
+    const count = name.startsWith("head.") ? (all / shape[0]!) * known : all;
+    const [now, then] = [data, old].map(({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset + from, count));
+    for (let i = 0; i < count; i++) now![i] = then![i]! + SHARE * (now![i]! - then![i]!);
+  }
 }
