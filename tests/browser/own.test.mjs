@@ -158,6 +158,8 @@ describe("the tab for one's own ViT", { skip }, () => {
     await told([resnet], /cannot be read/);
     const text = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
     await told([text], /photo\.png: expected a picture/, "#own-photo-input");
+    const heic = { name: "IMG_1.HEIC", mimeType: "", buffer: Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1") };
+    await told([heic], /IMG_1\.HEIC: expected a picture .*a HEIC photo: convert it to JPEG/, null);
   });
 
   test("the drop target is dashed and lights up while files are dragged over the page", { skip: noDrag }, async (t) => {

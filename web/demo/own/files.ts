@@ -55,9 +55,12 @@ export function sortOut(found: Found[]): { checkpoint: File[]; picture: File | u
   const checkpoint = named(/\.(safetensors|json|bin|pth?)$/).filter((one) => folderOf(one) === beside);
   return {
     checkpoint: checkpoint.map(({ file }) => file),
-    picture: found.find(({ file }) => file.type.startsWith("image/"))?.file,
+    picture: found.find(({ file }) => file.type.startsWith("image/") || isNamedHeic(file))?.file,
   };
 }
+
+/** Only some systems know the type of an iPhone's photo. */
+const isNamedHeic = ({ name }: File) => /\.hei[cf]$/i.test(name);
 
 /** A message for files that hold neither a checkpoint nor a picture. */
 export function misfit(found: Found[]): string {

@@ -1,4 +1,5 @@
 /** Photos from files, from the camera or our own. */
+import { HEAD_BYTES, isHeic } from "../../base/heic.ts";
 import { OFFERED } from "../../train/handwriting.ts";
 import { drawStroke } from "../ink.ts";
 import { words } from "../texts/words.ts";
@@ -16,9 +17,9 @@ export function sizeOf({ source }: Photo): [width: number, height: number] {
 
 /** @throws {Error} if the browser cannot read the picture. */
 export async function openPhoto(file: Blob, name: string): Promise<Photo> {
-  const source = await createImageBitmap(file).catch(() => {
-    const what = file.type || words.own.unknownType;
-    throw new Error(words.own.unreadable(name, what));
+  const source = await createImageBitmap(file).catch(async () => {
+    const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer().catch(() => new ArrayBuffer(0)));
+    throw new Error(words.own.unreadable(name, isHeic(head) ? words.own.heic : file.type || words.own.unknownType));
   });
   return { source, name: () => name };
 }

@@ -186,6 +186,7 @@ export const de = {
     noFiles: "nichts",
     unreadable: (name, got) => `${name}: Erwartet wurde ein Bild, das dieser Browser lesen kann, bekommen: ${got}`,
     unknownType: "eine Datei unbekannter Art",
+    heic: "ein HEIC-Foto: wandle es in JPEG um",
     noCamera: "erwartet wurde eine Seite über https oder von localhost, sie ist keines von beiden",
     choose: "wähle …",
     noJson: (got) => `config: Erwartet wurde ein JSON-Objekt wie {"heads": 3}, bekommen: ${got}`,

@@ -185,6 +185,7 @@ export const opening = {
     unreadable: (name: string, got: string) =>
       `${name}: expected a picture that this browser can read, got ${got}`,
     unknownType: "a file of unknown type",
+    heic: "a HEIC photo: convert it to JPEG",
     noCamera: "expected a page over https or from localhost, got neither",
     choose: "choose …",
     noJson: (got: string) => `config: expected an object of JSON, such as {"heads": 3}, got ${got}`,

@@ -189,6 +189,7 @@ export const es = {
     unreadable: (name, got) =>
       `${name}: se esperaba una imagen que este navegador pueda leer; llegó: ${got}`,
     unknownType: "un archivo de tipo desconocido",
+    heic: "una foto HEIC: conviértela a JPEG",
     noCamera: "se esperaba una página por https o de localhost, y no es ninguna de las dos",
     choose: "elige…",
     noJson: (got) => `config: se esperaba un objeto JSON, como {"heads": 3}; llegó: ${got}`,

@@ -190,6 +190,7 @@ export const fr = {
     noFiles: "rien",
     unreadable: (name, got) => `${name}\u202f: attendu une image que ce navigateur sait lire, reçu ${got}`,
     unknownType: "un fichier de type inconnu",
+    heic: "une photo HEIC\u202f: convertissez-la en JPEG",
     noCamera: "attendu une page en https ou de localhost, ce n’est ni l’un ni l’autre",
     choose: "choisissez…",
     noJson: (got) => `config\u202f: attendu un objet JSON, comme {"heads": 3}, reçu ${got}`,

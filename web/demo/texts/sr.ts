@@ -188,6 +188,7 @@ export const sr = {
     noFiles: "ništa",
     unreadable: (name, got) => `${name}: očekivana je slika koju ovaj pregledač ume da pročita, a dobijeno je: ${got}`,
     unknownType: "datoteka nepoznate vrste",
+    heic: "HEIC fotografija: pretvori je u JPEG",
     noCamera: "očekivana je stranica preko https ili sa localhost, a nije nijedno od toga",
     choose: "izaberi…",
     noJson: (got) => `config: očekivan je JSON objekat, kao {"heads": 3}, a dobijeno je: ${got}`,

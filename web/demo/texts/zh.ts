@@ -177,6 +177,7 @@ export const zh = {
     noFiles: "无",
     unreadable: (name, got) => `${name}：需要浏览器能读取的图片，得到的是：${got}`,
     unknownType: "未知类型的文件",
+    heic: "HEIC 照片：请先转换成 JPEG",
     noCamera: "需要 https 或 localhost 的页面，现在两者都不是",
     choose: "请选择……",
     noJson: (got) => `config：需要 JSON 对象，例如 {"heads": 3}，得到的是：${got}`,
