@@ -1,6 +1,6 @@
 /** The page's two tabs. The code of the second one, for one's own ViT, loads when it is opened. */
 import { isolate } from "./offline/isolate.ts";
-import { dropped, type Found } from "./own/files.ts";
+import type { Given } from "./own/files.ts";
 import { withRemedy } from "./remedy.ts";
 import { showError } from "./status.ts";
 import { words } from "./texts/words.ts";
@@ -77,11 +77,13 @@ function open(name: Name): void {
 }
 
 /** Gives files to the second tab. Opens it without a reload, which would lose the files. */
-async function accept(files: Promise<Found[]>): Promise<void> {
+async function accept({ items, files }: DataTransfer): Promise<void> {
+  // Taken now, because the event's items are gone afterwards.
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
+  const given: Given = { entries, files: [...files] };
   enter("own");
   show("own");
-  const found = await files;
-  await withOwn(({ accept }) => accept(found));
+  await withOwn(({ receive }) => void receive(given));
 }
 
 const hasFiles = (data: DataTransfer | null) => data?.types.includes("Files") ?? false;
@@ -102,10 +104,10 @@ document.addEventListener("dragover", (event) => {
 document.addEventListener("drop", (event) => {
   if (!hasFiles(event.dataTransfer)) return;
   event.preventDefault();
-  void accept(dropped(event.dataTransfer!));
+  void accept(event.dataTransfer!);
 });
 document.addEventListener("paste", ({ clipboardData }) => {
-  if (hasFiles(clipboardData)) void accept(dropped(clipboardData!));
+  if (hasFiles(clipboardData)) void accept(clipboardData!);
 });
 addEventListener("hashchange", follow);
 addEventListener("popstate", follow);

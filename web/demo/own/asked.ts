@@ -1,6 +1,6 @@
 /** Fields that ask the visitor for config keys that the checkpoint lacks. */
 import { VitError } from "vitrine";
-import { words } from "../texts/words.ts";
+import { ownWords } from "./words.ts";
 
 /** A key of the config and its possible values: one of `words`, or one number for each hint. */
 export interface Asked {
@@ -49,7 +49,7 @@ export function fieldFor({ key, words, hints, about }: Asked, tell: (value: unkn
 
 function choiceOf(values: string[]): HTMLSelectElement {
   const select = document.createElement("select");
-  const none = new Option(words.own.choose, "", true, true);
+  const none = new Option(ownWords().choose, "", true, true);
   none.disabled = true;
   select.append(none, ...values.map((value) => new Option(value)));
   select.required = true;
@@ -84,5 +84,5 @@ export function toldBy(text: string): Told {
   } catch {
     // told by the error below
   }
-  throw new Error(words.own.noJson(text));
+  throw new Error(ownWords().noJson(text));
 }

@@ -1,10 +1,10 @@
 /** Loads files as a model that runs in a worker, on several cores if the page is isolated. */
 import { Vit, type Prepare, type VitConfig } from "vitrine";
+import type { Texts } from "../texts/en.ts";
 import type { Told } from "./asked.ts";
 import { namesOf } from "./names.ts";
-import type { words } from "../texts/words.ts";
 
-type Pixels = Exclude<keyof typeof words.own.pixels, "own">;
+type Pixels = Exclude<keyof Texts["own"]["pixels"], "own">;
 
 /** Ways to turn pixels into numbers, for checkpoints that do not say. */
 export const PIXELS: Readonly<Record<Pixels, { mean: number[]; std: number[] }>> = {

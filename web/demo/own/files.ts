@@ -1,5 +1,11 @@
 /** Sorts dropped, pasted or chosen files into one checkpoint and a picture. */
-import { words } from "../texts/words.ts";
+import { ownWords } from "./words.ts";
+
+/** What was dropped, pasted or chosen. Folders are among the entries. */
+export interface Given {
+  entries: FileSystemEntry[];
+  files: File[];
+}
 
 /** A file and its path with all folders. */
 export interface Found {
@@ -9,9 +15,8 @@ export interface Found {
 
 const MOST_FILES = 2000;
 
-/** Walks folders. Call it during the event, because the event's items are gone afterwards. */
-export async function dropped({ items, files }: DataTransfer): Promise<Found[]> {
-  const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
+/** Walks folders. */
+export async function allIn({ entries, files }: Given): Promise<Found[]> {
   if (entries.length === 0) return chosen(files);
   const found: Found[] = [];
   for (const entry of entries) await walk(entry, found);
@@ -65,6 +70,6 @@ const isNamedHeic = ({ name }: File) => /\.hei[cf]$/i.test(name);
 /** A message for files that hold neither a checkpoint nor a picture. */
 export function misfit(found: Found[]): string {
   const names = found.map(({ file }) => file.name);
-  const got = names.length > 3 ? words.own.otherFiles(names.length) : names.join(", ") || words.own.noFiles;
-  return words.own.misfit(got);
+  const got = names.length > 3 ? ownWords().otherFiles(names.length) : names.join(", ") || ownWords().noFiles;
+  return ownWords().misfit(got);
 }

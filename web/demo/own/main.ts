@@ -5,17 +5,19 @@ import { MODELS } from "../models.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
 import { inWords, isOfLine } from "../remedy.ts";
 import { showError, showProgress, size } from "../status.ts";
+import type { Texts } from "../texts/en.ts";
 import { onLanguage, words } from "../texts/words.ts";
 import { onTheme } from "../theme.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
 import { lightTargets } from "./drop.ts";
-import { chosen, misfit, sortOut, type Found } from "./files.ts";
+import { allIn, chosen, type Found, type Given, misfit, sortOut } from "./files.ts";
 import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
 import { randomCheckpoint } from "./random.ts";
 import { keptLayers, read } from "./read.ts";
 import * as show from "./show.ts";
 import { state } from "./state.ts";
+import { ownWords } from "./words.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(`own-${id}`) as E;
 const canvas = (id: string) => element<HTMLCanvasElement>(id);
@@ -76,7 +78,7 @@ function draw(): void {
   element("scale-tick").textContent = tick;
   element("explanation").textContent = show.explain(state);
   canvas("overlay").setAttribute("aria-label", show.describe(state));
-  canvas("photo").setAttribute("aria-label", state.photo ? words.own.seen(state.photo.name()) : words.own.noPhoto);
+  canvas("photo").setAttribute("aria-label", state.photo ? ownWords().seen(state.photo.name()) : ownWords().noPhoto);
   show.drawClasses(element("classes"), canvas("similarity"), element("caption"), state);
   show.drawFacts(element("facts"), state);
   drawAllMaps();
@@ -140,7 +142,7 @@ function announce(): void {
   const best = state.reading?.classes?.[0];
   document.getElementById("announce")!.textContent = best
     ? `${best.label}, ${show.answer(best.p, state)}`
-    : words.own.shown;
+    : ownWords().shown;
 }
 
 // ---- The checkpoint ---------------------------------------------------------
@@ -186,7 +188,7 @@ function ask(asked: Asked): void {
   fields.append(fieldFor(asked, answer));
   status.className = "asking";
   status.setAttribute("role", "alert");
-  sayAgain = () => (status.textContent = words.own.asks(plain(key)));
+  sayAgain = () => (status.textContent = ownWords().asks(plain(key)));
   sayAgain();
   status.scrollIntoView({ block: "nearest" });
   redraw();
@@ -208,7 +210,7 @@ function take({ model, guessed, names }: Loaded, own: File[], pixels: string, se
   state.version++;
   status.className = "";
   status.setAttribute("role", "status");
-  sayAgain = () => (status.textContent = guessed ? words.own.guessed : "");
+  sayAgain = () => (status.textContent = guessed ? ownWords().guessed : "");
   sayAgain();
   select("pixels").value = pixels;
   fit();
@@ -219,7 +221,7 @@ type Refused = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
 
 function refuse(what: Refused, error: unknown, retry?: () => void): void {
   sayAgain = () => {
-    const { own, trouble } = words;
+    const { trouble } = words, own = ownWords();
     const why = inWords(error);
     const more = why.startsWith("preprocessor:") ? trouble.remedied(why, own.orPixels) : why;
     showError(status, trouble.because(own[what], more), isOfLine(error) ? retry : undefined);
@@ -316,15 +318,17 @@ function stopCamera(): void {
 
 // ---- The page's controls ----------------------------------------------------
 
-/** Takes files that were dropped, pasted or chosen. */
-export function accept(found: Found[]): void {
+/** Takes files that were dropped or pasted. */
+export const receive = async (given: Given): Promise<void> => accept(await allIn(given));
+
+function accept(found: Found[]): void {
   const { checkpoint, picture } = sortOut(found);
   if (picture) void showFile(picture);
   if (checkpoint.length > 0) begin(checkpoint);
   else if (!picture) refuse("nothing", misfit(found));
 }
 
-const pixelsTitle = (id: string) => words.own.pixels[(id || "own") as keyof typeof words.own.pixels];
+const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof Texts["own"]["pixels"]];
 
 /** Says everything that is not drawn anew in each frame in another language. */
 function rename(): void {

@@ -2,7 +2,7 @@
 import { HEAD_BYTES, isHeic } from "../../base/heic.ts";
 import { OFFERED } from "../../train/handwriting.ts";
 import { drawStroke } from "../ink.ts";
-import { words } from "../texts/words.ts";
+import { ownWords } from "./words.ts";
 
 export interface Photo {
   source: ImageBitmap | HTMLCanvasElement | HTMLVideoElement;
@@ -19,14 +19,14 @@ export function sizeOf({ source }: Photo): [width: number, height: number] {
 export async function openPhoto(file: Blob, name: string): Promise<Photo> {
   const source = await createImageBitmap(file).catch(async () => {
     const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer().catch(() => new ArrayBuffer(0)));
-    throw new Error(words.own.unreadable(name, isHeic(head) ? words.own.heic : file.type || words.own.unknownType));
+    throw new Error(ownWords().unreadable(name, isHeic(head) ? ownWords().heic : file.type || ownWords().unknownType));
   });
   return { source, name: () => name };
 }
 
 /** Opens the camera as a photo that moves. */
 export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
-  if (!navigator.mediaDevices) throw new Error(words.own.noCamera);
+  if (!navigator.mediaDevices) throw new Error(ownWords().noCamera);
   const wanted = { video: { facingMode: "environment", width: 640, height: 480 } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted);
   const video = document.createElement("video");
@@ -41,7 +41,7 @@ export async function openCamera(): Promise<{ photo: Photo; stop(): void }> {
     stop();
     throw error;
   }
-  return { photo: { source: video, name: () => words.own.theCamera }, stop };
+  return { photo: { source: video, name: () => ownWords().theCamera }, stop };
 }
 
 const WIDTH = 448, HEIGHT = 336;
@@ -64,7 +64,7 @@ export function digitPhoto(): Photo {
   context.setTransform(0.98, -0.08, 0.06, 0.98, 90, 45);
   context.strokeStyle = "#1d2f6f";
   for (const stroke of OFFERED.find(({ label }) => label === "5")!.strokes) drawStroke(context, stroke);
-  return { source: context.canvas, name: () => words.own.ourDigit };
+  return { source: context.canvas, name: () => ownWords().ourDigit };
 }
 
 /** An example photo that is drawn here: a boat in front of hills. */
@@ -97,5 +97,5 @@ export function examplePhoto(): Photo {
   shape("#3c2a1e", box(216, 120, 222, 250));
   shape("#f7f3e8", [[226, 126], [226, 240], [292, 240]]);
   shape("#c8452f", [[212, 140], [212, 240], [160, 240]]);
-  return { source: context.canvas, name: () => words.own.ourExample };
+  return { source: context.canvas, name: () => ownWords().ourExample };
 }

@@ -10,6 +10,7 @@ import { decimal, words } from "../texts/words.ts";
 import { type Photo, sizeOf } from "./photo.ts";
 import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
+import { ownWords } from "./words.ts";
 
 /** Gives the canvas as many pixels as the screen shows. */
 function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
@@ -111,10 +112,10 @@ export function describe(state: OwnState): string {
 
 /** What a visitor can do when there is no photo. */
 export const invite = ({ model }: OwnState): string =>
-  model ? words.own.invitePhoto : words.own.inviteAll;
+  model ? ownWords().invitePhoto : ownWords().inviteAll;
 
 export function explain({ model, reading, view, photo }: OwnState): string {
-  const { maps, own } = words;
+  const { maps } = words, own = ownWords();
   if (!model) return own.noModel;
   if (!photo) return own.givePhoto;
   if (!reading) return own.looking;
@@ -143,7 +144,7 @@ export function drawClasses(
   list.classList.toggle("doubt", model?.config.untrained === true);
   canvas.hidden = !headless || !reading;
   if (headless && reading) drawSimilarity(canvas, state);
-  const { own } = words;
+  const own = ownWords();
   caption.textContent = !model
     ? own.noCheckpoint
     : headless
@@ -177,7 +178,7 @@ function drawSimilarity(canvas: HTMLCanvasElement, { model, reading, view, dark 
   const { gridRows, gridCols } = shapeOf(config);
   const map = similarTo(reading.patches, config, view.patch);
   const least = map.reduce((a, b) => Math.min(a, b), 1);
-  canvas.setAttribute("aria-label", words.own.cosines(decimal(least, 2)));
+  canvas.setAttribute("aria-label", ownWords().cosines(decimal(least, 2)));
   paint(canvas, gridRows, gridCols, (row, col) => {
     if (view.patch[0] === row && view.patch[1] === col) return accent(dark);
     return heat(place(map[row * gridCols + col], COSINES), dark);
@@ -190,7 +191,7 @@ export function drawFacts(list: HTMLElement, { model, names, seconds, bytes, tim
   const { config, family, assumed, skipped } = model;
   const { depth, width, heads, patch_size, image_size, classes } = config;
   const median = times.toSorted((a, b) => a - b)[times.length >> 1];
-  const { facts: say } = words.own;
+  const { facts: say } = ownWords();
   const how = model.variant + (model.threads > 1 ? say.threads(model.threads) : "");
   const facts = {
     [say.model]:

@@ -1,5 +1,6 @@
 /** The page's words in English. Each language has a file with the same keys. */
 import { opening } from "./en-opening.ts";
+import { own } from "./en-own.ts";
 
 /**
  * The English of index.html, where data-text and data-attributes name it. A number in braces is the
@@ -961,7 +962,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, why, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, why, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

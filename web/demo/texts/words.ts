@@ -32,6 +32,10 @@ export function tellLanguage(): void {
 /** All texts of the page and the story. Blocks that the language lacks are English. */
 export const inLanguage = (english: Texts): Texts => ({ ...english, ...chosen });
 
+/** A block that loads with the code that needs it. It is English where the language lacks it. */
+export const blockOf = <Name extends keyof Texts>(name: Name, english: Texts[Name]): Texts[Name] =>
+  chosen[name] ?? english;
+
 function format(value: number, digits: number, style: "decimal" | "percent", useGrouping = false): string {
   const key = `${style} ${digits} ${useGrouping}`;
   let made = formats.get(key);
