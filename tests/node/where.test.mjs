@@ -56,3 +56,17 @@ test("positions are those in the ink's box, wherever the model's image lies", ()
   assert.equal(place([[3, 3, 0.3]], upright), "line middle");
   assert.equal(place([[1, 3, 0.3]], upright), "end top");
 });
+
+test("in a photo ink and paper are told apart, by the model's image", () => {
+  const values = new Float32Array(28 * 28);
+  for (let row = 6; row < 22; row++) values[28 * row + 18] = 0.9; // in the patches of column 4
+  const placement = { left: 100, top: 40, width: 84, height: 84 };
+  const place = (row, col) => {
+    const { places } = whereOf(mapOf([[row, col, 0.3]]), [7, 7], placement, [], { values, rows: 28, cols: 28 });
+    return places.map(({ kind, position }) => `${kind} ${position}`).join();
+  };
+  assert.equal(place(1, 4), "ink top");
+  assert.equal(place(3, 4), "ink middle");
+  assert.equal(place(3, 5), "gap right");
+  assert.equal(place(6, 1), "gap bottomLeft");
+});

@@ -1,6 +1,6 @@
 /** What the page says of a drawing. Stage and rail both say this, so that they agree. */
 import { atLeastAThousandth, percent } from "./logits.ts";
-import type { State } from "./state.ts";
+import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -30,8 +30,9 @@ export function answerOf(state: State): Answer {
 }
 
 /** The text in the answer's place while there is no answer. */
-function waitingFor({ strokes, model, answered, version, phase, progress }: State): string {
-  if (strokes.length === 0) return words.waiting.ink;
+function waitingFor(state: State): string {
+  const { photo, model, answered, version, phase, progress } = state;
+  if (isBlank(state)) return words.waiting.ink;
   if (!model) return phase === "loading" || progress ? words.waiting.loading : words.waiting.noModel;
-  return answered === version ? words.waiting.more : words.waiting.reading;
+  return answered === version ? (photo ? words.waiting.noInk : words.waiting.more) : words.waiting.reading;
 }

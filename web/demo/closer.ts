@@ -8,7 +8,7 @@ import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
-import type { State } from "./state.ts";
+import { isBlank, type State } from "./state.ts";
 import { size } from "./status.ts";
 import { drawStem, fieldOf } from "./stem.ts";
 import { listenToTakeaway } from "./takeaway.ts";
@@ -64,7 +64,8 @@ function drawCloser(find: Find, state: State, open: boolean): void {
   write(find("explanation"), explain(state));
   write(find("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
   showChoices(find, view, model !== undefined && view.map !== "rollout");
-  for (const id of ["save", "code"]) find(id).ariaDisabled = String(state.strokes.length === 0);
+  find("save").ariaDisabled = String(isBlank(state));
+  find("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
   if (!open) return;
   const attention = reading?.result.attention;
   const scale = attention && scaleOfAll(attention, view);

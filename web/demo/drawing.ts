@@ -1,7 +1,9 @@
 /** What changes the drawing: a hand, the examples, undo, and links. */
 import type { PadEvents } from "./pad.ts";
+import type { Sheet } from "./history.ts";
 import type { Stroke } from "./ink.ts";
-import type { State } from "./state.ts";
+import type { Photo } from "./photo.ts";
+import { isBlank, type State } from "./state.ts";
 import { OPENING, writeOut } from "./examples.ts";
 import { keepOverReload } from "./share.ts";
 import { patchAt } from "./overlay.ts";
@@ -11,6 +13,10 @@ export interface Drawing {
   readonly hand: PadEvents;
   /** Puts another drawing on the pad, which undo takes back. */
   open(strokes: Stroke[], unfinished?: boolean): void;
+  /** Puts a photo in the drawing's place. */
+  lay(photo: Photo): void;
+  /** Takes a photo away that cannot be read. What it replaced returns. */
+  takeBack(): void;
   step(way: "undo" | "redo"): void;
   wipe(): void;
   /** Writes an example on the empty pad, so that there is something to see while the model loads. */
@@ -27,31 +33,35 @@ interface Page {
   say(text: string): void;
 }
 
+const BLANK: Sheet = { strokes: [] };
+
 export function followDrawing(state: State, { redraw, inked, finished, liftKeyPen, say }: Page): Drawing {
   const keep = keepOverReload(() => (state.example ? [] : state.strokes));
   let stopExample = () => {};
   let stroke: Stroke = []; // the stroke under the pen
 
+  const sheet = (): Sheet => ({ strokes: state.strokes, photo: state.photo });
   const changed = () => {
     state.version++;
     inked();
     redraw();
   };
   /** Results that come later for the old drawing are dropped. */
-  const replace = (strokes: Stroke[], unfinished = false) => {
+  const replace = ({ strokes, photo }: Sheet, unfinished = false) => {
     stopExample();
     liftKeyPen();
     state.notice = state.reading = undefined;
-    Object.assign(state, { strokes, unfinished, example: false, since: state.version + 1 });
+    Object.assign(state, { strokes, photo, unfinished, example: false, since: state.version + 1 });
     keep();
     changed();
   };
-  const remember = () => state.history.remember(state.example ? [] : state.strokes);
+  const remember = () => state.history.remember(state.example ? BLANK : sheet());
+  const takeBack = () => replace(state.history.takeBack() ?? BLANK);
 
   const hand: PadEvents = {
     begin(point) {
       remember();
-      if (state.example) replace([]);
+      if (state.example || state.photo) replace(BLANK);
       state.notice = undefined;
       stroke = [point];
       state.unfinished = true;
@@ -72,7 +82,7 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
       inked();
     },
     cancel() {
-      if (state.strokes.at(-1) === stroke) replace(state.history.takeBack() ?? []);
+      if (state.strokes.at(-1) === stroke) takeBack();
     },
     hover(x, y) {
       const patch = state.view.map === "patch" && patchAt(state, x, y);
@@ -89,19 +99,25 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
     open(strokes, unfinished = false) {
       remember();
       finished();
-      replace(strokes, unfinished);
+      replace({ strokes }, unfinished);
     },
+    lay(photo) {
+      remember();
+      finished();
+      replace({ strokes: [], photo });
+    },
+    takeBack,
     step(way) {
-      const other = state.history[way](state.strokes);
+      const other = state.history[way](sheet());
       if (!other) return;
       replace(other);
-      if (other.length > 0) finished();
-      else say(words.pad.blank);
+      if (isBlank(other)) say(words.pad.blank);
+      else finished();
     },
     wipe() {
-      if (state.strokes.length === 0) return;
+      if (isBlank(state)) return;
       if (!state.example) remember();
-      replace([]);
+      replace(BLANK);
       say(words.pad.cleared);
     },
     invite() {

@@ -1,18 +1,25 @@
 import type { Stroke } from "./ink.ts";
+import type { Photo } from "./photo.ts";
 
-/** The drawings that undo and redo return to. */
+/** What lies on the pad: strokes, or a photo and no strokes. */
+export interface Sheet {
+  strokes: Stroke[];
+  photo?: Photo;
+}
+
+/** The sheets that undo and redo return to. */
 export class History {
-  #past: Stroke[][] = [];
-  #future: Stroke[][] = [];
+  #past: Sheet[] = [];
+  #future: Sheet[] = [];
 
-  /** Call it before `now` changes. Drawings that were undone can then no longer be redone. */
-  remember(now: Stroke[]): void {
+  /** Call it before `now` changes. Sheets that were undone can then no longer be redone. */
+  remember(now: Sheet): void {
     this.#past.push(now);
     this.#future = [];
   }
 
-  /** The drawing before the last change, which is forgotten. */
-  takeBack(): Stroke[] | undefined {
+  /** The sheet before the last change, which is forgotten. */
+  takeBack(): Sheet | undefined {
     return this.#past.pop();
   }
 
@@ -24,16 +31,16 @@ export class History {
     return this.#future.length > 0;
   }
 
-  undo(now: Stroke[]): Stroke[] | undefined {
+  undo(now: Sheet): Sheet | undefined {
     return swap(this.#past, this.#future, now);
   }
 
-  redo(now: Stroke[]): Stroke[] | undefined {
+  redo(now: Sheet): Sheet | undefined {
     return swap(this.#future, this.#past, now);
   }
 }
 
-function swap(from: Stroke[][], to: Stroke[][], now: Stroke[]): Stroke[] | undefined {
+function swap(from: Sheet[], to: Sheet[], now: Sheet): Sheet | undefined {
   const other = from.pop();
   if (other) to.push(now);
   return other;

@@ -6,15 +6,16 @@ import { buildBars } from "./logits.ts";
 import { choiceIn, CHOICES, MODELS, SIGNS, titleOf } from "./models.ts";
 import { stayForOffline } from "./offline/page.ts";
 import { heatMap, mostOf } from "./overlay.ts";
+import type { Given } from "./own/files.ts";
 import { drawPad, listen } from "./pad.ts";
 import { buildReader } from "./reader.ts";
 import { withRemedy } from "./remedy.ts";
 import { drawShare, fromLink, kept, listenToShare } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
-import { state } from "./state.ts";
+import { isBlank, state } from "./state.ts";
 import { drawStatus } from "./status.ts";
 import { loadStoryLazily } from "./story/lazy-story.ts";
-import { isOpen } from "./tabs.ts";
+import { isOpen, onFiles } from "./tabs.ts";
 import type { Teaching } from "./teach/teach.ts";
 import { followLanguage } from "./texts/language.ts";
 import { onLanguage, words } from "./texts/words.ts";
@@ -33,7 +34,7 @@ let teaching: Teaching | undefined; // likewise
 let scheduled = false;
 let stale = true; // more than the ink must be drawn anew
 
-const reader = buildReader(state, { redraw, fit, answered });
+const reader = buildReader(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
 const ownWanted = new URL(location.href).searchParams.get("model") === SIGNS;
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
@@ -58,7 +59,7 @@ function schedule(): void {
 }
 
 function draw(): void {
-  drawPad(pad, state.strokes, keyPen);
+  drawPad(pad, state, keyPen);
   closer?.drawInk();
   teaching?.draw();
   if (stale) {
@@ -71,12 +72,12 @@ function draw(): void {
 }
 
 function drawControls(): void {
-  const { history, strokes, example, progress, choice } = state;
+  const { history, example, progress, choice } = state;
   element("my-signs").hidden = !choice?.own;
   // Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed.
   element("undo").ariaDisabled = String(example || !history.canUndo);
   element("redo").ariaDisabled = String(!history.canRedo);
-  element("clear").ariaDisabled = String(strokes.length === 0);
+  element("clear").ariaDisabled = String(isBlank(state));
   select("model").value = (progress?.choice ?? choice ?? choiceIn(location.href)).id;
   drawStatus(element("status"), state);
   drawShare(element("share"), state);
@@ -198,6 +199,25 @@ function withTeaching(use: (teaching: Teaching) => void): void {
 }
 element("teach-this").addEventListener("click", () => withTeaching((teaching) => teaching.ask()));
 element("my-signs").addEventListener("click", () => withTeaching((teaching) => teaching.open()));
+
+/** The model refused the photo, so the code for photos is here. */
+function refused(error: Error): void {
+  void import("./open-photo.ts").then(({ takeBack }) => takeBack(error, drawing, say));
+}
+
+/** Reads a photo that was chosen, taken, dropped or pasted. Its code loads with the first one. Tells whether the files are for this tab. */
+const readPhoto = (given: Given): Promise<boolean> =>
+  import("./open-photo.ts").then(
+    ({ layPhoto }) => layPhoto(given, drawing, say),
+    () => (say(withRemedy(words.trouble.story)), true),
+  );
+onFiles(readPhoto);
+const photoInput = element<HTMLInputElement>("photo-input");
+element("photo").addEventListener("click", () => photoInput.click());
+photoInput.addEventListener("change", () => {
+  void readPhoto({ entries: [], files: [...photoInput.files!] });
+  photoInput.value = ""; // so that the same photo can be chosen again
+});
 
 /** Shows the drawing that the page's address holds, if any. */
 function openLink(): boolean {

@@ -63,22 +63,26 @@ export function patchAt(state: State, x: number, y: number): [number, number] | 
 /** The hottest patch of a map, which is the end of the map's own scale. */
 export const hottest = (map: Float32Array): number => map.reduce((most, value) => Math.max(most, value), 0);
 
+/** Under the hottest patch a photo still shows through. A drawing's ink lies over the map. */
+const THROUGH = 0.75;
+
 /** Paints each patch's colour where the patch lies, in a context in pad units. */
 export function paintOverlay(context: CanvasRenderingContext2D, state: State): void {
-  const { reading, view, dark } = state;
+  const { reading, view, dark, photo } = state;
   if (!reading?.result.attention) return;
   const shape = shapeOf(state.model?.config);
   const map = heatMap(reading.result.attention, view), most = hottest(map);
   const frame = frameOf(reading, shape);
   const width = frame.pixelWidth * shape.patchCols;
   const height = frame.pixelHeight * shape.patchRows;
+  const gap = Math.min(0.7, width / 12); // a digit may be small in its photo
   const cell = (row: number, col: number, gap: number) => {
     context.beginPath();
     context.roundRect(frame.left + col * width + gap, frame.top + row * height + gap, width - 2 * gap, height - 2 * gap, 3);
   };
-  context.globalAlpha = view.strength;
+  context.globalAlpha = view.strength * (photo ? THROUGH : 1);
   map.forEach((value, at) => {
-    cell(Math.floor(at / shape.gridCols), at % shape.gridCols, 0.7);
+    cell(Math.floor(at / shape.gridCols), at % shape.gridCols, gap);
     context.fillStyle = cssTint(heat(value / most, dark));
     context.fill();
   });

@@ -1,4 +1,6 @@
+import type { Sheet } from "./history.ts";
 import { drawStroke, inPadUnits, PEN, SIDE, toGrain, type Point, type Stroke } from "./ink.ts";
+import { drawPhoto } from "./photo.ts";
 
 export interface PadEvents {
   begin(point: Point): void;
@@ -164,12 +166,13 @@ function layerFor({ width, height }: HTMLCanvasElement, strokes: readonly Stroke
   return { canvas, strokes, ink };
 }
 
-/** Draws the strokes and, if shown, the keyboard's pen, in the canvas's CSS colours. */
-export function drawPad(canvas: HTMLCanvasElement, strokes: Stroke[], keyPen: KeyPen): void {
+/** Draws the sheet and, if shown, the keyboard's pen, in the canvas's CSS colours. */
+export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, keyPen: KeyPen): void {
   const context = inPadUnits(canvas), ink = getComputedStyle(canvas).color;
   const layer = layerFor(canvas, strokes.slice(0, -1), ink, layers.get(canvas));
   layers.set(canvas, layer);
   context.drawImage(layer.canvas, 0, 0, SIDE, SIDE);
+  if (photo) drawPhoto(context, photo);
   context.strokeStyle = ink;
   for (const stroke of strokes.slice(-1)) drawStroke(context, stroke);
   if (!keyPen.shown) return;

@@ -1,6 +1,7 @@
 /** Makes one picture of the drawing, its map and the answer, for the visitor to save. */
 import { drawStroke, SIDE } from "./ink.ts";
 import { explain, paintOverlay } from "./overlay.ts";
+import { drawPhoto } from "./photo.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
 import { sentence } from "./verdict.ts";
@@ -25,10 +26,11 @@ export function lookOf(pad: Element): Look {
   return { paper, ink: style.color, quiet, serif: get("--serif") || "serif" };
 }
 
-/** Draws paper, map and ink, in a context in pad units. */
+/** Draws paper, map and ink, or a photo and its map, in a context in pad units. */
 export function drawPicture(context: CanvasRenderingContext2D, state: State, { paper, ink }: Look): void {
   context.fillStyle = paper;
   context.fillRect(0, 0, SIDE, SIDE);
+  if (state.photo) drawPhoto(context, state.photo);
   paintOverlay(context, state);
   context.strokeStyle = ink;
   for (const stroke of state.strokes) drawStroke(context, stroke);

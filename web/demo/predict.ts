@@ -1,6 +1,7 @@
 import { Vit, VitError } from "vitrine";
 import { drawingOf } from "./ink.ts";
 import type { ModelFile } from "./models.ts";
+import { onPad } from "./photo.ts";
 import type { Reading, State } from "./state.ts";
 
 /** Loads a model in the page's own thread, because a worker's start takes longer than a digit. */
@@ -15,11 +16,12 @@ export function loadModel(
   });
 }
 
-/** Reads the drawing as it is now; undefined where there is no ink. */
-export async function read({ model, strokes, unfinished, version }: State): Promise<Reading | undefined> {
+/** Reads the drawing or the photo as it is now; undefined where there is no ink. */
+export async function read({ model, strokes, photo, unfinished, version }: State): Promise<Reading | undefined> {
   if (!model) return undefined;
   try {
-    const result = await model.classify(drawingOf(strokes, unfinished), { attention: true });
+    const result = await model.classify(photo?.file ?? drawingOf(strokes, unfinished), { attention: true });
+    if (photo) result.placement = onPad(photo, result.placement);
     return { result, version, unfinished };
   } catch (error) {
     if (error instanceof VitError && error.code === "blank_image") return undefined;

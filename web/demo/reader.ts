@@ -1,11 +1,15 @@
 /** Loads models and reads the drawing: the one place that changes `phase`. */
-import type { Vit } from "vitrine";
+import { type Vit, VitError } from "vitrine";
 import { isLongInComing } from "./line.ts";
 import { addressOf, choiceIn, type ModelFile } from "./models.ts";
 import { loadModel, read } from "./predict.ts";
 import { inWords } from "./remedy.ts";
 import type { State } from "./state.ts";
 import { words } from "./texts/words.ts";
+
+/** Whether the image is to blame. The model can read on. */
+const isOfImage = (error: unknown): error is VitError =>
+  error instanceof VitError && ["bad_image", "no_memory", "unsupported"].includes(error.code);
 
 type Progress = (loaded: number, total: number) => void;
 
@@ -15,6 +19,8 @@ interface Page {
   fit(): void;
   /** A reading has come. */
   answered(): void;
+  /** The photo on the pad cannot be read. */
+  refused(error: VitError): void;
 }
 
 export interface Reader {
@@ -27,7 +33,7 @@ export interface Reader {
   readOn(): Promise<void>;
 }
 
-export function buildReader(state: State, { redraw, fit, answered }: Page): Reader {
+export function buildReader(state: State, { redraw, fit, answered, refused }: Page): Reader {
   let loading: AbortController | undefined;
 
   async function load(choice: ModelFile): Promise<void> {
@@ -95,7 +101,7 @@ export function buildReader(state: State, { redraw, fit, answered }: Page): Read
   }
 
   async function readOn(): Promise<void> {
-    const { version, model, phase } = state;
+    const { version, model, phase, photo } = state;
     if (!model || phase === "reading" || state.answered === version) return;
     state.phase = "reading";
     try {
@@ -106,7 +112,9 @@ export function buildReader(state: State, { redraw, fit, answered }: Page): Read
       state.reading = reading;
       answered();
     } catch (error) {
-      if (model === state.model) fail("stopped", error);
+      if (model !== state.model) return;
+      if (!photo || !isOfImage(error)) fail("stopped", error);
+      else if (version === state.version) refused(error);
     } finally {
       if (model === state.model) state.phase = "idle";
       redraw();

@@ -2,7 +2,7 @@
 import { type LinkState, readLink, writeLink } from "./link.ts";
 import type { Stroke } from "./ink.ts";
 import { pack, unpack } from "./pack.ts";
-import type { State } from "./state.ts";
+import { isBlank, type State } from "./state.ts";
 import { thinned } from "./thin.ts";
 import { words } from "./texts/words.ts";
 import { write } from "./write.ts";
@@ -67,7 +67,8 @@ let copied = 0; // a timer, while it says so
 /** @param say puts a text into the status line. */
 export function listenToShare(button: HTMLElement, state: State, say: (word: string) => void): void {
   button.addEventListener("click", async () => {
-    if (state.strokes.length === 0) return;
+    if (isBlank(state)) return;
+    if (state.photo) return say(words.share.photo);
     const { word, done } = await share(state.strokes, writeLink(state));
     clearTimeout(copied);
     copied = done ? window.setTimeout(() => ((copied = 0), drawShare(button, state)), COPIED_MS) : 0;
@@ -76,8 +77,8 @@ export function listenToShare(button: HTMLElement, state: State, say: (word: str
   });
 }
 
-export function drawShare(button: HTMLElement, { strokes }: State): void {
-  button.ariaDisabled = String(strokes.length === 0); // not `disabled`: see main.ts
+export function drawShare(button: HTMLElement, state: State): void {
+  button.ariaDisabled = String(isBlank(state)); // not `disabled`: see main.ts
   write(button, copied ? words.share.codeCopied : words.share.share);
 }
 

@@ -3,7 +3,8 @@ import { answerOf } from "./answer.ts";
 import { inPadUnits } from "./ink.ts";
 import { drawBars, percent } from "./logits.ts";
 import { describe, heatMap, hottest, paintOverlay } from "./overlay.ts";
-import type { State } from "./state.ts";
+import { shapeOf } from "./pixels.ts";
+import { isBlank, type State } from "./state.ts";
 import { percentage, words } from "./texts/words.ts";
 import { type Place, whereOf } from "./where.ts";
 import { write, writeSign } from "./write.ts";
@@ -26,7 +27,7 @@ export function drawStage(find: Find, state: State): void {
 
 /** Draws the answer for people and, in `dataset`, for programs. */
 export function drawAnswer(find: Find, state: State): void {
-  const { reading, example, strokes, model, answered, version } = state;
+  const { reading, example, photo, model, answered, version } = state;
   const prediction = find("prediction"), teach = find("teach-this");
   const best = reading?.result.classes[0];
   const { sign, pale, word, detail, unknown } = answerOf(state);
@@ -50,10 +51,11 @@ export function drawAnswer(find: Find, state: State): void {
   write(find("caption"), word);
   write(sure!.lastElementChild!, detail);
   teach.className = unknown ? "pill main" : "quiet";
-  teach.hidden = !reading || reading.unfinished || example;
+  teach.hidden = !reading || reading.unfinished || example || photo !== undefined; // examples are strokes
   write(teach, unknown ? words.answer.teach : words.answer.not(sign));
   write(find("hint"), example ? words.pad.yourTurn : words.pad.hint);
-  document.body.classList.toggle("blank", strokes.length === 0);
+  document.body.classList.toggle("blank", isBlank(state));
+  document.body.classList.toggle("photo", photo !== undefined);
   document.body.classList.toggle("example", example);
   document.body.classList.toggle("read", reading !== undefined);
 }
@@ -63,12 +65,13 @@ const placed = ({ kind, position }: Place): string =>
 
 /** One sentence: where the shown map is hottest, by the drawing's own geometry. */
 function drawLooks(parent: HTMLElement, state: State): void {
-  const { reading, view, strokes } = state, { looks } = words;
+  const { reading, view, strokes, photo } = state, { looks } = words;
   const attention = reading?.result.attention;
   const map = attention && heatMap(attention, view);
   if (!map) return write(parent, "");
   if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
-  const { places, patches, share, spread } = whereOf(map, attention.grid, reading.result.placement, strokes);
+  const { places, patches, share, spread } = whereOf(map, attention.grid, reading.result.placement, strokes,
+    photo && { values: reading.result.input, ...shapeOf(state.model?.config) });
   if (spread) return write(parent, looks.spread(percent(hottest(map))));
   const where = places.map(placed).reduce(looks.both);
   const text = (view.map === "patch" ? looks.patch : looks.it) + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));

@@ -1,6 +1,5 @@
 import type { Classification, Vit } from "vitrine";
-import { History } from "./history.ts";
-import type { Stroke } from "./ink.ts";
+import { History, type Sheet } from "./history.ts";
 import type { ModelFile } from "./models.ts";
 
 /** The model's answer to one drawing. */
@@ -30,14 +29,13 @@ export interface View {
   strength: number;
 }
 
-export interface State {
+export interface State extends Sheet {
   phase: Phase;
   progress?: { choice: ModelFile; loaded: number; total: number }; // of a model that loads, also beside one that reads
   notice?: Notice;
   model?: Vit;
   choice?: ModelFile; // the choice that `model` came from
   modelBytes: number;
-  strokes: Stroke[];
   unfinished: boolean; // the pen is still down
   history: History;
   version: number; // grows with every change of the drawing, and when the pen lifts
@@ -49,6 +47,9 @@ export interface State {
   wanted: Map<string, string>; // choices of a link that no chapter has taken yet, by name
   dark: boolean;
 }
+
+/** Whether there is nothing on the pad. */
+export const isBlank = ({ strokes, photo }: Sheet): boolean => strokes.length === 0 && !photo;
 
 export const state: State = {
   phase: "loading",

@@ -76,11 +76,17 @@ function open(name: Name): void {
   follow();
 }
 
-/** Gives files to the second tab. Opens it without a reload, which would lose the files. */
+let takeFiles = async (_given: Given): Promise<boolean> => false;
+
+/** Sets what takes files that come to the first tab. It tells whether they are for that tab. */
+export const onFiles = (take: typeof takeFiles): void => void (takeFiles = take);
+
+/** Gives files to the tab that they are for. The second one opens without a reload, which would lose the files. */
 async function accept({ items, files }: DataTransfer): Promise<void> {
   // Taken now, because the event's items are gone afterwards.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
-  const given: Given = { entries, files: [...files] };
+  const given = { entries, files: [...files] };
+  if (isOpen("draw") && (await takeFiles(given))) return;
   enter("own");
   show("own");
   await withOwn(({ receive }) => void receive(given));
@@ -97,11 +103,20 @@ NAMES.forEach((name, index) => {
     tab(other).focus();
   });
 });
+
+/** Lights up what takes files, while some are over the page. */
+const light = (on: boolean) => document.body.classList.toggle("dragging", on);
 // A file dropped anywhere goes to the model. Otherwise the browser would leave the page and open it.
 document.addEventListener("dragover", (event) => {
-  if (hasFiles(event.dataTransfer)) event.preventDefault();
+  const over = hasFiles(event.dataTransfer);
+  light(over);
+  if (over) event.preventDefault();
+});
+document.addEventListener("dragleave", ({ relatedTarget }) => {
+  if (!relatedTarget) light(false); // the pointer has left the page, not only one element
 });
 document.addEventListener("drop", (event) => {
+  light(false);
   if (!hasFiles(event.dataTransfer)) return;
   event.preventDefault();
   void accept(event.dataTransfer!);

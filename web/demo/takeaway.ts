@@ -2,7 +2,7 @@
 import { codeFor, listenToCode, showCode } from "./code.ts";
 import { MODELS } from "./models.ts";
 import { lookOf, pictureOf, save } from "./picture.ts";
-import type { State } from "./state.ts";
+import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
 type Find = (id: string) => HTMLElement;
@@ -11,7 +11,7 @@ type Find = (id: string) => HTMLElement;
 export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
   const dialog = find("code-dialog") as HTMLDialogElement;
   find("save").addEventListener("click", async () => {
-    if (state.strokes.length === 0) return;
+    if (isBlank(state)) return;
     const label = state.reading?.result.classes[0].label ?? "drawing";
     try {
       await save(pictureOf(state, lookOf(find("pad"))), `vitrine-${label}.png`);

@@ -1,14 +1,21 @@
-/** Where on a drawing a map is hottest, by the drawing's own geometry. Needs no page. */
+/** Where on a drawing or a photo a map is hottest, by the ink's own geometry. Needs no page. */
 import type { Placement } from "vitrine";
 import type { Stroke } from "./ink.ts";
 
-/** What the ink is there: two lines meet, a stroke ends, it turns sharply, it bends, it runs straight; or no ink. */
-export type Kind = "crossing" | "end" | "turn" | "bend" | "line" | "gap";
+/** What the ink is there: two lines meet, a stroke ends, it turns sharply, it bends, it runs straight; any of these, in a photo; or no ink. */
+export type Kind = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
 export type Position =
   | "topLeft" | "top" | "topRight" | "left" | "middle" | "right" | "bottomLeft" | "bottom" | "bottomRight";
 export interface Place {
   kind: Kind;
   position: Position;
+}
+
+/** The model's image of a photo. */
+export interface ModelImage {
+  values: Float32Array;
+  rows: number;
+  cols: number;
 }
 
 export interface Where {
@@ -41,19 +48,21 @@ export function whereOf(
   [rows, cols]: readonly [number, number],
   placement: Placement,
   strokes: readonly Stroke[],
+  image?: ModelImage,
 ): Where {
   const most = map.reduce((a, b) => Math.max(a, b), 0);
   const hot = [...map.keys()].filter((i) => map[i]! >= HOT * most);
   const shareOf = (patches: readonly number[]) => patches.reduce((sum, i) => sum + map[i]!, 0);
   const groups = groupsOf(hot, cols).sort((a, b) => shareOf(b) - shareOf(a));
   const named = groups.slice(0, 2).filter((group) => shareOf(group) >= SECOND * shareOf(groups[0]!));
-  const lines = strokes.map(evenly), ink = boxOf(lines.flat());
+  const lines = image ? [inkOf(image, placement)] : strokes.map(evenly), ink = boxOf(lines.flat());
   const { left, top, width, height } = placement;
   const places = named.map((group) => {
     const at = group.reduce((best, i) => (map[i]! > map[best]! ? i : best));
     const x = left + ((at % cols) * width) / cols, y = top + (Math.floor(at / cols) * height) / rows;
     const box = { left: x, top: y, right: x + width / cols, bottom: y + height / rows };
-    return { kind: kindIn(box, lines), position: positionOf([(box.left + box.right) / 2, (box.top + box.bottom) / 2], ink) };
+    const kind = !image ? kindIn(box, lines) : lines[0]!.some((spot) => within(spot, box, 0)) ? "ink" : "gap";
+    return { kind, position: positionOf([(box.left + box.right) / 2, (box.top + box.bottom) / 2], ink) };
   });
   const same = places.length > 1 && places[0]!.kind === places[1]!.kind && places[0]!.position === places[1]!.position;
   return {
@@ -79,6 +88,15 @@ function groupsOf(patches: readonly number[], cols: number): number[][] {
     groups.push(group);
   }
   return groups;
+}
+
+/** A pixel with this part of full ink, or more, is ink. */
+const INKED = 0.25;
+
+/** The inked pixels' middles. */
+function inkOf({ values, rows, cols }: ModelImage, { left, top, width, height }: Placement): Spot[] {
+  const inked = [...values.keys()].filter((i) => values[i]! >= INKED);
+  return inked.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
 }
 
 /** A stroke as spots of equal distance. */

@@ -10,7 +10,6 @@ import { onLanguage, words } from "../texts/words.ts";
 import { onTheme } from "../theme.ts";
 import { type Asked, askedBy, fieldFor, plain, showTold, toldBy } from "./asked.ts";
 import { loadCheckpoint, PIXELS, type Loaded } from "./checkpoint.ts";
-import { lightTargets } from "./drop.ts";
 import { allIn, chosen, type Found, type Given, misfit, sortOut } from "./files.ts";
 import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } from "./photo.ts";
 import { randomCheckpoint } from "./random.ts";
@@ -397,7 +396,6 @@ for (const id of ["photo", "similarity"]) {
   });
 }
 onLanguage(rename);
-lightTargets();
 new ResizeObserver(redraw).observe(canvas("photo"));
 onTheme((dark) => {
   state.dark = dark;

@@ -1,6 +1,7 @@
 /** The story: reads the drawing with a trace, and draws the chapters that are near the screen. */
 import type { ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
+import { OPENING } from "../examples.ts";
 import { drawingOf } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
 import { inWords } from "../remedy.ts";
@@ -79,15 +80,17 @@ export function tell(root: HTMLElement, page: Page): () => void {
 
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
-    const { model, choice, version, strokes, unfinished } = state;
+    const { model, choice, version, unfinished } = state;
     if (reading || !model || state.example && !state.reading || !open.some(({ near }) => near)) return;
     if (scene?.version === version && scene.model === model) return;
     if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
     reading = true;
+    const photo = state.photo && state.reading.result.input;
+    const strokes = photo ? OPENING : state.strokes;
     try {
-      const result = await traced(model, strokes, unfinished);
+      const result = await traced(model, { photo, strokes, unfinished });
       if (result && state.model === model) {
-        scene = sceneOf(page, { model, file: choice!.own?.file ?? choice!.url, version, strokes, unfinished, result });
+        scene = sceneOf(page, { model, file: choice!.own?.file ?? choice!.url, version, photo, strokes, unfinished, result });
       }
     } finally {
       reading = false;
@@ -114,14 +117,15 @@ function isStale(scene: Scene, { state }: Page): boolean {
 const chosen = ({ patch, layer, head }: Page["state"]["view"]): Selection =>
   ({ patch, layer, head: head === "mean" ? 0 : head });
 
-type Read = Pick<Scene, "model" | "file" | "version" | "strokes" | "unfinished" | "result">;
+type Sheet = Pick<Scene, "photo" | "strokes" | "unfinished">;
+type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
 
-function sceneOf({ state }: Page, { model, file, version, strokes, unfinished, result }: Read): Scene {
+function sceneOf({ state }: Page, { model, file, version, photo, strokes, unfinished, result }: Read): Scene {
   const { config } = model;
   const shape = shapeOf(config);
   const choice = chosen(state.view);
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
-  return { ...choice, model, config, shape, file, strokes, unfinished, version, result, token, dark: state.dark };
+  return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: state.dark };
 }
 
 function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Selection>): void {
@@ -133,13 +137,15 @@ function choose({ state, redraw }: Page, { patch, layer, head }: Partial<Selecti
   redraw();
 }
 
-async function traced(model: Vit, strokes: Scene["strokes"], unfinished: boolean): Promise<Traced | undefined> {
-  const result = await orNothing(model.classify(drawingOf(strokes, unfinished), { attention: true, trace: true }));
+const imageOf = ({ photo, strokes, unfinished }: Sheet) => photo ?? drawingOf(strokes, unfinished);
+
+async function traced(model: Vit, sheet: Sheet): Promise<Traced | undefined> {
+  const result = await orNothing(model.classify(imageOf(sheet), { attention: true, trace: true }));
   return result?.trace && result.attention ? (result as Traced) : undefined;
 }
 
 const classifyScene = (scene: Scene, options?: ClassifyOptions, model = scene.model) =>
-  orNothing(model.classify(drawingOf(scene.strokes, scene.unfinished), options));
+  orNothing(model.classify(imageOf(scene), options));
 
 /** Undefined where there is nothing to read, or where the model stopped, which the status line then says. */
 async function orNothing<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {

@@ -32,7 +32,7 @@ export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page
 
   return () => {
     const { model, reading, view } = state;
-    drawPad(pad, state.strokes, keyPen);
+    drawPad(pad, state, keyPen);
     const best = reading?.result.classes[0], { sign, pale, unknown } = answerOf(state);
     const [word, share] = answer.children;
     write(word!, best ? sign : texts.story.blank);

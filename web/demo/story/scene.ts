@@ -21,7 +21,8 @@ export interface Scene extends Selection {
   config: Readonly<VitConfig>;
   shape: Shape;
   file: string | Uint8Array<ArrayBuffer>; // the model's file, or its address
-  strokes: Stroke[];
+  photo?: Float32Array; // the model's image, where a photo lies on the pad
+  strokes: Stroke[]; // beside a photo, those of the page's own example
   unfinished: boolean; // the pen is still down
   version: number; // of the drawing
   result: Traced;

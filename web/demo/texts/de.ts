@@ -33,6 +33,7 @@ export const de = {
       turn: "den Knick",
       bend: "den Bogen",
       line: "die Linie",
+      ink: "die Tinte",
       gap: "die leere Stelle",
     },
     positions: {
@@ -62,6 +63,7 @@ export const de = {
     loading: "Lädt",
     noModel: "Kein Modell",
     more: "Mehr Tinte",
+    noInk: "Keine Tinte gefunden",
     reading: "Liest",
   },
   pad: {
@@ -141,6 +143,7 @@ export const de = {
     damaged:
       "Die Zeichnung in diesem Link ist beschädigt oder abgeschnitten und wurde weggelassen. Bitte noch einmal um den Link.",
     large: "Diese Zeichnung ist zu groß für einen Link: Sichere stattdessen ihr Bild.",
+    photo: "Ein Link enthält Striche und kein Foto: Sichere stattdessen das Bild.",
     shared: "Geteilt: Der Link enthält die Zeichnung.",
     copied: "Link kopiert: Er enthält die Zeichnung.",
     refused:
@@ -240,6 +243,8 @@ export const de = {
     clear: "Löschen",
     clearTitle: "Löschen (Esc)",
     examples: "Beispielzeichnungen",
+    photo: "Foto einer Ziffer lesen",
+    photoTitle: "Foto einer Ziffer lesen: wähle eines, lege es ab oder füge es ein",
     takeaway: "Die Zeichnung oder ihren Code sichern",
     shareTitle: "Ein Link, der die Zeichnung enthält",
     save: "Bild",
@@ -742,6 +747,7 @@ export const de = {
     none: "Kein Teil allein nimmt der Antwort etwas.",
   },
   strokes: {
+    example: "Ein Foto hat keine Striche, also ist dies das Beispiel der Seite.",
     lead: "Deine Zeichnung, wieder und wieder gelesen, während sie wuchs: Jeder senkrechte Schnitt durch den Streifen zeigt, wie das Modell in diesem Moment 100\u00a0% auf die Klassen verteilt hat. Die Zeit läuft den Weg des Stifts entlang, also braucht ein langsamer Stift nicht mehr Platz als ein schneller.",
     task: "Ziehe über den Streifen oder schiebe den Regler darunter. Das kleine Bild zeigt die Zeichnung, wie sie damals war, mit der Antwort dazu.",
     notice:

@@ -34,6 +34,7 @@ export const opening = {
       turn: "the turn",
       bend: "the bend",
       line: "the line",
+      ink: "the ink",
       gap: "the empty space",
     },
     positions: {
@@ -63,6 +64,7 @@ export const opening = {
     loading: "Loading",
     noModel: "No model",
     more: "More ink",
+    noInk: "No ink found",
     reading: "Reading",
   },
   pad: {
@@ -142,6 +144,7 @@ export const opening = {
     share: "Share",
     damaged: "The drawing in that link is damaged or cut short, and was left out. Ask for the link again.",
     large: "This drawing is too large for a link: save its picture instead.",
+    photo: "A link holds strokes and no photo: save the picture instead.",
     shared: "Shared: the link holds the drawing.",
     copied: "Link copied: it holds the drawing.",
     refused: "The browser does not let the page copy. The address above now holds the drawing: copy it.",

@@ -27,6 +27,8 @@ const page = {
   clear: "Clear",
   clearTitle: "Clear (Escape)",
   examples: "Example drawings",
+  photo: "Read a photo of a digit",
+  photoTitle: "Read a photo of a digit: choose, drop or paste one",
   takeaway: "Save the drawing or its code",
   shareTitle: "A link that holds the drawing",
   save: "Picture",
@@ -526,6 +528,7 @@ const layers = {
 
 /** 5. While you drew. */
 const strokes = {
+  example: "A photo has no strokes, so this is the page’s own example.",
   lead: "Your drawing, read again and again while it grew: each upright cut through the strip shows how the model shared 100 % among the classes at that moment. Time runs along the pen’s path, so a slow pen takes no more room than a quick one.",
   task: "Drag across the strip, or move the slider below it. The small picture shows the drawing as it was then, with the answer for it.",
   notice:

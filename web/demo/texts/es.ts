@@ -33,6 +33,7 @@ export const es = {
       turn: "el giro",
       bend: "la curva",
       line: "el trazo",
+      ink: "la tinta",
       gap: "el hueco",
     },
     positions: {
@@ -62,6 +63,7 @@ export const es = {
     loading: "Cargando",
     noModel: "Sin modelo",
     more: "Más tinta",
+    noInk: "No se ve tinta",
     reading: "Leyendo",
   },
   pad: {
@@ -143,6 +145,7 @@ export const es = {
     share: "Compartir",
     damaged: "El dibujo de ese enlace está dañado o cortado y se ha omitido. Pide el enlace de nuevo.",
     large: "Este dibujo es demasiado grande para un enlace: guarda su imagen.",
+    photo: "Un enlace contiene trazos y ninguna foto: guarda la imagen.",
     shared: "Compartido: el enlace contiene el dibujo.",
     copied: "Enlace copiado: contiene el dibujo.",
     refused:
@@ -243,6 +246,8 @@ export const es = {
     clear: "Borrar",
     clearTitle: "Borrar (Esc)",
     examples: "Dibujos de ejemplo",
+    photo: "Leer la foto de una cifra",
+    photoTitle: "Leer la foto de una cifra: elige una, suéltala o pégala",
     takeaway: "Guardar el dibujo o su código",
     shareTitle: "Un enlace que contiene el dibujo",
     save: "Imagen",
@@ -737,6 +742,7 @@ export const es = {
     none: "Ninguna parte por sí sola le quita algo a la respuesta.",
   },
   strokes: {
+    example: "Una foto no tiene trazos: este es el ejemplo de la página.",
     lead: "Tu dibujo, leído una y otra vez mientras crecía: cada corte vertical de la franja muestra cómo repartía el modelo el 100\u00a0% entre las clases en ese momento. El tiempo corre a lo largo del camino del lápiz, así que un lápiz lento no ocupa más sitio que uno rápido.",
     task: "Arrastra por la franja, o mueve el control que hay debajo. La imagen pequeña muestra el dibujo tal como era entonces, con la respuesta que le corresponde.",
     notice:

@@ -34,6 +34,7 @@ export const fr = {
       turn: "le coude",
       bend: "la courbe",
       line: "le trait",
+      ink: "l’encre",
       gap: "le vide",
     },
     positions: {
@@ -63,6 +64,7 @@ export const fr = {
     loading: "Chargement",
     noModel: "Pas de modèle",
     more: "Plus d’encre",
+    noInk: "Pas d’encre trouvée",
     reading: "Lecture",
   },
   pad: {
@@ -145,6 +147,7 @@ export const fr = {
     damaged:
       "Le dessin contenu dans ce lien est abîmé ou tronqué et a été laissé de côté. Redemandez le lien.",
     large: "Ce dessin est trop grand pour un lien\u202f: enregistrez plutôt son image.",
+    photo: "Un lien contient des traits et pas de photo\u202f: enregistrez plutôt l’image.",
     shared: "Partagé\u202f: le lien contient le dessin.",
     copied: "Lien copié\u202f: il contient le dessin.",
     refused:
@@ -244,6 +247,8 @@ export const fr = {
     clear: "Effacer",
     clearTitle: "Effacer (Échap)",
     examples: "Exemples de dessins",
+    photo: "Lire la photo d’un chiffre",
+    photoTitle: "Lire la photo d’un chiffre\u202f: choisissez-en une, déposez-la ou collez-la",
     takeaway: "Enregistrer le dessin ou son code",
     shareTitle: "Un lien qui contient le dessin",
     save: "Image",
@@ -735,6 +740,7 @@ export const fr = {
     none: "Aucune partie à elle seule n’enlève quoi que ce soit à la réponse.",
   },
   strokes: {
+    example: "Une photo n’a pas de traits\u202f: voici donc l’exemple de la page.",
     lead: "Votre dessin, relu encore et encore pendant qu’il grandissait\u202f: chaque coupe verticale de la bande montre comment le modèle répartissait 100\u202f% entre les classes à ce moment-là. Le temps suit le chemin du stylo, donc un stylo lent ne prend pas plus de place qu’un rapide.",
     task: "Faites glisser sur la bande, ou déplacez le curseur en dessous. La petite image montre le dessin tel qu’il était alors, avec la réponse qu’il recevait.",
     notice:

@@ -41,6 +41,7 @@ export const sr = {
       turn: "prelom",
       bend: "krivinu",
       line: "liniju",
+      ink: "mastilo",
       gap: "prazninu",
     },
     positions: {
@@ -68,6 +69,7 @@ export const sr = {
     loading: "Učitava se",
     noModel: "Nema modela",
     more: "Još mastila",
+    noInk: "Nema mastila",
     reading: "Čita",
   },
   pad: {
@@ -145,6 +147,7 @@ export const sr = {
     share: "Podeli",
     damaged: "Crtež u tom linku je oštećen ili odsečen i izostavljen je. Zatraži link ponovo.",
     large: "Ovaj crtež je prevelik za link: umesto toga sačuvaj njegovu sliku.",
+    photo: "Link sadrži poteze, a ne fotografiju: umesto toga sačuvaj sliku.",
     shared: "Podeljeno: link sadrži crtež.",
     copied: "Link je kopiran: sadrži crtež.",
     refused: "Pregledač ne dozvoljava stranici da kopira. Adresa gore sada sadrži crtež: kopiraj je.",
@@ -242,6 +245,8 @@ export const sr = {
     clear: "Obriši",
     clearTitle: "Obriši (Esc)",
     examples: "Primeri crteža",
+    photo: "Pročitaj fotografiju cifre",
+    photoTitle: "Pročitaj fotografiju cifre: izaberi je, spusti ili nalepi",
     takeaway: "Sačuvaj crtež ili njegov kod",
     shareTitle: "Link koji sadrži crtež",
     save: "Slika",
@@ -691,6 +696,7 @@ export const sr = {
     none: "Nijedan deo sam ne oduzima ništa od odgovora.",
   },
   strokes: {
+    example: "Fotografija nema poteze, pa je ovo primer sa stranice.",
     lead: "Tvoj crtež, čitan iznova i iznova dok je rastao: svaki uspravni presek trake pokazuje kako je model u tom trenutku podelio 100% među klasama. Vreme teče duž putanje olovke, pa spora olovka ne zauzima više mesta od brze.",
     task: "Prevlači preko trake, ili pomeraj klizač ispod nje. Mala slika pokazuje crtež kakav je tada bio, sa odgovorom za njega.",
     notice:

@@ -33,6 +33,7 @@ export const zh = {
       turn: "转折处",
       bend: "弯曲处",
       line: "笔画",
+      ink: "墨迹",
       gap: "空白处",
     },
     positions: {
@@ -60,6 +61,7 @@ export const zh = {
     loading: "加载中",
     noModel: "没有模型",
     more: "笔迹太少",
+    noInk: "没有找到墨迹",
     reading: "读取中",
   },
   pad: {
@@ -136,6 +138,7 @@ export const zh = {
     share: "分享",
     damaged: "链接中的图画已损坏或不完整，因此没有载入。请再要一次链接。",
     large: "这幅图画太大，放不进链接：请改为保存图片。",
+    photo: "链接只能保存笔画，不能保存照片：请改为保存图片。",
     shared: "已分享：链接中包含图画。",
     copied: "链接已复制：其中包含图画。",
     refused: "浏览器不允许本页复制。上方的地址现在包含图画：请复制它。",
@@ -230,6 +233,8 @@ export const zh = {
     clear: "清空",
     clearTitle: "清空（Esc）",
     examples: "示例图画",
+    photo: "读取数字照片",
+    photoTitle: "读取数字照片：选择、拖放或粘贴一张",
     takeaway: "保存图画或代码",
     shareTitle: "包含图画的链接",
     save: "图片",
@@ -670,6 +675,7 @@ export const zh = {
     none: "没有哪个部分单独去掉会使答案受损。",
   },
   strokes: {
+    example: "照片没有笔画，所以这里用的是页面自带的示例。",
     lead: "你的图画在生长时被一次又一次地读：竖着切开色带的每一处都显示，模型在那一刻怎样把 100% 分给各个类别。时间沿着笔的路径走，所以慢笔并不比快笔占更多地方。",
     task: "在色带上拖动，或移动它下方的滑块。小图显示图画当时的样子，旁边是对它的答案。",
     notice:

@@ -29,8 +29,9 @@ export const chapter: Chapter = (root, story) => {
     const at = Math.min(now()?.at ?? Infinity, sweep.way.length);
     story.draw(cut(sweep.way, at), at < sweep.way.length);
   });
+  const example = h("p", { id: "strokes-example", hidden: true }, texts.example);
   root.append(
-    h("p", { className: "lead" }, texts.lead), h("p", { className: "task" }, texts.task),
+    h("p", { className: "lead" }, texts.lead), example, h("p", { className: "task" }, texts.task),
     h("figure", { className: "strip" }, strip, label, sure, progress),
     h("div", { className: "figure-tools" },
       player(texts.replay, input, 4000), put, saver(story.texts.grid.svg, texts.strip, () => strip)),
@@ -83,6 +84,7 @@ export const chapter: Chapter = (root, story) => {
   return (next) => {
     if (scene?.model !== next.model) chosen = Infinity;
     scene = next;
+    example.hidden = !next.photo;
     notice.textContent = knowsPale(next) ? texts.noticePale : texts.notice;
     sweep.follow(next, drawAll);
     drawAll();

@@ -37,7 +37,8 @@ export class Sweep {
     this.#read.delete(this.way.length); // the whole drawing of then is a moment of no even step
     this.way = way;
     this.lengths = moments(way.length);
-    this.#read.set(way.length, sampleOf(way.length, scene, scene.result));
+    // A photo has a result of its own, and the strokes are an example.
+    if (!scene.photo) this.#read.set(way.length, sampleOf(way.length, scene, scene.result));
     void this.#sweep(scene, changed);
   }
 
@@ -47,7 +48,7 @@ export class Sweep {
     const current = () => this.#scene?.version === scene.version && this.#scene.model === scene.model;
     const pause = slices(changed);
     for (const at of missing) {
-      const result = await this.#story.classify({ ...scene, strokes: cut(way, at), unfinished: true });
+      const result = await this.#story.classify({ ...scene, photo: undefined, strokes: cut(way, at), unfinished: at < way.length });
       if (!current()) return;
       this.#read.set(at, sampleOf(at, scene, result));
       await pause();

@@ -102,8 +102,8 @@ function buildReading({ texts: { learning: { live: words } }, attempt }: Story, 
       place.replaceChildren(bars.root);
       says.textContent = "";
     },
-    async draw(weights: Weights, { strokes }: Scene): Promise<Reading | undefined> {
-      const read = await attempt(readOnce(weights, strokes));
+    async draw(weights: Weights, scene: Scene): Promise<Reading | undefined> {
+      const read = await attempt(readOnce(weights, scene));
       if (!read) return;
       const { classes } = read.result, { label, p } = classes[0]!;
       bars.draw(classes);
@@ -114,10 +114,12 @@ function buildReading({ texts: { learning: { live: words } }, attempt }: Story, 
 }
 
 /** In a worker, because the page draws meanwhile. */
-async function readOnce(weights: Weights, strokes: Scene["strokes"]): Promise<Reading> {
+async function readOnce(weights: Weights, { photo, strokes }: Scene): Promise<Reading> {
   const vit = await Vit.load(weights, { worker: true });
+  const { channels, image_size: [rows, cols] } = vit.config;
+  const image = photo?.length === channels * rows * cols ? photo : drawingOf(strokes); // another size cannot take the photo's image
   try {
-    return { weights, config: vit.config, result: await vit.classify(drawingOf(strokes), { attention: true }) };
+    return { weights, config: vit.config, result: await vit.classify(image, { attention: true }) };
   } finally {
     vit.dispose();
   }

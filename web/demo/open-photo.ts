@@ -1,0 +1,57 @@
+/** Opens a photo and lays it on the pad. This code loads with the first photo. */
+import type { Drawing } from "./drawing.ts";
+import { allIn, type Given, misfit, sortOut } from "./own/files.ts";
+import { openPhoto } from "./own/photo.ts";
+import { ownWords } from "./own/words.ts";
+import type { Photo } from "./photo.ts";
+import { inWords } from "./remedy.ts";
+import { words } from "./texts/words.ts";
+
+/** The longer side of the picture that is shown, in pixels. */
+const MOST_SHOWN = 1600;
+
+let turns = 0;
+
+/**
+ * Lays the first picture among the files on the pad, unless others came meanwhile.
+ * @param say tells the visitor why there is none. The drawing stays then.
+ * @returns false if a checkpoint is among the files, which is not for the pad.
+ */
+export async function layPhoto(given: Given, { lay }: Drawing, say: (text: string) => void): Promise<boolean> {
+  const turn = ++turns, found = await allIn(given), { checkpoint, picture } = sortOut(found);
+  if (checkpoint.length > 0) return false;
+  try {
+    if (!picture) throw new Error(misfit(found));
+    const photo = await open(picture);
+    if (turn === turns) lay(photo);
+  } catch (error) {
+    say(because(picture ? "photo" : "nothing", error));
+  }
+  return true;
+}
+
+/** Takes back a photo that the model refused. */
+export function takeBack(error: unknown, drawing: Drawing, say: (text: string) => void): void {
+  drawing.takeBack();
+  say(because("photo", error));
+}
+
+const because = (what: "photo" | "nothing", error: unknown): string => words.trouble.because(ownWords()[what], inWords(error));
+
+async function open(file: File): Promise<Photo> {
+  const { source } = await openPhoto(file, file.name);
+  const { width, height } = source, shown = smaller(source);
+  source.close();
+  return { file, width, height, shown };
+}
+
+function smaller(source: ImageBitmap): Photo["shown"] {
+  const scale = Math.min(1, MOST_SHOWN / Math.max(source.width, source.height));
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(source.width * scale);
+  canvas.height = Math.ceil(source.height * scale);
+  const context = canvas.getContext("2d")!;
+  context.imageSmoothingQuality = "high";
+  context.drawImage(source, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
