@@ -11,23 +11,30 @@ const SAMPLES = 4;
 export function thinned(stroke: Stroke, distance: number): Stroke {
   const whole = stroke.map((_, i) => curveAt(stroke, i));
   const kept = new Set([0, stroke.length - 1]);
+  const near = new Set<number>(); // the kept points after which the curve is near up to the next one
   for (let before = 0; before < kept.size; ) {
     before = kept.size;
-    const indices = [...kept].sort((a, b) => a - b);
-    const curves = indices.map((_, k) => curveAt(indices.map((i) => stroke[i]!), k));
+    const indices = [...kept].sort((a, b) => a - b), points = indices.map((i) => stroke[i]!), bent: number[] = [];
     for (let k = 1; k < indices.length; k++) {
-      const near = [...curves[k - 1]!, ...curves[k]!];
-      let farthest = -1, most = distance;
-      for (let i = indices[k - 1]!; i <= indices[k]!; i++) {
-        const away = Math.max(...whole[i]!.map((point) => distanceTo(point, near)));
-        if (away > most && !(kept.has(i) && indices[k]! - indices[k - 1]! < 2)) [farthest, most] = [i, away];
+      const from = indices[k - 1]!, to = indices[k]!;
+      if (near.has(from) || to - from < 2) continue;
+      const curve = [...curveAt(points, k - 1), ...curveAt(points, k)];
+      let farthest = -1, most = distance ** 2;
+      for (let i = from; i <= to; i++) {
+        for (const point of whole[i]!) {
+          const away = squareTo(point, curve, most);
+          if (away > most) [farthest, most] = [i, away];
+        }
       }
+      near.add(from);
       if (farthest < 0) continue;
       kept.add(farthest);
       // A point that is kept already needs its neighbours.
-      if (farthest === indices[k - 1]) kept.add(farthest + 1);
-      if (farthest === indices[k]) kept.add(farthest - 1);
+      if (farthest === from) kept.add(from + 1);
+      if (farthest === to) kept.add(to - 1);
+      bent.push(...indices.slice(Math.max(0, k - 2), k + 1)); // a point bends the curves beside it too
     }
+    for (const from of bent) near.delete(from);
   }
   return stroke.filter((_, i) => kept.has(i));
 }
@@ -44,17 +51,19 @@ function curveAt(stroke: Stroke, i: number): Point[] {
   });
 }
 
-/** From a point to a line of many points, the pen's width as a third coordinate. */
-function distanceTo(point: Point, line: readonly Point[]): number {
-  let least = distanceToPiece(point, line[0]!, line[0]!);
-  for (let k = 1; k < line.length; k++) least = Math.min(least, distanceToPiece(point, line[k - 1]!, line[k]!));
+/**
+ * The square of the distance from a point to a line of many points, the pen's width as a third
+ * coordinate. Where that is at most `enough`, any value that is.
+ */
+function squareTo(point: Point, line: readonly Point[], enough: number): number {
+  let least = Infinity;
+  for (let k = 0; k < line.length && least > enough; k++) {
+    const from = line[Math.max(0, k - 1)]!, to = line[k]!;
+    const x = to.x - from.x, y = to.y - from.y, w = to.width - from.width;
+    const a = point.x - from.x, b = point.y - from.y, c = point.width - from.width;
+    const length = x * x + y * y + w * w;
+    const t = length > 0 ? Math.min(1, Math.max(0, (a * x + b * y + c * w) / length)) : 0;
+    least = Math.min(least, (a - t * x) ** 2 + (b - t * y) ** 2 + (c - t * w) ** 2);
+  }
   return least;
-}
-
-function distanceToPiece(point: Point, from: Point, to: Point): number {
-  const [x, y, w] = [to.x - from.x, to.y - from.y, to.width - from.width];
-  const length = x * x + y * y + w * w;
-  const along = (point.x - from.x) * x + (point.y - from.y) * y + (point.width - from.width) * w;
-  const t = length > 0 ? Math.min(1, Math.max(0, along / length)) : 0;
-  return Math.hypot(point.x - from.x - t * x, point.y - from.y - t * y, point.width - from.width - t * w);
 }
