@@ -148,14 +148,50 @@ describe("sharing and saving", { skip }, () => {
     assert.match(await page.evaluate(() => globalThis.shared.url), /#d=[\w-]{20,}$/);
   });
 
-  test("without a clipboard the address holds the drawing, so that a visitor can copy it", async () => {
+  test("without a clipboard the address holds the drawing, so that a visitor can copy it, until it is another one", async () => {
     const { page } = await visit({
       before: (page) => page.addInitScript(() => delete Navigator.prototype.clipboard),
     });
+    const reads = async (label) => {
+      await page.locator("#status.ready").waitFor();
+      await settled(page);
+      assert.equal((await prediction(page)).label, label);
+    };
+    const share = async () => {
+      await page.click("#share");
+      await page.waitForFunction(() => location.hash.startsWith("#d="));
+    };
     await ink(page, DIGITS[3]);
     await page.click("#share");
     await page.locator("#status", { hasText: /address above/ }).waitFor();
     assert.match(page.url(), /#d=[\w-]{20,}$/);
+    await page.reload();
+    await reads("3");
+    for (const [strokes, label] of [[DIGITS[1], "1"], [undefined, ""]]) {
+      if (!strokes) await ink(page, DIGITS[7]);
+      await share();
+      await page.click("#clear");
+      if (strokes) await ink(page, strokes);
+      assert.equal(new URL(page.url()).hash, "");
+      await page.reload();
+      await reads(label);
+    }
+    await ink(page, DIGITS[4]);
+    await share();
+    const link = page.url();
+    await page.evaluate(() => (location.hash = "teach-it")); // an entry of its own in the browser's history
+    for (const [strokes, label] of [[DIGITS[7], "7"], [[], ""]]) {
+      await page.click("#clear");
+      await ink(page, strokes);
+      await page.goBack();
+      await page.waitForFunction(() => location.hash === "");
+      await reads(label);
+      await page.reload();
+      await reads(label);
+      await page.goForward();
+    }
+    await page.evaluate((link) => (location.href = link), link);
+    await reads("4");
   });
 
   test("a saved picture has the ink, the map in its colours and a legible caption", async () => {

@@ -74,7 +74,7 @@ export function buildReader(state: State, { redraw, fit, answered, refused }: Pa
     if (state.progress?.choice === choice) state.progress = loading = undefined; // else a light form: the whole model still loads
     state.model?.dispose();
     Object.assign(state, { phase: "idle", model, choice, modelBytes, reading: undefined, answered: -1 });
-    history.replaceState(null, "", addressOf(choice, location.href));
+    history.replaceState(history.state, "", addressOf(choice, location.href));
     fit();
     redraw();
   }

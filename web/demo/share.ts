@@ -32,13 +32,24 @@ export function linkTo(strokes: Stroke[], place: string): string | undefined {
   return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
 }
 
+/** Marks the entries of the browser's history whose link is this tab's own: what the tab keeps is newer. */
+const OURS = "shown";
+
+/** Puts a link into the address, for the visitor to copy, until the drawing changes. */
+export const showLink = (link: string): void => history.replaceState(OURS, "", link);
+
+function dropLink(): void {
+  if (location.hash.startsWith(MARK)) history.replaceState(null, "", location.pathname + location.search);
+}
+
 /** Takes drawing and place out of the address: "none" without a drawing, "damaged" if it is unreadable. */
 export function fromLink(): (LinkState & { strokes: Stroke[] }) | "none" | "damaged" {
   if (!location.hash.startsWith(MARK)) return "none";
   const fragment = new URLSearchParams(location.hash.slice(1));
+  const older = history.state === OURS && stored() !== null;
+  dropLink(); // the address does not keep the drawing, because the next stroke changes it
+  if (older) return "none";
   const strokes = unpack(fragment.get("d") ?? "");
-  // The address does not keep the drawing, because the next stroke changes it.
-  history.replaceState(null, "", location.pathname + location.search);
   return strokes ? { strokes, ...readLink(fragment) } : "damaged";
 }
 
@@ -55,7 +66,7 @@ async function share(strokes: Stroke[], place: string): Promise<{ word: string; 
     return { word: words.share.copied, done: true };
   } catch (error) {
     if ((error as Error).name === "AbortError") return { word: "" };
-    history.replaceState(null, "", link);
+    showLink(link);
     return { word: words.share.refused };
   }
 }
@@ -88,13 +99,12 @@ const KEY = "vitrine-drawing";
 const MOST_KEPT = 1_000_000;
 
 /**
- * Keeps the drawing in the tab when the page is left. Call what it returns after each stroke too: the
+ * Keeps the drawing in the tab when the page is left. Call what it returns after each change too: the
  * next load may be in another process, and begin before this page has heard that it is left.
  */
 export function keepOverReload(drawing: () => Stroke[]): () => void {
   const keep = () => {
-    const strokes = drawing();
-    const packed = strokes.length > 0 && pack(strokes, MOST_KEPT);
+    const packed = pack(drawing(), MOST_KEPT);
     try {
       if (packed) sessionStorage.setItem(KEY, packed);
       else sessionStorage.removeItem(KEY);
@@ -104,13 +114,19 @@ export function keepOverReload(drawing: () => Stroke[]): () => void {
   };
   addEventListener("pagehide", keep);
   document.addEventListener("visibilitychange", () => document.hidden && keep());
-  return keep;
+  return () => {
+    dropLink();
+    keep();
+  };
 }
 
-export function kept(): Stroke[] | undefined {
+/** What the tab keeps, as text: also of a blank pad. Null where nothing is kept. */
+function stored(): string | null {
   try {
-    return unpack(sessionStorage.getItem(KEY) ?? "", MOST_KEPT);
+    return sessionStorage.getItem(KEY);
   } catch {
-    return undefined;
+    return null;
   }
 }
+
+export const kept = (): Stroke[] | undefined => unpack(stored() ?? "", MOST_KEPT);

@@ -4,6 +4,7 @@ import { drawThumbnail } from "../examples.ts";
 import { pack } from "../pack.ts";
 import { download } from "../picture.ts";
 import { inWords } from "../remedy.ts";
+import { showLink } from "../share.ts";
 import type { Texts } from "../texts/en.ts";
 import { words } from "../texts/words.ts";
 import { examplesIn, readTaught } from "./learn.ts";
@@ -106,7 +107,7 @@ async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"])
     await navigator.clipboard.writeText(link);
     return words.share.copied;
   } catch {
-    history.replaceState(null, "", link);
+    showLink(link);
     return words.share.refused;
   }
 }
