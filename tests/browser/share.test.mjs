@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
-import { DIGITS, copied, ink, openCloser, painted, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
+import { DIGITS, copied, ink, modelWith, openCloser, painted, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -194,24 +194,83 @@ describe("sharing and saving", { skip }, () => {
     await reads("4");
   });
 
-  test("a saved picture has the ink, the map in its colours and a legible caption", async () => {
-    const { page } = await visit({ closer: true });
-    await ink(page, DIGITS[1]);
-    const { name, bytes } = await saved(page, () => page.click("#save"));
-    assert.equal(name, "vitrine-1.png");
-    const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-    assert.deepEqual([info.width, info.height], [1080, 1296]);
-    const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
-    assert.ok(Math.max(...at(540, 540)) < 80, `ink where the pen was: ${at(540, 540)}`);
-    let tinted = 0;
-    for (let y = 0; y < 1080; y += 10) for (let x = 0; x < 1080; x += 10) {
-      const [r, , b] = at(x, y);
-      tinted += Number(r - b > 25);
-    }
-    assert.ok(tinted > 300, `${tinted} of 11664 spots have the map's colour`);
-    const rows = []; // of the caption's first line: how high its dark letters stand
-    for (let y = 1084; y < 1180; y++) if (Array.from({ length: 400 }, (_, x) => at(x + 40, y)).some(([r]) => r < 90)) rows.push(y);
-    assert.ok(rows.length >= 45, `letters of ${rows.length} pixels`);
+  const LONG = ["★ my star", "a house with a garden", "ein Donaudampfschifffahrtskapitän", "五五五五五五五五", "W", "5", "6", "7", "8", "9"];
+  const SCRAWL = [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]];
+  for (const { what, strokes, name = "drawing", labels, lang = "en", colorScheme = "light" } of [
+    { what: "a certain answer", strokes: DIGITS[1], name: "1" },
+    { what: "a certain answer, dark, in German", strokes: DIGITS[0], name: "0", colorScheme: "dark", lang: "de" },
+    { what: "an unknown sign", strokes: SCRAWL },
+    { what: "an unknown sign in French", strokes: SCRAWL, lang: "fr" },
+    { what: "a certain answer in Chinese", strokes: DIGITS[3], name: "3", lang: "zh" },
+    { what: "a short name", strokes: DIGITS[0], name: LONG[0], labels: LONG },
+    { what: "long names in Serbian", strokes: DIGITS[1], name: LONG[1], labels: LONG, lang: "sr" },
+    { what: "a long word in Spanish", strokes: DIGITS[7], name: LONG[2], labels: [...LONG.slice(5), ...LONG], lang: "es" },
+  ]) {
+    test(`the picture of ${what} has the size of a link's preview, and in it the stage: drawing, map, answer, sentence, legend, address`, async () => {
+      const { page } = await visit({
+        closer: true, colorScheme, address: `${browser.address}?lang=${lang}`,
+        before: async (page) => {
+          await page.addInitScript(noteWriting);
+          if (!labels) return;
+          const body = await modelWith("digits", { labels: labels.slice(0, 10) });
+          await page.route(/\/digits-[^/]*\.safetensors$/, (route) => route.fulfill({ body }));
+        },
+      });
+      await page.locator(`html[lang^=${lang}]`).waitFor({ state: "attached" });
+      await ink(page, strokes);
+      const { name: file, bytes } = await saved(page, () => page.click("#save"));
+      assert.equal(file, `vitrine-${name}.png`);
+      const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+      assert.deepEqual([info.width, info.height], [1200, 630]);
+      const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
+      const dark = colorScheme === "dark";
+      assert.ok(dark === Math.max(...at(3, 3)) < 40, `the ground: ${at(3, 3)}`);
+      const [first] = strokes[0], inked = at(Math.round(40 + 5.5 * first[0]), Math.round(40 + 5.5 * first[1]));
+      assert.ok(dark ? Math.min(...inked) > 200 : Math.max(...inked) < 80, `ink where the pen was: ${inked}`);
+      let tinted = 0;
+      for (let y = 45; y < 585; y += 10) for (let x = 45; x < 585; x += 10) {
+        const [r, , b] = at(x, y);
+        tinted += Number(r - b > 25);
+      }
+      assert.ok(tinted > 60, `${tinted} of 2916 spots have the map's colour`);
+      const written = await page.evaluate(() => globalThis.written);
+      for (const { text, ...box } of written) {
+        assert.ok(box.left >= 600 && box.right <= 1170 && box.top >= 40 && box.bottom <= 590, `${text}: ${JSON.stringify(box)}`);
+        for (const other of written) {
+          const apart = other.left >= box.right || box.left >= other.right || other.top >= box.bottom || box.top >= other.bottom;
+          assert.ok(apart || other.text === text, `"${text}" lies on "${other.text}"`);
+        }
+      }
+      const squeezed = (text) => text.replace(/\s/g, "");
+      const all = squeezed(written.map(({ text }) => text).join(""));
+      const stage = ["#prediction strong", "#caption", "#caption + span", "#scale-min", "#scale-max", ...(name === "drawing" ? [] : ["#looks"])];
+      for (const part of stage) {
+        const text = squeezed(await page.locator(part).textContent());
+        assert.ok(text !== "" && all.includes(text), `${part}: ${text} in ${all}`);
+      }
+    });
+  }
+
+  test("the picture has the page's address, unless that is of this machine alone", async () => {
+    const foot = async (page) => {
+      await ink(page, DIGITS[1]);
+      await saved(page, () => page.click("#save"));
+      return page.evaluate(() => globalThis.written.slice(-2).map(({ text }) => text));
+    };
+    const before = (page) => page.addInitScript(noteWriting);
+    const local = await visit({ closer: true, before });
+    assert.ok(/\/\/(localhost|127\.)/.test(browser.address) && !(await foot(local.page)).join().includes("localhost"));
+    await local.close();
+    const published = "https://someone.example/vitrine/";
+    const { page } = await visit({
+      closer: true, address: `${published}index.html?lang=en`,
+      before: async (page) => {
+        await before(page);
+        await page.route(`${published}**`, async (route) =>
+          route.fulfill({ response: await route.fetch({ url: route.request().url().replace(published, browser.address) }) }));
+      },
+    });
+    assert.deepEqual(await foot(page), ["Vitrine", "someone.example/vitrine"]);
   });
 
   test("the code that the page shows gives the page's answer in Node", async () => {
@@ -341,3 +400,19 @@ describe("sharing and saving", { skip }, () => {
     assert.match(fillFooter("<!-- source -->", { repository: "a/b" }, ""), /^<a href="https:/);
   });
 });
+
+/** Notes what is written on pictures of the size that is saved, and in which boxes. */
+function noteWriting() {
+  globalThis.written = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y, ...rest) {
+    if (this.canvas.width === 1200) {
+      const box = this.measureText(text);
+      globalThis.written.push({
+        text, left: x - box.actualBoundingBoxLeft, right: x + box.actualBoundingBoxRight,
+        top: y - box.actualBoundingBoxAscent, bottom: y + box.actualBoundingBoxDescent,
+      });
+    }
+    fillText.call(this, text, x, y, ...rest);
+  };
+}

@@ -2,11 +2,10 @@
 import { answerOf } from "./answer.ts";
 import { inPadUnits } from "./ink.ts";
 import { drawBars, percent } from "./logits.ts";
-import { describe, heatMap, hottest, paintOverlay } from "./overlay.ts";
-import { shapeOf } from "./pixels.ts";
+import { looksOf, scaleEnd } from "./looks.ts";
+import { describe, paintOverlay } from "./overlay.ts";
 import { isBlank, type State } from "./state.ts";
-import { percentage, words } from "./texts/words.ts";
-import { type Place, whereOf } from "./where.ts";
+import { words } from "./texts/words.ts";
 import { write, writeSign } from "./write.ts";
 
 type Find = (id: string) => HTMLElement;
@@ -18,9 +17,8 @@ export function drawStage(find: Find, state: State): void {
   // The elements change last. After a change, whoever asks for a style makes the browser compute the styles again.
   overlay.setAttribute("aria-label", describe(state));
   drawAnswer(find, state);
-  const { attention } = state.reading?.result ?? {};
   write(find("scale-min"), percent(0));
-  write(find("scale-max"), attention ? words.looks.onePatch(percent(hottest(heatMap(attention, state.view)))) : "");
+  write(find("scale-max"), scaleEnd(state));
   drawBars(find("bars"), state, answerOf(state).best);
   drawLooks(find("looks"), state);
 }
@@ -60,24 +58,11 @@ export function drawAnswer(find: Find, state: State): void {
   document.body.classList.toggle("read", reading !== undefined);
 }
 
-const placed = ({ kind, position }: Place): string =>
-  words.looks.at(words.looks.kinds[kind], words.looks.positions[position]);
-
-/** One sentence: where the shown map is hottest, by the drawing's own geometry. */
 function drawLooks(parent: HTMLElement, state: State): void {
-  const { reading, view, strokes, photo } = state, { looks } = words;
-  const attention = reading?.result.attention;
-  const map = attention && heatMap(attention, view);
-  if (!map) return write(parent, "");
   if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
-  const { places, patches, share, spread } = whereOf(map, attention.grid, reading.result.placement, strokes,
-    photo && { values: reading.result.input, ...shapeOf(state.model?.config) });
-  if (spread) return write(parent, looks.spread(percent(hottest(map))));
-  const where = places.map(placed).reduce(looks.both);
-  const text = (view.map === "patch" ? looks.patch : looks.it) + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
-  const [before, after] = text.split("{1}");
-  if (parent.textContent === `${before}${where}${after}`) return;
+  const [before, where, after] = looksOf(state);
+  if (parent.textContent === before + where + after) return;
   const place = document.createElement("em");
   place.textContent = where;
-  parent.replaceChildren(before!, place, after!);
+  parent.replaceChildren(before, place, after);
 }

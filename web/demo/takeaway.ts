@@ -1,7 +1,8 @@
 /** The buttons that save the drawing's picture and show its code. */
 import { codeFor, listenToCode, showCode } from "./code.ts";
 import { MODELS } from "./models.ts";
-import { lookOf, pictureOf, save } from "./picture.ts";
+import { pictureFile } from "./picture.ts";
+import { download } from "./save.ts";
 import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 
@@ -12,9 +13,9 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
   const dialog = find("code-dialog") as HTMLDialogElement;
   find("save").addEventListener("click", async () => {
     if (isBlank(state)) return;
-    const label = state.reading?.result.classes[0].label ?? "drawing";
     try {
-      await save(pictureOf(state, lookOf(find("pad"))), `vitrine-${label}.png`);
+      const file = await pictureFile(state);
+      download(file, file.name);
       say(words.share.saved);
     } catch (error) {
       say(words.trouble.action((error as Error).message));

@@ -1,6 +1,6 @@
 /** What figures share: SVG elements, a button that saves a picture, a button that plays. */
-import { download, save } from "../picture.ts";
 import { button } from "../dom.ts";
+import { download, save } from "../save.ts";
 
 type Attributes = Record<string, string | number>;
 

@@ -2,7 +2,7 @@
 import { button, h } from "../dom.ts";
 import { drawThumbnail } from "../examples.ts";
 import { pack } from "../pack.ts";
-import { download } from "../picture.ts";
+import { download } from "../save.ts";
 import { inWords } from "../remedy.ts";
 import { showLink } from "../share.ts";
 import type { Texts } from "../texts/en.ts";

@@ -152,8 +152,6 @@ export const de = {
     codeCopied: "Kopiert",
     codeRefused:
       "Der Browser lässt die Seite nicht kopieren. Der Code ist ausgewählt: Kopiere ihn mit der Tastatur.",
-    unread: "Noch nicht gelesen",
-    noModel: "kein Modell",
     noPng: "der Browser konnte kein PNG erzeugen",
   },
   own: {

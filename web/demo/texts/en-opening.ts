@@ -151,8 +151,6 @@ export const opening = {
     saved: "The picture is saved among your downloads.",
     codeCopied: "Copied",
     codeRefused: "The browser does not let the page copy. The code is selected: copy it with the keyboard.",
-    unread: "Not read yet",
-    noModel: "no model",
     noPng: "the browser could not make a PNG",
   },
 };

@@ -154,8 +154,6 @@ export const es = {
     codeCopied: "Copiado",
     codeRefused:
       "El navegador no deja copiar a la página. El código está seleccionado: cópialo con el teclado.",
-    unread: "Aún sin leer",
-    noModel: "sin modelo",
     noPng: "el navegador no pudo crear un PNG",
   },
   own: {

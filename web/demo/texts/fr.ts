@@ -156,8 +156,6 @@ export const fr = {
     codeCopied: "Copié",
     codeRefused:
       "Le navigateur ne laisse pas la page copier. Le code est sélectionné\u202f: copiez-le au clavier.",
-    unread: "Pas encore lu",
-    noModel: "pas de modèle",
     noPng: "le navigateur n’a pas pu créer de PNG",
   },
   own: {

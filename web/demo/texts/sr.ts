@@ -154,8 +154,6 @@ export const sr = {
     saved: "Slika je sačuvana među tvojim preuzimanjima.",
     codeCopied: "Kopirano",
     codeRefused: "Pregledač ne dozvoljava stranici da kopira. Kod je označen: kopiraj ga tastaturom.",
-    unread: "Još nije pročitano",
-    noModel: "nema modela",
     noPng: "pregledač nije mogao da napravi PNG",
   },
   own: {

@@ -145,8 +145,6 @@ export const zh = {
     saved: "图片已保存到下载文件夹。",
     codeCopied: "已复制",
     codeRefused: "浏览器不允许本页复制。代码已选中：请用键盘复制。",
-    unread: "尚未读取",
-    noModel: "没有模型",
     noPng: "浏览器无法生成 PNG",
   },
   own: {

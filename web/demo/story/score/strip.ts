@@ -3,7 +3,7 @@ import { css, cssTint } from "../../colour.ts";
 import { heat, place, type Scale } from "../../../base/heat.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
-import { save } from "../../picture.ts";
+import { save } from "../../save.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import { button, h } from "../../dom.ts";

@@ -1,5 +1,5 @@
 /** One run on the page: how far it is, what it has learnt, and its recipe. */
-import { download } from "../../../picture.ts";
+import { download } from "../../../save.ts";
 import { whole } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
 import type { Scene, Story } from "../../scene.ts";

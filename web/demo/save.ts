@@ -1,0 +1,20 @@
+/** Gives the browser files to save. */
+import { words } from "./texts/words.ts";
+
+/** Lets the browser save a picture under a name. */
+export const save = async (canvas: HTMLCanvasElement, name: string): Promise<void> => download(await pngOf(canvas), name);
+
+export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
+  const blob = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
+  if (!blob) throw new Error(words.share.noPng);
+  return blob;
+}
+
+/** Lets the browser save bytes under a name. */
+export function download(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still be reading it
+}
