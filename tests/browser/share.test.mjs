@@ -146,6 +146,39 @@ describe("sharing and saving", { skip }, () => {
     await page.click("#share");
     await page.locator("#status", { hasText: /^Shared/ }).waitFor();
     assert.match(await page.evaluate(() => globalThis.shared.url), /#d=[\w-]{20,}$/);
+    assert.equal(await page.evaluate(() => globalThis.shared.files), undefined, "no file where the browser takes none");
+  });
+
+  test("a browser that shares files, as on phones, gets the picture beside the link", async () => {
+    const { page } = await visit({
+      before: (page) => page.addInitScript(() => {
+        navigator.canShare = ({ files }) => files?.every(({ type }) => type === "image/png");
+        navigator.share = async (data) => (globalThis.shared = data);
+      }),
+    });
+    await ink(page, DIGITS[3]);
+    await page.click("#share");
+    await page.locator("#status", { hasText: /^Shared/ }).waitFor();
+    const { url, name, size } = await page.evaluate(async () => {
+      const { url, files: [file] } = globalThis.shared;
+      const { width, height } = await createImageBitmap(file);
+      return { url, name: file.name, size: [width, height] };
+    });
+    assert.match(url, /#d=[\w-]{20,}$/);
+    assert.deepEqual([name, size], ["vitrine-3.png", [1200, 630]]);
+  });
+
+  test("Share works also before its code is there, and says so if the code does not load", async () => {
+    let broken = true;
+    const { page } = await visit({
+      ready: false, excused: /ERR_FAILED|Failed to fetch/,
+      before: (page) => page.route(/\/closer-[^/]*\.js/, (route) => (broken ? route.abort() : route.continue())),
+    });
+    await page.locator("#share[aria-disabled=false]").waitFor();
+    await page.click("#share");
+    await page.locator("#status", { hasText: /did not load/ }).waitFor();
+    broken = false;
+    assert.match(await copied(page, () => page.click("#share")), /#d=/);
   });
 
   test("without a clipboard the address holds the drawing, so that a visitor can copy it, until it is another one", async () => {

@@ -8,6 +8,7 @@ import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
 import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
+import { drawShare, send } from "./send.ts";
 import { isBlank, type State } from "./state.ts";
 import { size } from "./status.ts";
 import { drawStem, fieldOf } from "./stem.ts";
@@ -26,6 +27,7 @@ export interface Closer {
   drawInk(): void;
   /** Fits choices and texts to the model and the language. */
   fit(): void;
+  share(): Promise<void>;
 }
 
 interface Page {
@@ -56,6 +58,7 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
       if (isOpen()) drawPicture(inPadUnits(canvas(find, "overlaid")), state, lookOf(find("pad")));
     },
     fit: () => state.model && fitCloser(find, state, redraw),
+    share: () => send(find("share"), state, say),
   };
 }
 
@@ -66,6 +69,7 @@ function drawCloser(find: Find, state: State, open: boolean): void {
   showChoices(find, view, model !== undefined && view.map !== "rollout");
   find("save").ariaDisabled = String(isBlank(state));
   find("code").ariaDisabled = String(state.strokes.length === 0); // also for a photo, which code cannot hold
+  drawShare(find("share"));
   if (!open) return;
   const attention = reading?.result.attention;
   const scale = attention && scaleOfAll(attention, view);

@@ -10,7 +10,7 @@ import type { Given } from "./own/files.ts";
 import { drawPad, listen } from "./pad.ts";
 import { buildReader } from "./reader.ts";
 import { withRemedy } from "./remedy.ts";
-import { drawShare, fromLink, kept, listenToShare } from "./share.ts";
+import { fromLink, kept } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
 import { isBlank, state } from "./state.ts";
 import { drawStatus } from "./status.ts";
@@ -77,10 +77,9 @@ function drawControls(): void {
   // Not `disabled`, because a disabled button loses the keyboard's focus when it was just pressed.
   element("undo").ariaDisabled = String(example || !history.canUndo);
   element("redo").ariaDisabled = String(!history.canRedo);
-  element("clear").ariaDisabled = String(isBlank(state));
+  for (const id of ["clear", "share"]) element(id).ariaDisabled = String(isBlank(state));
   select("model").value = (progress?.choice ?? choice ?? choiceIn(location.href)).id;
   drawStatus(element("status"), state);
-  drawShare(element("share"), state);
 }
 
 // ---- Words for the screen reader --------------------------------------------
@@ -144,19 +143,29 @@ select("model").addEventListener("change", () => {
 });
 
 let closerCode: Promise<void> | undefined;
+let failed = false; // it did not load
 
-/** Loads the code of *Look closer* once: after the first prediction, or when it is opened. */
+/** Loads the code of *Look closer* and *Share* once: after the first prediction, or when one is pressed. */
 const loadCloser = () =>
   (closerCode ??= import("./closer.ts").then(({ buildCloser }) => {
     closer = buildCloser(element, state, { redraw, say, chosen: sayPatch });
     closer.fit();
     redraw();
+  }).catch((error) => {
+    failed = true;
+    throw error;
   }));
-element("closer").addEventListener("toggle", () => {
-  loadCloser().catch(() => {
-    closerCode = undefined; // another opening tries again
-    say(withRemedy(words.trouble.story));
-  });
+
+/** After a failure each press tries again, but not each prediction. */
+function openCloser(): Promise<void> {
+  if (failed) closerCode = undefined;
+  failed = false;
+  return loadCloser().catch(() => say(withRemedy(words.trouble.story)));
+}
+element("closer").addEventListener("toggle", openCloser);
+element("share").addEventListener("click", async () => {
+  await openCloser();
+  await closer?.share();
 });
 
 // ---- The drawing ------------------------------------------------------------
@@ -267,7 +276,6 @@ const drawStory = loadStoryLazily(element("story"), {
   wipe: drawing.wipe,
   say: announce,
 });
-listenToShare(element("share"), state, say);
 addEventListener("hashchange", openLink);
 if (!openLink()) {
   const strokes = kept();

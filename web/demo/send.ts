@@ -1,0 +1,78 @@
+/** Shares the drawing as a link, with its picture where the browser can pass on files. */
+import { writeLink } from "./link.ts";
+import type { Stroke } from "./ink.ts";
+import { pack } from "./pack.ts";
+import { pictureFile } from "./picture.ts";
+import { MARK, showLink } from "./share.ts";
+import { isBlank, type State } from "./state.ts";
+import { thinned } from "./thin.ts";
+import { words } from "./texts/words.ts";
+import { write } from "./write.ts";
+
+/** Some programs cut longer addresses. */
+const MOST_PACKED = 2000;
+/** How far, in pad units, the ink may move: at most a fifth of the pen. */
+const THINNING = [0, 0.25, 0.5, 1, 2];
+
+/** A drawing as text for an address, thinned no more than it must be. Undefined where it is too large. */
+function packForLink(strokes: Stroke[]): string | undefined {
+  for (const distance of THINNING) {
+    const packed = pack(distance > 0 ? strokes.map((stroke) => thinned(stroke, distance)) : strokes);
+    if (packed !== undefined && packed.length <= MOST_PACKED) return packed;
+  }
+  return undefined;
+}
+
+/**
+ * The page's address with the drawing and the place in its fragment. Browsers send no fragment to a
+ * server. Undefined where the drawing is too large.
+ */
+function linkTo(strokes: Stroke[], place: string): string | undefined {
+  const packed = packForLink(strokes);
+  return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
+}
+
+/** What the browser's own sharing gets: the link, and the picture if it takes files, as those of phones do. */
+async function parcelOf(state: State, url: string): Promise<ShareData> {
+  const link = { title: document.title, url };
+  if (!navigator.canShare) return link;
+  const parcel = { ...link, files: [await pictureFile(state)] };
+  return navigator.canShare(parcel) ? parcel : link;
+}
+
+/** Shares or copies the link. `word` is for the visitor; empty where the visitor gave up. `done`: it is copied. */
+async function share(state: State): Promise<{ word: string; done?: boolean }> {
+  const link = linkTo(state.strokes, writeLink(state));
+  if (!link) return { word: words.share.large };
+  try {
+    if (typeof navigator.share === "function") {
+      await navigator.share(await parcelOf(state, link));
+      return { word: words.share.shared };
+    }
+    await navigator.clipboard.writeText(link);
+    return { word: words.share.copied, done: true };
+  } catch (error) {
+    if ((error as Error).name === "AbortError") return { word: "" };
+    showLink(link);
+    return { word: words.share.refused };
+  }
+}
+
+/** How long the button says that the link is copied. */
+const COPIED_MS = 2500;
+let copied = 0; // a timer, while it says so
+
+/** Shares what is on the pad. @param say puts a text into the status line. */
+export async function send(button: HTMLElement, state: State, say: (word: string) => void): Promise<void> {
+  if (isBlank(state)) return;
+  if (state.photo) return say(words.share.photo);
+  const { word, done } = await share(state);
+  clearTimeout(copied);
+  copied = done ? window.setTimeout(() => ((copied = 0), drawShare(button)), COPIED_MS) : 0;
+  drawShare(button);
+  if (word) say(word);
+}
+
+export function drawShare(button: HTMLElement): void {
+  write(button, copied ? words.share.codeCopied : words.share.share);
+}
