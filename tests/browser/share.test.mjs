@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
+import { previewTags } from "../../web/demo/preview.mjs";
+import { pageFolder } from "../../web/scripts/build.mjs";
 import { DIGITS, copied, ink, modelWith, openCloser, painted, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
@@ -421,6 +424,28 @@ describe("sharing and saving", { skip }, () => {
     await page.locator("footer summary").click();
     assert.ok(await page.locator("footer pre").isVisible());
     assert.equal(await page.locator("footer pre").textContent(), await readFile(new URL("../../LICENSE", import.meta.url), "utf8"));
+  });
+
+  test("a link to the page has a preview: title, words, and where the page's address is known a picture", async () => {
+    const { page } = await visit();
+    const content = (name) => page.locator(`meta[property="${name}"], meta[name="${name}"]`).getAttribute("content");
+    assert.equal(await content("og:title"), await page.title());
+    assert.equal(await content("og:description"), await content("description"));
+    assert.deepEqual([await content("og:type"), await content("twitter:card")], ["website", "summary_large_image"]);
+    const tagsAt = (address) => Object.fromEntries(previewTags(address).map(({ attrs }) => [attrs.property, attrs.content]));
+    for (const nowhere of [undefined, "", "./", "https://example.org/a#readme", "javascript:alert(1)"])
+      assert.deepEqual(tagsAt(nowhere), {}, nowhere);
+    const tags = tagsAt("https://example.org/vitrine");
+    assert.equal(tags["og:url"], "https://example.org/vitrine/");
+    assert.deepEqual(tagsAt("https://example.org/vitrine/"), tags);
+    assert.ok(tags["og:image:alt"].length > 20);
+    const image = new URL(tags["og:image"]);
+    assert.equal(image.origin, "https://example.org");
+    const bytes = await readFile(join(pageFolder, image.pathname.replace("/vitrine/", "")));
+    const { width, height, format } = await sharp(bytes).metadata();
+    assert.deepEqual([String(width), String(height), `image/${format}`], [tags["og:image:width"], tags["og:image:height"], tags["og:image:type"]]);
+    assert.deepEqual([width, height], [1200, 630]);
+    assert.ok(bytes.length <= 60_000, `${bytes.length} bytes`);
   });
 
   test("the footer links to the source only if package.json names it", () => {

@@ -5,6 +5,7 @@ import { fillFooter } from "./footer.mjs";
 import { HEADERS, POLICY } from "../base/headers.mjs";
 import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
+import { previewTags } from "./preview.mjs";
 import { worstDigits } from "./worst.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -19,10 +20,11 @@ const policy = {
 };
 
 const text = (path: string) => readFileSync(here(path), "utf8");
-const footer = {
-  name: "footer",
-  transformIndexHtml: (html: string) =>
-    fillFooter(html, JSON.parse(text("../../package.json")), text("../../LICENSE")),
+const manifest = () => JSON.parse(text("../../package.json"));
+const footer = { name: "footer", transformIndexHtml: (html: string) => fillFooter(html, manifest(), text("../../LICENSE")) };
+const preview = {
+  name: "preview",
+  transformIndexHtml: () => previewTags(process.env.VITRINE_ADDRESS || manifest().homepage),
 };
 
 /** What *Look closer* shows, and chapters use too. */
@@ -34,7 +36,7 @@ const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin)
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, worstDigits(), mnistDigits(), offline()],
+  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), offline()],
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {

@@ -217,7 +217,8 @@ export async function page(kind = release) {
       "package-lock.json",
       "LICENSE",
     ],
-    key: [testDigits, trainingDigits].map((digits) => digits() !== undefined).join(), // see web/demo/mnist.mjs
+    // See web/demo/mnist.mjs and web/demo/preview.mjs.
+    key: [testDigits() !== undefined, trainingDigits() !== undefined, process.env.VITRINE_ADDRESS].join(),
     outputs: [`${kind.page}/index.html`],
   }, async () => {
     const { build } = await import("vite");

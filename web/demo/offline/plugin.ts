@@ -25,7 +25,7 @@ export function offline(): Plugin {
       const build = fingerprint(names);
       writeFileSync(page, withBuild(readFileSync(page, "utf8"), build));
       const files = names
-        .filter((name) => name !== page)
+        .filter((name) => name !== page && name !== join(folder, "preview.png")) // no page asks for it
         .map((name) => name.slice(folder.length + 1).replaceAll(sep, "/"));
       await writeWorker(join(folder, "sw.js"), { BUILD: build, FILES: files });
     },
