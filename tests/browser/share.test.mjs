@@ -9,6 +9,8 @@ import sharp from "sharp";
 import { fillFooter, sourceOf } from "../../web/demo/footer.mjs";
 import { previewTags } from "../../web/demo/preview.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
+import { typeOf } from "../../web/scripts/serve.mjs";
+import { openServer } from "../node/server.mjs";
 import { DIGITS, copied, ink, modelWith, openCloser, painted, picture, prediction, saved, settled, skip, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
@@ -325,6 +327,41 @@ describe("sharing and saving", { skip }, () => {
     assert.match(printed, new RegExp(`label: '${label}'`));
     const got = Number(/\bp: ([\d.e-]+)/.exec(printed)[1]);
     assert.ok(Math.abs(got - Number(p)) < 1e-4, `${got} there, ${p} on the page`); // builds round differently
+  });
+
+  test("the code for a page is a whole page, which draws the strokes and gives the pad's answer", async () => {
+    const { page } = await visit({ closer: true });
+    const strokes = [...DIGITS[4], [[20, 90]]]; // with a dot
+    await ink(page, strokes);
+    const { label, p } = await prediction(page);
+    const inked = (await painted(page, "#pad")) / (await page.locator("#pad").evaluate(({ width }) => width ** 2));
+    await page.click("#code");
+    const chosen = () => page.locator("#code-dialog :checked").inputValue();
+    assert.equal(await chosen(), "node");
+    await page.locator("#code-dialog :checked").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await chosen(), "page");
+    const html = await copied(page, () => page.click("#copy"));
+    await page.locator("#code-dialog [role=status]", { hasText: "Copied" }).waitFor();
+    assert.ok(html.split("\n").every((line) => line.length <= 132), "no line is very long");
+    const { address, close } = await openServer(async ({ url }, response) => {
+      if (url === "/favicon.ico") return void response.writeHead(204).end();
+      const path = url.startsWith("/node_modules/vitrine/") && url.slice("/node_modules/vitrine/".length);
+      const body = url === "/" ? html : path && (await readFile(join(root, path)));
+      response.writeHead(body ? 200 : 404, { "content-type": url === "/" ? "text/html" : typeOf(url) }).end(body || "");
+    });
+    try {
+      await page.goto(address);
+      await page.locator("output", { hasText: "%" }).waitFor();
+      assert.match(await page.locator("output").textContent(), new RegExp(`^${label}, [\\d.]+ %$`));
+      const got = parseFloat((await page.locator("output").textContent()).split(" ")[1]);
+      assert.ok(Math.abs(got - 100 * p) < 0.02, `${got} %, ${p} on the page`);
+      const there = (await painted(page, "#ink")) / 280 ** 2;
+      assert.ok(Math.abs(there - inked) < 0.1 * inked, `${there} of the pad is inked, ${inked} on the page`); // a coarser edge
+      assert.ok((await painted(page, "#map")) > 0.2 * 280 ** 2, "the map is drawn");
+    } finally {
+      await close();
+    }
   });
 
   test("a reload keeps the finished strokes although the page gets no event when it is left", async () => {

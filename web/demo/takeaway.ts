@@ -1,5 +1,5 @@
 /** The buttons that save the drawing's picture and show its code. */
-import { codeFor, listenToCode, showCode } from "./code.ts";
+import { buildCode } from "./code.ts";
 import { MODELS } from "./models.ts";
 import { pictureFile } from "./picture.ts";
 import { download } from "./save.ts";
@@ -10,7 +10,7 @@ type Find = (id: string) => HTMLElement;
 
 /** @param say puts a text into the status line. */
 export function listenToTakeaway(find: Find, state: State, say: (word: string) => void): void {
-  const dialog = find("code-dialog") as HTMLDialogElement;
+  const showCode = buildCode(find("code-dialog") as HTMLDialogElement);
   find("save").addEventListener("click", async () => {
     if (isBlank(state)) return;
     try {
@@ -22,7 +22,6 @@ export function listenToTakeaway(find: Find, state: State, say: (word: string) =
     }
   });
   find("code").addEventListener("click", () => {
-    if (state.strokes.length > 0) showCode(dialog, codeFor(state.strokes, state.choice ?? MODELS[0]));
+    if (state.strokes.length > 0) showCode(state.strokes, state.choice ?? MODELS[0]);
   });
-  listenToCode(dialog);
 }

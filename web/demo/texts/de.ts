@@ -291,6 +291,7 @@ export const de = {
     documents: "Dokumente",
     licence: "MIT-Lizenz",
     codeHeading: "Der Code, der diese Zeichnung liest",
+    codePage: "Webseite",
     copy: "Kopieren",
     close: "Schließen",
     orTry: "oder probiere",

@@ -77,6 +77,7 @@ const page = {
   documents: "Documents",
   licence: "MIT licence",
   codeHeading: "The code that reads this drawing",
+  codePage: "Web page",
   copy: "Copy",
   close: "Close",
   orTry: "or try",

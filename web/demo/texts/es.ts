@@ -294,6 +294,7 @@ export const es = {
     documents: "Documentos",
     licence: "Licencia MIT",
     codeHeading: "El código que lee este dibujo",
+    codePage: "Página web",
     copy: "Copiar",
     close: "Cerrar",
     orTry: "o prueba",

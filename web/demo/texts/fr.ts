@@ -295,6 +295,7 @@ export const fr = {
     documents: "Documentation",
     licence: "Licence MIT",
     codeHeading: "Le code qui lit ce dessin",
+    codePage: "Page web",
     copy: "Copier",
     close: "Fermer",
     orTry: "ou essayez",

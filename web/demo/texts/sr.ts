@@ -293,6 +293,7 @@ export const sr = {
     documents: "Dokumenti",
     licence: "MIT licenca",
     codeHeading: "Kod koji čita ovaj crtež",
+    codePage: "Veb-stranica",
     copy: "Kopiraj",
     close: "Zatvori",
     orTry: "ili probaj",

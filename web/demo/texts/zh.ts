@@ -281,6 +281,7 @@ export const zh = {
     documents: "文档",
     licence: "MIT 许可证",
     codeHeading: "读取这幅图画的代码",
+    codePage: "网页",
     copy: "复制",
     close: "关闭",
     orTry: "或试试",
