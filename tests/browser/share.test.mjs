@@ -232,7 +232,7 @@ describe("sharing and saving", { skip }, () => {
     await reads("4");
   });
 
-  const LONG = ["★ my star", "a house with a garden", "ein Donaudampfschifffahrtskapitän", "五五五五五五五五", "W", "5", "6", "7", "8", "9"];
+  const LONG = ["★ my star", "a house with a garden", "ein Donaudampfschifffahrtskapitän", "五五五五五五五五", "W", "5", "Donaudampfschifffahrtskapitän", "7", "8", "9"];
   const SCRAWL = [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]];
   for (const { what, strokes, name = "drawing", labels, lang = "en", colorScheme = "light" } of [
     { what: "a certain answer", strokes: DIGITS[1], name: "1" },
@@ -241,6 +241,7 @@ describe("sharing and saving", { skip }, () => {
     { what: "an unknown sign in French", strokes: SCRAWL, lang: "fr" },
     { what: "a certain answer in Chinese", strokes: DIGITS[3], name: "3", lang: "zh" },
     { what: "a short name", strokes: DIGITS[0], name: LONG[0], labels: LONG },
+    { what: "a letter before a long word", strokes: DIGITS[4], name: "W", labels: LONG },
     { what: "long names in Serbian", strokes: DIGITS[1], name: LONG[1], labels: LONG, lang: "sr" },
     { what: "a long word in Spanish", strokes: DIGITS[7], name: LONG[2], labels: [...LONG.slice(5), ...LONG], lang: "es" },
   ]) {
