@@ -1,13 +1,16 @@
 /** The code that classifies this drawing outside of the page. */
 import { PEN, SIDE, type Stroke } from "./ink.ts";
-import type { ModelFile } from "./models.ts";
+import { type ModelFile, SIGNS_FILE } from "./models.ts";
 import { words } from "./texts/words.ts";
 
 /** What the code is for: the values of the dialog's radio buttons. */
 type Target = "node" | "page";
 
-/** The address of weights, in code; undefined for those that are in the package: the first model's. */
-const weightsOf = ({ id, url }: ModelFile) => (id === "digits" ? undefined : JSON.stringify(new URL(url, document.baseURI).href));
+/** What code loads. Only the first model is in the package; the visitor's own is what *My signs* downloads. */
+function weightsOf({ id, url, own }: ModelFile, inPackage: string): string {
+  if (own) return `new URL("${SIGNS_FILE}", import.meta.url)`;
+  return `new URL(${id === "digits" ? inPackage : JSON.stringify(new URL(url, document.baseURI).href)})`;
+}
 
 const strokesOf = (strokes: Stroke[]) => `// x, y, and the pen's width where it is not ${PEN}, on a pad of ${SIDE} × ${SIDE}
 const strokes = [
@@ -20,7 +23,7 @@ const forNode = (strokes: Stroke[], choice: ModelFile) => `// npm install vitrin
 import { Vit } from "vitrine";
 
 ${strokesOf(strokes)}
-const vit = await Vit.load(new URL(${weightsOf(choice) ?? `import.meta.resolve("vitrine/weights/digits.safetensors")`}));
+const vit = await Vit.load(${weightsOf(choice, `import.meta.resolve("vitrine/weights/digits.safetensors")`)});
 const { classes } = await vit.classify({ strokes, width: ${SIDE}, height: ${SIDE} });
 console.log(classes[0]); // label, index and probability
 vit.dispose();
@@ -62,7 +65,7 @@ ${strokesOf(strokes).replace(/^(?=.)/gm, "  ")}
     }
   }
 
-  const vit = await Vit.load(${weightsOf(choice) ?? `"./node_modules/vitrine/weights/digits.safetensors"`}, { worker: true });
+  const vit = await Vit.load(${weightsOf(choice, `"./node_modules/vitrine/weights/digits.safetensors", import.meta.url`)}, { worker: true });
   const drawing = { strokes, width: ${SIDE}, height: ${SIDE} };
   const { classes, attention, placement } = await vit.classify(drawing, { attention: true });
   const { label, p } = classes[0];

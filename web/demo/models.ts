@@ -28,6 +28,7 @@ export interface Own {
 
 /** The id of *My signs*. */
 export const SIGNS = "signs";
+export const SIGNS_FILE = "my-signs.safetensors";
 
 const LIGHT: ModelFile = { id: "digits", url: int8, bytes: WEIGHTS_BYTES["digits-int8"] };
 

@@ -1,6 +1,7 @@
 /** My signs: a row for each sign with its drawings, and what can be done with the model that learnt them. */
 import { button, h } from "../dom.ts";
 import { drawThumbnail } from "../examples.ts";
+import { SIGNS_FILE } from "../models.ts";
 import { pack } from "../pack.ts";
 import { download } from "../save.ts";
 import { inWords } from "../remedy.ts";
@@ -12,7 +13,6 @@ import type { Shelves } from "./shelf.ts";
 import { packExamples } from "./text.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
-const NAME = "my-signs.safetensors";
 /** Longer addresses are cut by some programs. */
 const MOST_LINK = 8000;
 
@@ -52,7 +52,7 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
   const again = button(texts.again, learn, { id: "teach-it-again", className: "pill main" });
   const save = plain("download", texts.download, () => {
     const { taught } = shelves.now;
-    if (taught) download(new Blob([taught], { type: "application/octet-stream" }), NAME);
+    if (taught) download(new Blob([taught], { type: "application/octet-stream" }), SIGNS_FILE);
   });
   const copy = plain("link", texts.link, async () => say(await copyLink(shelves, texts)));
   const undo = plain("undo", texts.undo, () => shelves.undo());
