@@ -1,5 +1,6 @@
 import { buildExamples } from "./examples.ts";
 import type { Closer } from "./closer.ts";
+import { readDigits } from "./digits.ts";
 import { followDrawing } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
 import { buildBars } from "./logits.ts";
@@ -8,7 +9,6 @@ import { stayForOffline } from "./offline/page.ts";
 import { heatMap, mostOf } from "./overlay.ts";
 import type { Given } from "./own/files.ts";
 import { drawPad, listen } from "./pad.ts";
-import { buildReader } from "./reader.ts";
 import { withRemedy } from "./remedy.ts";
 import { fromLink, kept } from "./share.ts";
 import { drawAnswer, drawStage } from "./stage.ts";
@@ -34,7 +34,7 @@ let teaching: Teaching | undefined; // likewise
 let scheduled = false;
 let stale = true; // more than the ink must be drawn anew
 
-const reader = buildReader(state, { redraw, fit, answered, refused });
+const reader = readDigits(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
 const ownWanted = new URL(location.href).searchParams.get("model") === SIGNS;
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built

@@ -1,125 +1,99 @@
-/** Loads models and reads the drawing: the one place that changes `phase`. */
-import { type Vit, VitError } from "vitrine";
-import { isLongInComing } from "./line.ts";
-import { addressOf, choiceIn, type ModelFile } from "./models.ts";
-import { loadModel, read } from "./predict.ts";
-import { inWords } from "./remedy.ts";
-import type { State } from "./state.ts";
-import { words } from "./texts/words.ts";
+/** Loads a model and reads with it, one of each at a time: what both tabs do. It alone changes `phase`. */
+import type { Vit } from "vitrine";
 
-/** Whether the image is to blame. The model can read on. */
-const isOfImage = (error: unknown): error is VitError =>
-  error instanceof VitError && ["bad_image", "no_memory", "unsupported"].includes(error.code);
+/** "loading": there is no model yet; "reading": the model is at work; "idle": it waits, or there is none. */
+export type Phase = "loading" | "idle" | "reading";
 
-type Progress = (loaded: number, total: number) => void;
-
-interface Page {
-  redraw(): void;
-  /** A model is there: the page's choices must fit it. */
-  fit(): void;
-  /** A reading has come. */
-  answered(): void;
-  /** The photo on the pad cannot be read. */
-  refused(error: VitError): void;
+export interface Store<Reading> {
+  phase: Phase;
+  model?: Vit;
+  reading?: Reading;
+  version: number; // grows with every change of what is read
 }
 
-export interface Reader {
-  /**
-   * Loads a model. The old model stays until the new one has loaded. If the load will take long, the
-   * new model's light form reads in the meantime.
-   */
-  load(choice: ModelFile): Promise<void>;
-  /** Reads the drawing if it has changed. Only one reading runs at a time; the next frame asks again. */
+export interface Loading {
+  signal: AbortSignal;
+  onProgress(loaded: number, total: number): void;
+}
+
+/** What a tab loads and reads, and what it does with that. */
+interface Tab<Wanted, Loaded, Reading> {
+  /** Gives the model; a light form of it may come before. */
+  open(wanted: Wanted, loading: Loading): AsyncIterable<Loaded>;
+  progress(wanted: Wanted, loaded: number, total: number): void;
+  /** The model is there, and the old one's reading is not. */
+  took(loaded: Loaded): void;
+  /** The model did not load. The old one, if any, stays in use. */
+  refused(wanted: Wanted, error: unknown): void;
+  /** Whether there is something new to read. */
+  isStale(): boolean;
+  read(model: Vit): Promise<Reading | undefined>;
+  /** @param version what was read. */
+  answered(reading: Reading | undefined, version: number): void;
+  stopped(error: unknown, version: number): void;
+  redraw(): void;
+}
+
+export interface Reader<Wanted> {
+  /** Loads a model. The old model stays until the new one has loaded. */
+  load(wanted: Wanted): Promise<void>;
+  readonly isLoading: boolean;
+  /** Reads what has changed. Only one reading runs at a time; the next frame asks again. */
   readOn(): Promise<void>;
 }
 
-export function buildReader(state: State, { redraw, fit, answered, refused }: Page): Reader {
+export function buildReader<Wanted, Loaded extends { model: Vit }, Reading>(
+  store: Store<Reading>,
+  tab: Tab<Wanted, Loaded, Reading>,
+): Reader<Wanted> {
   let loading: AbortController | undefined;
 
-  async function load(choice: ModelFile): Promise<void> {
+  function take(loaded: Loaded): void {
+    store.model?.dispose();
+    Object.assign(store, { phase: "idle", model: loaded.model, reading: undefined });
+    tab.took(loaded);
+    tab.redraw();
+  }
+
+  async function load(wanted: Wanted): Promise<void> {
     loading?.abort();
     const turn = (loading = new AbortController());
-    if (!state.model) state.phase = "loading";
-    if (state.notice?.retry) state.notice = undefined;
-    const progress = (loaded: number, total: number) => {
+    if (!store.model) store.phase = "loading";
+    const onProgress = (loaded: number, total: number) => {
       if (loading !== turn) return;
-      state.progress = { choice, loaded, total };
-      redraw();
+      tab.progress(wanted, loaded, total);
+      tab.redraw();
     };
-    progress(0, 0);
-    const { light } = choice;
-    if (light && state.choice !== light && (await isLongInComing(choice.url, choice.bytes))) {
-      await fetchInto(light, turn, progress).catch(() => {}); // the whole model may still load
-    }
+    onProgress(0, 0);
     try {
-      await fetchInto(choice, turn, progress);
+      for await (const loaded of tab.open(wanted, { signal: turn.signal, onProgress })) {
+        if (loading !== turn) return loaded.model.dispose(); // another was asked for at the last moment
+        take(loaded);
+      }
+      if (loading === turn) loading = undefined;
     } catch (error) {
-      if (loading === turn) refuse(choice, error);
+      if (loading !== turn) return;
+      loading = undefined;
+      if (!store.model) store.phase = "idle";
+      tab.refused(wanted, error);
     }
-  }
-
-  /** Loads a model and takes it, unless another was asked for meanwhile. */
-  async function fetchInto(choice: ModelFile, turn: AbortController, progress: Progress): Promise<void> {
-    let bytes = 0;
-    const model = await loadModel(choice, turn.signal, (loaded, total) => {
-      bytes = loaded;
-      progress(loaded, total);
-    });
-    if (loading === turn) take(model, choice, bytes);
-    else model.dispose(); // another model was asked for at the last moment
-  }
-
-  /** Replaces the model. The drawing stays; the old model's reading of it is dropped. */
-  function take(model: Vit, choice: ModelFile, modelBytes: number): void {
-    if (state.progress?.choice === choice) state.progress = loading = undefined; // else a light form: the whole model still loads
-    state.model?.dispose();
-    Object.assign(state, { phase: "idle", model, choice, modelBytes, reading: undefined, answered: -1 });
-    history.replaceState(history.state, "", addressOf(choice, location.href));
-    fit();
-    redraw();
-  }
-
-  /** Tells that a model did not load. The old model, if any, stays in use. */
-  function refuse(choice: ModelFile, error: unknown): void {
-    const { choice: old } = state;
-    state.progress = loading = undefined;
-    if (!old) return fail("notLoaded", error, choice);
-    const stays = () => (old === choice.light ? words.trouble.light : old.id);
-    notice(() => words.trouble.stays(choice.id, stays()), error, choice);
-  }
-
-  function fail(what: "stopped" | "notLoaded", error: unknown, choice = choiceIn(location.href)): void {
-    state.model?.dispose();
-    state.phase = "idle";
-    state.model = state.choice = state.reading = undefined;
-    notice(() => words.trouble[what], error, choice);
-  }
-
-  function notice(what: () => string, error: unknown, choice: ModelFile): void {
-    state.notice = { text: () => words.trouble.because(what(), inWords(error)), retry: () => void load(choice) };
-    redraw();
+    tab.redraw();
   }
 
   async function readOn(): Promise<void> {
-    const { version, model, phase, photo } = state;
-    if (!model || phase === "reading" || state.answered === version) return;
-    state.phase = "reading";
+    const { version, model, phase } = store;
+    if (!model || phase === "reading" || !tab.isStale()) return;
+    store.phase = "reading";
     try {
-      const reading = await read(state);
-      if (model !== state.model) return; // replaced meanwhile: the next frame asks the new model
-      state.answered = version;
-      if (version < state.since) return;
-      state.reading = reading;
-      answered();
+      const reading = await tab.read(model);
+      if (model === store.model) tab.answered(reading, version);
     } catch (error) {
-      if (model !== state.model) return;
-      if (!photo || !isOfImage(error)) fail("stopped", error);
-      else if (version === state.version) refused(error);
+      if (model === store.model) tab.stopped(error, version);
     } finally {
-      if (model === state.model) state.phase = "idle";
-      redraw();
+      if (model === store.model || !store.model) store.phase = "idle"; // else another model has replaced it
+      tab.redraw();
     }
   }
 
-  return { load, readOn };
+  return { load, readOn, get isLoading() { return loading !== undefined; } };
 }

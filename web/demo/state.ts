@@ -1,6 +1,7 @@
-import type { Classification, Vit } from "vitrine";
+import type { Classification } from "vitrine";
 import { History, type Sheet } from "./history.ts";
 import type { ModelFile } from "./models.ts";
+import type { Store } from "./reader.ts";
 
 /** The model's answer to one drawing. */
 export interface Reading {
@@ -8,9 +9,6 @@ export interface Reading {
   version: number;
   unfinished: boolean; // the pen was down
 }
-
-/** "loading": there is no model yet; "reading": the model is at work; "idle": it waits, or there is none. */
-export type Phase = "loading" | "idle" | "reading";
 
 /** What the status line says until the visitor draws on. With `retry` it is an error. */
 export interface Notice {
@@ -29,20 +27,16 @@ export interface View {
   strength: number;
 }
 
-export interface State extends Sheet {
-  phase: Phase;
+export interface State extends Sheet, Store<Reading> {
   progress?: { choice: ModelFile; loaded: number; total: number }; // of a model that loads, also beside one that reads
   notice?: Notice;
-  model?: Vit;
   choice?: ModelFile; // the choice that `model` came from
   modelBytes: number;
   unfinished: boolean; // the pen is still down
   history: History;
-  version: number; // grows with every change of the drawing, and when the pen lifts
   since: number; // the version at which this drawing replaced another
   example: boolean; // the page's own opening drawing is still shown
   answered: number; // the version that the model answered last
-  reading?: Reading;
   view: View;
   wanted: Map<string, string>; // choices of a link that no chapter has taken yet, by name
   dark: boolean;

@@ -3,6 +3,7 @@ import { paintScale } from "../colour.ts";
 import { fillChoices, listenToChoices, showChoices } from "../choices.ts";
 import { MODELS } from "../models.ts";
 import { choosePatch, shapeOf } from "../pixels.ts";
+import { buildReader } from "../reader.ts";
 import { inWords, isOfLine } from "../remedy.ts";
 import { showError, showProgress, size } from "../status.ts";
 import type { Texts } from "../texts/en.ts";
@@ -15,7 +16,7 @@ import { digitPhoto, examplePhoto, openCamera, openPhoto, sizeOf, type Photo } f
 import { randomCheckpoint } from "./random.ts";
 import { keptLayers, read } from "./read.ts";
 import * as show from "./show.ts";
-import { state } from "./state.ts";
+import { type Reading, state } from "./state.ts";
 import { ownWords } from "./words.ts";
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(`own-${id}`) as E;
@@ -39,9 +40,7 @@ const KNOWN = [
   ["openai/clip-vit-base-patch32", 605e6],
 ] as const;
 
-let loading: AbortController | undefined;
 let files: File[] = []; // of the last checkpoint, loaded or not
-let busy = false;
 let camera: { stop(): void } | undefined;
 let sayAgain = () => {}; // what the status line says, in the language of the time
 
@@ -55,17 +54,10 @@ function redraw(): void {
   requestAnimationFrame(() => {
     scheduled = false;
     draw();
-    if (wanting()) void look();
-    else if (camera && !busy) redraw(); // without a model the picture still moves
+    void reader.readOn();
+    if (camera && !state.model) redraw(); // the picture still moves
   });
 }
-
-const wanting = () =>
-  state.model && state.photo && !busy &&
-  (state.reading?.version !== state.version || lacksPatches() || state.times.length < RUNS);
-
-/** Similarity needs the patches' vectors, which a classification does not give. */
-const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
 
 function draw(): void {
   show.drawPhoto(canvas("photo"), state);
@@ -101,41 +93,70 @@ function drawChoices(): void {
   const { view, model, photo } = state;
   const byHead = view.map === "class" || view.map === "patch";
   showChoices(element, view, model !== undefined && byHead);
-  select("pixels").disabled = files.length === 0 || loading !== undefined;
+  select("pixels").disabled = files.length === 0 || reader.isLoading;
   element("hint").hidden = photo !== undefined;
   element("hint").textContent = show.invite(state);
   element("camera").setAttribute("aria-pressed", String(camera !== undefined));
 }
 
-// ---- Looking ----------------------------------------------------------------
+// ---- The checkpoint, and what it sees ---------------------------------------
 
-/** Runs the model on the photo. Only one run at a time; the next frame asks again. */
-async function look(): Promise<void> {
-  const { model, photo, version } = state;
-  busy = true;
-  try {
-    const [reading, milliseconds] = await read(state, photo!);
-    if (model !== state.model) return;
-    state.times = [...state.times, milliseconds].slice(-MOST_TIMES);
-    if (version !== state.version && !camera) return;
-    const first = state.reading?.version !== version;
-    state.reading = { ...reading, patches: reading.patches ?? samePatches(version) };
-    if (lacksPatches()) state.reading.patches = (await model!.embed(photo!.source)).patches;
-    if (first && !camera) announce();
-  } catch (error) {
-    if (model !== state.model) return; // another model has replaced it
+interface Wanted {
+  files: File[];
+  pixels: string;
+}
+
+const reader = buildReader<Wanted, Loaded & Wanted & { seconds: number }, Reading>(state, {
+  async *open({ files, pixels }, loading) {
+    const start = performance.now(), told = toldBy(configField.value);
+    showTold(element("asked"), told);
+    const loaded = await loadCheckpoint(files, pixels, told, loading);
+    yield { ...loaded, files, pixels, seconds: (performance.now() - start) / 1000 };
+  },
+  progress: (_, loaded, total) => showProgress(status, loaded, total, true),
+  took({ names, guessed, files, pixels, seconds }) {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    Object.assign(state, { names, seconds, bytes, times: [] });
+    state.version++;
+    status.className = "";
+    status.setAttribute("role", "status");
+    sayAgain = () => (status.textContent = guessed ? ownWords().guessed : "");
+    sayAgain();
+    select("pixels").value = pixels;
+    fit();
+  },
+  refused(wanted, error) {
+    const asked = askedBy(error);
+    if (asked) ask(asked);
+    else refuse("checkpoint", error, () => void reader.load(wanted));
+  },
+  isStale: () => state.photo !== undefined &&
+    (state.reading?.version !== state.version || lacksPatches() || state.times.length < RUNS),
+  async read(model) {
+    const { photo, reading: last } = state, reading = await read(state, photo!);
+    reading.patches ??= last?.version === reading.version ? last.patches : undefined;
+    if (state.view.map === "similarity") reading.patches ??= (await model.embed(photo!.source)).patches;
+    return reading;
+  },
+  answered(reading, version) {
+    state.times = [...state.times, reading!.milliseconds].slice(-MOST_TIMES);
+    if (version === state.version || camera) {
+      const first = state.reading?.version !== version;
+      state.reading = reading;
+      if (first && !camera) announce();
+    }
+    if (camera) state.version++; // because the next frame is another picture
+  },
+  stopped(error) {
     refuse("photo", error);
     stopCamera();
     state.photo = undefined;
-  } finally {
-    busy = false;
-    if (camera) state.version++; // because the next frame is another picture
-    redraw();
-  }
-}
+  },
+  redraw,
+});
 
-const samePatches = (version: number) =>
-  state.reading?.version === version ? state.reading.patches : undefined;
+/** Similarity needs the patches' vectors, which a classification does not give. */
+const lacksPatches = () => state.view.map === "similarity" && !state.reading?.patches;
 
 function announce(): void {
   const best = state.reading?.classes?.[0];
@@ -144,31 +165,9 @@ function announce(): void {
     : ownWords().shown;
 }
 
-// ---- The checkpoint ---------------------------------------------------------
-
-/** Loads a checkpoint. The old model stays until the new one has loaded. */
-async function load(wanted: File[], pixels = ""): Promise<void> {
+function load(wanted: File[], pixels = ""): void {
   files = wanted;
-  loading?.abort();
-  const turn = (loading = new AbortController());
-  const start = performance.now();
-  const onProgress = (loaded: number, total: number) => {
-    if (loading === turn) showProgress(status, loaded, total, true);
-  };
-  showProgress(status, 0, 0, true);
-  try {
-    const told = toldBy(configField.value);
-    showTold(element("asked"), told);
-    const loaded = await loadCheckpoint(wanted, pixels, told, { signal: turn.signal, onProgress });
-    if (loading === turn) take(loaded, wanted, pixels, (performance.now() - start) / 1000);
-    else loaded.model.dispose(); // another one was asked for at the last moment
-  } catch (error) {
-    if (loading !== turn) return;
-    loading = undefined;
-    const asked = askedBy(error);
-    if (asked) ask(asked);
-    else refuse("checkpoint", error, () => void load(wanted, pixels));
-  }
+  void reader.load({ files, pixels });
 }
 
 /** Adds a field for a key that the files do not tell. The answer goes into the config field. */
@@ -181,7 +180,7 @@ function ask(asked: Asked): void {
     } catch (error) {
       return refuse("answer", error); // the config field is no JSON
     }
-    void load(files, select("pixels").value);
+    load(files, select("pixels").value);
   };
   fields.querySelector(`[data-key=${key}]`)?.remove();
   fields.append(fieldFor(asked, answer));
@@ -198,22 +197,7 @@ function begin(wanted: File[]): void {
   configField.value = "";
   select("pixels").value = "";
   element("asked").replaceChildren();
-  void load(wanted);
-}
-
-function take({ model, guessed, names }: Loaded, own: File[], pixels: string, seconds: number): void {
-  loading = undefined;
-  state.model?.dispose();
-  const bytes = own.reduce((sum, { size }) => sum + size, 0);
-  Object.assign(state, { model, names, seconds, bytes, reading: undefined, times: [] });
-  state.version++;
-  status.className = "";
-  status.setAttribute("role", "status");
-  sayAgain = () => (status.textContent = guessed ? ownWords().guessed : "");
-  sayAgain();
-  select("pixels").value = pixels;
-  fit();
-  redraw();
+  load(wanted);
 }
 
 type Refused = "photo" | "checkpoint" | "answer" | "camera" | "nothing";
@@ -333,7 +317,7 @@ const pixelsTitle = (id: string) => ownWords().pixels[(id || "own") as keyof Tex
 function rename(): void {
   for (const option of select("pixels").options) option.text = pixelsTitle(option.value);
   if (state.model) nameChoices();
-  if (!loading) sayAgain();
+  if (!reader.isLoading) sayAgain();
   redraw();
 }
 
@@ -381,9 +365,9 @@ select("pixels").replaceChildren(
   ...["", ...Object.keys(PIXELS)].map((id) => new Option(pixelsTitle(id), id)),
 );
 configField.addEventListener("change", () => {
-  if (files.length > 0) void load(files, select("pixels").value);
+  if (files.length > 0) load(files, select("pixels").value);
 });
-select("pixels").addEventListener("change", () => void load(files, select("pixels").value));
+select("pixels").addEventListener("change", () => load(files, select("pixels").value));
 listenToChoices(element, state.view, (id) => (id === "layer" ? chooseLayer(state.view.layer) : redraw()));
 for (const id of ["photo", "similarity"]) {
   choosePatch(canvas(id), state, (row, col, pressed) => {

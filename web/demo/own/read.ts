@@ -14,8 +14,7 @@ export function keptLayers({ model, view }: OwnState): true | number[] {
   return bytes <= MOST_BYTES || [view.layer];
 }
 
-/** @returns the reading, and its time in milliseconds. */
-export async function read(state: OwnState, photo: Photo): Promise<[Reading, number]> {
+export async function read(state: OwnState, photo: Photo): Promise<Reading> {
   const { version } = state;
   const model = state.model!;
   const attention = keptLayers(state);
@@ -24,12 +23,12 @@ export async function read(state: OwnState, photo: Photo): Promise<[Reading, num
     const embedding = await model.embed(photo.source, { attention });
     const { input, placement, patches } = embedding;
     const result = { attention: embedding.attention! };
-    return [{ version, input, placement, result, patches }, performance.now() - start];
+    return { version, input, placement, result, patches, milliseconds: performance.now() - start };
   }
   const answer = await model.classify(photo.source, { topK: TOP, attention });
   const { input, placement, milliseconds } = answer;
   const classes = answer.classes.map((one) => ({ ...one, label: state.names?.[one.index] ?? one.label }));
-  return [{ version, classes, input, placement, result: { attention: answer.attention! } }, milliseconds];
+  return { version, classes, input, placement, result: { attention: answer.attention! }, milliseconds };
 }
 
 /** The cosine between one patch's vector and each patch's vector: -1 to 1. */

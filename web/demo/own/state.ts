@@ -1,4 +1,5 @@
-import type { Attention, Class, Placement, Vit } from "vitrine";
+import type { Attention, Class, Placement } from "vitrine";
+import type { Store } from "../reader.ts";
 import type { MapKind, View } from "../state.ts";
 import type { Photo } from "./photo.ts";
 
@@ -9,6 +10,8 @@ export interface Reading {
   result: { attention: Attention };
   /** The prepared image, (C,H,W). */
   input: Float32Array;
+  /** The time of the run. */
+  milliseconds: number;
   placement: Placement;
   /** The most probable classes; undefined without a head. */
   classes?: Class[];
@@ -20,14 +23,10 @@ export interface Reading {
 export type OwnView = Omit<View, "map"> & { map: MapKind | "similarity" };
 
 /** The page's second tab. Layers and heads count from 0. */
-export interface OwnState {
-  model?: Vit;
+export interface OwnState extends Store<Reading> {
   /** Names for the model's classes, if it has none of its own. */
   names?: string[];
   photo?: Photo;
-  reading?: Reading;
-  /** Grows with every change of the photo or the checkpoint. */
-  version: number;
   view: OwnView;
   dark: boolean;
   /** The seconds of the load, and the size of the files. */
@@ -38,6 +37,7 @@ export interface OwnState {
 }
 
 export const state: OwnState = {
+  phase: "idle",
   version: 0,
   view: { map: "class", layer: 0, head: "mean", patch: [0, 0], strength: 0.7 },
   dark: false,

@@ -1,0 +1,113 @@
+/** The first tab's model and what it reads: the drawing or the photo on the pad. */
+import { Vit, VitError } from "vitrine";
+import { drawingOf } from "./ink.ts";
+import { isLongInComing } from "./line.ts";
+import { addressOf, choiceIn, type ModelFile } from "./models.ts";
+import { onPad } from "./photo.ts";
+import { buildReader, type Loading, type Reader } from "./reader.ts";
+import { inWords } from "./remedy.ts";
+import type { Reading, State } from "./state.ts";
+import { words } from "./texts/words.ts";
+
+interface Page {
+  redraw(): void;
+  /** A model is there: the page's choices must fit it. */
+  fit(): void;
+  /** A reading has come. */
+  answered(): void;
+  /** The photo on the pad cannot be read. */
+  refused(error: VitError): void;
+}
+
+export function readDigits(state: State, { redraw, fit, answered, refused }: Page): Reader<ModelFile> {
+  /** Without the model, nothing is read until a retry. */
+  function stop(what: "stopped" | "notLoaded", error: unknown, choice = choiceIn(location.href)): void {
+    state.model?.dispose();
+    state.model = state.choice = state.reading = undefined;
+    notice(() => words.trouble[what], error, choice);
+  }
+
+  function notice(what: () => string, error: unknown, choice: ModelFile): void {
+    state.notice = { text: () => words.trouble.because(what(), inWords(error)), retry: () => void reader.load(choice) };
+  }
+
+  const reader = buildReader<ModelFile, Loaded, Reading>(state, {
+    open: (choice, loading) => open(choice, state.choice, loading),
+    progress(choice, loaded, total) {
+      if (state.notice?.retry) state.notice = undefined;
+      state.progress = { choice, loaded, total };
+    },
+    took({ choice, bytes }) {
+      if (state.progress?.choice === choice) state.progress = undefined; // else a light form: the whole model still loads
+      Object.assign(state, { choice, modelBytes: bytes, answered: -1 });
+      history.replaceState(history.state, "", addressOf(choice, location.href));
+      fit();
+    },
+    refused(choice, error) {
+      const { choice: old } = state;
+      state.progress = undefined;
+      if (!old) return stop("notLoaded", error, choice);
+      const stays = () => (old === choice.light ? words.trouble.light : old.id);
+      notice(() => words.trouble.stays(choice.id, stays()), error, choice);
+    },
+    isStale: () => state.answered !== state.version,
+    read: () => read(state),
+    answered(reading, version) {
+      state.answered = version;
+      if (version < state.since) return;
+      state.reading = reading;
+      answered();
+    },
+    stopped(error, version) {
+      if (!state.photo || !isOfImage(error)) stop("stopped", error);
+      else if (version === state.version) refused(error);
+    },
+    redraw,
+  });
+  return reader;
+}
+
+interface Loaded {
+  model: Vit;
+  choice: ModelFile;
+  bytes: number;
+}
+
+/** Loads a model, in the page's own thread, because a worker's start takes longer than a digit. */
+async function load(choice: ModelFile, { signal, onProgress }: Loading): Promise<Loaded> {
+  let bytes = 0;
+  const model = await Vit.load(choice.own?.file ?? new URL(choice.url, document.baseURI), {
+    signal,
+    onProgress(loaded, total) {
+      bytes = loaded;
+      onProgress(loaded, total || choice.bytes);
+    },
+  });
+  return { model, choice, bytes };
+}
+
+/** A model, and if that takes long, its light form before it. */
+async function* open(choice: ModelFile, shown: ModelFile | undefined, loading: Loading): AsyncGenerator<Loaded> {
+  const { light } = choice;
+  if (light && shown !== light && (await isLongInComing(choice.url, choice.bytes))) {
+    const early = await load(light, loading).catch(() => undefined); // the whole model may still load
+    if (early) yield early;
+  }
+  yield await load(choice, loading);
+}
+
+/** Reads the drawing or the photo as it is now; undefined where there is no ink. */
+async function read({ model, strokes, photo, unfinished, version }: State): Promise<Reading | undefined> {
+  try {
+    const result = await model!.classify(photo?.file ?? drawingOf(strokes, unfinished), { attention: true });
+    if (photo) result.placement = onPad(photo, result.placement);
+    return { result, version, unfinished };
+  } catch (error) {
+    if (error instanceof VitError && error.code === "blank_image") return undefined;
+    throw error;
+  }
+}
+
+/** Whether the image is to blame. The model can read on. */
+const isOfImage = (error: unknown): error is VitError =>
+  error instanceof VitError && ["bad_image", "no_memory", "unsupported"].includes(error.code);
