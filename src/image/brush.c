@@ -30,6 +30,8 @@ static void draw_line(uint8_t *ink, size_t rows, size_t columns, vit_point a, vi
     span(&left, &right, a.x, b.x, reach, columns);
     for (size_t row = top; row < bottom; row++)
         for (size_t column = left; column < right; column++) {
+            uint8_t *pixel = ink + row * columns + column;
+            if (*pixel == 255) continue; /* full: most of a line lies on the one before it */
             float x = (float)column + 0.5f - a.x, y = (float)row + 0.5f - a.y;
             float along = square > 0 ? (x * dx + y * dy) / square : 0;
             along = at_most(at_least(along, 0), 1);
@@ -37,7 +39,7 @@ static void draw_line(uint8_t *ink, size_t rows, size_t columns, vit_point a, vi
             float distance = sqrtf(x * x + y * y);
             float covered = at_most(distance + 0.5f, radius) - at_least(distance - 0.5f, -radius);
             uint8_t level = (uint8_t)(255 * at_most(at_least(covered, 0), 1) + 0.5f);
-            if (level > ink[row * columns + column]) ink[row * columns + column] = level;
+            if (level > *pixel) *pixel = level;
         }
 }
 
