@@ -1,7 +1,7 @@
 // Drawings: a pen's strokes as an image.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load, rejects, ways } from "./support.mjs";
+import { instancesOf, load, rejects, ways } from "./support.mjs";
 
 const weights = new URL("../../weights/digits.safetensors", import.meta.url);
 const pad = { width: 280, height: 280 };
@@ -58,6 +58,35 @@ test("a drawing's strokes may change after the call is made", async () => {
   strokes[0].forEach((point) => (point.y = point.x));
   strokes.push(...four);
   assert.deepEqual((await call).input, want);
+});
+
+test("a drawing that grows is drawn on from its finished strokes, to the same image", async () => {
+  let drawn = 0;
+  const counted = ({ vitw_stroke, ...others }) =>
+    ({ ...others, vitw_stroke: (...words) => (drawn++, vitw_stroke(...words)) });
+  const [, vit] = await instancesOf(() => load(weights), counted);
+  const [stem, bar] = four;
+  const dots = Array.from({ length: 20 }, (_, i) => stroke([40 + 10 * i, 30]));
+  const drawings = [
+    [1, [stem.slice(0, 3)]],
+    [1, [stem]],
+    [2, [stem, bar.slice(0, 2)]],
+    [1, [stem, bar]],
+    [20, [stem, bar, ...dots.slice(0, 19)]],
+    [2, [stem, bar, ...dots]],
+    [1, [stem, bar, ...dots]],
+    [1, [stem]], // undone
+    [22, [bar, stem, ...dots]],
+    [22, [[...bar.slice(0, 2), stem[0]], stem, ...dots]],
+    [22, [bar.slice(0, 2), [bar[2], ...stem], ...dots]], // the same points in other strokes
+    [22, [bar.slice(0, 2), [bar[2], ...stem], ...dots], { width: 300, height: 280 }],
+  ];
+  for (const [count, strokes, size = pad] of drawings) {
+    drawn = 0;
+    const { input } = await vit.classify({ strokes, ...size });
+    assert.equal(drawn, count);
+    assert.deepEqual(input, (await (await load(weights)).classify({ strokes, ...size })).input);
+  }
 });
 
 test("a drawing without ink is a blank image", async () => {

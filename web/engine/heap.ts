@@ -10,6 +10,9 @@ const WORD_BYTES = 4;
 /** The largest piece of a file that is copied to the heap at once. */
 const PIECE_BYTES = 2 ** 16;
 
+/** The ink of larger pads is not kept. */
+const MOST_KEPT_PIXELS = 2 ** 20;
+
 /** The pixels of a picture that has to be prepared. */
 export interface Copied {
   readonly rows: number;
@@ -26,6 +29,8 @@ export class Heap<Word extends string> {
   /** Room for a piece of the file, and for the config and the map. All of it is freed at the file's end. */
   #room: number[] = [];
   #trapped = false;
+  /** The last drawing without its last stroke, and that ink. A drawing that grows is drawn on from there. */
+  #begun = { strokes: 0, sizes: "", points: new Float32Array(), ink: new Uint8Array() };
 
   constructor(exports: HeapExports, names: readonly Word[]) {
     this.#exports = exports;
@@ -114,15 +119,25 @@ export class Heap<Word extends string> {
     const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
     const count = lengths.reduce((sum, length) => sum + length, 0);
     assertInternal(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
-    if (vitw_ink(rows, columns) === 0) throw noMemory(rows * columns, "the ink");
-    let first = 0;
-    for (const length of lengths) {
+    const plane = vitw_ink(rows, columns) >>> 0, size = rows * columns;
+    if (plane === 0) throw noMemory(size, "the ink");
+    const sizesOf = (strokes: number) => [rows, columns, ...lengths.slice(0, strokes), ""].join();
+    const begun = this.#begun;
+    const goesOn = sizesOf(lengths.length).startsWith(begun.sizes) && begun.points.every((value, at) => value === points[at]);
+    if (goesOn) this.bytes(plane, size).set(begun.ink);
+    const known = goesOn ? begun.strokes : 0;
+    let first = goesOn ? begun.points.length : 0;
+    lengths.forEach((length, at) => {
+      if (at < known) return;
+      if (at > known && at === lengths.length - 1 && size <= MOST_KEPT_PIXELS) {
+        this.#begun = { strokes: at, sizes: sizesOf(at), points: points.slice(0, first), ink: this.bytes(plane, size).slice() };
+      }
       const stroke = points.subarray(first, (first += length * POINT_FLOATS));
       const room = vitw_points(length) >>> 0;
       if (room === 0) throw noMemory(stroke.byteLength, "a stroke");
       this.floats(room, stroke.length).set(stroke);
       this.check(vitw_stroke(rows, columns, length));
-    }
+    });
   }
 
   // ---- Memory. A call of the module may grow it. That detaches every view, so no view is kept. ----
