@@ -260,13 +260,11 @@ function fromDrawing({ strokes, width, height, unfinished }: Drawing, name: stri
   checkSize(width, height, name);
   const numbers: number[] = [];
   const lengths: number[] = [];
-  for (const stroke of elements(strokes, name)) {
+  forEach(strokes, name, (stroke) => {
     const first = numbers.length;
-    for (const point of elements(stroke, name)) {
-      numbers.push(...numbersOf(point, numbers.length / POINT_FLOATS, name));
-    }
+    forEach(stroke, name, (point) => putPoint(numbers, point, name));
     lengths.push((numbers.length - first) / POINT_FLOATS);
-  }
+  });
   const points = new Float32Array(numbers);
   const strokesOf = { points, lengths, rows: height, columns: width, unfinished: unfinished ? 1 : 0 };
   const most = MOST_INK + MOST_INK_A_POINT * (points.length / POINT_FLOATS);
@@ -292,42 +290,38 @@ function inkOf({ points, lengths, rows, columns }: Strokes): number {
   let ink = 0;
   let first = 0;
   for (const length of lengths) {
-    for (let i = first; i < first + length; i++) {
-      const around = [Math.max(i - 1, first), i, Math.min(i + 1, first + length - 1)];
-      const [before, here, next] = around.map((at) => points.subarray(at * POINT_FLOATS)) as [
-        Float32Array, Float32Array, Float32Array,
-      ];
-      const moved = (axis: 0 | 1) => Math.abs(here[axis]! - before[axis]!) + Math.abs(next[axis]! - here[axis]!);
-      const lines = Math.min(64, Math.ceil(Math.sqrt(2 * (moved(0) + moved(1)))) || 1);
-      const band = Math.max(before[2]!, here[2]!, next[2]!) + 3;
-      const [across, down] = [columns, rows].map((side, axis) =>
-        Math.min(side, band + (2 * moved(axis as 0 | 1)) / lines),
-      );
-      ink += lines * across! * down!;
+    const end = first + length * POINT_FLOATS;
+    for (let here = first; here < end; here += POINT_FLOATS) {
+      const before = Math.max(here - POINT_FLOATS, first), next = Math.min(here + POINT_FLOATS, end - POINT_FLOATS);
+      const moved = (axis: 0 | 1) =>
+        Math.abs(points[here + axis]! - points[before + axis]!) + Math.abs(points[next + axis]! - points[here + axis]!);
+      const across = moved(0), down = moved(1);
+      const lines = Math.min(64, Math.ceil(Math.sqrt(2 * (across + down))) || 1);
+      const band = Math.max(points[before + 2]!, points[here + 2]!, points[next + 2]!) + 3;
+      ink += lines * Math.min(columns, band + (2 * across) / lines) * Math.min(rows, band + (2 * down) / lines);
     }
-    first += length;
+    first = end;
   }
   return ink;
 }
 
-/** An array's elements. A hole is undefined; elements added during the loop are left out. */
-function* elements(list: unknown, name: string): Generator<unknown, void> {
+/** Visits an array's elements. A hole is undefined; elements added meanwhile are left out. */
+function forEach(list: unknown, name: string, visit: (element: unknown) => void): void {
   if (!Array.isArray(list)) {
     throw new VitError("bad_image", `${name}: expected strokes, an array of arrays of points`);
   }
-  for (let index = 0, { length } = list; index < length; index++) yield list[index];
+  for (let index = 0, { length } = list; index < length; index++) visit(list[index]);
 }
 
-function numbersOf(point: unknown, index: number, name: string): [x: number, y: number, width: number] {
+const isFloat = (value: unknown): value is number => typeof value === "number" && Number.isFinite(Math.fround(value));
+
+function putPoint(numbers: number[], point: unknown, name: string): void {
   const { x, y, width } = (point ?? {}) as PenPoint;
-  const finite = [x, y, width].every(
-    (number) => typeof number === "number" && Number.isFinite(Math.fround(number)),
-  );
-  if (finite && width >= 0) return [x, y, width];
+  if (isFloat(x) && isFloat(y) && isFloat(width) && width >= 0) return void numbers.push(x, y, width);
   throw new VitError(
     "bad_image",
     `${name}: expected points {x, y, width} of finite numbers, got ` +
-      `${[x, y, width].map(show).join(", ")} at ${index}`,
+      `${[x, y, width].map(show).join(", ")} at ${numbers.length / POINT_FLOATS}`,
   );
 }
 
