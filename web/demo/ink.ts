@@ -13,6 +13,18 @@ export interface Point {
 }
 export type Stroke = Point[];
 
+/** What `make` makes of a stroke. It is made once, and again where the stroke has grown. */
+export function ofStroke<Made>(make: (stroke: Stroke) => Made): (stroke: Stroke) => Made {
+  const known = new WeakMap<Stroke, { points: number; made: Made }>();
+  return (stroke) => {
+    const old = known.get(stroke);
+    if (old?.points === stroke.length) return old.made;
+    const made = make(stroke);
+    known.set(stroke, { points: stroke.length, made });
+    return made;
+  };
+}
+
 /** Draws one stroke, smoothed by quadratic curves through the midpoints of its points. */
 export function drawStroke(context: CanvasRenderingContext2D, stroke: Stroke): void {
   context.lineCap = "round";

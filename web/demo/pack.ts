@@ -3,7 +3,7 @@
  * the number of its points, then x, y and width of each as a difference from the point before.
  * Numbers are varints, in units of GRAIN. Later widths are left out where all widths are equal.
  */
-import { GRAIN, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
+import { GRAIN, ofStroke, PEN, SIDE, type Point, type Stroke } from "./ink.ts";
 
 const FORM = 1;
 const CHECK = 4; // bytes
@@ -13,8 +13,9 @@ const MOST = 16_000;
 /** The drawing as text; undefined where it has more than `most` characters. */
 export function pack(strokes: Stroke[], most = MOST): string | undefined {
   const bytes = [FORM];
-  for (const stroke of strokes) packStroke(bytes, stroke);
-  const text = toText([...bytes, ...checkOf(bytes)]);
+  for (const stroke of strokes) for (const byte of packStroke(stroke)) bytes.push(byte);
+  bytes.push(...checkOf(bytes));
+  const text = toText(bytes);
   return text.length > most ? undefined : text;
 }
 
@@ -30,7 +31,8 @@ export function unpack(text: string, most = MOST): Stroke[] | undefined {
 
 const grains = ({ x, y, width }: Point) => [x, y, width].map((value) => Math.round(value / GRAIN));
 
-function packStroke(bytes: number[], stroke: Stroke): void {
+const packStroke = ofStroke((stroke) => {
+  const bytes: number[] = [];
   const points = stroke.map(grains);
   const varies = points.some(([, , width]) => width !== points[0][2]);
   put(bytes, stroke.length * 2 + Number(varies));
@@ -40,7 +42,8 @@ function packStroke(bytes: number[], stroke: Stroke): void {
     for (let i = 0; i < count; i++) put(bytes, zigzag(point[i] - before[i]));
     before = point;
   });
-}
+  return bytes;
+});
 
 function unpackStrokes(bytes: number[]): Stroke[] | undefined {
   const strokes: Stroke[] = [];
@@ -97,9 +100,11 @@ function checkOf(bytes: number[]): number[] {
 }
 
 /** Bytes as base64 in the alphabet for addresses. */
-const toText = (bytes: number[]) =>
-  btoa(bytes.map((byte) => String.fromCharCode(byte)).join(""))
-    .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+function toText(bytes: number[]): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
 
 function toBytes(text: string): number[] | undefined {
   try {

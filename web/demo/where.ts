@@ -1,6 +1,6 @@
 /** Where on a drawing or a photo a map is hottest, by the ink's own geometry. Needs no page. */
 import type { Placement } from "vitrine";
-import type { Stroke } from "./ink.ts";
+import { ofStroke, type Stroke } from "./ink.ts";
 
 /** What the ink is there: two lines meet, a stroke ends, it turns sharply, it bends, it runs straight; any of these, in a photo; or no ink. */
 export type Kind = "crossing" | "end" | "turn" | "bend" | "line" | "ink" | "gap";
@@ -42,6 +42,8 @@ const MOST_SPOTS = 200;
 
 type Spot = readonly [x: number, y: number];
 interface Box { left: number; top: number; right: number; bottom: number }
+/** A stroke as spots of equal distance. */
+interface Line { spots: readonly Spot[]; box: Box; closed: boolean }
 
 export function whereOf(
   map: Float32Array,
@@ -55,13 +57,14 @@ export function whereOf(
   const shareOf = (patches: readonly number[]) => patches.reduce((sum, i) => sum + map[i]!, 0);
   const groups = groupsOf(hot, cols).sort((a, b) => shareOf(b) - shareOf(a));
   const named = groups.slice(0, 2).filter((group) => shareOf(group) >= SECOND * shareOf(groups[0]!));
-  const lines = image ? [inkOf(image, placement)] : strokes.map(evenly), ink = boxOf(lines.flat());
+  const lines = image ? [] : strokes.map(lineOf), inked = image ? inkOf(image, placement) : [];
+  const ink = boxOf([...inked, ...lines.flatMap(({ box }): Spot[] => [[box.left, box.top], [box.right, box.bottom]])]);
   const { left, top, width, height } = placement;
   const places = named.map((group) => {
     const at = group.reduce((best, i) => (map[i]! > map[best]! ? i : best));
     const x = left + ((at % cols) * width) / cols, y = top + (Math.floor(at / cols) * height) / rows;
     const box = { left: x, top: y, right: x + width / cols, bottom: y + height / rows };
-    const kind = !image ? kindIn(box, lines) : lines[0]!.some((spot) => within(spot, box, 0)) ? "ink" : "gap";
+    const kind = !image ? kindIn(box, lines) : inked.some((spot) => within(spot, box, 0)) ? "ink" : "gap";
     return { kind, position: positionOf([(box.left + box.right) / 2, (box.top + box.bottom) / 2], ink) };
   });
   const same = places.length > 1 && places[0]!.kind === places[1]!.kind && places[0]!.position === places[1]!.position;
@@ -99,7 +102,12 @@ function inkOf({ values, rows, cols }: ModelImage, { left, top, width, height }:
   return inked.map((i) => [left + (((i % cols) + 0.5) * width) / cols, top + ((Math.floor(i / cols) + 0.5) * height) / rows]);
 }
 
-/** A stroke as spots of equal distance. */
+const lineOf = ofStroke((stroke): Line => {
+  const spots = evenly(stroke);
+  const closed = spots.length > 7 && apart(spots[0]!, spots.at(-1)!) < 3 * NEAR; // its ends meet
+  return { spots, box: boxOf(spots), closed };
+});
+
 function evenly(stroke: Stroke): Spot[] {
   const spots: Spot[] = stroke.slice(0, 1).map(({ x, y }) => [x, y]);
   let rest = STEP;
@@ -125,16 +133,17 @@ function boxOf(spots: readonly Spot[]): Box {
 const within = ([x, y]: Spot, { left, top, right, bottom }: Box, margin: number) =>
   x >= left - margin && x <= right + margin && y >= top - margin && y <= bottom + margin;
 
+const touch = (a: Box, b: Box, margin: number) =>
+  a.left <= b.right + margin && a.right >= b.left - margin && a.top <= b.bottom + margin && a.bottom >= b.top - margin;
+
 /** A spot in the box, at its place along its line. */
 interface Run { spot: Spot; line: readonly Spot[]; at: number; closed: boolean }
 
 /** The most telling thing that the ink does in a box. */
-function kindIn(box: Box, lines: readonly (readonly Spot[])[]): Kind {
+function kindIn(box: Box, lines: readonly Line[]): Kind {
   const margin = (box.right - box.left) / 5;
-  const runs = lines.flatMap((line) => {
-    const closed = line.length > 7 && apart(line[0]!, line.at(-1)!) < 3 * NEAR; // its ends meet
-    return [...line.entries()].filter(([, spot]) => within(spot, box, margin)).map(([at, spot]): Run => ({ spot, line, at, closed }));
-  });
+  const runs = lines.filter((line) => touch(line.box, box, margin)).flatMap(({ spots: line, closed }) =>
+    [...line.entries()].filter(([, spot]) => within(spot, box, margin)).map(([at, spot]): Run => ({ spot, line, at, closed })));
   if (!runs.some(({ spot }) => within(spot, box, 5))) return "gap";
   if (meets(runs)) return "crossing";
   if (runs.some(({ at, line, closed }) => !closed && (at === 0 || at === line.length - 1))) return "end";
