@@ -7,6 +7,7 @@ import {
   ink,
   padSpots,
   painted,
+  picture,
   prediction,
   settled,
   skip,
@@ -142,6 +143,41 @@ describe("drawing on the page", { skip }, () => {
     const three = await seen();
     assert.ok(await page.locator("#redo").isDisabled(), "a new stroke forgets what was undone");
     assert.deepEqual(await press("Control+y"), three);
+  });
+
+  test("a frame draws as few lines at 300 strokes as at one, and undo draws the same ink anew", async () => {
+    const { page } = await browser.visit({ closer: true });
+    await page.evaluate(() => {
+      const { stroke } = CanvasRenderingContext2D.prototype;
+      let lines = 0;
+      globalThis.most = 0; // lines in one frame
+      CanvasRenderingContext2D.prototype.stroke = function (...path) {
+        lines++;
+        return stroke.apply(this, path);
+      };
+      const next = () => {
+        globalThis.most = Math.max(globalThis.most, lines);
+        lines = 0;
+        requestAnimationFrame(next);
+      };
+      next();
+    });
+    const mostFor = async (stroke) => {
+      await page.evaluate(() => (globalThis.most = 0));
+      await ink(page, [stroke]);
+      return page.evaluate(() => globalThis.most);
+    };
+    const [down, across] = DIGITS[4];
+    await mostFor(down);
+    const few = await mostFor(across);
+    await ink(page, Array.from({ length: 300 }, (_, i) => [[10 + (i % 80), 20], [14 + (i % 80), 80 - (i % 50)]]));
+    await mostFor(down);
+    const before = [await picture(page, "#pad"), await picture(page, "#overlaid")];
+    const many = await mostFor(across);
+    assert.ok(few > 0 && many <= few, `${few} lines in a frame, ${many} after 300 strokes`);
+    await page.click("#undo");
+    await settled(page);
+    assert.deepEqual([await picture(page, "#pad"), await picture(page, "#overlaid")], before);
   });
 
   test("a tap on the pad leaves a dot", async () => {

@@ -154,27 +154,33 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
 interface Layer { canvas: HTMLCanvasElement; strokes: readonly Stroke[]; ink: string }
 const layers = new WeakMap<HTMLCanvasElement, Layer>();
 
-/** The layer for a canvas, with these strokes. What it has already is not drawn again. */
-function layerFor({ width, height }: HTMLCanvasElement, strokes: readonly Stroke[], ink: string, old?: Layer): Layer {
+/** The layer for a canvas of such a width, with these strokes. What it has already is not drawn again. */
+function layerFor(width: number, strokes: readonly Stroke[], ink: string, old?: Layer): Layer {
   const fits = old && old.canvas.width === width && old.ink === ink && old.strokes.every((stroke, at) => stroke === strokes[at]);
   const canvas = fits ? old.canvas : document.createElement("canvas");
-  if (!fits) Object.assign(canvas, { width, height });
+  if (!fits) canvas.width = canvas.height = width;
   const context = canvas.getContext("2d")!;
-  context.setTransform(width / SIDE, 0, 0, height / SIDE, 0, 0);
+  context.setTransform(width / SIDE, 0, 0, width / SIDE, 0, 0);
   context.strokeStyle = ink;
   for (const stroke of strokes.slice(fits ? old.strokes.length : 0)) drawStroke(context, stroke);
   return { canvas, strokes, ink };
 }
 
-/** Draws the sheet and, if shown, the keyboard's pen, in the canvas's CSS colours. */
-export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, keyPen: KeyPen): void {
-  const context = inPadUnits(canvas), ink = getComputedStyle(canvas).color;
-  const layer = layerFor(canvas, strokes.slice(0, -1), ink, layers.get(canvas));
+/** Draws strokes in a canvas's context in pad units. */
+export function drawInk(context: CanvasRenderingContext2D, strokes: readonly Stroke[], ink: string): void {
+  const { canvas } = context;
+  const layer = layerFor(canvas.width, strokes.slice(0, -1), ink, layers.get(canvas));
   layers.set(canvas, layer);
   context.drawImage(layer.canvas, 0, 0, SIDE, SIDE);
-  if (photo) drawPhoto(context, photo);
   context.strokeStyle = ink;
   for (const stroke of strokes.slice(-1)) drawStroke(context, stroke);
+}
+
+/** Draws the sheet and, if shown, the keyboard's pen, in the canvas's CSS colours. */
+export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, keyPen: KeyPen): void {
+  const context = inPadUnits(canvas);
+  if (photo) drawPhoto(context, photo);
+  drawInk(context, strokes, getComputedStyle(canvas).color);
   if (!keyPen.shown) return;
   context.lineWidth = 2;
   context.strokeStyle = getComputedStyle(canvas).accentColor;

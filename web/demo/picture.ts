@@ -1,10 +1,11 @@
 /** Makes one picture of the drawing, its map and the answer, as large as the preview of a link. */
 import { answerOf } from "./answer.ts";
-import { drawStroke, SIDE } from "./ink.ts";
+import { SIDE } from "./ink.ts";
 import { fit, heightOf, writeLines } from "./lettering.ts";
 import { percent } from "./logits.ts";
 import { looksOf, scaleEnd } from "./looks.ts";
 import { explain, paintOverlay } from "./overlay.ts";
+import { drawInk } from "./pad.ts";
 import { drawPhoto } from "./photo.ts";
 import { pngOf } from "./save.ts";
 import type { State } from "./state.ts";
@@ -23,8 +24,7 @@ export function drawPicture(context: Context, state: State, [paper, ink]: readon
   context.fillRect(0, 0, SIDE, SIDE);
   if (state.photo) drawPhoto(context, state.photo);
   paintOverlay(context, state);
-  context.strokeStyle = ink;
-  for (const stroke of state.strokes) drawStroke(context, stroke);
+  drawInk(context, state.strokes, ink);
 }
 
 /** The colours of paper and ink. */
