@@ -330,6 +330,7 @@ describe("drawing on the page", { skip }, () => {
       if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
       await page.keyboard.press("Tab");
     }
+    assert.ok(await page.locator(".keys").isVisible(), "the keys' help");
     await page.keyboard.press("Space");
     for (let i = 0; i < 24; i++) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Space");
@@ -343,5 +344,9 @@ describe("drawing on the page", { skip }, () => {
     await page.keyboard.press("Delete");
     await settled(page);
     assert.deepEqual(await prediction(page), { label: "", p: "" });
+    await page.mouse.click(...(await padSpots(page))([50, 50]));
+    await page.keyboard.press("Control+z");
+    await settled(page);
+    assert.equal(await page.locator(".keys").isVisible(), false, "a mouse draws");
   });
 });

@@ -181,6 +181,7 @@ export function drawPad(canvas: HTMLCanvasElement, { strokes, photo }: Sheet, ke
   const context = inPadUnits(canvas);
   if (photo) drawPhoto(context, photo);
   drawInk(context, strokes, getComputedStyle(canvas).color);
+  canvas.classList.toggle("by-keys", keyPen.shown);
   if (!keyPen.shown) return;
   context.lineWidth = 2;
   context.strokeStyle = getComputedStyle(canvas).accentColor;

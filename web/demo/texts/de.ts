@@ -250,7 +250,7 @@ export const de = {
     code: "Code",
     codeTitle: "Der Code, der diese Zeichnung liest",
     model: "Modell",
-    keys: "Tasten: Auf dem Blatt bewegen die Pfeile den Stift, {1} setzt ihn auf. {2} {3} nimmt zurück, {4} {5} stellt wieder her, {6} löscht.",
+    keys: "Die Pfeiltasten bewegen den Stift, {1} setzt ihn auf. {2} {3} nimmt zurück, {4} {5} stellt wieder her, {6} löscht.",
     space: "Leertaste",
     ctrl: "Strg",
     esc: "Esc",

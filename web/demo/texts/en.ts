@@ -36,7 +36,7 @@ const page = {
   code: "Code",
   codeTitle: "The code that reads this drawing",
   model: "Model",
-  keys: "Keys: on the pad, arrows move the pen and {1} puts it down. {2} {3} undoes, {4} {5} redoes, {6} clears.",
+  keys: "Arrows move the pen and {1} puts it down. {2} {3} undoes, {4} {5} redoes, {6} clears.",
   space: "Space",
   ctrl: "Ctrl",
   esc: "Esc",

@@ -253,7 +253,7 @@ export const es = {
     code: "Código",
     codeTitle: "El código que lee este dibujo",
     model: "Modelo",
-    keys: "Teclas: en la hoja, las flechas mueven el lápiz y {1} lo baja. {2} {3} deshace, {4} {5} rehace, {6} borra.",
+    keys: "Las flechas mueven el lápiz y {1} lo baja. {2} {3} deshace, {4} {5} rehace, {6} borra.",
     space: "Espacio",
     ctrl: "Ctrl",
     esc: "Esc",

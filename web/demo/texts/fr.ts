@@ -254,7 +254,7 @@ export const fr = {
     code: "Code",
     codeTitle: "Le code qui lit ce dessin",
     model: "Modèle",
-    keys: "Touches\u202f: sur la feuille, les flèches déplacent le stylo et {1} le pose. {2} {3} annule, {4} {5} rétablit, {6} efface.",
+    keys: "Les flèches déplacent le stylo et {1} le pose. {2} {3} annule, {4} {5} rétablit, {6} efface.",
     space: "Espace",
     ctrl: "Ctrl",
     esc: "Échap",

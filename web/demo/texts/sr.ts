@@ -252,7 +252,7 @@ export const sr = {
     code: "Kod",
     codeTitle: "Kod koji čita ovaj crtež",
     model: "Model",
-    keys: "Tasteri: na listu strelice pomeraju olovku, a {1} je spušta. {2} {3} poništava, {4} {5} vraća, {6} briše.",
+    keys: "Strelice pomeraju olovku, a {1} je spušta. {2} {3} poništava, {4} {5} vraća, {6} briše.",
     space: "razmaknica",
     ctrl: "Ctrl",
     esc: "Esc",
