@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, ink, openCloser, prediction, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { DIGITS, draw, ink, openCloser, prediction, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 
 const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
 
@@ -51,6 +51,25 @@ describe("the story", { skip }, () => {
     const english = sum(sizes.filter(([name]) => name.startsWith("en-")));
     for (const [name, size] of languages) // a language takes English's place, which is its fallback
       assert.ok(others - english + Math.max(size, english) <= 147_000, `${name}: ${others} + ${size}, ${sizes}`);
+  });
+
+  test("a chapter below the screen waits while the pen is down, and follows when it lifts", async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await open(page, "patches");
+    await page.locator("#patches figure").first().waitFor();
+    await page.evaluate(() => {
+      scrollTo(0, 0);
+      globalThis.changes = 0;
+      new MutationObserver((records) => (globalThis.changes += records.length))
+        .observe(document.getElementById("patches"), { subtree: true, childList: true, attributes: true, characterData: true });
+    });
+    const changes = () => page.evaluate(() => globalThis.changes);
+    await page.click("#clear");
+    await settled(page);
+    const before = await changes(), during = [];
+    await draw(page, DIGITS[3], { during: async () => (await settled(page), during.push(await changes())) });
+    assert.deepEqual(during, during.map(() => before));
+    await page.waitForFunction((before) => globalThis.changes > before, before);
   });
 
   for (const [width, height, most] of [[1280, 900, 900], [390, 844, 96], [740, 360, 96], [320, 560, 96]]) {

@@ -31,6 +31,7 @@ const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
 interface Open {
   root: HTMLElement;
   near: boolean;
+  seen: boolean;
   draw?: (scene: Scene) => void;
   drawn?: Scene;
 }
@@ -70,9 +71,11 @@ export function tell(root: HTMLElement, page: Page): () => void {
   onLanguage(build);
   holdTarget(chapters);
 
+  /** While the pen is down, chapters beside the screen wait. */
+  const isShown = ({ near, seen }: Open) => (state.unfinished ? seen : near);
   const drawChapters = () => {
     for (const chapter of open) {
-      if (!scene || !chapter.near || !chapter.draw || chapter.drawn === scene) continue;
+      if (!scene || !isShown(chapter) || !chapter.draw || chapter.drawn === scene) continue;
       chapter.drawn = scene;
       chapter.draw(scene);
     }
@@ -81,7 +84,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
     const { model, choice, version, unfinished } = state;
-    if (reading || !model || state.example && !state.reading || !open.some(({ near }) => near)) return;
+    if (reading || !model || state.example && !state.reading || !open.some(isShown)) return;
     if (scene?.version === version && scene.model === model) return;
     if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
     reading = true;
@@ -181,7 +184,7 @@ function holdTarget(chapters: HTMLElement): void {
  */
 function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Open[], close: () => void] {
   const open = Object.keys(CHAPTERS).map((id): Open =>
-    ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false }));
+    ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false, seen: false }));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
     const code = await CHAPTERS[chapter.root.id]!().catch(() => undefined);
@@ -191,19 +194,23 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
     chapter.drawn = undefined;
     redraw();
   };
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      const chapter = open.find(({ root }) => root === target)!;
-      chapter.near = isIntersecting;
-      if (isIntersecting && !chapter.draw) void load(chapter);
-    }
-    redraw();
-  }, { rootMargin: "40% 0px" });
-  for (const { root } of open) observer.observe(root);
+  const watch = (which: "near" | "seen", rootMargin: string) => {
+    const observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const chapter = open.find(({ root }) => root === target)!;
+        chapter[which] = isIntersecting;
+        if (isIntersecting && !chapter.draw) void load(chapter);
+      }
+      redraw();
+    }, { rootMargin });
+    for (const { root } of open) observer.observe(root);
+    return observer;
+  };
+  const observers = [watch("near", "40% 0px"), watch("seen", "0px")];
   let closed = false;
   const close = () => {
     closed = true;
-    observer.disconnect();
+    for (const observer of observers) observer.disconnect();
     for (const { root } of open) root.replaceChildren(root.querySelector("h2")!);
   };
   return [open, close];
