@@ -13,6 +13,8 @@ const PIECE_BYTES = 2 ** 16;
 /** The ink of larger pads is not kept. */
 const MOST_KEPT_PIXELS = 2 ** 20;
 
+const NOTHING = { strokes: 0, sizes: "", points: new Float32Array(), ink: new Uint8Array() };
+
 /** The pixels of a picture that has to be prepared. */
 export interface Copied {
   readonly rows: number;
@@ -30,7 +32,7 @@ export class Heap<Word extends string> {
   #room: number[] = [];
   #trapped = false;
   /** The last drawing without its last stroke, and that ink. A drawing that grows is drawn on from there. */
-  #begun = { strokes: 0, sizes: "", points: new Float32Array(), ink: new Uint8Array() };
+  #begun = NOTHING;
 
   constructor(exports: HeapExports, names: readonly Word[]) {
     this.#exports = exports;
@@ -117,27 +119,23 @@ export class Heap<Word extends string> {
 
   #draw({ points, lengths, rows, columns }: Strokes): void {
     const { vitw_ink, vitw_points, vitw_stroke } = this.#exports;
-    const count = lengths.reduce((sum, length) => sum + length, 0);
-    assertInternal(lengths.every((length) => length >= 0) && points.length === count * POINT_FLOATS, "points");
     const plane = vitw_ink(rows, columns) >>> 0, size = rows * columns;
     if (plane === 0) throw noMemory(size, "the ink");
     const sizesOf = (strokes: number) => [rows, columns, ...lengths.slice(0, strokes), ""].join();
-    const begun = this.#begun;
-    const goesOn = sizesOf(lengths.length).startsWith(begun.sizes) && begun.points.every((value, at) => value === points[at]);
-    if (goesOn) this.bytes(plane, size).set(begun.ink);
-    const known = goesOn ? begun.strokes : 0;
-    let first = goesOn ? begun.points.length : 0;
-    lengths.forEach((length, at) => {
-      if (at < known) return;
-      if (at > known && at === lengths.length - 1 && size <= MOST_KEPT_PIXELS) {
+    const goesOn = sizesOf(lengths.length).startsWith(this.#begun.sizes) && this.#begun.points.every((value, at) => value === points[at]);
+    const { strokes, points: drawn, ink } = goesOn ? this.#begun : NOTHING;
+    this.bytes(plane, size).set(ink);
+    for (let at = strokes, first = drawn.length; at < lengths.length; at++) {
+      if (at > strokes && at === lengths.length - 1 && size <= MOST_KEPT_PIXELS) {
         this.#begun = { strokes: at, sizes: sizesOf(at), points: points.slice(0, first), ink: this.bytes(plane, size).slice() };
       }
-      const stroke = points.subarray(first, (first += length * POINT_FLOATS));
+      const length = lengths[at]!, stroke = points.subarray(first, (first += length * POINT_FLOATS));
+      assertInternal(stroke.length === length * POINT_FLOATS, "points");
       const room = vitw_points(length) >>> 0;
       if (room === 0) throw noMemory(stroke.byteLength, "a stroke");
       this.floats(room, stroke.length).set(stroke);
       this.check(vitw_stroke(rows, columns, length));
-    });
+    }
   }
 
   // ---- Memory. A call of the module may grow it. That detaches every view, so no view is kept. ----
