@@ -4,6 +4,7 @@ import { buildMaps, drawBlocks, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits, percent } from "./logits.ts";
+import { drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
@@ -64,6 +65,7 @@ export function buildCloser(find: Find, state: State, { redraw, chosen, say }: P
 
 function drawCloser(find: Find, state: State, open: boolean): void {
   const { model, view, reading } = state;
+  drawLooks(find("looks"), state);
   write(find("explanation"), explain(state));
   write(find("running"), model ? words.status.running(words.status.builds[model.variant], size(state.modelBytes)) : "");
   showChoices(find, view, model !== undefined && view.map !== "rollout");

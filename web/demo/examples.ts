@@ -1,9 +1,9 @@
-import { MORE, OFFERED } from "../train/handwriting.ts";
+import { OFFERED } from "../train/handwriting.ts";
 import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
 
 /** One drawing of each digit. */
-const DIGITS = Array.from("0123456789", (digit) => [...OFFERED, ...MORE].find(({ label }) => label === digit)!);
+const DIGITS = Array.from("0123456789", (digit) => OFFERED.find(({ label }) => label === digit)!);
 
 /** The drawing that the page opens with. */
 export const OPENING = DIGITS[3]!.strokes;

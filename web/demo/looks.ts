@@ -1,16 +1,12 @@
-/** Where the shown map is hottest, in words. */
+/** Where the shown map is hottest, in words. Its code comes after the first prediction. */
+import { answerOf } from "./answer.ts";
 import { percent } from "./logits.ts";
 import { heatMap, hottest } from "./overlay.ts";
 import { shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
 import { percentage, words } from "./texts/words.ts";
 import { type Place, whereOf } from "./where.ts";
-
-/** The end of the shown map's scale; empty without a map. */
-export function scaleEnd({ reading, view }: State): string {
-  const { attention } = reading?.result ?? {};
-  return attention ? words.looks.onePatch(percent(hottest(heatMap(attention, view)))) : "";
-}
+import { write } from "./write.ts";
 
 const placed = ({ kind, position }: Place): string =>
   words.looks.at(words.looks.kinds[kind], words.looks.positions[position]);
@@ -26,4 +22,13 @@ export function looksOf({ reading, view, strokes, photo, model }: State): [befor
   const text = (view.map === "patch" ? looks.patch : looks.it) + looks.hold(patches, map.length, percentage(share, 0).replace(" ", "\u00a0"));
   const [before, after] = text.split("{1}");
   return [before!, places.map(placed).reduce(looks.both), after!];
+}
+
+export function drawLooks(parent: HTMLElement, state: State): void {
+  if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
+  const [before, where, after] = looksOf(state);
+  if (parent.textContent === before + where + after) return;
+  const place = document.createElement("em");
+  place.textContent = where;
+  parent.replaceChildren(before, place, after);
 }

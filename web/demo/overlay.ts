@@ -66,6 +66,12 @@ export const hottest = (map: Float32Array): number => map.reduce((most, value) =
 /** Under the hottest patch a photo still shows through. A drawing's ink lies over the map. */
 const THROUGH = 0.75;
 
+/** The end of the shown map's scale; empty without a map. */
+export function scaleEnd({ reading, view }: State): string {
+  const { attention } = reading?.result ?? {};
+  return attention ? words.looks.onePatch(percent(hottest(heatMap(attention, view)))) : "";
+}
+
 /** Paints each patch's colour where the patch lies, in a context in pad units. */
 export function paintOverlay(context: CanvasRenderingContext2D, state: State): void {
   const { reading, view, dark, photo } = state;

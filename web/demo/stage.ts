@@ -2,8 +2,7 @@
 import { answerOf } from "./answer.ts";
 import { inPadUnits } from "./ink.ts";
 import { drawBars, percent } from "./logits.ts";
-import { looksOf, scaleEnd } from "./looks.ts";
-import { describe, paintOverlay } from "./overlay.ts";
+import { describe, paintOverlay, scaleEnd } from "./overlay.ts";
 import { isBlank, type State } from "./state.ts";
 import { words } from "./texts/words.ts";
 import { write, writeSign } from "./write.ts";
@@ -20,7 +19,6 @@ export function drawStage(find: Find, state: State): void {
   write(find("scale-min"), percent(0));
   write(find("scale-max"), scaleEnd(state));
   drawBars(find("bars"), state, answerOf(state).best);
-  drawLooks(find("looks"), state);
 }
 
 /** Draws the answer for people and, in `dataset`, for programs. */
@@ -56,13 +54,4 @@ export function drawAnswer(find: Find, state: State): void {
   document.body.classList.toggle("photo", photo !== undefined);
   document.body.classList.toggle("example", example);
   document.body.classList.toggle("read", reading !== undefined);
-}
-
-function drawLooks(parent: HTMLElement, state: State): void {
-  if (answerOf(state).unknown) return write(parent, words.answer.onlyThese);
-  const [before, where, after] = looksOf(state);
-  if (parent.textContent === before + where + after) return;
-  const place = document.createElement("em");
-  place.textContent = where;
-  parent.replaceChildren(before, place, after);
 }

@@ -17,7 +17,7 @@ const drawn = (all: Written[]): LabelledDrawing[] => all.map(([label, strokes]) 
   ({ label, strokes: strokes.map((points) => points.map(([x, y]) => ({ x, y, width: PEN }))) }));
 
 /** The digits that the page offers as examples. */
-export const OFFERED = drawn([
+export const OFFERED = /* @__PURE__ */ drawn([
   ["2", [
     [[84, 98], [88, 62], [126, 40], [170, 52], [188, 88], [176, 132], [138, 176], [96, 216],
      [78, 232], [78, 232], [112, 222], [150, 232], [206, 226]],
@@ -43,10 +43,6 @@ export const OFFERED = drawn([
     [[184, 74], [156, 44], [112, 46], [92, 82], [116, 120], [162, 148], [188, 190], [162, 234],
      [114, 234], [88, 194], [112, 152], [158, 122], [186, 92], [182, 68]],
   ]],
-]);
-
-/** Other digits, also as other hands write them. The chapter "Teach it" learns from all. */
-export const MORE = drawn([
   ["0", [
     [[150, 44], [108, 56], [84, 104], [82, 164], [104, 222], [146, 238], [186, 208], [200, 148],
      [190, 82], [154, 44]],
@@ -60,6 +56,10 @@ export const MORE = drawn([
     [[184, 92], [168, 54], [128, 46], [96, 72], [96, 112], [126, 134], [162, 122], [184, 92],
      [184, 92], [178, 150], [168, 198], [154, 240]],
   ]],
+]);
+
+/** Each digit as another hand writes it. A lesson rehearses both. */
+export const MORE = /* @__PURE__ */ drawn([
   ["0", [[[140, 50], [92, 80], [80, 142], [96, 208], [142, 230], [190, 204], [204, 140], [186, 76], [140, 50]], [[196, 62], [90, 226]]]],
   ["1", [[[100, 92], [130, 66], [148, 44], [148, 44], [148, 140], [148, 236]], [[104, 236], [150, 236], [196, 236]]]],
   ["2", [
