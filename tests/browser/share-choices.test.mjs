@@ -1,7 +1,7 @@
 // The choices in the story's chapters: links hold them, and a change of language keeps them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { copied, DIGITS, ink, settled, skip, withBrowser } from "./harness.mjs";
+import { copied, DIGITS, ink, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 import { file } from "./live.mjs";
 import { openChapter } from "./story.mjs";
 
@@ -13,7 +13,7 @@ const PANEL = {
   "live-residual": "off", "live-rate": "0.01", "live-augment": "on", "live-images": "1000", "live-epochs": "2", "live-two": "on",
 };
 
-/** Controls of the chapters, by the names that a link has for them, and what is chosen there. */
+/** What is chosen in the chapters, by the names that a link has for the choices. */
 const CHOICES = {
   patches: { passed: "2" },
   positions: { kind: "learned", placed: "off", fade: "0.4" },
@@ -22,13 +22,29 @@ const CHOICES = {
   strokes: { moment: "3" },
   doubt: { temperature: "4" },
   learning: { step: "7", ...(runs && PANEL) },
-  cnn: { direction: "to", blocks: "1" },
+  cnn: { direction: "to", blocks: "2" },
   masks: { mask: "causal" },
   why: { class: "4" },
 };
 
+/** Where the choices are made. Others are made at the id of their name. */
+const CONTROLS = {
+  filter: "#patches-filters", added: "#patches-added", passed: "#patches-passed",
+  kind: ".kind-bar fieldset", placed: "#scramble-positions", fade: "#positions-fade", query: "#score .chips",
+  "out-mlp-1-0": ".part[data-part='mlp 1 0']", "out-head-0-2": ".part[data-part='head 0 2']", measure: "#layers .chips",
+  moment: "#strokes-time", temperature: "#doubt .temperature input", step: "#learning-step",
+  "live-ours": "#learning-live [data-kind=ours]", "live-myvit": "#learning-live [data-kind=myvit]",
+  direction: "#cnn .chips >> nth=0", blocks: "#cnn .chips >> nth=1", mask: "#masks .chips", class: "#why-class",
+};
+const at = (name) => CONTROLS[name] ?? `#${name}`;
+
+/** Goes to a chapter, and waits for where a choice is made. */
+const reach = async (page, id, name) => {
+  await toChapter(page, id);
+  await page.locator(at(name)).waitFor();
+};
 const choose = (page, name, value) =>
-  page.locator(`[data-choice="${name}"]`).evaluate((control, value) => {
+  page.locator(at(name)).evaluate((control, value) => {
     if (control.tagName === "BUTTON") return control.click();
     const input = control.tagName === "FIELDSET" ? control.querySelector(`[value="${value}"]`) : control;
     if (["radio", "checkbox"].includes(input.type)) return input.click();
@@ -36,11 +52,17 @@ const choose = (page, name, value) =>
     for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
   }, value);
 const chosen = (page, name) =>
-  page.locator(`[data-choice="${name}"]`).evaluate((control) => {
+  page.locator(at(name)).evaluate((control) => {
     if (control.tagName === "BUTTON") return control.ariaPressed === "true" ? "on" : "off";
     const input = control.tagName === "FIELDSET" ? control.querySelector(":checked") : control;
     return input.type === "checkbox" ? (input.checked ? "on" : "off") : input.value;
   });
+/** The order of the scrambled patches, as a link holds it. */
+const orderOn = async (page) => {
+  const verdict = page.locator("#scramble-change[data-order]");
+  while (await page.locator("#scramble-back").isDisabled()) await settled(page);
+  return String.fromCharCode(...(await verdict.getAttribute("data-order")).split(" ").map((patch) => Number(patch) + (patch < 26 ? 65 : 71)));
+};
 const isChosen = async (page, name, value) => {
   for (const end = Date.now() + 30_000; (await chosen(page, name)) !== value; await settled(page))
     assert.ok(Date.now() < end, `${name} is ${await chosen(page, name)}, not ${value}`);
@@ -58,7 +80,7 @@ describe("choices in the chapters", { skip }, () => {
     await ink(page, DIGITS[3]);
     for (const [id, choices] of Object.entries(CHOICES)) {
       for (const [name, value] of Object.entries(choices)) {
-        await openChapter(page, id, `[data-choice="${name}"]:enabled`);
+        await reach(page, id, name);
         await settled(page);
         if (name === "moment") await page.waitForFunction(() => Number(document.querySelector("#strokes-time").max) > 3);
         await choose(page, name, value);
@@ -67,8 +89,7 @@ describe("choices in the chapters", { skip }, () => {
     }
     await openChapter(page, "positions", "#scramble");
     await page.click("#scramble");
-    await page.locator("[data-choice=order][data-used]").waitFor({ state: "attached" });
-    const order = await chosen(page, "order");
+    const order = await orderOn(page);
     const link = await linkOf(page);
     await close();
     assert.ok(link.length < 2300, `${link.length} characters`);
@@ -82,11 +103,11 @@ describe("choices in the chapters", { skip }, () => {
     assert.deepEqual(set(await linkOf(other.page)), all, "passed on unseen");
     for (const [id, choices] of Object.entries(CHOICES)) {
       for (const [name, value] of Object.entries(choices)) {
-        await openChapter(other.page, id, `[data-choice="${name}"]`);
+        await reach(other.page, id, name);
         await isChosen(other.page, name, value);
       }
     }
-    await isChosen(other.page, "order", order);
+    assert.equal(await orderOn(other.page), order);
     assert.equal(await other.page.locator("#scramble-back").isEnabled(), true, "the patches are scrambled");
     await other.page.locator(".layers[aria-busy=false]").waitFor();
     assert.match(await other.page.locator(".effect").textContent(), /^Without block 1’s head 3 and block 2’s MLP/);
@@ -94,7 +115,7 @@ describe("choices in the chapters", { skip }, () => {
     await other.close();
     const odd = await visit({ address: link.replace(/&set=.*/, "&set=mask.no-such~kind.7~step.900~x~.~class.-1~nothing.1~order.AAB") });
     for (const [id, name, value] of [["positions", "kind", "sincos2d"], ["masks", "mask", "full"], ["why", "class", "3"]]) {
-      await openChapter(odd.page, id, `[data-choice="${name}"]`);
+      await reach(odd.page, id, name);
       await settled(odd.page);
       await isChosen(odd.page, name, value);
     }
@@ -104,13 +125,13 @@ describe("choices in the chapters", { skip }, () => {
     const { page, close } = await visit({ address: `${browser.address}?model=digits-plain` });
     await ink(page, DIGITS[3]);
     for (const [name, value] of [["filter", "5"], ["added", "7"]]) {
-      await openChapter(page, "patches", `[data-choice="${name}"]`);
+      await reach(page, "patches", name);
       await choose(page, name, value);
     }
     const link = await linkOf(page);
     await close();
     const other = await visit({ address: link });
-    await openChapter(other.page, "patches", "[data-choice=filter]");
+    await reach(other.page, "patches", "filter");
     await isChosen(other.page, "filter", "5");
     await isChosen(other.page, "added", "7");
   });
@@ -118,14 +139,14 @@ describe("choices in the chapters", { skip }, () => {
   test("a change of language keeps the panel of a run, and a link opens it without trainer or images", { skip: !runs }, async () => {
     const { page, close } = await visit();
     await ink(page, DIGITS[3]);
-    await openChapter(page, "learning", "[data-choice=live-ours]");
-    await page.click("[data-choice=live-ours]");
-    await page.click("[data-choice=live-myvit]");
+    await reach(page, "learning", "live-ours");
+    await page.click(at("live-ours"));
+    await page.click(at("live-myvit"));
     for (const name of ["width", "heads"]) await page.selectOption(`#live-${name}`, PANEL[`live-${name}`]);
     await page.check("#live-two");
     await page.selectOption("#language", "de");
     await page.locator("#learning", { hasText: "gelernt" }).waitFor();
-    await openChapter(page, "learning", "[data-choice=live-two]");
+    await reach(page, "learning", "live-two");
     await page.locator("#learning-live", { hasText: "Zweites Training" }).waitFor();
     const kept = ["live-myvit", "live-width", "live-heads", "live-two"];
     for (const name of kept) await isChosen(page, name, PANEL[name]);
@@ -136,7 +157,7 @@ describe("choices in the chapters", { skip }, () => {
 
     const asked = [];
     const other = await visit({ address: link, before: (page) => page.on("request", (request) => asked.push(request.url())) });
-    await openChapter(other.page, "learning", "[data-choice=live-two]");
+    await reach(other.page, "learning", "live-two");
     for (const name of kept) await isChosen(other.page, name, PANEL[name]);
     await isChosen(other.page, "live-rate", "0.005");
     assert.equal(await other.page.locator("#learning-live .live-column").count(), 2);
@@ -144,13 +165,23 @@ describe("choices in the chapters", { skip }, () => {
     assert.deepEqual(asked.filter((url) => /mnist-digits|train/.test(url)), []);
   });
 
-  test("a change of language keeps the choices in the chapters", async () => {
+  test("a change of language keeps the choices in the chapters, and a link that is opened there changes its own", async () => {
     const { page } = await visit();
     await ink(page, DIGITS[3]);
-    await openChapter(page, "masks", "[data-choice=mask]");
-    await choose(page, "mask", "cross");
+    for (const [id, name, value] of [["why", "class", "5"], ["masks", "mask", "cross"]]) {
+      await reach(page, id, name);
+      await settled(page);
+      await choose(page, name, value);
+    }
     await page.selectOption("#language", "de");
     await page.locator("#masks", { hasText: "Kreuz" }).waitFor();
     await isChosen(page, "mask", "cross");
+    const { hash } = new URL(await linkOf(page));
+    assert.match(hash, /&set=class\.5~mask\.cross$/);
+    await page.evaluate((hash) => (location.hash = hash), hash.replace(/&set=.*/, "&set=mask.causal"));
+    await isChosen(page, "mask", "causal");
+    assert.match(await linkOf(page), /&set=class\.5~mask\.causal$/);
+    await reach(page, "why", "class");
+    await isChosen(page, "class", "5");
   });
 });

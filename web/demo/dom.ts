@@ -26,38 +26,47 @@ export const button = (text: string, press: () => void, properties: Properties<"
   return made;
 };
 
-/** A labelled range control. `change` gets its value while it moves. */
+export type Slider = ReturnType<typeof slider>;
+
+/** A labelled range control. `change` gets its value while it moves. `move` moves it as the visitor does. */
 export function slider(
   text: string,
   [min, max, step]: readonly [number, number, number],
   value: number,
   change: (value: number) => void,
-): { label: HTMLLabelElement; input: HTMLInputElement } {
+) {
   const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
   input.value = String(value);
-  input.addEventListener("input", () => change(input.valueAsNumber));
-  return { label: h("label", { className: "slider" }, text, input), input };
+  const moved = () => change(input.valueAsNumber);
+  input.addEventListener("input", moved);
+  const move = (value: number) => {
+    input.value = String(value);
+    moved();
+  };
+  return { label: h("label", { className: "slider" }, text, input), input, move };
 }
 
-/** Gives a control the name by which a link holds its choice: choices.ts. */
-export function named<Control extends HTMLElement>(name: string, control: Control): Control {
-  control.dataset.choice = name;
-  return control;
-}
-
-/** Buttons of which one is chosen: a group of radio buttons that look like chips. */
+/** Buttons of which one is chosen, `value`: a group of radio buttons that look like chips. */
 export function chips<Name extends string>(
   legend: string,
   names: readonly (readonly [name: Name, text: string])[],
   chosen: Name,
   choose: (name: Name) => void,
-): HTMLFieldSetElement {
+) {
   const group = `chips-${++groups}`;
-  const made = names.map(([name, text]) => {
-    const input = h("input", { type: "radio", name: group, value: name, checked: name === chosen });
-    input.addEventListener("change", () => choose(name));
-    return h("label", {}, input, h("span", {}, text));
-  });
-  return h("fieldset", { className: "chips" }, h("legend", {}, legend), ...made);
+  const inputs = names.map(([name]) => h("input", { type: "radio", name: group, value: name, checked: name === chosen }));
+  const root = h("fieldset", { className: "chips" }, h("legend", {}, legend),
+    ...inputs.map((input, at) => h("label", {}, input, h("span", {}, names[at]![1]))));
+  root.addEventListener("change", () => choose(made.value));
+  const made = {
+    root,
+    get value() {
+      return inputs.find(({ checked }) => checked)!.value as Name;
+    },
+    set value(name) {
+      for (const input of inputs) input.checked = input.value === name;
+    },
+  };
+  return made;
 }
 let groups = 0;

@@ -26,27 +26,12 @@ export function firstView(config: Readonly<VitConfig>): Omit<View, "strength"> {
 const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
 
 /** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
-export function writeLink({ view, model, wanted }: State): string {
+export function writeLink({ view, model, chapterChoices }: State): string {
   const changed = model && written(view) !== written(firstView(model.config));
   const chapter = chapterShown();
-  const choices = [...new Map([...wanted, ...usedChoices()])].map((one) => one.join("."));
+  const choices = [...chapterChoices].map((one) => one.join("."));
   return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
     (choices.length > 0 ? `&set=${choices.join("~")}` : "");
-}
-
-/** The choices that the visitor made in the chapters: story/choices.ts. A button that is not pressed is none. */
-export function usedChoices(): [name: string, value: string][] {
-  const used = [...document.querySelectorAll<HTMLElement>("#chapters [data-choice][data-used]")];
-  return used.map((control): [string, string] => [control.dataset.choice!, valueOf(control)])
-    .filter(([, value]) => value !== "");
-}
-
-export function valueOf(control: HTMLElement): string {
-  if (control instanceof HTMLFieldSetElement) return control.querySelector<HTMLInputElement>(":checked")?.value ?? "";
-  if (control instanceof HTMLButtonElement) return control.ariaPressed === "true" ? "on" : "";
-  const input = control as HTMLInputElement | HTMLSelectElement;
-  if (input.type === "checkbox") return (input as HTMLInputElement).checked ? "on" : "off";
-  return input.value;
 }
 
 /** The reverse. What is not well-formed is left out. */

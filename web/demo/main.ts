@@ -238,7 +238,8 @@ function openLink(): boolean {
   if (link === "damaged") say(words.share.damaged);
   if (typeof link === "string") return false;
   wanted = link.view;
-  for (const [name, value] of link.choices) state.wanted.set(name, value);
+  if (link.choices.some(([name, value]) => state.chapterChoices.get(name) !== value))
+    state.chapterChoices = new Map([...state.chapterChoices, ...link.choices]);
   takeWanted();
   drawing.open(link.strokes);
   if (link.signs !== undefined) withTeaching((teaching) => teaching.takeLink(link.signs!));

@@ -38,7 +38,7 @@ export interface State extends Sheet, Store<Reading> {
   example: boolean; // the page's own opening drawing is still shown
   answered: number; // the version that the model answered last
   view: View;
-  wanted: Map<string, string>; // choices of a link that no chapter has taken yet, by name
+  chapterChoices: Map<string, string>; // the visitor's, by name; another map when a link brings some
   dark: boolean;
 }
 
@@ -56,6 +56,6 @@ export const state: State = {
   answered: -1,
   example: false,
   view: { map: "class", layer: 0, head: "mean", patch: [3, 3], strength: 1 },
-  wanted: new Map(),
+  chapterChoices: new Map(),
   dark: false,
 };

@@ -1,53 +1,60 @@
-/**
- * The visitor's choices in the chapters, for links and for a change of language. A control with
- * `data-choice` has a name of its own there; one that the visitor has used carries `data-used`.
- */
-import { usedChoices, valueOf } from "../link.ts";
+/** The visitor's choices in the chapters, by the names that links have for them. A chapter asks for its own when it is built. */
+import { chips, slider } from "../dom.ts";
+import type { State } from "../state.ts";
 
-/**
- * Gives each control the value that `wanted` has for its name, as soon as the control is there and takes
- * it. `wanted` then loses the name. Call what it returns before the chapters are rebuilt: it puts their
- * choices into `wanted`.
- */
-export function keepChoices(chapters: HTMLElement, wanted: Map<string, string>): () => void {
-  const used = ({ target }: Event) => (target as Element).closest("[data-choice]")?.setAttribute("data-used", "");
-  for (const event of ["input", "change", "click"]) chapters.addEventListener(event, used, true);
-  const set = () => {
-    for (const control of wanted.size > 0 ? chapters.querySelectorAll<HTMLElement>("[data-choice]") : []) {
-      const name = control.dataset.choice!, value = wanted.get(name);
-      if (value === undefined || !take(control, value)) continue;
-      wanted.delete(name);
-      control.dataset.used = "";
-    }
-  };
-  new MutationObserver(set).observe(chapters, { subtree: true, childList: true, attributeFilter: ["max", "disabled"] });
-  return () => {
-    for (const [name, value] of usedChoices()) wanted.set(name, value);
-  };
-}
+export class Choices {
+  readonly #made: State["chapterChoices"];
 
-/** Sets a control as a visitor would. False if it does not take the value yet. */
-function take(control: HTMLElement, value: string): boolean {
-  if (valueOf(control) === value) return true;
-  if (control instanceof HTMLButtonElement) {
-    if (value === "on") control.click();
-    return true;
+  constructor(made: State["chapterChoices"]) {
+    this.#made = made;
   }
-  let input = control as HTMLInputElement | HTMLSelectElement;
-  if (control instanceof HTMLFieldSetElement) {
-    const radio = [...control.querySelectorAll("input")].find((one) => one.value === value);
-    if (!radio) return false;
-    radio.checked = true;
-    input = radio;
-  } else if (input.type === "checkbox") (input as HTMLInputElement).checked = value === "on";
-  else {
-    const before = input.value;
-    input.value = value; // a range takes the nearest, a list none
-    if (input.value !== value) {
-      input.value = before;
-      return false;
+
+  of(name: string): string | undefined {
+    return this.#made.get(name);
+  }
+
+  /** Keeps what the visitor chose; undefined is as at first. */
+  set(name: string, value: string | number | boolean | undefined): void {
+    if (value === undefined) this.#made.delete(name);
+    else this.#made.set(name, typeof value === "boolean" ? (value ? "on" : "off") : String(value));
+  }
+
+  /** Gives a control the value that was chosen before, if the control has it. Says whether it does. */
+  restore(name: string, control: HTMLInputElement | HTMLSelectElement): boolean {
+    const value = this.of(name), before = control.value;
+    if (value === undefined) return false;
+    if (control instanceof HTMLInputElement && control.type === "checkbox") {
+      control.checked = value === "on";
+      return true;
     }
+    control.value = value; // a range takes the nearest, a list none
+    if (control.value === value) return true;
+    control.value = before;
+    return false;
   }
-  for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
-  return true;
+
+  /** Sets a slider's end for a model. The slider stands there unless the visitor chose otherwise, for the first model. */
+  endAt(name: string, input: HTMLInputElement, most: number, isFirst: boolean): void {
+    if (!isFirst) this.set(name, undefined);
+    input.max = String(most); // before the value, which it limits
+    input.value = input.max;
+    this.restore(name, input);
+  }
+
+  slider(name: string, ...[text, range, value, change]: Parameters<typeof slider>) {
+    const made = slider(text, range, value, (value) => {
+      this.set(name, value);
+      change(value);
+    });
+    this.restore(name, made.input);
+    return made;
+  }
+
+  chips<Name extends string>(name: string, ...[legend, options, first, choose]: Parameters<typeof chips<Name>>) {
+    const [before = first] = options.find(([option]) => option === this.of(name)) ?? [];
+    return chips(legend, options, before, (chosen) => {
+      this.set(name, chosen);
+      choose(chosen);
+    });
+  }
 }

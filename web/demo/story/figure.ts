@@ -1,5 +1,5 @@
 /** What figures share: SVG elements, a button that saves a picture, a button that plays. */
-import { button } from "../dom.ts";
+import { button, type Slider } from "../dom.ts";
 import { download, save } from "../save.ts";
 
 type Attributes = Record<string, string | number>;
@@ -37,30 +37,26 @@ export function saver(
   return made;
 }
 
-/**
- * A button that moves a range from its least to its greatest value. A touch of the range stops it.
- * Visitors who want less motion get no such button, because the range does the same.
- */
-export function player(text: string, range: HTMLInputElement, milliseconds: number): HTMLButtonElement {
+/** Returns what moves a slider from its least to its greatest value. A touch of the slider stops it. */
+export function playing({ input, move }: Slider, milliseconds: number): () => void {
   let frame = 0;
   const stop = () => cancelAnimationFrame(frame);
-  const play = () => {
+  for (const touch of ["pointerdown", "keydown"]) input.addEventListener(touch, stop);
+  return () => {
     stop();
     let begin: number | undefined;
     const step = (now: number) => {
       begin ??= now;
       const t = Math.min(1, (now - begin) / milliseconds);
-      range.value = String(Number(range.min) + t * (Number(range.max) - Number(range.min)));
-      range.dispatchEvent(new Event("input"));
-      if (t < 1) frame = requestAnimationFrame(step);
+      move(Number(input.min) + t * (Number(input.max) - Number(input.min)));
+      if (t < 1 && input.isConnected) frame = requestAnimationFrame(step);
     };
     frame = requestAnimationFrame(step);
   };
-  for (const touch of ["pointerdown", "keydown"]) range.addEventListener(touch, stop);
-  const made = button(text, play);
-  made.hidden = lessMotion();
-  return made;
 }
+
+/** A button that plays. Visitors who want less motion get none, because the slider does the same. */
+export const player = (text: string, play: () => void): HTMLButtonElement => button(text, play, { hidden: lessMotion() });
 
 export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -8,7 +8,7 @@ import { inWords } from "../remedy.ts";
 import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
 import { inLanguage, onLanguage } from "../texts/words.ts";
-import { keepChoices } from "./choices.ts";
+import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
 import { buildRail } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
@@ -42,7 +42,7 @@ export function tell(root: HTMLElement, page: Page): () => void {
   let scene: Scene | undefined;
   let reading = false;
 
-  const tools: Omit<Story, "texts"> = {
+  const tools: Omit<Story, "texts" | "choices"> = {
     choose: (choice) => choose(page, choice),
     draw: (strokes, unfinished) => page.draw(strokes, unfinished),
     wipe: () => page.wipe(),
@@ -57,19 +57,18 @@ export function tell(root: HTMLElement, page: Page): () => void {
   let open: Open[] = [];
   let drawRail = () => {};
   let close = () => {};
-  /** Builds rail and chapters, anew for each language. */
-  const chapters = root.querySelector<HTMLElement>("#chapters")!;
-  const rememberChoices = keepChoices(chapters, state.wanted);
+  let built = state.chapterChoices;
+  /** Builds rail and chapters, anew for each language and for a link with other choices. */
   const build = () => {
-    rememberChoices();
     close();
-    const story: Story = { ...tools, texts: inLanguage(en) };
+    built = state.chapterChoices;
+    const story: Story = { ...tools, choices: new Choices(built), texts: inLanguage(en) };
     drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
     [open, close] = openChapters(root, story, page.redraw);
   };
   build();
   onLanguage(build);
-  holdTarget(chapters);
+  holdTarget(root.querySelector<HTMLElement>("#chapters")!);
 
   /** While the pen is down, chapters beside the screen wait. */
   const isShown = ({ near, seen }: Open) => (state.unfinished ? seen : near);
@@ -102,6 +101,10 @@ export function tell(root: HTMLElement, page: Page): () => void {
   };
 
   return () => {
+    if (built !== state.chapterChoices) {
+      scene = undefined; // the choices are for the link's drawing
+      build();
+    }
     drawRail();
     if (scene && isStale(scene, page)) scene = sceneOf(page, scene);
     drawChapters();

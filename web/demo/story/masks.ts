@@ -1,7 +1,7 @@
 /** 9. Encoder, decoder: the same scores under a full mask, a causal one, and as cross attention. */
 import { decimal } from "../texts/words.ts";
 import { cite } from "./cite.ts";
-import { chips, h, named } from "../dom.ts";
+import { h } from "../dom.ts";
 import { HeatGrid } from "./grid.ts";
 import { type Attended, attend, type Mask, sumsOf } from "./masks/attend.ts";
 import type { Chapter, Scene, Story } from "./scene.ts";
@@ -13,7 +13,6 @@ const TOP = 0.25; // all masks have one scale, because they are compared
 export const chapter: Chapter = (root, story) => {
   const { texts } = story;
   const own = texts.masks;
-  let mask: Mask = "full";
   let scene: Scene | undefined;
   let attended: Attended | undefined;
   let prefixRow: number | undefined; // a token of the prefix whose row is shown
@@ -27,15 +26,14 @@ export const chapter: Chapter = (root, story) => {
   const map = new HeatGrid({
     label: own.map, texts: texts.grid, cell: 28, rowName: (row) => texts.story.row(row + 1), columnName: (column) => texts.story.column(column + 1),
   });
-  const choice = named("mask", chips(own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], mask, (chosen) => {
-    mask = chosen;
+  const choice = story.choices.chips<Mask>("mask", own.chips, [["full", own.full], ["causal", own.causal], ["cross", own.cross]], "full", () => {
     show();
     story.say(`${notice.textContent} ${sums.textContent}`);
-  }));
+  });
   const line = (className: string) => h("p", { className });
   const notice = line("notice-this"), sums = line("sums"), sees = line("sees"), axes = line("axes");
   root.append(
-    ...own.leads.map((text) => h("p", { className: "lead" }, text)), h("p", { className: "task" }, own.task), choice, notice,
+    ...own.leads.map((text) => h("p", { className: "lead" }, text)), h("p", { className: "task" }, own.task), choice.root, notice,
     h("div", { className: "figure side-by-side" },
       h("figure", {}, map.root, h("figcaption", {}, own.map)), h("div", {}, sees, sums, axes)),
     h("figure", {}, matrix.root, h("figcaption", {}, own.matrix)),
@@ -52,7 +50,7 @@ export const chapter: Chapter = (root, story) => {
 
   const show = () => {
     if (!scene) return;
-    const { result: { trace }, config, layer, head, token, dark } = scene;
+    const { result: { trace }, config, layer, head, token, dark } = scene, mask = choice.value;
     const hasClass = config.prefix[0] === "class";
     const query = mask === "cross" ? (hasClass ? 0 : token) : prefixRow ?? token;
     attended = attend(trace.scores(layer, head), mask, { prefix: config.prefix.length, query });

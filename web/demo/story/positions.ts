@@ -2,49 +2,46 @@
 import { smallModel } from "../explain/models.ts";
 import { inWords } from "../remedy.ts";
 import { showError } from "../status.ts";
-import { chips, h, named } from "../dom.ts";
+import { h } from "../dom.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene, Story, Traced } from "./scene.ts";
 import { buildAdded } from "./positions/added.ts";
 import { buildAlike } from "./positions/alike.ts";
 import { type PositionKind, KINDS, type Placed } from "./positions/kinds.ts";
-import { buildScramble, type Choices, inOrder } from "./positions/scramble.ts";
+import { buildScramble, type Scramble, scrambleOf } from "./positions/scramble.ts";
 import { buildWide } from "./positions/wide.ts";
 import { shapeOf } from "../pixels.ts";
 import { permuted } from "../../base/scramble.mjs";
 
 export const chapter: Chapter = (root, story) => {
   const texts = story.texts.positions;
-  let kind: PositionKind = "sincos2d";
   let scene: Scene | undefined;
-  const choices: Choices = { order: inOrder(49), on: true };
+  const scramble = scrambleOf(story.choices);
   const update = () => refresh(undefined);
   const note = h("p", { className: "kind-note" }), cite = h("p", { className: "cite" });
   const status = h("p", { id: "positions-status" }, story.texts.story.loading);
   status.setAttribute("role", "status");
-  const parts = [buildScramble(story, choices, update), buildAdded(story), buildAlike(story), buildWide(story)];
+  const parts = [buildScramble(story, scramble, update), buildAdded(story), buildAlike(story), buildWide(story)];
   const figures = h("div", { hidden: true }, ...parts.map((part) => part.root));
-  const choose = (chosen: PositionKind) => {
-    kind = chosen;
-    choices.done = texts.notes[kind];
+  const kinds = KINDS.map((name) => [name, texts.kinds[name]] as const);
+  const kind = story.choices.chips<PositionKind>("kind", texts.kind, kinds, "sincos2d", (chosen) => {
+    scramble.done = texts.notes[chosen];
     describe();
     update();
-  };
+  });
   const describe = () => {
-    note.textContent = texts.notes[kind];
-    cite.replaceChildren(...texts.papers[kind].flatMap(([text, id], i) =>
+    note.textContent = texts.notes[kind.value];
+    cite.replaceChildren(...texts.papers[kind.value].flatMap(([text, id], i) =>
       [i > 0 ? " · " : "", h("a", { href: `https://arxiv.org/abs/${id}` }, text)]));
   };
   root.append(
     h("p", { className: "lead" }, texts.lead), h("p", { className: "lead" }, texts.models),
-    h("div", { className: "kind-bar" },
-      named("kind", chips(texts.kind, KINDS.map((name) => [name, texts.kinds[name]] as const), kind, choose))),
-    note, cite, status, figures);
+    h("div", { className: "kind-bar" }, kind.root), note, cite, status, figures);
   describe();
 
   const refresh = coalesce(async () => {
     try {
-      const placed = scene && (await place(story, scene, kind, choices));
+      const placed = scene && (await place(story, scene, kind.value, scramble));
       if (!placed) return;
       figures.hidden = false;
       status.replaceChildren();
@@ -61,9 +58,9 @@ export const chapter: Chapter = (root, story) => {
 };
 
 /** Lets a small model read the drawing as it is and scrambled. Undefined if the pad is blank. */
-async function place(story: Story, scene: Scene, kind: PositionKind, choices: Choices): Promise<Placed | undefined> {
+async function place(story: Story, scene: Scene, kind: PositionKind, scramble: Scramble): Promise<Placed | undefined> {
   const model = await smallModel(kind);
-  const shape = shapeOf(model.config), on = choices.on && kind !== "none", { order } = choices;
+  const shape = shapeOf(model.config), on = scramble.on && kind !== "none", { order } = scramble;
   const traced = (await story.classify(scene, { trace: true, attention: true }, model)) as Traced | undefined;
   if (!traced) return undefined;
   const ablate = on ? undefined : { positions: true };

@@ -5,6 +5,7 @@ import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
 import type { State } from "../state.ts";
 import type { Texts } from "../texts/en.ts";
+import type { Choices } from "./choices.ts";
 
 /** The selected patch, layer and head hold for the whole page. All count from 0. */
 export interface Selection {
@@ -43,6 +44,7 @@ export interface Page {
 /** Gives every chapter the same tools. */
 export interface Story {
   readonly texts: Texts;
+  readonly choices: Choices;
   choose(choice: Partial<Selection>): void;
   /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
   draw(strokes: Stroke[], unfinished?: boolean): void;

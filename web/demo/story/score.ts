@@ -1,5 +1,4 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
-import { chips, named } from "../dom.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";
@@ -11,7 +10,6 @@ import { paperOf } from "./tokens.ts";
 export const chapter: Chapter = (root, story) => {
   const { texts } = story;
   let work: Work | undefined;
-  let fromClass = false;
 
   const place = (list: List, index: number) =>
     list === "query" ? index : work!.key * work!.head.query.length + index;
@@ -37,7 +35,7 @@ export const chapter: Chapter = (root, story) => {
     slide(pair.elements(1));
     show();
   };
-  const view = buildView(story, { pair, value, point, choosePatch: () => (fromClass = false) });
+  const view = buildView(story, { pair, value, point, choosePatch: () => askBy("patch") });
   const player = new Player((isNew) => {
     if (isNew && player.step === "key") slide(pair.elements(1));
     show();
@@ -51,11 +49,12 @@ export const chapter: Chapter = (root, story) => {
     show();
     view.followed.draw(work);
   });
-  const whose = named("query", chips(own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", (name) => {
-    fromClass = name === "class";
-    story.redraw();
-  }));
-  view.whose.append(whose);
+  const whose = story.choices.chips<Asker>("query", own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", story.redraw);
+  const askBy = (asker: Asker) => {
+    whose.value = asker;
+    story.choices.set("query", asker);
+  };
+  view.whose.append(whose.root);
   root.append(...view.parts);
   for (const canvas of view.pointed) {
     canvas.addEventListener("pointerleave", () => point(rest.left() ?? work?.key ?? 0));
@@ -65,17 +64,18 @@ export const chapter: Chapter = (root, story) => {
     if (!work) return;
     work.changed = LISTS.some((list) => isChanged(work!.own, work!.head, list));
     view.draw(work, answerOf(work.head), player);
-    const chosen = fromClass ? "class" : "patch";
-    for (const input of whose.querySelectorAll("input")) input.checked = input.value === chosen;
   };
   return (scene) => {
-    fromClass &&= scene.config.prefix[0] === "class";
-    whose.hidden = scene.config.prefix[0] !== "class";
-    work = workOf(scene, fromClass ? 0 : scene.token, work);
+    const hasClass = scene.config.prefix[0] === "class";
+    whose.root.hidden = !hasClass;
+    work = workOf(scene, hasClass && whose.value === "class" ? 0 : scene.token, work);
     show();
     view.followed.draw(work);
   };
 };
+
+/** Whose query is asked with: the chosen patch's, or the class token's. */
+type Asker = "patch" | "class";
 
 /** The scene's numbers. Changed numbers stay only as long as drawing, layer, head and query do. */
 function workOf(scene: Scene, query: number, last: Work | undefined): Work {

@@ -3,7 +3,7 @@ import type { Vit } from "vitrine";
 import { scaleOf } from "../../base/heat.ts";
 import { shapeOf } from "../pixels.ts";
 import { cite } from "./cite.ts";
-import { h, named } from "../dom.ts";
+import { h } from "../dom.ts";
 import { HeatGrid, signedScale, type Values } from "./grid.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Chapter, Scene } from "./scene.ts";
@@ -41,7 +41,7 @@ type Way = (typeof WAYS)[number];
 
 export const chapter: Chapter = (root, story) => {
   const { why, story: common, grid: texts } = story.texts;
-  const target = named("class", h("select", { id: "why-class" }));
+  const target = h("select", { id: "why-class" });
   const place = (patch: number) => {
     const columns = scene?.shape.gridCols ?? 7;
     return [Math.floor(patch / columns), patch % columns] as const;
@@ -60,11 +60,11 @@ export const chapter: Chapter = (root, story) => {
   const agree = h("p", { className: "why-words" });
   agree.setAttribute("aria-live", "polite");
   let scene: Scene | undefined;
-  let wanted: number | undefined; // the class that the visitor chose; else the answer
 
   const show = coalesce(async (now: Scene) => {
-    const of = wanted ?? now.result.classes[0]!.index;
-    fillTarget(target, now, of);
+    target.replaceChildren(...now.result.classes.map(({ label, index }) => new Option(label, String(index))));
+    story.choices.restore("class", target);
+    const of = Number(target.value);
     const read = await story.classify(now, { attention: true, relevance: [of] });
     const lost = read && (await story.attempt(occlusion(now.model, read.input, of)));
     if (!read || !lost) return;
@@ -78,7 +78,7 @@ export const chapter: Chapter = (root, story) => {
     agree.textContent = why.tops(now.config.labels[of] ?? String(of), tops);
   });
   target.addEventListener("input", () => {
-    wanted = Number(target.value);
+    story.choices.set("class", target.value);
     if (scene) show(scene);
   });
 
@@ -93,17 +93,11 @@ export const chapter: Chapter = (root, story) => {
     cite(why.cite),
   );
   return (next) => {
-    if (scene?.model !== next.model) wanted = undefined;
+    if (scene && scene.model !== next.model) story.choices.set("class", undefined);
     scene = next;
     show(scene);
   };
 };
-
-/** Lists the classes, the most probable first. */
-function fillTarget(target: HTMLSelectElement, { result }: Scene, chosen: number): void {
-  target.replaceChildren(...result.classes.map(({ label, index }) => new Option(label, String(index))));
-  target.value = String(chosen);
-}
 
 function figure(scene: Scene, way: Way, values: Float32Array): Values {
   const { shape: { gridRows: rows, gridCols: columns }, dark, patch } = scene;

@@ -1,7 +1,7 @@
 /** Who reaches whom, measured: squares are inverted, and every unit is compared. */
 import { shapeOf } from "../../pixels.ts";
 import { percentage } from "../../texts/words.ts";
-import { chips, h, named } from "../../dom.ts";
+import { h } from "../../dom.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { Influence } from "./influence.ts";
@@ -10,7 +10,7 @@ import { type Both, type Name, ORDER, type Pair, patchOf } from "./pair.ts";
 type Direction = "to" | "from";
 
 export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: Scene, both: Both) => void] {
-  const { cnn: texts, grid: words } = story.texts;
+  const { choices, texts: { cnn: texts, grid: words } } = story;
   const measured = { convolutions: new Influence(pair.convolutions), vit: new Influence(pair.vit) };
   const choose = (row: number, column: number) => story.choose({ patch: [row, column] });
   const gridOf = (name: Name) => new HeatGrid({
@@ -20,19 +20,19 @@ export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: S
   const grids = { convolutions: gridOf("convolutions"), vit: gridOf("vit") };
   const countOf = (name: Name) => h("figcaption", { id: `cnn-reached-${name}` });
   const counts = { convolutions: countOf("convolutions"), vit: countOf("vit") };
-  let direction: Direction = "from", blocks = 1, now: Scene | undefined;
+  let now: Scene | undefined;
 
   const paintOne = (name: Name) => {
     const { stages, measured: done, squares: N } = measured[name];
-    const all = stages[name === "vit" ? blocks : stages.length - 1];
+    const all = stages[name === "vit" ? Number(blocks.value) : stages.length - 1];
     if (!now || !all) return;
     const { gridRows: rows, gridCols: columns } = shapeOf(pair[name].config);
     const [row, column] = patchOf(now, pair[name]), chosen = row * columns + column;
-    const at = (other: number) => (direction === "from" ? chosen * N + other : other * N + chosen);
+    const at = (other: number) => (direction.value === "from" ? chosen * N + other : other * N + chosen);
     const values = Float32Array.from({ length: N }, (_, other) => all[at(other)]!);
     grids[name].draw({ values, rows, columns, scale: { top: 1, uniform: 0 }, dark: now.dark, marked: { row, column } });
     const reached = values.filter((value) => value > 0).length;
-    counts[name].textContent = done < N ? texts.measuring(done, N) : texts[direction](reached, N);
+    counts[name].textContent = done < N ? texts.measuring(done, N) : texts[direction.value](reached, N);
     Object.assign(counts[name].dataset, { reached: String(reached), measured: String(done), values: values.join(" ") });
   };
   const paint = () => {
@@ -40,16 +40,11 @@ export function buildMeasured(pair: Pair, story: Story): [HTMLElement, (scene: S
   };
 
   const stages = Array.from({ length: pair.vit.config.depth + 1 }, (_, at) => [String(at), texts.stage(at)] as const);
+  const direction = choices.chips<Direction>("direction", texts.direction, [["from", texts.chipFrom], ["to", texts.chipTo]], "from", paint);
+  const blocks = choices.chips("blocks", texts.depth, stages, "1", paint);
   const root = h("div", { className: "figure" },
     h("h3", {}, texts.measuredTitle), h("p", {}, texts.measuredWords),
-    named("direction", chips(texts.direction, [["from", texts.chipFrom], ["to", texts.chipTo]], direction, (name) => {
-      direction = name;
-      paint();
-    })),
-    named("blocks", chips(texts.depth, stages, String(blocks), (at) => {
-      blocks = Number(at);
-      paint();
-    })),
+    direction.root, blocks.root,
     h("div", { className: "side-by-side" }, ...ORDER.map((name) =>
       h("figure", {}, h("h4", {}, texts[name]), grids[name].root, counts[name]))));
 

@@ -22,7 +22,7 @@ export const chapter: Chapter = (root, story) => {
 
   const row = buildSubject(words, () => take(subject!), () => take({ result: scene!.result }));
   const scroll = h("div", { className: "grid-scroll" }), save = h("div"), sum = h("p", { className: "sum" });
-  const temperature = buildTemperature(words, (says, done) => {
+  const temperature = buildTemperature(words, story.choices, (says, done) => {
     draw();
     if (done) story.say(says);
   });

@@ -6,7 +6,7 @@ import { saver } from "../figure.ts";
 import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildAnswer, effect } from "./answer.ts";
-import { keyOf, type Part } from "./parts.ts";
+import { keyOf, type Part, partsOf } from "./parts.ts";
 import { type Run, runWithout } from "./runs.ts";
 import { buildStream } from "./stream.ts";
 import { buildTable } from "./table.ts";
@@ -34,7 +34,7 @@ interface Done {
 }
 
 export const chapter: Chapter = (root, story) => {
-  const words = story.texts.layers;
+  const { choices, texts: { layers: words } } = story;
   const lead = h("p", { className: "lead" }), notice = h("p", { className: "notice-this" });
   const stem = h("p", { className: "lead" }), figure = h("div", { className: "layers" });
   const cites = PAPERS.flatMap(([name, href]) => [h("a", { href }, words.cite[name]), " · "]).slice(0, -1);
@@ -62,8 +62,13 @@ export const chapter: Chapter = (root, story) => {
     announce &&= parts !== out;
   });
 
-  const leaveOut = (parts: Part[]) => {
+  const put = (parts: Part[]) => {
+    for (const part of out) choices.set(choiceOf(part), undefined);
+    for (const part of parts) choices.set(choiceOf(part), true);
     out = parts;
+  };
+  const leaveOut = (parts: Part[]) => {
+    put(parts);
     announce = true;
     figure.setAttribute("aria-busy", "true");
     run(shown!);
@@ -81,11 +86,12 @@ export const chapter: Chapter = (root, story) => {
     stem.textContent = config.stem.length > 0 ? words.stem(fieldOf(config)) : "";
     stem.hidden = config.stem.length === 0;
     fitted?.table.stop();
-    out = [];
+    const parts = Array.from({ length: config.depth }, (_, layer) => partsOf(layer, config)).flat();
+    put(fitted ? [] : parts.filter((part) => choices.of(choiceOf(part)) === "on")); // another model's do not stay
     done = undefined;
     const stream = buildStream(scene, words, press);
     const answer = buildAnswer(config.labels, words, () => out.length > 0 && leaveOut([]));
-    const table = buildTable(scene, words);
+    const table = buildTable(scene, story);
     figure.replaceChildren(h("p", { className: "hint" }, words.addedHint), stream.root, answer.root,
       saver(story.texts.grid.svg, words.figure, stream.picture), table.root);
     fitted = { model, stream, answer, table };
@@ -101,6 +107,9 @@ export const chapter: Chapter = (root, story) => {
     run(scene);
   };
 };
+
+/** How a link names a part that is left out. */
+const choiceOf = (part: Part) => `out-${keyOf(part).replaceAll(" ", "-")}`;
 
 /** Whether two scenes are of one drawing, read by one model. */
 const isOfOne = (a: Scene, b: Scene) => a.model === b.model && a.version === b.version;

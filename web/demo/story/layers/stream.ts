@@ -80,7 +80,7 @@ function buildBranch(layer: number, branch: Branch, parts: Part[], words: Words,
   const buttons = parts.map((part) => {
     const text = part.kind === "head" ? String(part.head + 1) : words[part.kind];
     return button(text, () => press(part), {
-      aria: { pressed: "false", label: words.toggle(nameOf(part, words)) }, data: { part: keyOf(part), choice: `out-${keyOf(part).replaceAll(" ", "-")}` },
+      aria: { pressed: "false", label: words.toggle(nameOf(part, words)) }, data: { part: keyOf(part) },
       className: `part ${part.kind}`,
     });
   });

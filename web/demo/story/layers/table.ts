@@ -1,7 +1,7 @@
 /** A small table: what becomes of the answer when one part alone is left out. */
 import type { Texts } from "../../texts/en.ts";
 import { signed } from "../../texts/words.ts";
-import { chips, h, named } from "../../dom.ts";
+import { h } from "../../dom.ts";
 import { signedColour } from "../grid.ts";
 import { shares } from "../lens.ts";
 import type { Scene, Story } from "../scene.ts";
@@ -11,7 +11,7 @@ import { sweep } from "./runs.ts";
 
 type Words = Texts["layers"];
 
-export function buildTable({ config }: Scene, words: Words) {
+export function buildTable({ config }: Scene, { choices, texts: { layers: words } }: Story) {
   const cells = new Map<string, HTMLTableCellElement>();
   const columns = partsOf(0, config).map(({ kind, head }) => (kind === "head" ? words.head(head + 1) : words[kind]));
   const rows = Array.from({ length: config.depth }, (_, layer) =>
@@ -21,7 +21,7 @@ export function buildTable({ config }: Scene, words: Words) {
       return cell;
     })));
   const heading = (text: string) => h("th", { scope: "col" }, text);
-  const lead = h("p"), hint = h("p", { hidden: true }, words.oddsHint);
+  const lead = h("p"), hint = h("p", {}, words.oddsHint);
   const status = h("p", { className: "sweep-status" });
   const table = h("table", {},
     h("thead", {}, h("tr", {}, h("td"), ...columns.map(heading))), h("tbody", {}, ...rows));
@@ -29,17 +29,14 @@ export function buildTable({ config }: Scene, words: Words) {
     h("div", { className: "grid-scroll" }, table), tableSaver(words.sweep, table), status);
   const results = new Map<string, Result>();
   let turn = 0, dark = false;
-  let measure: Measure = "points";
   const show = () => {
-    for (const [key, result] of results) drawCell(cells.get(key)!, result, measure, dark, words);
+    hint.hidden = measure.value === "points";
+    for (const [key, result] of results) drawCell(cells.get(key)!, result, measure.value, dark, words);
   };
   const measures = [["points", words.measures.points], ["odds", words.measures.odds]] as const;
-  const choice = named("measure", chips<Measure>(words.measure, measures, measure, (chosen) => {
-    measure = chosen;
-    hint.hidden = measure === "points";
-    show();
-  }));
-  lead.after(choice, hint);
+  const measure = choices.chips<Measure>("measure", words.measure, measures, "points", show);
+  lead.after(measure.root, hint);
+  show();
 
   /** Fills the table for a scene. A later call ends it. */
   const fill = async (scene: Scene, story: Story) => {
@@ -55,7 +52,7 @@ export function buildTable({ config }: Scene, words: Words) {
         becomes: classes[0]!.index === best.index ? undefined : classes[0]!.label,
       };
       results.set(keyOf(part), result);
-      drawCell(cells.get(keyOf(part))!, result, measure, dark, words);
+      drawCell(cells.get(keyOf(part))!, result, measure.value, dark, words);
       if (result.odds < (most?.result.odds ?? 0)) most = { part, result };
       if (done < cells.size) return void (status.textContent = words.progress(done, cells.size));
       status.textContent = most

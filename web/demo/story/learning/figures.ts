@@ -3,8 +3,8 @@ import accuracy from "../../explain/accuracy.json";
 import { snapshot } from "../../explain/models.ts";
 import { percent } from "../../logits.ts";
 import { Bars } from "../bars.ts";
-import { h, named, slider } from "../../dom.ts";
-import { player } from "../figure.ts";
+import { h } from "../../dom.ts";
+import { player, playing } from "../figure.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";
 import { patchIn } from "../tokens.ts";
@@ -32,8 +32,13 @@ interface SnapshotReading {
 export function buildFigures(steps: readonly number[], filters: Filters, story: Story): [HTMLElement, (scene: Scene) => void] {
   const { learning: texts } = story.texts;
   const answers = new Answers(story, DIGITS.length, steps.length);
-  const parts = build(steps, filters, story);
+  const parts = build(steps, filters, story, () => {
+    if (range.value === stop) return;
+    stop = range.value;
+    void read().then(announce);
+  });
   const { range, say } = parts;
+  let stop = range.value;
   let scene: Scene | undefined, shown: SnapshotReading | undefined;
   let asked = 0;
 
@@ -76,12 +81,6 @@ export function buildFigures(steps: readonly number[], filters: Filters, story: 
     const end = range.value === range.max && document.activeElement !== range;
     if (end || document.activeElement === parts.strip.canvas) story.say(say.textContent);
   };
-  let stop = range.value;
-  range.addEventListener("input", () => {
-    if (range.value === stop) return;
-    stop = range.value;
-    void read().then(announce);
-  });
   return [parts.root, (next) => {
     const same = scene?.version === next.version;
     scene = next;
@@ -93,14 +92,11 @@ export function buildFigures(steps: readonly number[], filters: Filters, story: 
 
 type Parts = ReturnType<typeof build>;
 
-function build(steps: readonly number[], filters: Filters, story: Story) {
+function build(steps: readonly number[], filters: Filters, story: Story, moved: () => void) {
   const { learning: texts, grid: words } = story.texts;
-  const { label: control, input: range } = slider(texts.slider, [0, steps.length - 1, 1], START, () => {});
-  named("step", range).id = "learning-step";
-  const go = (at: number) => {
-    range.value = String(at);
-    range.dispatchEvent(new Event("input"));
-  };
+  const stops = story.choices.slider("step", texts.slider, [0, steps.length - 1, 1], START, moved);
+  const { label: control, input: range, move } = stops;
+  range.id = "learning-step";
   const say = h("output", { id: "learning-says", aria: { live: "off" } }); // the slider's value says it
   const [curvesFigure, curves] = buildCurves(steps, story.texts);
   const [filtersFigure, drawFilters] = buildFilters(filters, story.texts);
@@ -110,7 +106,7 @@ function build(steps: readonly number[], filters: Filters, story: Story) {
   };
   const parts = {
     root: h("div"),
-    control: h("div", { className: "learning-control" }, control, player(texts.play, range, PLAY), say),
+    control: h("div", { className: "learning-control" }, control, player(texts.play, playing(stops, PLAY)), say),
     range, say, curvesFigure, curves, filtersFigure,
     filters: drawFilters,
     test: h("p", { className: "learning-test" }),
@@ -120,7 +116,7 @@ function build(steps: readonly number[], filters: Filters, story: Story) {
       label: texts.strip, texts: words, cell: STOP,
       rowName: (row) => texts.digit(DIGITS[row]!),
       columnName: (column) => texts.step(whole(steps[column]!)),
-      choose: (_, column) => go(column),
+      choose: (_, column) => move(column),
     }),
     positions: new HeatGrid({ ...square, label: texts.positions, number }),
     positionsWords: h("figcaption", { id: "learning-near" }),

@@ -1,7 +1,8 @@
 /** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { h, named } from "../../dom.ts";
+import { h } from "../../dom.ts";
+import type { Choices } from "../choices.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";
@@ -33,28 +34,32 @@ export class FilterBars {
   readonly root: HTMLFieldSetElement;
   chosen = 0;
   readonly #texts: Texts["patches"];
+  readonly #choices: Choices;
   readonly #choose: () => void;
   readonly #list = h("div", { className: "filter-list" });
   readonly #legend = h("legend");
 
-  constructor(texts: Texts["patches"], picture: string, choose: () => void) {
+  constructor(texts: Texts["patches"], picture: string, choices: Choices, choose: () => void) {
     this.#texts = texts;
+    this.#choices = choices;
     this.#choose = choose;
     const save = saver(picture, texts.filters, () => this.#picture());
-    this.root = named("filter", h("fieldset", { id: "patches-filters", className: "filters" },
-      this.#legend, this.#list, h("div", { className: "figure-tools" }, save)));
+    this.root = h("fieldset", { id: "patches-filters", className: "filters" },
+      this.#legend, this.#list, h("div", { className: "figure-tools" }, save));
   }
 
   /** Makes one radio button a filter: its bar above its picture. */
   fit(filters: Filters, columns: number, dark: boolean): void {
-    if (this.chosen >= filters.count) this.chosen = 0;
+    const names = Array.from({ length: filters.count }, (_, d) => String(d));
+    this.chosen = Math.max(0, names.indexOf(this.#choices.of("filter") ?? ""));
     this.#legend.textContent = this.#texts.filterLegend(filters.count);
     this.#list.classList.toggle("few", filters.count <= 16);
     const { signed } = signedScale(filters.weights);
-    this.#list.replaceChildren(...Array.from({ length: filters.count }, (_, d) => {
-      const input = h("input", { type: "radio", name: "patches-filter", value: String(d), checked: d === this.chosen });
+    this.#list.replaceChildren(...names.map((value, d) => {
+      const input = h("input", { type: "radio", name: "patches-filter", value, checked: d === this.chosen });
       input.addEventListener("change", () => {
         this.chosen = d;
+        this.#choices.set("filter", d);
         this.#choose();
       });
       const canvas = h("canvas", { className: "crisp" });

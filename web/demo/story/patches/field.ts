@@ -2,10 +2,9 @@
 import { css, paint, tone } from "../../colour.ts";
 import { accent } from "../../pixels.ts";
 import { inside, lengthOf, type Span } from "../../receptive.ts";
-import type { Texts } from "../../texts/en.ts";
-import { h, named, slider } from "../../dom.ts";
-import { player, saver } from "../figure.ts";
-import type { Scene } from "../scene.ts";
+import { h } from "../../dom.ts";
+import { player, playing, saver } from "../figure.ts";
+import type { Scene, Story } from "../scene.ts";
 import { fieldsOf } from "./embed.ts";
 
 export interface Field {
@@ -13,7 +12,7 @@ export interface Field {
   draw(scene: Scene): void;
 }
 
-export function buildField(texts: Texts["patches"], picture: string): Field {
+export function buildField({ choices, texts: { patches: texts, grid: { picture } } }: Story): Field {
   const canvas = h("canvas");
   canvas.setAttribute("role", "img");
   const words = h("p", { id: "patches-field-words" });
@@ -33,21 +32,17 @@ export function buildField(texts: Texts["patches"], picture: string): Field {
     input.setAttribute("aria-valuetext", words.textContent);
     canvas.setAttribute("aria-label", words.textContent);
   };
-  const { label, input } = slider(texts.passed, [0, 1, 1], 1, shown);
-  named("passed", input).id = "patches-passed";
+  const passing = choices.slider("passed", texts.passed, [0, 1, 1], 1, shown), { label, input } = passing;
+  input.id = "patches-passed";
   const root = h("figure", { className: "field" }, canvas, words, label,
     h("div", { className: "figure-tools" },
-      player(texts.grow, input, 2400), saver(picture, texts.fieldFigure, () => canvas)));
+      player(texts.grow, playing(passing, 2400)), saver(picture, texts.fieldFigure, () => canvas)));
 
   return {
     root,
     draw(next) {
       scene = next;
-      const { length } = next.config.stem;
-      if (fitted !== next.model) {
-        input.max = String(length); // before the value, which it limits
-        input.value = input.max;
-      }
+      if (fitted !== next.model) choices.endAt("passed", input, next.config.stem.length, !fitted);
       fitted = next.model;
       shown();
     },

@@ -3,7 +3,7 @@ import { css, paint, tone } from "../../colour.ts";
 import { accent, choosePatch } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
 import { h, slider } from "../../dom.ts";
-import { lessMotion, player, saver } from "../figure.ts";
+import { lessMotion, player, playing, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 
 const SIDE = 280; // CSS pixels
@@ -27,17 +27,17 @@ export function buildLift(
   canvas.setAttribute("aria-label", texts.grid);
   canvas.setAttribute("aria-description", texts.gridKeys);
   let scene: Scene | undefined;
-  const shown = () => scene && paintLift(canvas, scene, input.valueAsNumber / 100);
-  const { label, input } = slider(texts.lift, [0, 100, 1], 100, shown);
-  const play = player(texts.liftAgain, input, 1100);
+  const shown = () => scene && paintLift(canvas, scene, lifted.input.valueAsNumber / 100);
+  const lifted = slider(texts.lift, [0, 100, 1], 100, shown);
+  const play = playing(lifted, 1100);
   choosePatch(
     canvas,
     { get model() { return scene?.model; }, get view() { return { patch: scene?.patch ?? [0, 0] }; } },
     (row, column, pressed) => pressed && choose([row, column]),
   );
   liftWhenSeen(canvas, play);
-  const root = h("figure", { className: "lift" }, canvas, label,
-    h("div", { className: "figure-tools" }, play, saver(picture, texts.grid, () => canvas)));
+  const root = h("figure", { className: "lift" }, canvas, lifted.label,
+    h("div", { className: "figure-tools" }, player(texts.liftAgain, play), saver(picture, texts.grid, () => canvas)));
 
   return {
     root,
@@ -56,12 +56,12 @@ export function buildLift(
 }
 
 /** Plays once, when most of the picture is on the screen. */
-function liftWhenSeen(canvas: HTMLElement, play: HTMLButtonElement): void {
+function liftWhenSeen(canvas: HTMLElement, play: () => void): void {
   if (lessMotion()) return;
   const observer = new IntersectionObserver(([entry]) => {
     if (!entry!.isIntersecting) return;
     observer.disconnect();
-    play.click();
+    play();
   }, { threshold: 0.6 });
   observer.observe(canvas);
 }

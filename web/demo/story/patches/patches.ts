@@ -6,8 +6,8 @@ import { inWords } from "../../remedy.ts";
 import { fieldOf } from "../../stem.ts";
 import { number } from "../../texts/words.ts";
 import { linked } from "../cite.ts";
-import { h, named, slider } from "../../dom.ts";
-import { player } from "../figure.ts";
+import { h } from "../../dom.ts";
+import { player, playing } from "../figure.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { FilterBars, TokenBars } from "./bars.ts";
 import { type Filters, pixelsOf, productsOf, roundTop, sumOf } from "./embed.ts";
@@ -34,7 +34,7 @@ export const chapter: Chapter = (root, story) => {
   const numbers = buildNumbers(texts);
   const caption = h("h3");
   const product = buildProduct(story);
-  const field = buildField(texts, picture);
+  const field = buildField(story);
   const token = new TokenBars("patches-token"), tokenCaption = h("figcaption");
   const tokenFigure = h("figure", {}, tokenCaption, token.root);
   const classToken = buildClassToken(story);
@@ -114,31 +114,28 @@ interface Product {
 }
 
 /** The filters, and the sum of products that makes one bar. */
-function buildProduct({ texts: { patches: texts, grid: { picture } } }: Story) {
+function buildProduct({ choices, texts: { patches: texts, grid: { picture } } }: Story) {
   let last: Product | undefined;
   let fitted: { filters?: Filters; dark?: boolean } = {};
   const again = () => last && draw(last);
-  const bars = new FilterBars(texts, picture, again);
+  const bars = new FilterBars(texts, picture, choices, again);
   const status = h("p", { className: "grid-words" }, texts.filtersLoading);
   status.setAttribute("role", "status");
   const key = h("p", { className: "grid-legend" });
-  const { label, input } = slider("", [0, 1, 1], 1, again);
-  named("added", input).id = "patches-added";
+  const adding = choices.slider("added", "", [0, 1, 1], 1, again), { label, input } = adding;
+  input.id = "patches-added";
   const byHand = h("output", { id: "patches-sum" });
   byHand.setAttribute("aria-live", "off");
   const theirs = h("span", { className: "theirs" });
   const sum = h("div", { className: "adding" },
-    h("div", { className: "adding-tools" }, label, player(texts.addAll, input, 3200)),
+    h("div", { className: "adding-tools" }, label, player(texts.addAll, playing(adding, 3200))),
     h("p", {}, byHand, " ", theirs));
   const root = h("div", { className: "filters-figure" }, status, bars.root, key);
   bars.root.hidden = sum.hidden = true;
 
   const fit = (filters: Filters, { shape, dark }: Scene) => {
     if (fitted.filters === filters && fitted.dark === dark) return;
-    if (fitted.filters !== filters) {
-      input.max = String(filters.size); // before the value, which it limits
-      input.value = input.max;
-    }
+    if (fitted.filters !== filters) choices.endAt("added", input, filters.size, !fitted.filters);
     fitted = { filters, dark };
     bars.fit(filters, shape.patchCols, dark);
   };

@@ -1,7 +1,7 @@
 /** What a model adds to its tokens, as a picture and number by number. */
 import { number } from "../../texts/words.ts";
 import { HeatGrid, signedScale } from "../grid.ts";
-import { h, named, slider } from "../../dom.ts";
+import { h } from "../../dom.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { patchOfToken, tokenName } from "../tokens.ts";
@@ -72,16 +72,12 @@ function buildSum(story: Story): Part {
 /** token + share · position, one number a row. */
 function buildNumbers(story: Story): Part {
   const texts = story.texts.positions;
-  let share = 1;
   let shown: Placed | undefined;
   const body = h("tbody");
   const title = h("caption");
   const head = [texts.numberHead, texts.token, texts.plusPosition, "", texts.equals];
-  const { label, input } = slider(texts.fade, [0, 1, 0.01], share, (value) => {
-    share = value;
-    if (shown) draw(shown);
-  });
-  named("fade", input).id = "positions-fade";
+  const { label, input } = story.choices.slider("fade", texts.fade, [0, 1, 0.01], 1, () => shown && draw(shown));
+  input.id = "positions-fade";
   const rows: { root: HTMLElement; set(token: number, position: number, top: number): void }[] = [];
   const addRow = (index: number) => {
     const [token, position, sum] = [h("td"), h("td"), h("td")], bars = pair(true);
@@ -107,7 +103,7 @@ function buildNumbers(story: Story): Part {
     shown = placed;
     const { model: { config: { width } }, traced: { trace } } = placed;
     while (rows.length < width) addRow(rows.length);
-    const at = tokenOf(placed);
+    const at = tokenOf(placed), share = input.valueAsNumber;
     const token = rowOf(trace.tokens("embedded"), at, width), position = rowOf(positionsOf(trace), at, width);
     const { signed } = signedScale(token, position, token.map((value, i) => value + position[i]!));
     const [row, col] = patchOf(placed);

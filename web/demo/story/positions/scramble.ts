@@ -3,7 +3,8 @@ import { shuffled } from "../../../base/scramble.mjs";
 import measured from "../../explain/scramble.json";
 import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";
-import { button, h, named } from "../../dom.ts";
+import { button, h } from "../../dom.ts";
+import type { Choices } from "../choices.ts";
 import { saver } from "../figure.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
@@ -15,7 +16,7 @@ import { buildScores } from "./scores.ts";
 import { write } from "../../write.ts";
 
 /** What the visitor chose. */
-export interface Choices {
+export interface Scramble {
   order: readonly number[];
   on: boolean;
   done?: string; // what the visitor did just now, until its result is told
@@ -24,6 +25,7 @@ export interface Choices {
 export const inOrder = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const isInOrder = (order: readonly number[]) => order.every((patch, place) => patch === place);
 
+const PATCHES = 49;
 /** An order as a link holds it: a letter for each place, which names the patch there. */
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const inLetters = (order: readonly number[]) => order.map((patch) => LETTERS[patch]).join("");
@@ -32,12 +34,26 @@ function fromLetters(text: string, count: number): number[] | undefined {
   return isInOrder([...order].sort((a, b) => a - b)) && order.length === count ? order : undefined;
 }
 
+/** What the visitor chose before, or else the image as it is. */
+export const scrambleOf = (choices: Choices): Scramble =>
+  ({ order: fromLetters(choices.of("order") ?? "", PATCHES) ?? inOrder(PATCHES), on: choices.of("placed") !== "off" });
+
 /** Without positions only rounding changes the scores. Larger changes than this are real. */
 const ROUNDING = 1e-4;
 
-export function buildScramble(story: Story, choices: Choices, change: () => void): Part {
+export function buildScramble(story: Story, scramble: Scramble, change: () => void): Part {
   const texts = story.texts.positions;
-  const boards = buildBoards(story, choices, change), controls = buildControls(texts, choices, change);
+  const reorder: Reorder = (order, done) => {
+    Object.assign(scramble, { order, done });
+    story.choices.set("order", isInOrder(order) ? undefined : inLetters(order));
+    change();
+  };
+  const turn = (on: boolean) => {
+    Object.assign(scramble, { on, done: on ? texts.switchedOn : texts.switchedOff });
+    story.choices.set("placed", on);
+    change();
+  };
+  const boards = buildBoards(story, scramble, reorder), controls = buildControls(texts, scramble, reorder, turn);
   const verdict = buildVerdict(texts), scores = buildScores(texts), accuracy = buildAccuracy(texts);
   boards.root.append(h("div", { className: "verdict-and-scores" }, verdict.root,
     h("div", {}, scores.root, tableSaver(texts.scores, scores.root))));
@@ -55,14 +71,14 @@ export function buildScramble(story: Story, choices: Choices, change: () => void
     scores.draw(placed);
     accuracy.draw(placed.kind, placed.on);
     const result = verdict.draw(placed);
-    if (choices.done) story.say(`${choices.done} ${result}`);
-    choices.done = undefined;
+    if (scramble.done) story.say(`${scramble.done} ${result}`);
+    scramble.done = undefined;
   };
   return { root, draw };
 }
 
 /** The drawing as it is, and as the model gets it: there patches can be swapped. */
-function buildBoards(story: Story, choices: Choices, change: () => void): Part {
+function buildBoards(story: Story, scramble: Scramble, reorder: Reorder): Part {
   const texts = story.texts.positions;
   let shown: Placed | undefined;
   const nameOf = (place: number) => {
@@ -72,14 +88,13 @@ function buildBoards(story: Story, choices: Choices, change: () => void): Part {
   const before = new Board(texts.beforeLabel);
   const after = new Board(texts.afterLabel, texts.boardKeys, {
     swap(place, other) {
-      const order = [...choices.order];
+      const order = [...scramble.order];
       [order[place], order[other]] = [order[other]!, order[place]!];
-      Object.assign(choices, { order, done: texts.swapped(nameOf(place), nameOf(other)) });
-      change();
+      reorder(order, texts.swapped(nameOf(place), nameOf(other)));
     },
     hold: (place) => story.say(place === undefined ? texts.dropped : texts.held(nameOf(place))),
     point(place, byKey) {
-      const patch = place === undefined ? undefined : choices.order[place];
+      const patch = place === undefined ? undefined : scramble.order[place];
       if (before.marked !== patch) {
         before.marked = patch;
         before.draw();
@@ -105,38 +120,23 @@ function buildBoards(story: Story, choices: Choices, change: () => void): Part {
   return { root, draw };
 }
 
-function buildControls(texts: Words, choices: Choices, change: () => void): Part {
-  const reorder = (order: readonly number[], done: string) => {
-    Object.assign(choices, { order, done });
-    change();
-  };
-  const scramble = button(texts.scramble, () =>
-    reorder(shuffled(choices.order.length, Math.random), texts.scrambled), { id: "scramble" });
-  const back = button(texts.back, () => reorder(inOrder(choices.order.length), texts.inPlace), { id: "scramble-back" });
-  const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: choices.on });
-  named("placed", positions).setAttribute("role", "switch");
-  positions.addEventListener("change", () => {
-    choices.on = positions.checked;
-    choices.done = choices.on ? texts.switchedOn : texts.switchedOff;
-    change();
-  });
-  const held = named("order", h("input", { type: "hidden" })); // for links only
-  held.addEventListener("input", () => {
-    const order = fromLetters(held.value, choices.order.length);
-    if (order) reorder(order, texts.scrambled);
-  });
-  const root = h("div", { className: "controls" }, scramble, back, h("label", { className: "switch" }, positions, texts.positions), held);
+function buildControls(texts: Words, { on }: Scramble, reorder: Reorder, turn: (on: boolean) => void): Part {
+  const mix = button(texts.scramble, () => reorder(shuffled(PATCHES, Math.random), texts.scrambled), { id: "scramble" });
+  const back = button(texts.back, () => reorder(inOrder(PATCHES), texts.inPlace), { id: "scramble-back" });
+  const positions = h("input", { type: "checkbox", id: "scramble-positions", checked: on });
+  positions.setAttribute("role", "switch");
+  positions.addEventListener("change", () => turn(positions.checked));
+  const root = h("div", { className: "controls" }, mix, back, h("label", { className: "switch" }, positions, texts.positions));
   const draw = ({ kind, on, order }: Placed) => {
     positions.disabled = kind === "none"; // it has none to switch off
     positions.checked = on;
     back.disabled = isInOrder(order);
-    held.value = inLetters(order);
-    held.toggleAttribute("data-used", !isInOrder(order));
   };
   return { root, draw };
 }
 
 type Words = Story["texts"]["positions"];
+type Reorder = (order: readonly number[], done: string) => void;
 
 /** The largest change of a score, as a large number and in words. */
 function buildVerdict(texts: Words) {

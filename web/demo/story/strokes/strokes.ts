@@ -1,8 +1,8 @@
 /** While you drew: what the model would have answered at each moment of the drawing. */
 import type { Texts } from "../../texts/en.ts";
 import { percentage } from "../../texts/words.ts";
-import { button, h, named, slider } from "../../dom.ts";
-import { player, saver, svg } from "../figure.ts";
+import { button, h, slider } from "../../dom.ts";
+import { player, playing, saver, svg } from "../figure.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";
 import { beginsOf, cut, runsOf } from "./path.ts";
@@ -23,8 +23,8 @@ export const chapter: Chapter = (root, story) => {
   const notice = h("p", { className: "notice-this" });
   const progress = h("p", { id: "strokes-progress", className: "grid-legend" });
   const sure = h("p", { className: "grid-legend" }, texts.sure);
-  const { label, input } = slider(texts.time, [0, 1, 1], 0, (index) => choose(index));
-  named("moment", input).id = "strokes-time";
+  const time = slider(texts.time, [0, 1, 1], 0, (index) => choose(index)), { label, input } = time;
+  input.id = "strokes-time";
   const put = button(texts.put, () => {
     const at = Math.min(now()?.at ?? Infinity, sweep.way.length);
     story.draw(cut(sweep.way, at), at < sweep.way.length);
@@ -34,7 +34,7 @@ export const chapter: Chapter = (root, story) => {
     h("p", { className: "lead" }, texts.lead), example, h("p", { className: "task" }, texts.task),
     h("figure", { className: "strip" }, strip, label, sure, progress),
     h("div", { className: "figure-tools" },
-      player(texts.replay, input, 4000), put, saver(story.texts.grid.svg, texts.strip, () => strip)),
+      player(texts.replay, playing(time, 4000)), put, saver(story.texts.grid.svg, texts.strip, () => strip)),
     h("p", { className: "grid-legend" }, texts.undo),
     moment.root, changes, notice);
 
@@ -45,8 +45,15 @@ export const chapter: Chapter = (root, story) => {
     return sweep.samples.reduce<Sample | undefined>(
       (best, sample) => (best && Math.abs(best.at - wanted) <= Math.abs(sample.at - wanted) ? best : sample), undefined);
   };
+  const wayTo = (index: number) => (index < sweep.lengths.length - 1 ? sweep.lengths[index] : undefined) ?? Infinity;
+  const nearest = (way: number) => {
+    const far = sweep.lengths.map((at) => Math.abs(at - way));
+    return far.indexOf(Math.min(...far));
+  };
+  const keep = () => story.choices.set("moment", chosen === Infinity ? undefined : nearest(chosen));
   const choose = (index: number) => {
-    chosen = index < sweep.lengths.length - 1 ? sweep.lengths[index]! : Infinity;
+    chosen = wayTo(index);
+    keep();
     drawMoment();
   };
 
@@ -75,18 +82,18 @@ export const chapter: Chapter = (root, story) => {
     changes.textContent = text;
     strip.setAttribute("aria-label", `${texts.strip}. ${text}`);
   };
-  dragOver(strip, (fraction) => {
-    const far = sweep.lengths.map((at) => Math.abs(at - fraction * sweep.way.length));
-    choose(far.indexOf(Math.min(...far)));
-  });
+  dragOver(strip, (fraction) => choose(nearest(fraction * sweep.way.length)));
   new ResizeObserver(drawMoment).observe(strip.parentElement!);
 
   return (next) => {
-    if (scene?.model !== next.model) chosen = Infinity;
+    const before = scene?.model;
     scene = next;
     example.hidden = !next.photo;
     notice.textContent = knowsPale(next) ? texts.noticePale : texts.notice;
     sweep.follow(next, drawAll);
+    if (!before) chosen = wayTo(Number(story.choices.of("moment")));
+    else if (before !== next.model) chosen = Infinity;
+    keep();
     drawAll();
   };
 };

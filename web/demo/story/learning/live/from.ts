@@ -70,7 +70,7 @@ export function buildFrom({ learning: { live: words } }: Texts, meter: () => Pic
   };
   const names = (["mnist", ...KINDS] as const).map((kind) => [kind, words.sources[kind]] as const);
   return {
-    root: h("div", { className: "live-from" }, chips(words.from, names, "mnist", choose), ...picks, how, says),
+    root: h("div", { className: "live-from" }, chips(words.from, names, "mnist", choose).root, ...picks, how, says),
     get source() {
       return source;
     },

@@ -37,7 +37,7 @@ export function buildLive(story: Story): [HTMLElement, (scene: Scene) => void] {
     showRecipe(columns.acting);
     changed();
   };
-  const panel = buildPanel(story.texts, chosen);
+  const panel = buildPanel(story, chosen);
   const begin = (most?: number, what?: Break) =>
     columns.acting.begin(panel.choices, { source: from.source, threads: threadsToTrain(columns.all.length) }, most, what);
   const controls = buildControls(words, {
@@ -51,6 +51,7 @@ export function buildLive(story: Story): [HTMLElement, (scene: Scene) => void] {
   const from = buildFrom(story.texts, () => columns.acting.meter, chosen);
   closeLast = rest(root, () => columns.all.map(({ trial }) => trial));
   changed();
+  if (story.choices.of("live-two") === "on") columns.open();
   root.append(h("p", { className: "lead" }, words.lead), panel.root, from.root, columns.choice, controls.root, columns.root);
   return [root, columns.draw];
 }
