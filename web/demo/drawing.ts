@@ -121,9 +121,8 @@ export function followDrawing(state: State, { redraw, inked, finished, liftKeyPe
       say(words.pad.cleared);
     },
     invite() {
-      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
       state.example = true;
-      stopExample = writeOut(OPENING, still ? 0 : 1400, (shown, done) => {
+      stopExample = writeOut(OPENING, 1400, (shown, done) => {
         state.strokes = shown;
         state.unfinished = !done;
         changed();

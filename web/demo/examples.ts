@@ -1,4 +1,5 @@
 import { OFFERED } from "../train/handwriting.ts";
+import { animate } from "./figure/motion.ts";
 import { drawStroke, SIDE, type Stroke } from "./ink.ts";
 import { words } from "./texts/words.ts";
 
@@ -39,16 +40,7 @@ export function writeOut(
   show: (strokes: Stroke[], done: boolean) => void,
 ): () => void {
   const total = strokes.reduce((sum, stroke) => sum + pathLength(stroke), 0);
-  let frame = 0;
-  const begin = performance.now();
-  const step = (now: number) => {
-    const t = Math.min(1, Math.max(0, (now - begin) / milliseconds));
-    const goesOn = t < 1;
-    show(upTo(strokes, total * (t * t * (3 - 2 * t))), !goesOn);
-    if (goesOn) frame = requestAnimationFrame(step);
-  };
-  frame = requestAnimationFrame(step);
-  return () => cancelAnimationFrame(frame);
+  return animate(milliseconds, (t) => show(upTo(strokes, total * (t * t * (3 - 2 * t))), t === 1));
 }
 
 const distance = (a: { x: number; y: number }, b: { x: number; y: number }) =>

@@ -1,5 +1,6 @@
 /** What figures share: SVG elements, a button that saves a picture, a button that plays. */
 import { button, type Slider } from "../dom.ts";
+import { animate, lessMotion } from "../figure/motion.ts";
 import { download, save } from "../save.ts";
 
 type Attributes = Record<string, string | number>;
@@ -39,26 +40,18 @@ export function saver(
 
 /** Returns what moves a slider from its least to its greatest value. A touch of the slider stops it. */
 export function playing({ input, move }: Slider, milliseconds: number): () => void {
-  let frame = 0;
-  const stop = () => cancelAnimationFrame(frame);
-  for (const touch of ["pointerdown", "keydown"]) input.addEventListener(touch, stop);
+  let stop = () => {};
+  for (const touch of ["pointerdown", "keydown"]) input.addEventListener(touch, () => stop());
   return () => {
     stop();
-    let begin: number | undefined;
-    const step = (now: number) => {
-      begin ??= now;
-      const t = Math.min(1, (now - begin) / milliseconds);
-      move(Number(input.min) + t * (Number(input.max) - Number(input.min)));
-      if (t < 1 && input.isConnected) frame = requestAnimationFrame(step);
-    };
-    frame = requestAnimationFrame(step);
+    stop = animate(milliseconds, (over) => {
+      if (input.isConnected) move(Number(input.min) + over * (Number(input.max) - Number(input.min)));
+    });
   };
 }
 
 /** A button that plays. Visitors who want less motion get none, because the slider does the same. */
 export const player = (text: string, play: () => void): HTMLButtonElement => button(text, play, { hidden: lessMotion() });
-
-export const lessMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The colour of the paper that is drawn on: the page itself has a gradient. */
 export const paperColour = (): string => getComputedStyle(document.querySelector(".sheet")!).backgroundColor;

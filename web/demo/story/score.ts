@@ -1,8 +1,9 @@
 /** 3. One score by hand: query, key, score, softmax, values and output of one head. */
+import { lessMotion } from "../figure/motion.ts";
 import type { Chapter, Scene } from "./scene.ts";
 import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./score/head.ts";
 import { type RowOptions, Stacks } from "./score/numbers.ts";
-import { isStill, Player } from "./score/play.ts";
+import { Player } from "./score/play.ts";
 import { Rest } from "./score/rest.ts";
 import { buildView } from "./score/view.ts";
 import { paperOf } from "./tokens.ts";
@@ -93,7 +94,7 @@ function workOf(scene: Scene, query: number, last: Work | undefined): Work {
 
 /** The key comes from below. */
 function slide(elements: HTMLElement[]): void {
-  if (isStill()) return;
+  if (lessMotion()) return;
   for (const element of elements) {
     element.animate([{ transform: "translateY(40px)", opacity: 0 }, { transform: "none", opacity: 1 }],
       { duration: 320, easing: "ease-out" });

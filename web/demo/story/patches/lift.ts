@@ -3,7 +3,7 @@ import { css, paint, tone } from "../../colour.ts";
 import { accent, choosePatch } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
 import { h, slider } from "../../dom.ts";
-import { lessMotion, player, playing, saver } from "../figure.ts";
+import { player, playing, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
 
 const SIDE = 280; // CSS pixels
@@ -57,7 +57,6 @@ export function buildLift(
 
 /** Plays once, when most of the picture is on the screen. */
 function liftWhenSeen(canvas: HTMLElement, play: () => void): void {
-  if (lessMotion()) return;
   const observer = new IntersectionObserver(([entry]) => {
     if (!entry!.isIntersecting) return;
     observer.disconnect();

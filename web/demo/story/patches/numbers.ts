@@ -5,7 +5,7 @@ import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
 import { signedColour, signedScale } from "../grid.ts";
-import { lessMotion } from "../figure.ts";
+import { lessMotion } from "../../figure/motion.ts";
 import { tableSaver } from "../table.ts";
 
 type Row = "pixel" | "weight" | "product";

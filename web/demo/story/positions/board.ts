@@ -1,5 +1,6 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
 import { css, paint, tone } from "../../colour.ts";
+import { animate } from "../../figure/motion.ts";
 import { accent, type Shape } from "../../pixels.ts";
 import { h } from "../../dom.ts";
 
@@ -31,7 +32,10 @@ export class Board {
   #cursor?: number;
   #held?: number;
   #drag?: { place: number; x: number; y: number; moved: boolean };
-  #flight?: { from: Map<number, number>; began: number };
+  /** Where the patches fly from, and how much of their way they have flown, from 0 to 1. */
+  #from = new Map<number, number>();
+  #flown = 1;
+  #land = () => {};
 
   constructor(label: string, keys?: string, events?: BoardEvents) {
     this.canvas.setAttribute("role", events ? "application" : "img");
@@ -48,14 +52,17 @@ export class Board {
   show(shown: BoardImage): void {
     const before = this.#shown?.order;
     const moved = before && before.length === shown.order.length && shown.order.some((patch, i) => patch !== before[i]);
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (moved && !still && !this.#drag) {
-      this.#flight = { from: new Map(before.map((patch, place) => [patch, place])), began: performance.now() };
-    }
     this.#shown = shown;
     const { image, shape, dark } = shown;
     paint(this.#ink, shape.rows, shape.cols, (row, col) => tone(image[row * shape.cols + col]!, dark));
-    this.draw();
+    if (!moved || this.#drag) return this.draw();
+    this.#land();
+    this.#from = new Map(before.map((patch, place) => [patch, place]));
+    this.#flown = 0;
+    this.#land = animate(FLIGHT, (flown) => {
+      this.#flown = flown;
+      this.draw();
+    });
   }
 
   draw(): void {
@@ -69,28 +76,19 @@ export class Board {
     context.setTransform(side / gridCols, 0, 0, height / gridRows, 0, 0);
     context.clearRect(0, 0, gridCols, gridRows);
     context.imageSmoothingEnabled = false;
-    const flown = this.#flown();
     order.forEach((patch, place) => {
-      if (!this.#drag?.moved || place !== this.#drag.place) this.#patch(context, patch, ...this.#whereIs(patch, place, flown));
+      if (!this.#drag?.moved || place !== this.#drag.place) this.#patch(context, patch, ...this.#whereIs(patch, place));
     });
     this.#outline(context, order.indexOf(this.marked ?? -1), css(accent(dark)));
     this.#outline(context, this.#cursor, css(accent(dark)));
     if (this.#held !== undefined) this.#outline(context, this.#held, getComputedStyle(this.canvas).color);
     if (this.#drag?.moved) this.#patch(context, order[this.#drag.place]!, this.#drag.x - 0.5, this.#drag.y - 0.5, 1.12);
-    if (flown < 1) requestAnimationFrame(() => this.draw());
-    else this.#flight = undefined;
   }
 
-  /** How much of the way the patches have flown, from 0 to 1. */
-  #flown(): number {
-    if (!this.#flight) return 1;
-    return Math.min(1, (performance.now() - this.#flight.began) / FLIGHT);
-  }
-
-  #whereIs(patch: number, place: number, flown: number): [x: number, y: number] {
+  #whereIs(patch: number, place: number): [x: number, y: number] {
     const columns = this.#shown!.shape.gridCols;
-    const from = this.#flight?.from.get(patch) ?? place;
-    const eased = 1 - (1 - flown) ** 3;
+    const from = this.#from.get(patch) ?? place;
+    const eased = 1 - (1 - this.#flown) ** 3;
     const between = (a: number, b: number) => a + (b - a) * eased;
     return [between(from % columns, place % columns),
       between(Math.floor(from / columns), Math.floor(place / columns))];

@@ -1,4 +1,5 @@
 /** Plays one head's computation step by step. */
+import { lessMotion } from "../../figure/motion.ts";
 import type { Progress } from "./strip.ts";
 
 /** The steps, and how long each is shown in milliseconds. */
@@ -60,7 +61,7 @@ export class Player {
     cancelAnimationFrame(this.#frame);
     this.step = steps[index]!;
     this.#since = performance.now();
-    this.moved = isStill() ? 1 : 0;
+    this.moved = lessMotion() ? 1 : 0;
     this.#change(true);
     this.#frame = requestAnimationFrame(this.#tick);
   }
@@ -68,7 +69,7 @@ export class Player {
   #tick = (now: number): void => {
     const past = now - this.#since;
     const { moved } = this;
-    this.moved = isStill() ? 1 : Math.max(0, Math.min(1, past / MOVING));
+    this.moved = lessMotion() ? 1 : Math.max(0, Math.min(1, past / MOVING));
     if (this.moved !== moved) this.#change(false);
     if (this.playing && past > STEPS[this.step]) {
       if (this.#isLast) return this.pause();
@@ -91,5 +92,3 @@ export class Player {
     };
   }
 }
-
-export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
