@@ -1,4 +1,5 @@
 import { PEN, SIDE } from "../train/handwriting.ts";
+import { scaled } from "./figure/canvas.ts";
 
 /** The side of the pad in the drawing's own units, which do not depend on the screen. */
 export { PEN, SIDE };
@@ -69,12 +70,8 @@ function widthOf(canvas: HTMLCanvasElement): number {
 
 /** Clears a canvas at the screen's resolution. Returns its context, in pad units. */
 export function inPadUnits(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const side = Math.round(widthOf(canvas) * devicePixelRatio) || SIDE;
-  if (canvas.width !== side) canvas.width = canvas.height = side;
-  const context = canvas.getContext("2d")!;
-  context.setTransform(side / SIDE, 0, 0, side / SIDE, 0, 0);
-  context.clearRect(0, 0, SIDE, SIDE);
-  return context;
+  const side = widthOf(canvas) || SIDE;
+  return scaled(canvas, side, side, SIDE, SIDE);
 }
 
 /** What the library takes as an image. */

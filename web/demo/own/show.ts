@@ -2,6 +2,7 @@
 import type { Placement } from "vitrine";
 import { css, cssTint, paint, tone } from "../colour.ts";
 import { heat, place, type Scale } from "../../base/heat.ts";
+import { scaled } from "../figure/canvas.ts";
 import { percent } from "../logits.ts";
 import { headsOf, heatMap, mostOf, scaleOfAll } from "../overlay.ts";
 import { accent, shapeOf, type Shape } from "../pixels.ts";
@@ -12,12 +13,11 @@ import { similarity } from "./read.ts";
 import type { OwnState } from "./state.ts";
 import { ownWords } from "./words.ts";
 
-/** Gives the canvas as many pixels as the screen shows. */
+/** Clears the canvas. Returns its context, in the screen's pixels, where edges can be sharp. */
 function fit(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const { clientWidth, clientHeight } = canvas;
-  canvas.width = Math.max(1, Math.round(clientWidth * devicePixelRatio));
-  canvas.height = Math.max(1, Math.round(clientHeight * devicePixelRatio));
-  return canvas.getContext("2d")!;
+  const context = scaled(canvas, canvas.clientWidth, canvas.clientHeight);
+  context.resetTransform();
+  return context;
 }
 
 /** Draws the part of the photo that the model saw, at the photo's own resolution. */

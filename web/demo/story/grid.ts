@@ -1,6 +1,7 @@
 /** A grid of numbers as colours. It has a scale, named rows and columns, and words for each cell. */
 import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
+import { sized } from "../figure/canvas.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -104,15 +105,7 @@ export class HeatGrid {
     this.#shown = shown;
     const { rows, columns } = shown;
     const cell = Math.max(LEAST_CELL, this.#options.cell ?? LEAST_CELL);
-    const ratio = devicePixelRatio || 1;
-    const [width, height] = [Math.round(columns * cell * ratio), Math.round(rows * cell * ratio)];
-    if (this.canvas.width !== width || this.canvas.height !== height)
-      Object.assign(this.canvas, { width, height });
-    this.canvas.style.width = `${columns * cell}px`;
-    this.canvas.style.height = `${rows * cell}px`;
-    const context = this.canvas.getContext("2d")!;
-    context.setTransform(cell * ratio, 0, 0, cell * ratio, 0, 0);
-    this.#paint(context, shown, cell);
+    this.#paint(sized(this.canvas, columns * cell, rows * cell, columns, rows), shown, cell);
     this.#drawLegend(shown);
     this.#write();
   }

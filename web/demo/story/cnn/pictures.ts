@@ -1,6 +1,7 @@
 /** What a unit at the chosen patch can see at each depth, as pictures of the drawing. */
 import { css, paint, paintScale, tone } from "../../colour.ts";
 import { type Colour, heat, mix, place, type Scale } from "../../../base/heat.ts";
+import { scaled } from "../../figure/canvas.ts";
 import { percent } from "../../logits.ts";
 import { accent, choosePatch, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
@@ -101,10 +102,7 @@ interface Frame {
 
 /** Draws a picture of few pixels large and sharp, and a rectangle around some of them. */
 function enlarge(canvas: HTMLCanvasElement, small: HTMLCanvasElement, { rows, cols, down, across, dark }: Frame): void {
-  const side = Math.round(SIDE * (devicePixelRatio || 1));
-  if (canvas.width !== side) canvas.width = canvas.height = side;
-  const context = canvas.getContext("2d")!;
-  context.setTransform(side / cols, 0, 0, side / rows, 0, 0);
+  const context = scaled(canvas, SIDE, SIDE, cols, rows);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0);
   context.strokeStyle = css(accent(dark));

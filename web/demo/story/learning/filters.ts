@@ -5,6 +5,7 @@ import { readSafetensors } from "../../../base/safetensors.mjs";
 import type { Texts } from "../../texts/en.ts";
 import { number, rough } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
+import { sized } from "../../figure/canvas.ts";
 import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
@@ -46,13 +47,9 @@ export async function readFilters(count: number): Promise<Filters> {
 /** Paints filters (D, side, side) side by side. Returns the index of the largest weight. */
 export function paintFilters(canvas: HTMLCanvasElement, filters: Float32Array, side: number, { top, dark, pixels, across }: Look): number {
   const size = side * side, count = filters.length / size;
-  const cell = pixels / side, step = side * cell + GAP, ratio = devicePixelRatio || 1;
+  const cell = pixels / side, step = side * cell + GAP;
   const [width, height] = [Math.min(count, across) * step - GAP, Math.ceil(count / across) * step - GAP];
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  Object.assign(canvas, { width: width * ratio, height: height * ratio });
-  const context = canvas.getContext("2d")!;
-  context.scale(ratio, ratio);
+  const context = sized(canvas, width, height);
   context.fillStyle = css(tone(0.12, dark));
   context.fillRect(0, 0, width, height);
   let most = 0;

@@ -1,6 +1,7 @@
 /** A model with a stem: how far the chosen patch sees after each convolution. */
 import { css, paint, tone } from "../../colour.ts";
 import { accent } from "../../pixels.ts";
+import { scaled } from "../../figure/canvas.ts";
 import { inside, lengthOf, type Span } from "../../receptive.ts";
 import { h } from "../../dom.ts";
 import { player, playing, saver } from "../figure.ts";
@@ -56,14 +57,11 @@ const image = document.createElement("canvas");
 /** The image with a margin, because the field reaches into the padding. */
 function paintField(canvas: HTMLCanvasElement, scene: Scene, down: Span[], across: Span[], passed: number): void {
   const { shape: { rows, cols }, result, dark } = scene;
-  const zoom = ZOOM * (devicePixelRatio || 1);
-  const [width, height] = [Math.round((cols + 2 * MARGIN) * zoom), Math.round((rows + 2 * MARGIN) * zoom)];
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const [width, height] = [cols + 2 * MARGIN, rows + 2 * MARGIN];
   paint(image, rows, cols, (row, column) => tone(result.input[row * cols + column]!, dark));
-  const context = canvas.getContext("2d")!;
+  const context = scaled(canvas, width * ZOOM, height * ZOOM, width, height);
   context.imageSmoothingEnabled = false;
-  context.setTransform(zoom, 0, 0, zoom, MARGIN * zoom, MARGIN * zoom);
-  context.clearRect(-MARGIN, -MARGIN, width, height);
+  context.translate(MARGIN, MARGIN);
   context.globalAlpha = 0.3;
   context.drawImage(image, 0, 0);
   context.globalAlpha = 1;

@@ -2,6 +2,7 @@
 import { css, paint, tone } from "../../colour.ts";
 import { accent, choosePatch } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
+import { scaled } from "../../figure/canvas.ts";
 import { h, slider } from "../../dom.ts";
 import { player, playing, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";
@@ -71,13 +72,9 @@ const image = document.createElement("canvas");
 function paintLift(canvas: HTMLCanvasElement, { result, shape, patch, dark }: Scene, lift: number): void {
   const { rows, cols, gridRows, gridCols, patchRows, patchCols } = shape;
   paint(image, rows, cols, (row, column) => tone(result.input[row * cols + column]!, dark));
-  const side = Math.round(SIDE * (devicePixelRatio || 1));
-  if (canvas.width !== side) canvas.width = canvas.height = side;
-  const context = canvas.getContext("2d")!;
+  const context = scaled(canvas, SIDE, SIDE);
   context.imageSmoothingEnabled = false;
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.clearRect(0, 0, side, side);
-  const [width, height] = [side / gridCols, side / gridRows];
+  const [width, height] = [SIDE / gridCols, SIDE / gridRows];
   const inset = (GAP / 2) * width * lift;
   for (let row = 0; row < gridRows; row++) {
     for (let column = 0; column < gridCols; column++) {
@@ -88,6 +85,6 @@ function paintLift(canvas: HTMLCanvasElement, { result, shape, patch, dark }: Sc
     }
   }
   context.strokeStyle = css(accent(dark));
-  context.lineWidth = side / 90;
+  context.lineWidth = SIDE / 90;
   context.strokeRect(patch[1] * width + inset, patch[0] * height + inset, width - 2 * inset, height - 2 * inset);
 }

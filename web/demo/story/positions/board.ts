@@ -1,5 +1,6 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
 import { css, paint, tone } from "../../colour.ts";
+import { scaled } from "../../figure/canvas.ts";
 import { animate } from "../../figure/motion.ts";
 import { accent, type Shape } from "../../pixels.ts";
 import { h } from "../../dom.ts";
@@ -69,12 +70,8 @@ export class Board {
     if (!this.#shown) return;
     const { order, shape, dark } = this.#shown;
     const { gridRows, gridCols, patchRows, patchCols } = shape;
-    const side = Math.max(1, Math.round((this.canvas.clientWidth || 252) * (devicePixelRatio || 1)));
-    const height = Math.round((side * gridRows * patchRows) / (gridCols * patchCols));
-    if (this.canvas.width !== side || this.canvas.height !== height) Object.assign(this.canvas, { width: side, height });
-    const context = this.canvas.getContext("2d")!;
-    context.setTransform(side / gridCols, 0, 0, height / gridRows, 0, 0);
-    context.clearRect(0, 0, gridCols, gridRows);
+    const width = this.canvas.clientWidth || 252, height = (width * gridRows * patchRows) / (gridCols * patchCols);
+    const context = scaled(this.canvas, width, height, gridCols, gridRows);
     context.imageSmoothingEnabled = false;
     order.forEach((patch, place) => {
       if (!this.#drag?.moved || place !== this.#drag.place) this.#patch(context, patch, ...this.#whereIs(patch, place));

@@ -1,6 +1,7 @@
 /** An image that is not square: numbered in one line, and by rows and columns. */
 import type { Trace, Vit } from "vitrine";
 import { css, paint, tone } from "../../colour.ts";
+import { scaled } from "../../figure/canvas.ts";
 import { drawStroke, SIDE, type Stroke } from "../../ink.ts";
 import { accent } from "../../pixels.ts";
 import { number } from "../../texts/words.ts";
@@ -121,11 +122,9 @@ const ink = document.createElement("canvas");
 /** Draws the image cut into patches, with each patch's number in its corner. */
 function drawNumbered(canvas: HTMLCanvasElement, image: Float32Array, patch: number, dark: boolean,
   label: (row: number, column: number) => string): void {
-  const ratio = devicePixelRatio || 1, cell = 51 * ratio, gap = 1.5 * ratio;
-  Object.assign(canvas, { width: gridCols * cell, height: gridRows * cell });
-  const context = canvas.getContext("2d")!;
+  const cell = 51, gap = 1.5, context = scaled(canvas, gridCols * cell, gridRows * cell);
   paint(ink, rows, cols, (row, col) => tone(image[row * cols + col]!, dark));
-  context.font = `${12 * ratio}px ${getComputedStyle(canvas).fontFamily}`;
+  context.font = `12px ${getComputedStyle(canvas).fontFamily}`;
   context.textBaseline = "top";
   for (let row = 0; row < gridRows; row++) {
     for (let column = 0; column < gridCols; column++) {
@@ -134,12 +133,12 @@ function drawNumbered(canvas: HTMLCanvasElement, image: Float32Array, patch: num
         x + gap, y + gap, cell - 2 * gap, cell - 2 * gap);
       const text = label(row, column), width = context.measureText(text).width;
       context.fillStyle = css(tone(0, dark));
-      context.fillRect(x + gap, y + gap, width + 6 * ratio, 16 * ratio);
+      context.fillRect(x + gap, y + gap, width + 6, 16);
       context.fillStyle = css(tone(1, dark));
-      context.fillText(text, x + gap + 3 * ratio, y + gap + 2 * ratio);
+      context.fillText(text, x + gap + 3, y + gap + 2);
       if (row * gridCols + column !== patch) continue;
       context.strokeStyle = css(accent(dark));
-      context.lineWidth = 3 * ratio;
+      context.lineWidth = 3;
       context.strokeRect(x + gap, y + gap, cell - 2 * gap, cell - 2 * gap);
     }
   }

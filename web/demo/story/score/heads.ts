@@ -1,4 +1,5 @@
 /** All heads for one query: their maps, their outputs beside each other, and what is added to the token. */
+import { sized } from "../../figure/canvas.ts";
 import { percent } from "../../logits.ts";
 import type { Scale } from "../../../base/heat.ts";
 import { number } from "../../texts/words.ts";
@@ -76,11 +77,7 @@ function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, {
   const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
   const prefix = config.prefix.length;
   const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];
-  const ratio = devicePixelRatio || 1;
-  Object.assign(canvas, { width: columns * CELL * ratio, height: rows * CELL * ratio });
-  Object.assign(canvas.style, { width: `${columns * CELL}px`, height: `${rows * CELL}px` });
-  const context = canvas.getContext("2d")!;
-  context.scale(CELL * ratio, CELL * ratio);
+  const context = sized(canvas, columns * CELL, rows * CELL, columns, rows);
   context.imageSmoothingEnabled = false;
   context.drawImage(paper, 0, 0, columns, rows);
   for (let patch = 0; patch < rows * columns; patch++) {

@@ -1,6 +1,7 @@
 /** One query's row: a column for each token, with its score, its share and its value by that share. */
 import { css, cssTint } from "../../colour.ts";
 import { heat, place, type Scale } from "../../../base/heat.ts";
+import { sized } from "../../figure/canvas.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
 import { save } from "../../save.ts";
@@ -61,14 +62,7 @@ export class Strip {
     this.#row = row;
     const { scores: { length: tokens }, output: { length: d } } = row;
     const [width, height] = [LEFT + tokens * CELL + GAP + OUT + 4, HEAD + SCORES + SHARES + 3 * GAP + d * CELL + 2];
-    const ratio = devicePixelRatio || 1;
-    const size = { width: Math.round(width * ratio), height: Math.round(height * ratio) };
-    if (this.canvas.width !== size.width || this.canvas.height !== size.height) {
-      Object.assign(this.canvas, size);
-      Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
-    }
-    const context = this.canvas.getContext("2d")!;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const context = sized(this.canvas, width, height);
     const style = getComputedStyle(this.canvas);
     context.fillStyle = style.backgroundColor;
     context.fillRect(0, 0, width, height);
