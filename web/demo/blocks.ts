@@ -1,6 +1,7 @@
 import type { Attention, Vit } from "vitrine";
 import { paint, tone } from "./colour.ts";
 import { heat, place, type Scale } from "../base/heat.ts";
+import { ARROWS } from "./figure/cells.ts";
 import { heatMap } from "./overlay.ts";
 import { accent, shapeOf } from "./pixels.ts";
 import type { State } from "./state.ts";
@@ -58,10 +59,8 @@ export function buildMaps(
 
 /** Moves from map to map by the arrow keys, so that all maps are one stop of the Tab key. */
 function moveFocus(event: KeyboardEvent, parent: HTMLElement, layers: number): void {
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -layers, ArrowDown: layers };
-  const step = steps[event.key as keyof typeof steps];
-  const maps = [...parent.children] as HTMLElement[];
-  const next = step && maps[maps.indexOf(document.activeElement as HTMLElement) + step];
+  const step = ARROWS[event.key], maps = [...parent.children] as HTMLElement[];
+  const next = step && maps[maps.indexOf(document.activeElement as HTMLElement) + step[0] * layers + step[1]];
   if (!next) return;
   event.preventDefault();
   next.focus();

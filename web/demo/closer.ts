@@ -2,13 +2,14 @@
 import type { Vit } from "vitrine";
 import { buildMaps, drawBlocks, drawMaps } from "./blocks.ts";
 import { fillChoices, listenToChoices, showChoices } from "./choices.ts";
+import { choosePatch } from "./figure/cells.ts";
 import { inPadUnits } from "./ink.ts";
 import { buildLogits, drawLogits, percent } from "./logits.ts";
 import { drawLooks } from "./looks.ts";
 import { explain, scaleOfAll } from "./overlay.ts";
 import { drawPatches } from "./patches.ts";
 import { drawPicture, lookOf } from "./picture.ts";
-import { choosePatch, drawPixels, shapeOf } from "./pixels.ts";
+import { drawPixels, shapeOf } from "./pixels.ts";
 import { drawShare, send } from "./send.ts";
 import { isBlank, type State } from "./state.ts";
 import { size } from "./status.ts";

@@ -28,7 +28,7 @@ const preview = {
 };
 
 /** What *Look closer* shows, and chapters use too. */
-const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
+const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
 
 /** What several chapters use is one file: it compresses better than many small ones. */
 const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin)\.m?ts$/, minShareCount: 2 };

@@ -2,6 +2,7 @@
 import { css, cssTint, paintScale, tone } from "../colour.ts";
 import { type Colour, heat, mix, place, type Range, type Scale, within } from "../../base/heat.ts";
 import { sized } from "../figure/canvas.ts";
+import { ARROWS, spotAt } from "../figure/cells.ts";
 import { percent } from "../logits.ts";
 import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
@@ -179,24 +180,19 @@ export class HeatGrid {
   }
 
   #listen(): void {
-    const cellAt = ({ clientX, clientY }: MouseEvent): [number, number] => {
-      const box = this.canvas.getBoundingClientRect();
-      const { rows = 0, columns = 0 } = this.#shown ?? {};
-      return [
-        Math.floor(((clientY - box.top) / box.height) * rows),
-        Math.floor(((clientX - box.left) / box.width) * columns),
-      ];
+    const point = (event: MouseEvent, pressed: boolean) => {
+      const { rows = 0, columns = 0 } = this.#shown ?? {}, [row, column] = spotAt(event, this.canvas, rows, columns);
+      this.#move(Math.floor(row), Math.floor(column), pressed);
     };
     this.canvas.addEventListener("pointermove", (event) => {
-      if (event.pointerType !== "touch") this.#move(...cellAt(event), false);
+      if (event.pointerType !== "touch") point(event, false);
     });
     this.canvas.addEventListener("pointerleave", () => this.#leave());
     this.canvas.addEventListener("blur", () => this.#leave());
-    this.canvas.addEventListener("click", (event) => this.#move(...cellAt(event), true));
+    this.canvas.addEventListener("click", (event) => point(event, true));
     this.canvas.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-      const [row, column] = this.#cursor ?? [0, 0];
-      if (step) this.#move(this.#cursor ? row + step[0]! : 0, this.#cursor ? column + step[1]! : 0, false);
+      const step = ARROWS[event.key], [row, column] = this.#cursor ?? [0, 0];
+      if (step) this.#move(this.#cursor ? row + step[0] : 0, this.#cursor ? column + step[1] : 0, false);
       else if (event.key === "Enter" || event.key === " ") this.#move(row, column, true);
       else return;
       event.preventDefault();

@@ -2,8 +2,9 @@
 import { css, paint, paintScale, tone } from "../../colour.ts";
 import { type Colour, heat, mix, place, type Scale } from "../../../base/heat.ts";
 import { scaled } from "../../figure/canvas.ts";
+import { choosePatch } from "../../figure/cells.ts";
 import { percent } from "../../logits.ts";
-import { accent, choosePatch, shapeOf } from "../../pixels.ts";
+import { accent, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
 import { cite } from "../cite.ts";
 import { h } from "../../dom.ts";

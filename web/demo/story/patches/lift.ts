@@ -1,8 +1,9 @@
 /** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
 import { css, paint, tone } from "../../colour.ts";
-import { accent, choosePatch } from "../../pixels.ts";
+import { accent } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
 import { scaled } from "../../figure/canvas.ts";
+import { choosePatch } from "../../figure/cells.ts";
 import { h, slider } from "../../dom.ts";
 import { player, playing, saver } from "../figure.ts";
 import type { Scene } from "../scene.ts";

@@ -1,6 +1,7 @@
 /** An image cut into patches. The visitor may swap them, by pointer or by keys. */
 import { css, paint, tone } from "../../colour.ts";
 import { scaled } from "../../figure/canvas.ts";
+import { ARROWS, spotAt } from "../../figure/cells.ts";
 import { animate } from "../../figure/motion.ts";
 import { accent, type Shape } from "../../pixels.ts";
 import { h } from "../../dom.ts";
@@ -106,10 +107,9 @@ export class Board {
     context.strokeRect((place % columns) + 0.05, Math.floor(place / columns) + 0.05, 0.9, 0.9);
   }
 
-  #at({ clientX, clientY }: PointerEvent): { x: number; y: number; place: number | undefined } {
-    const box = this.canvas.getBoundingClientRect();
+  #at(event: PointerEvent): { x: number; y: number; place: number | undefined } {
     const { gridRows, gridCols } = this.#shown!.shape;
-    const x = ((clientX - box.left) / box.width) * gridCols, y = ((clientY - box.top) / box.height) * gridRows;
+    const [y, x] = spotAt(event, this.canvas, gridRows, gridCols);
     const inside = x >= 0 && y >= 0 && x < gridCols && y < gridRows;
     return { x, y, place: inside ? Math.floor(y) * gridCols + Math.floor(x) : undefined };
   }
@@ -174,12 +174,10 @@ export class Board {
   }
 
   #listenToKeys(): void {
-    const steps: Record<string, [down: number, right: number]> =
-      { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     this.canvas.addEventListener("keydown", (event) => {
       if (!this.#shown) return;
       const { gridRows, gridCols } = this.#shown.shape;
-      const step = steps[event.key], now = this.#cursor;
+      const step = ARROWS[event.key], now = this.#cursor;
       if (step) {
         const row = Math.floor((now ?? 0) / gridCols) + step[0], column = ((now ?? 0) % gridCols) + step[1];
         const inside = row >= 0 && column >= 0 && row < gridRows && column < gridCols;

@@ -2,6 +2,7 @@
 import type { Trace, Vit } from "vitrine";
 import { css, paint, tone } from "../../colour.ts";
 import { scaled } from "../../figure/canvas.ts";
+import { nearestCell, spotAt } from "../../figure/cells.ts";
 import { drawStroke, SIDE, type Stroke } from "../../ink.ts";
 import { accent } from "../../pixels.ts";
 import { number } from "../../texts/words.ts";
@@ -89,11 +90,8 @@ function buildColumn(story: Story, kind: Sincos, choose: (row: number, column: n
   image.setAttribute("aria-label", texts.wideImage[kind]);
   const label = (row: number, column: number) =>
     kind === "sincos1d" ? String(row * gridCols + column + 1) : `${row + 1}, ${column + 1}`;
-  image.addEventListener("click", ({ clientX, clientY }) => {
-    const box = image.getBoundingClientRect();
-    choose(Math.min(gridRows - 1, Math.floor(((clientY - box.top) / box.height) * gridRows)),
-      Math.min(gridCols - 1, Math.floor(((clientX - box.left) / box.width) * gridCols)));
-  });
+  image.addEventListener("click", (event) =>
+    choose(...nearestCell(spotAt(event, image, gridRows, gridCols), gridRows, gridCols)));
   const likeness = new HeatGrid({ label: texts.wideLikeness[kind], texts: story.texts.grid, cell: 51, number,
     rowName: (row) => story.texts.story.row(row + 1), columnName: (column) => story.texts.story.column(column + 1), choose });
   const matrix = new HeatGrid({ label: texts.widePositions[kind], texts: story.texts.grid, cell: 16, number,

@@ -2,6 +2,7 @@
 import type { Texts } from "../../texts/en.ts";
 import { percentage } from "../../texts/words.ts";
 import { button, h, slider } from "../../dom.ts";
+import { spotAt } from "../../figure/cells.ts";
 import { player, playing, saver, svg } from "../figure.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";
@@ -112,10 +113,7 @@ function inTurn(samples: readonly Sample[], share: (at: number) => string, texts
 
 /** Calls with the fraction of the width at which the pointer is, while it is down. */
 function dragOver(strip: SVGSVGElement, move: (fraction: number) => void): void {
-  const follow = ({ clientX }: PointerEvent) => {
-    const { left, width } = strip.getBoundingClientRect();
-    move(Math.min(1, Math.max(0, (clientX - left) / width)));
-  };
+  const follow = (event: PointerEvent) => move(Math.min(1, Math.max(0, spotAt(event, strip, 1, 1)[1])));
   strip.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     event.preventDefault(); // no text is selected
