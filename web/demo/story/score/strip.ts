@@ -4,10 +4,10 @@ import { heat, place, type Scale } from "../../../base/heat.ts";
 import { sized } from "../../figure/canvas.ts";
 import { percent } from "../../logits.ts";
 import { accent } from "../../pixels.ts";
-import { save } from "../../save.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
-import { button, h } from "../../dom.ts";
+import { h } from "../../dom.ts";
+import { saver } from "../figure.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
 import { write } from "../../write.ts";
@@ -50,11 +50,9 @@ export class Strip {
     this.canvas.role = "slider";
     this.canvas.ariaLabel = texts.score.strip;
     this.canvas.ariaValueMin = "0";
-    const picture = button(texts.grid.picture, () => void save(this.canvas, "score.png"), {
-      className: "plain small", ariaLabel: `${texts.grid.picture}: ${texts.score.strip}`,
-    });
     this.#scroll = h("div", { className: "grid-scroll" }, this.canvas);
-    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words, picture);
+    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words,
+      saver(texts.grid.picture, texts.score.strip, () => this.canvas));
     this.#listen(point);
   }
 
