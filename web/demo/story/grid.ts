@@ -77,6 +77,15 @@ export const signedScale = (...lists: ArrayLike<number>[]): Signed => {
   return { signed };
 };
 
+/** Draws the colours of a scale with its ends in words, and the words for the tick in it. */
+export function drawLegend(root: HTMLElement, scale: Scale | undefined, dark: boolean, [low, high, tick]: readonly [string, string, string]): void {
+  if (root.childElementCount === 0)
+    root.replaceChildren(h("span"), h("canvas", { width: 150, height: 10, aria: { hidden: "true" } }), h("span"), h("span"));
+  const [first, bar, last, mark] = root.children as unknown as [Element, HTMLCanvasElement, Element, Element];
+  paintScale(bar, scale, dark);
+  for (const [part, text] of [[first, low], [last, high], [mark, tick]] as const) write(part, text);
+}
+
 export class HeatGrid {
   readonly root: HTMLElement;
   readonly canvas = h("canvas", { tabIndex: 0 });
@@ -144,18 +153,9 @@ export class HeatGrid {
       write(this.#legend, texts.signed(rough(scale.signed)));
       return;
     }
-    let canvas = this.#legend.querySelector("canvas");
-    if (!canvas) {
-      canvas = h("canvas", { width: 150, height: 10 });
-      canvas.setAttribute("aria-hidden", "true");
-      this.#legend.replaceChildren(h("span"), canvas, h("span"), h("span"));
-    }
-    const [bottom, , top, tick] = this.#legend.children;
     const { low, high, shares } = "low" in scale ? { ...scale, shares: undefined } : { low: 0, high: scale.top, shares: scale };
-    paintScale(canvas, shares, dark);
-    write(bottom!, number(low));
-    write(top!, shares && high === 1 ? percentage(1, 0) : number(high)); // percent never says 100 %
-    write(tick!, shares?.uniform ? texts.tick(number(shares.uniform)) : "");
+    const top = shares && high === 1 ? percentage(1, 0) : number(high); // percent never says 100 %
+    drawLegend(this.#legend, shares, dark, [number(low), top, shares?.uniform ? texts.tick(number(shares.uniform)) : ""]);
   }
 
   /** Writes the cell under the cursor, or else the largest cell, in words. */

@@ -1,14 +1,16 @@
 /** What a unit at the chosen patch can see at each depth, as pictures of the drawing. */
-import { css, paint, paintScale, tone } from "../../colour.ts";
+import { css, paint, tone } from "../../colour.ts";
 import { type Colour, heat, mix, place, type Scale } from "../../../base/heat.ts";
 import { scaled } from "../../figure/canvas.ts";
 import { choosePatch } from "../../figure/cells.ts";
 import { percent } from "../../logits.ts";
 import { accent, shapeOf } from "../../pixels.ts";
 import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
+import { percentage } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
 import { h } from "../../dom.ts";
 import { saver } from "../figure.ts";
+import { drawLegend } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { type Both, type Pair, patchOf } from "./pair.ts";
 import { receptive, spread } from "./reach.ts";
@@ -27,8 +29,7 @@ interface Field {
 export function buildReach(pair: Pair, story: Story): [HTMLElement, (scene: Scene, both: Both) => void] {
   const { cnn: texts } = story.texts;
   const rows = { convolutions: new Row(texts.reach(texts.convolutions), story), vit: new Row(texts.reach(texts.vit), story) };
-  const bar = h("canvas", { width: 150, height: 10, aria: { hidden: "true" } }), tick = h("span");
-  const legend = h("p", { className: "grid-legend" }, h("span", {}, "0 %"), bar, h("span", {}, "100 %"), tick);
+  const legend = h("p", { className: "grid-legend" });
   const root = h("div", { className: "figure" },
     h("h3", {}, texts.reachTitle), h("p", {}, texts.reachWords),
     h("h4", {}, texts.convolutions), rows.convolutions.root,
@@ -37,8 +38,7 @@ export function buildReach(pair: Pair, story: Story): [HTMLElement, (scene: Scen
   return [root, (scene, both) => {
     rows.convolutions.draw(convolutionFields(pair, scene, story), pair.convolutions, scene, both.input);
     const scale = scaleOf(both);
-    paintScale(bar, scale, scene.dark);
-    tick.textContent = story.texts.grid.tick(percent(scale.uniform));
+    drawLegend(legend, scale, scene.dark, [percent(0), percentage(1, 0), story.texts.grid.tick(percent(scale.uniform))]);
     rows.vit.draw(blockFields(pair, scene, both, story), pair.vit, scene, both.input);
   }];
 }
