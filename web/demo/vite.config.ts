@@ -31,7 +31,7 @@ const preview = {
 const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
 
 /** What several chapters use is one file: it compresses better than many small ones. */
-const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|pack|thin)\.m?ts$/, minShareCount: 2 };
+const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };
 
 export default defineConfig({
   root: here("."),

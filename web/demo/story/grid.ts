@@ -8,7 +8,7 @@ import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { percentage, rough } from "../texts/words.ts";
 import { h } from "../dom.ts";
-import { saver } from "./figure.ts";
+import { saver } from "../figure/parts.ts";
 import { write } from "../write.ts";
 
 /** Numbers of both signs, from -top to top. */

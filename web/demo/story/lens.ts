@@ -1,7 +1,7 @@
 /** The bars of what the head reads at one stop, as SVG. */
 import type { Class } from "vitrine";
 import { percent } from "../logits.ts";
-import { set, svg } from "./figure.ts";
+import { set, svg } from "../figure/parts.ts";
 
 const STEP = 20, HEIGHT = 44, LABEL = 14;
 

@@ -2,7 +2,7 @@
 import { en } from "../texts/en.ts";
 import { inLanguage } from "../texts/words.ts";
 import { h } from "../dom.ts";
-import { paperColour, saver, svg } from "./figure.ts";
+import { paperColour, saver, svg } from "../figure/parts.ts";
 
 /** A button below a table that saves it. `label` names it. */
 export const tableSaver = (label: string, table: HTMLTableElement): HTMLElement =>

@@ -9,7 +9,7 @@ import { inside, lengthOf, type Span, stridesOf } from "../../receptive.ts";
 import { percentage } from "../../texts/words.ts";
 import { cite } from "../cite.ts";
 import { h } from "../../dom.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import { drawLegend } from "../grid.ts";
 import type { Scene, Story } from "../scene.ts";
 import { type Both, type Pair, patchOf } from "./pair.ts";

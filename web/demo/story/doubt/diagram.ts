@@ -1,7 +1,7 @@
 /** The reliability diagram, as SVG: how often right over how sure, and how many digits each bin has. */
 import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
-import { set, svg } from "../figure.ts";
+import { set, svg } from "../../figure/parts.ts";
 import { type Bin, binOf, wilson } from "./reliability.ts";
 
 type Words = Texts["doubt"];

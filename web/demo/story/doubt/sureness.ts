@@ -4,7 +4,7 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal, percentage, whole } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
-import { saver, withStyles } from "../figure.ts";
+import { saver, withStyles } from "../../figure/parts.ts";
 import { buildDiagram } from "./diagram.ts";
 import { binOf, binsAt, calibrationError, isMeasured, measured, overall } from "./reliability.ts";
 

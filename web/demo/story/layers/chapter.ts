@@ -2,7 +2,7 @@
 import type { Vit } from "vitrine";
 import { fieldOf } from "../../stem.ts";
 import { h } from "../../dom.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import { coalesce } from "../coalesce.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildAnswer, effect } from "./answer.ts";

@@ -4,7 +4,7 @@ import { percent } from "../../logits.ts";
 import type { Texts } from "../../texts/en.ts";
 import { decimal } from "../../texts/words.ts";
 import { button, h } from "../../dom.ts";
-import { paperColour, svg, withStyles } from "../figure.ts";
+import { paperColour, svg, withStyles } from "../../figure/parts.ts";
 import { Lens, shares } from "../lens.ts";
 import type { Scene } from "../scene.ts";
 import { lengthOf, rowOf } from "../vectors.ts";

@@ -1,7 +1,7 @@
 /** Two curves over the snapshots: right answers on test images, and the visitor's digit. */
 import { css, tone } from "../../colour.ts";
 import { h } from "../../dom.ts";
-import { saver, svg } from "../figure.ts";
+import { saver, svg } from "../../figure/parts.ts";
 import type { Texts } from "../../texts/en.ts";
 import { percentage, whole } from "../../texts/words.ts";
 

@@ -4,7 +4,7 @@ import { snapshot } from "../../explain/models.ts";
 import { percent } from "../../logits.ts";
 import { Bars } from "../bars.ts";
 import { h } from "../../dom.ts";
-import { player, playing } from "../figure.ts";
+import { player, playing } from "../../figure/parts.ts";
 import { HeatGrid } from "../grid.ts";
 import type { Scene, Story, Traced } from "../scene.ts";
 import { patchIn } from "../tokens.ts";

@@ -6,7 +6,7 @@ import type { Texts } from "../../texts/en.ts";
 import { number, rough } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
 import { sized } from "../../figure/canvas.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { slices } from "../slices.ts";
 import { cosine } from "../vectors.ts";

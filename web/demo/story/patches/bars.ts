@@ -3,7 +3,7 @@ import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
 import type { Choices } from "../choices.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import type { Filters } from "./embed.ts";
 

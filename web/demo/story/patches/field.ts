@@ -4,7 +4,7 @@ import { accent } from "../../pixels.ts";
 import { scaled } from "../../figure/canvas.ts";
 import { inside, lengthOf, type Span } from "../../receptive.ts";
 import { h } from "../../dom.ts";
-import { player, playing, saver } from "../figure.ts";
+import { player, playing, saver } from "../../figure/parts.ts";
 import type { Scene, Story } from "../scene.ts";
 import { fieldsOf } from "./embed.ts";
 

@@ -5,7 +5,7 @@ import type { Texts } from "../../texts/en.ts";
 import { scaled } from "../../figure/canvas.ts";
 import { choosePatch } from "../../figure/cells.ts";
 import { h, slider } from "../../dom.ts";
-import { player, playing, saver } from "../figure.ts";
+import { player, playing, saver } from "../../figure/parts.ts";
 import type { Scene } from "../scene.ts";
 
 const SIDE = 280; // CSS pixels

@@ -7,7 +7,7 @@ import { fieldOf } from "../../stem.ts";
 import { number } from "../../texts/words.ts";
 import { linked } from "../cite.ts";
 import { h } from "../../dom.ts";
-import { player, playing } from "../figure.ts";
+import { player, playing } from "../../figure/parts.ts";
 import type { Chapter, Scene, Story } from "../scene.ts";
 import { FilterBars, TokenBars } from "./bars.ts";
 import { type Filters, pixelsOf, productsOf, roundTop, sumOf } from "./embed.ts";

@@ -5,7 +5,7 @@ import { percent } from "../../logits.ts";
 import { percentage, whole } from "../../texts/words.ts";
 import { button, h } from "../../dom.ts";
 import type { Choices } from "../choices.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import type { Story } from "../scene.ts";
 import { tableSaver } from "../table.ts";
 import { Board } from "./board.ts";

@@ -7,7 +7,7 @@ import { accent } from "../../pixels.ts";
 import type { Texts } from "../../texts/en.ts";
 import { number } from "../../texts/words.ts";
 import { h } from "../../dom.ts";
-import { saver } from "../figure.ts";
+import { saver } from "../../figure/parts.ts";
 import { signedColour, signedScale } from "../grid.ts";
 import { type Answer, outputOf } from "./head.ts";
 import { write } from "../../write.ts";

@@ -1,7 +1,7 @@
 /** The strip: the classes' probabilities, stacked, over the way of the pen. */
 import { css, tone } from "../../colour.ts";
 import type { Texts } from "../../texts/en.ts";
-import { svg } from "../figure.ts";
+import { svg } from "../../figure/parts.ts";
 import type { Sample } from "./sweep.ts";
 
 /* Tol's muted scheme (personal.sron.nl/~pault), which colour-blind readers tell apart too. In this

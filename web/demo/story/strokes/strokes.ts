@@ -3,7 +3,7 @@ import type { Texts } from "../../texts/en.ts";
 import { percentage } from "../../texts/words.ts";
 import { button, h, slider } from "../../dom.ts";
 import { spotAt } from "../../figure/cells.ts";
-import { player, playing, saver, svg } from "../figure.ts";
+import { player, playing, saver, svg } from "../../figure/parts.ts";
 import type { Chapter, Scene } from "../scene.ts";
 import { buildMoment } from "./moment.ts";
 import { beginsOf, cut, runsOf } from "./path.ts";

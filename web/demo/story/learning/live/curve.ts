@@ -3,7 +3,7 @@ import { css, tone } from "../../../colour.ts";
 import type { Texts } from "../../../texts/en.ts";
 import { decimal, percentage, whole } from "../../../texts/words.ts";
 import { h } from "../../../dom.ts";
-import { saver, svg } from "../../figure.ts";
+import { saver, svg } from "../../../figure/parts.ts";
 import { RUBRIC } from "../curves.ts";
 
 const WIDTH = 280, HEIGHT = 170, LEFT = 34, RIGHT = 44, TOP = 10, BOTTOM = 20;

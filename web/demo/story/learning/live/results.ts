@@ -6,7 +6,7 @@ import { percent } from "../../../logits.ts";
 import { rough } from "../../../texts/words.ts";
 import { Bars } from "../../bars.ts";
 import { h } from "../../../dom.ts";
-import { saver } from "../../figure.ts";
+import { saver } from "../../../figure/parts.ts";
 import { signedScale } from "../../grid.ts";
 import { coalesce } from "../../coalesce.ts";
 import type { Scene, Story } from "../../scene.ts";

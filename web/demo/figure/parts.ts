@@ -1,6 +1,6 @@
-/** What figures share: SVG elements, a button that saves a picture, a button that plays. */
+/** What figures share beside their canvas: SVG elements, a button that saves a picture, a button that plays. */
 import { button, type Slider } from "../dom.ts";
-import { animate, lessMotion } from "../figure/motion.ts";
+import { animate, lessMotion } from "./motion.ts";
 import { download, save } from "../save.ts";
 
 type Attributes = Record<string, string | number>;
