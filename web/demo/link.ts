@@ -1,7 +1,7 @@
-/** What a link holds beside the drawing: map, layer, head and patch, the chapter, and choices in chapters. */
+/** Reads what a link holds beside the drawing: map, layer, head and patch, the chapter, and choices in chapters. */
 import type { VitConfig } from "vitrine";
 import { shapeOf } from "./pixels.ts";
-import type { MapKind, State, View } from "./state.ts";
+import type { MapKind, View } from "./state.ts";
 
 export interface LinkState {
   view?: Omit<View, "strength">;
@@ -23,18 +23,7 @@ export function firstView(config: Readonly<VitConfig>): Omit<View, "strength"> {
   return { map: "class", layer: config.depth - 1, head: "mean", patch: [gridRows >> 1, gridCols >> 1] };
 }
 
-const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
-
-/** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
-export function writeLink({ view, model, chapterChoices }: State): string {
-  const changed = model && written(view) !== written(firstView(model.config));
-  const chapter = chapterShown();
-  const choices = [...chapterChoices].map((one) => one.join("."));
-  return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
-    (choices.length > 0 ? `&set=${choices.join("~")}` : "");
-}
-
-/** The reverse. What is not well-formed is left out. */
+/** The reverse of send.ts. What is not well-formed is left out. */
 export function readLink(fragment: URLSearchParams): LinkState {
   const [, map, layer, head, row, col] = VIEW.exec(fragment.get("view") ?? "") ?? [];
   const chapter = fragment.get("at") ?? undefined;
@@ -56,13 +45,4 @@ export function readLink(fragment: URLSearchParams): LinkState {
 export function isIn({ layer, head, patch }: Omit<View, "strength">, config: Readonly<VitConfig>): boolean {
   const { gridRows, gridCols } = shapeOf(config);
   return layer < config.depth && (head === "mean" || head < config.heads) && patch[0] < gridRows && patch[1] < gridCols;
-}
-
-/** The id of the chapter in the middle of the screen; undefined above the story. */
-export function chapterShown(): string | undefined {
-  for (const chapter of document.querySelectorAll("#chapters .chapter")) {
-    const { top, bottom } = chapter.getBoundingClientRect();
-    if (top <= innerHeight / 2 && bottom > innerHeight / 2) return chapter.id;
-  }
-  return undefined;
 }

@@ -1,10 +1,10 @@
 /** Shares the drawing as a link, with its picture where the browser can pass on files. */
-import { writeLink } from "./link.ts";
+import { firstView } from "./link.ts";
 import type { Stroke } from "./ink.ts";
 import { pack } from "./pack.ts";
 import { pictureFile } from "./picture.ts";
 import { MARK, showLink } from "./share.ts";
-import { isBlank, type State } from "./state.ts";
+import { isBlank, type State, type View } from "./state.ts";
 import { thinned } from "./thin.ts";
 import { words } from "./texts/words.ts";
 import { write } from "./write.ts";
@@ -30,6 +30,26 @@ function packForLink(strokes: Stroke[]): string | undefined {
 function linkTo(strokes: Stroke[], place: string): string | undefined {
   const packed = packForLink(strokes);
   return packed && location.href.replace(/#.*/, "") + MARK + packed + place;
+}
+
+const written = ({ map, layer, head, patch }: Omit<View, "strength">) => [map, layer, head, ...patch].join(".");
+
+/** "&view=patch.3.mean.2.4&at=score&set=mask.causal~step.12". What is as at first is left out. */
+function writeLink({ view, model, chapterChoices }: State): string {
+  const changed = model && written(view) !== written(firstView(model.config));
+  const chapter = chapterShown();
+  const choices = [...chapterChoices].map((one) => one.join("."));
+  return (changed ? `&view=${written(view)}` : "") + (chapter ? `&at=${chapter}` : "") +
+    (choices.length > 0 ? `&set=${choices.join("~")}` : "");
+}
+
+/** The id of the chapter in the middle of the screen; undefined above the story. */
+function chapterShown(): string | undefined {
+  for (const chapter of document.querySelectorAll("#chapters .chapter")) {
+    const { top, bottom } = chapter.getBoundingClientRect();
+    if (top <= innerHeight / 2 && bottom > innerHeight / 2) return chapter.id;
+  }
+  return undefined;
 }
 
 /** What the browser's own sharing gets: the link, and the picture if it takes files, as those of phones do. */

@@ -30,6 +30,9 @@ const preview = {
 /** What *Look closer* shows, and chapters use too. */
 const closer = { name: "closer", test: /demo.(blocks|choices|closer|code|figure.cells|looks|where|lettering|patches|picture|receptive|save|send|stem|takeaway|tokens)\.ts$/ };
 
+/** Small files of the first window that later ones use too. */
+const opening = { name: "opening", test: /demo.(texts.(en-opening|words)|write)\.ts$/ };
+
 /** What several chapters use is one file: it compresses better than many small ones. */
 const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.parts|pack|thin)\.m?ts$/, minShareCount: 2 };
 
@@ -51,7 +54,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
-    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [closer, shared] } } },
+    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, shared] } } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });
