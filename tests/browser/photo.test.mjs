@@ -190,6 +190,7 @@ describe("a photo of a digit", { skip }, () => {
 
   test("is chosen by keyboard, on phones from the gallery or the camera; its button fits at 320 pixels", async () => {
     const { page } = await browser.visit({ viewport: { width: 320, height: 640 }, reducedMotion: "reduce" });
+    page.on("filechooser", () => {}); // lets Playwright take the file choosers from here on
     const { file } = await photoOf(page, DIGITS[1]);
     const input = page.locator("#photo-input");
     assert.deepEqual([await input.getAttribute("accept"), await input.getAttribute("capture")], ["image/*", null]); // a phone asks which
