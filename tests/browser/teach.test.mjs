@@ -69,9 +69,10 @@ describe("teach it", { skip }, () => {
     assert.equal(await page.locator("#teach-it").isVisible(), false);
     assert.ok((await painted(page, "#pad")) > 500);
     await page.locator("#teach-this").click();
-    await page.locator("#teach-it-name").press("Escape");
+    await page.locator("#teach-it-cancel").press("Escape"); // which elsewhere clears the pad
     await settled(page);
     assert.equal(await page.locator("#teach-it").isVisible(), false);
+    assert.ok((await painted(page, "#pad")) > 500);
     assert.equal((await prediction(page)).label.length, 1);
   });
 

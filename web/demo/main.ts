@@ -36,9 +36,8 @@ let stale = true; // more than the ink must be drawn anew
 
 const reader = readDigits(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
-const ownWanted = new URL(location.href).searchParams.get("model") === SIGNS;
+const signsWanted = new URL(location.href).searchParams.get("model") === SIGNS; // the first model's load changes the address
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
-if (ownWanted) withTeaching((teaching) => teaching.choose());
 followLanguage(select("language"), say);
 
 // ---- Drawing the state ------------------------------------------------------
@@ -277,6 +276,7 @@ const drawStory = loadStoryLazily(element("story"), {
   wipe: drawing.wipe,
   say: announce,
 });
+if (signsWanted) withTeaching((teaching) => teaching.choose());
 addEventListener("hashchange", openLink);
 if (!openLink()) {
   const strokes = kept();

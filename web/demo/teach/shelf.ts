@@ -42,7 +42,7 @@ export class Shelves {
   readonly #changed: () => void;
   /** Whether this browser keeps the shelf. Unknown until it has tried. */
   kept: boolean | undefined;
-  /** Settles when what an earlier visit left is here. */
+  /** Settles when what an earlier visit left is here, which is no change. */
   readonly restored: Promise<void>;
 
   /** @param changed is called after each change. */
@@ -91,6 +91,5 @@ export class Shelves {
     if (!examples || this.canUndo || this.#now.examples.length > 0) return;
     this.#now = { ...kept, examples };
     this.kept = true;
-    this.#changed();
   }
 }

@@ -81,8 +81,9 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
     [texts, lesson, signs] = build();
     show(phase);
   });
-  root.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape" || phase === "learning") return;
+  root.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || phase === "learning") return;
+    event.stopPropagation(); // it would clear the pad too
     if (phase === "lesson") cancel();
     else show("closed");
   });
