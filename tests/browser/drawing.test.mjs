@@ -330,7 +330,7 @@ describe("drawing on the page", { skip }, () => {
       if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
       await page.keyboard.press("Tab");
     }
-    assert.ok(await page.locator(".keys").isVisible(), "the keys' help");
+    await page.locator(".keys").waitFor(); // the keys' help
     await page.keyboard.press("Space");
     for (let i = 0; i < 24; i++) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Space");

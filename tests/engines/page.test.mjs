@@ -228,6 +228,22 @@ describe("the page in this engine", { skip }, () => {
       await nothingWrong();
     });
 
+    test("a training in the tab learns: the loss falls and it reads test images", needsMnist, async () => {
+      await goTo("learning", "#learning-live-train");
+      await page.keyboard.press("Shift"); // ends the page's hold on the chapter that the address names
+      await page.evaluate(() => document.getElementById("learning-live").scrollIntoView()); // far from the screen a run rests
+      await click("#learning-live [data-kind=myvit]");
+      const short = { width: 32, depth: 1, patch: 14, images: 1000, epochs: 2 };
+      for (const [name, value] of Object.entries(short)) await choose(`live-${name}`, String(value));
+      await click("#learning-live-train");
+      await there("#learning-live-status[data-phase=finished]");
+      const loss = Number((await data("#learning-live-numbers")).loss), atFirst = Math.log(10); // of ten classes that are alike
+      assert.ok(loss < atFirst - 0.5, `${loss}`);
+      const right = Number(/^Finished\. It reads (\d+) of the 1,000 /.exec(await text("#learning-live-status"))[1]);
+      assert.ok(right > 300, `${right} of 1,000`);
+      await nothingWrong();
+    });
+
     test("teach it: a sign drawn a few times is learnt in the tab and read, and a digit still is", async () => {
       await click("#clear");
       await draw("pad", star(0.75));
@@ -246,22 +262,6 @@ describe("the page in this engine", { skip }, () => {
         await draw("pad", strokes);
         await there(`#prediction[data-label="${label}"][aria-busy=false]`);
       }
-      await nothingWrong();
-    });
-
-    test("a training in the tab learns: the loss falls and it reads test images", needsMnist, async () => {
-      await goTo("learning", "#learning-live-train");
-      await page.keyboard.press("Shift"); // ends the page's hold on the chapter that the address names
-      await page.evaluate(() => document.getElementById("learning-live").scrollIntoView()); // far from the screen a run rests
-      await click("#learning-live [data-kind=myvit]");
-      const short = { width: 32, depth: 1, patch: 14, images: 1000, epochs: 2 };
-      for (const [name, value] of Object.entries(short)) await choose(`live-${name}`, String(value));
-      await click("#learning-live-train");
-      await there("#learning-live-status[data-phase=finished]");
-      const loss = Number((await data("#learning-live-numbers")).loss), atFirst = Math.log(10); // of ten classes that are alike
-      assert.ok(loss < atFirst - 0.5, `${loss}`);
-      const right = Number(/^Finished\. It reads (\d+) of the 1,000 /.exec(await text("#learning-live-status"))[1]);
-      assert.ok(right > 300, `${right} of 1,000`);
       await nothingWrong();
     });
   });

@@ -59,8 +59,10 @@ export function readDigits(state: State, { redraw, fit, answered, refused }: Pag
       answered();
     },
     stopped(error, version) {
-      if (!state.photo || !isOfImage(error)) stop("stopped", error);
-      else if (version === state.version) refused(error);
+      const isOver = version !== state.version; // another drawing or photo is on the pad
+      if (!isOfImage(error) || (!state.photo && !isOver)) return stop("stopped", error);
+      state.answered = version;
+      if (!isOver) refused(error);
     },
     redraw,
   });
