@@ -139,10 +139,10 @@ function listenToKeys(canvas: HTMLCanvasElement, keyPen: KeyPen, events: PadEven
     keyPen.shown = true;
     events.moved();
   });
-  canvas.addEventListener("focus", () => {
-    keyPen.shown = canvas.matches(":focus-visible");
+  canvas.addEventListener("focus", () => requestAnimationFrame(() => { // Firefox knows only then whether keys led here
+    keyPen.shown ||= canvas.matches(":focus-visible");
     events.moved();
-  });
+  }));
   canvas.addEventListener("blur", () => {
     if (keyPen.down) events.end();
     keyPen.down = keyPen.shown = false;
