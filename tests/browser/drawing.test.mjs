@@ -330,8 +330,8 @@ describe("drawing on the page", { skip }, () => {
       if (await page.locator("#pad").evaluate((pad) => pad === document.activeElement)) break;
       await page.keyboard.press("Tab");
     }
-    await page.locator(".keys").waitFor(); // the keys' help
     await page.keyboard.press("Space");
+    await page.locator(".keys").waitFor(); // the keys' help
     for (let i = 0; i < 24; i++) await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Space");
     await settled(page);

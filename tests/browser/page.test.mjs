@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { unasked } from "./browsers.mjs";
 import { pageFolder } from "../../web/scripts/build.mjs";
 import { serve } from "../../web/scripts/serve.mjs";
 import { DIGITS, draw, gate, ink, openCloser, painted, prediction, settled, skip, withBrowser } from "./harness.mjs";
@@ -64,7 +65,8 @@ describe("the page", { skip }, () => {
   test("the status line says how long a warm prediction takes, and Look closer which build runs", async () => {
     const { page } = await browser.visit({ reducedMotion: "reduce" });
     await settled(page);
-    assert.equal(await page.locator("#status").textContent(), "Ready", "the first prediction is not counted");
+    // Where the example cannot be told to stand still, it is read several times while it is written.
+    if (!unasked) assert.equal(await page.locator("#status").textContent(), "Ready", "the first prediction is not counted");
     await ink(page, DIGITS[1]);
     assert.match(await page.locator("#status").textContent(), /^\d+\.\d ms a drawing$/);
     await page.getByText("Look closer").click();

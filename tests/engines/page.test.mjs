@@ -124,7 +124,7 @@ describe("the page in this engine", { skip }, () => {
     };
     const choose = (id, value) => page.evaluate(([id, value]) => {
       document.getElementById(id).value = value;
-      document.getElementById(id).dispatchEvent(new Event("input"));
+      for (const event of ["input", "change"]) document.getElementById(id).dispatchEvent(new Event(event)); // as a browser does
     }, [id, value]);
     /** What a small model answers in Node. */
     const answer = async (weights, image = drawing) => {
