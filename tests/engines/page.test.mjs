@@ -250,9 +250,13 @@ describe("the page in this engine", { skip }, () => {
       await there("#teach-this:not([hidden])");
       await click("#teach-this");
       await there("#teach-it-learn");
+      const learnable = "#teach-it-learn[aria-disabled=false]";
       await draw("pad", star(0.85));
-      await click("#teach-it-learn");
+      await there(learnable);
+      await click(learnable);
+      await there("#teach-it-learn[aria-disabled=true]");
       await draw("pad", star(0.95));
+      await there(learnable);
       await page.evaluate(() => (document.getElementById("teach-it-name").value = "★"));
       await click("#teach-it-learn");
       await page.waitForFunction(() => !document.body.classList.contains("teaching") || document.getElementById("teach-it-learn").checkVisibility());
