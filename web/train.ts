@@ -21,7 +21,7 @@ import type { Running } from "./engine/running.js";
 import { TRAINERS } from "./engine/trainers.js";
 import type { Log, Measured, Part } from "./train/log.js";
 import { fineTuning, type Freeze, type Recipe, recipeJson, seedOf, takeLabels, takeRecipe } from "./train/recipe.js";
-import { type Lesson, lessonOf, remember } from "./train/lesson.js";
+import { interpolate, type Lesson, lessonOf } from "./train/lesson.js";
 import { openModel, startTrainer } from "./engine/start-trainer.js";
 import { PARTS, type Progress, type TrainingSession } from "./engine/training-session.js";
 import { Vit } from "./vit.js";
@@ -597,7 +597,7 @@ export async function teach(
       const run = trainer.run({ epochs: lesson.epochs, ...(own.signal && { signal: own.signal }), ...(onStep && { onStep }) });
       for await (const _ of run); // onStep reports
       const taught = await trainer.save();
-      remember(taught, before, lesson);
+      interpolate(taught, before, lesson);
       return withKeys(taught, lesson.calibration);
     } finally {
       trainer.dispose();

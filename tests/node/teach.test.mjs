@@ -4,7 +4,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { teach } from "../../dist/train.js";
+import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { findStrokes } from "../../web/scripts/data.mjs";
+import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { digits, lesson, signByThree, signsOf } from "../../weights/tools/teach.mjs";
 
 const strokes = findStrokes(), validation = digits("validation");
@@ -43,6 +45,21 @@ for (const model of ["digits", "digits-plain"]) {
     assert.ok(before - after <= 0.005, `${before} of the digits before, ${after} after`);
   });
 }
+
+test("the taught weights lie between the old and the trained ones, but for a new class's rows of the head", async () => {
+  const { interpolate } = await importTypescript("web/train/lesson.ts");
+  const file = (value) => writeSafetensors({ config: {}, tensors: new Map([
+    ["blocks.0.norm1.weight", { shape: [2], data: Float32Array.of(value, -value) }],
+    ["head.weight", { shape: [3, 2], data: new Float32Array(6).fill(value) }],
+    ["head.bias", { shape: [3], data: new Float32Array(3).fill(value) }],
+  ]) });
+  const taught = file(2);
+  interpolate(taught, file(1), { known: 2 });
+  const { tensors } = readSafetensors(taught), between = Math.fround(1.8);
+  assert.deepEqual([...tensors.get("blocks.0.norm1.weight").data], [between, -between]);
+  assert.deepEqual([...tensors.get("head.weight").data], [between, between, between, between, 2, 2]);
+  assert.deepEqual([...tensors.get("head.bias").data], [between, between, 2]);
+});
 
 test("examples that are none are refused, and a signal stops a lesson", async () => {
   const weights = bytesOf("digits-plain");

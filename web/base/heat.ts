@@ -12,8 +12,8 @@ const HEAT: Record<"light" | "dark", [middle: Colour, top: Colour]> = {
 };
 
 /**
- * The colour of a value by its part (0..1) of the scale's top, on light or dark paper. It lies over
- * paper, ink and photos: nothing is transparent, half and more is opaque.
+ * The colour of a value by its part (0..1) of the scale's top, on light or dark paper. It can lie over
+ * paper, ink and photos, because 0 is transparent. From half of the top on it is opaque.
  */
 export function heat(part: number, dark: boolean): Tint {
   const [middle, top] = HEAT[dark ? "dark" : "light"], at = Math.min(1, Math.max(0, part));

@@ -2,8 +2,8 @@
  * How a model learns new signs from a few drawings: some steps of its last blocks and of a head over
  * the old classes and the new ones. Two drawings of each digit keep it from forgetting them, and
  * drawings of nothing (src/train/negatives.c) from taking everything else for the new sign: outlier
- * exposure, Hendrycks et al., arXiv:1812.04606. Weights between the old and the trained ones forget
- * less than the trained ones and know the signs as well: Wortsman et al., arXiv:2109.01903.
+ * exposure, Hendrycks et al., arXiv:1812.04606. At the end the weights are interpolated between the
+ * old and the trained ones, which forgets less: WiSE-FT, Wortsman et al., arXiv:2109.01903.
  * weights/tools/teach.mjs measures it.
  */
 import { isObject, type Json } from "../base/json.js";
@@ -13,13 +13,16 @@ import type { Drawing } from "../images.js";
 import { MORE, OFFERED, SIDE } from "./handwriting.js";
 import type { Freeze } from "./recipe.js";
 
-/** Blocks that learn (more forget more), and drawings of nothing as a share of the images. A plain model forgets more and takes more for the sign. */
+/**
+ * How many blocks learn, and how many drawings of nothing there are for each image. More blocks forget
+ * more. A plain model forgets more than one with a stem, and takes more other drawings for the sign.
+ */
 const PACE = { stemmed: { blocks: 2, negatives: 0.5 }, plain: { blocks: 1, negatives: 1 } };
 const TRAINING = { batch: 16, learning_rate: 1.6e-3, weight_decay: 0.01, habits: 0.6 };
-/** Of a lesson with one new sign, and for each further one. More steps learn better and forget more. */
+/** A lesson's steps with one new sign, and those for each further one. More steps learn better and forget more. */
 const STEPS = 100, STEPS_A_SIGN = 30;
-/** How far the taught model goes from the old weights to those that training found. The rest stays remembered. */
-const SHARE = 0.8;
+/** The mixing coefficient: 0 would leave the old weights, 1 would take the trained ones. */
+const ALPHA = 0.8;
 const LEAST_EPOCHS = 8;
 /** A sign of a few drawings counts as much as one of this many. */
 const LEAST_DRAWINGS = 12;
@@ -71,15 +74,15 @@ interface Entry {
 }
 
 /**
- * @internal Moves a taught model's file back towards the file from before the lesson. A new class's rows of the
- * head have no weights from before, so they stay.
+ * @internal Interpolates a taught model's file, in place, between the file from before the lesson and itself. The
+ * head's rows of new classes had no weights before, so they stay.
  */
-export function remember(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
+export function interpolate(taught: Uint8Array<ArrayBuffer>, before: Uint8Array<ArrayBuffer>, { known }: Lesson): void {
   const { header: { __metadata__, ...tensors }, data } = splitFile(taught), old = splitFile(before).data;
   for (const [name, { shape, data_offsets: [from] }] of Object.entries(tensors as Record<string, Entry>)) {
     const all = shape.reduce((product, size) => product * size, 1);
     const count = name.startsWith("head.") ? (all / shape[0]!) * known : all;
     const [now, then] = [data, old].map(({ buffer, byteOffset }) => new Float32Array(buffer, byteOffset + from, count));
-    for (let i = 0; i < count; i++) now![i] = then![i]! + SHARE * (now![i]! - then![i]!);
+    for (let i = 0; i < count; i++) now![i] = then![i]! + ALPHA * (now![i]! - then![i]!);
   }
 }
