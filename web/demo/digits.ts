@@ -19,7 +19,7 @@ interface Page {
   refused(error: VitError): void;
 }
 
-export function readDigits(state: State, { redraw, fit, answered, refused }: Page): Reader<ModelFile> {
+export function buildDigitReader(state: State, { redraw, fit, answered, refused }: Page): Reader<ModelFile> {
   /** Without the model, nothing is read until a retry. */
   function stop(what: "stopped" | "notLoaded", error: unknown, choice = choiceIn(location.href)): void {
     state.model?.dispose();

@@ -1,6 +1,6 @@
 import { buildExamples } from "./examples.ts";
 import type { Closer } from "./closer.ts";
-import { readDigits } from "./digits.ts";
+import { buildDigitReader } from "./digits.ts";
 import { followDrawing } from "./drawing.ts";
 import { firstView, isIn, type LinkState } from "./link.ts";
 import { buildBars } from "./logits.ts";
@@ -34,7 +34,7 @@ let teaching: Teaching | undefined; // likewise
 let scheduled = false;
 let stale = true; // more than the ink must be drawn anew
 
-const reader = readDigits(state, { redraw, fit, answered, refused });
+const reader = buildDigitReader(state, { redraw, fit, answered, refused });
 select("model").replaceChildren(...CHOICES.map((id) => new Option(titleOf(id), id)));
 const signsWanted = new URL(location.href).searchParams.get("model") === SIGNS; // the first model's load changes the address
 void reader.load(choiceIn(location.href)).finally(stayForOffline); // loads while the page is built
@@ -199,7 +199,7 @@ let teachingCode: Promise<Teaching> | undefined;
 /** Loads the code of lessons and of *My signs*, once. */
 function withTeaching(use: (teaching: Teaching) => void): void {
   teachingCode ??= import("./teach/teach.ts").then(({ buildTeaching }) =>
-    (teaching = buildTeaching(element, state, { load: reader.load, redraw, say, announce, draw: drawing.open, wipe: drawing.wipe })));
+    (teaching = buildTeaching(element, state, { load: reader.load, redraw, say, draw: drawing.open, wipe: drawing.wipe })));
   teachingCode.then(use, () => {
     teachingCode = undefined;
     say(withRemedy(words.trouble.story));
@@ -241,7 +241,7 @@ function openLink(): boolean {
     state.chapterChoices = new Map([...state.chapterChoices, ...link.choices]);
   takeWanted();
   drawing.open(link.strokes);
-  if (link.signs !== undefined) withTeaching((teaching) => teaching.takeLink(link.signs!));
+  if (link.signs !== undefined) withTeaching((teaching) => void teaching.takeLink(link.signs!));
   if (link.chapter && document.querySelector(`#${link.chapter}.chapter`)) location.hash = link.chapter;
   return true;
 }

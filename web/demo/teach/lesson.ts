@@ -1,11 +1,11 @@
 /** A lesson: the drawings of one sign, its name, and how far the model is with it. */
 import { button, h } from "../dom.ts";
-import { drawThumbnail } from "../examples.ts";
 import type { Stroke } from "../ink.ts";
 import type { Texts } from "../texts/en.ts";
 import { decimal, percentage } from "../texts/words.ts";
 import { write } from "../write.ts";
 import { nameOf } from "./text.ts";
+import { thumbnail } from "./thumbnail.ts";
 
 /** A new sign needs some drawings, so that the model learns what they have in common. A correction needs one. */
 const LEAST = 3;
@@ -54,12 +54,12 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
     h("div", { className: "lesson-acts" }, button(texts.stop, stop, { id: "teach-it-stop", className: "pill" })));
   let view: LessonView | undefined;
 
-  const least = () => (view!.labels.includes(nameOf(name.value)) ? 1 : LEAST);
+  const needed = ({ labels }: LessonView) => (labels.includes(nameOf(name.value)) ? 1 : LEAST);
   const count = () => view!.drawings.length + Number(view!.inked);
   const go = () => {
     if (main.ariaDisabled === "true") return;
     const label = nameOf(name.value);
-    if (count() < least()) return keep();
+    if (count() < needed(view!)) return keep();
     if (label) return learn(label);
     name.focus();
   };
@@ -70,7 +70,7 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
 
   function draw(next: LessonView): void {
     const { drawings, inked, labels, progress, trouble, dark } = next;
-    const places = labels.includes(nameOf(name.value)) ? 1 : LEAST, missing = places - drawings.length;
+    const places = needed(next), missing = places - drawings.length;
     const redrawn = view?.drawings !== drawings || view.dark !== dark || dots.childElementCount !== Math.max(places, drawings.length);
     const relabelled = view?.labels !== labels;
     view = next;
@@ -95,16 +95,10 @@ export function buildLesson(texts: Texts["teachIt"], { keep, remove, learn, canc
 
   /** A square for each drawing that the sign needs. A click on a drawing removes it. */
   function drawDots(drawings: readonly Stroke[][], places: number): void {
-    const canvases = drawings.map(() => h("canvas", { ariaHidden: "true" }));
-    const kept = canvases.map((canvas, index) => {
-      const text = texts.removeDrawing(index + 1);
-      const press = button("", () => remove(index), { className: "thumbnail", ariaLabel: text, title: text });
-      press.append(canvas);
-      return press;
-    });
+    const kept = drawings.map((strokes, index) => thumbnail(strokes, texts.removeDrawing(index + 1), () => remove(index)));
     const empty = Array.from({ length: Math.max(0, places - drawings.length) }, (_, index) => h("i", { className: index === 0 ? "now" : "" }));
-    dots.replaceChildren(...kept, ...empty);
-    canvases.forEach((canvas, index) => drawThumbnail(canvas, drawings[index]!));
+    dots.replaceChildren(...kept.map(({ root }) => root), ...empty);
+    for (const { draw } of kept) draw();
   }
 
   return { root: h("div", {}, say, collect, run), draw, focus: () => say.focus({ preventScroll: true }) };

@@ -1,6 +1,5 @@
 /** My signs: a row for each sign with its drawings, and what can be done with the model that learnt them. */
 import { button, h } from "../dom.ts";
-import { drawThumbnail } from "../examples.ts";
 import { SIGNS_FILE } from "../models.ts";
 import { pack } from "../pack.ts";
 import { download } from "../save.ts";
@@ -11,9 +10,10 @@ import { words } from "../texts/words.ts";
 import { examplesIn, readTaught } from "./learn.ts";
 import type { Shelves } from "./shelf.ts";
 import { packExamples } from "./text.ts";
+import { thumbnail } from "./thumbnail.ts";
 import type { LabelledDrawing } from "../../train/handwriting.ts";
 
-/** Longer addresses are cut by some programs. */
+/** Some programs cut longer addresses. */
 const MOST_LINK = 8000;
 
 /** The examples of each sign, in the order of the first ones. */
@@ -80,21 +80,16 @@ export function buildSigns(texts: Texts["teachIt"], shelves: Shelves, { another,
   };
 }
 
-/** A click on a drawing removes it. */
 function drawRows(root: HTMLElement, examples: readonly LabelledDrawing[], texts: Texts["teachIt"], remove: (example: LabelledDrawing) => void): void {
-  const canvases: [HTMLCanvasElement, LabelledDrawing][] = [];
-  const thumbnail = (example: LabelledDrawing, index: number) => {
-    const canvas = h("canvas", { ariaHidden: "true" }), text = texts.remove(example.label, index + 1);
-    const press = button("", () => remove(example), { className: "thumbnail", ariaLabel: text, title: text });
-    press.append(canvas);
-    canvases.push([canvas, example]);
-    return press;
-  };
-  const rows = [...bySign(examples)].map(([label, all]) =>
-    h("div", { role: "listitem", data: { label, count: String(all.length) } }, h("strong", {}, label), h("span", {}, ...all.map(thumbnail))));
+  const rows = [...bySign(examples)].map(([label, all]) => {
+    const drawings = all.map((example, index) => thumbnail(example.strokes, texts.remove(label, index + 1), () => remove(example)));
+    const row = h("div", { role: "listitem", data: { label, count: String(all.length) } },
+      h("strong", {}, label), h("span", {}, ...drawings.map((drawing) => drawing.root)));
+    return { row, drawings };
+  });
   root.role = rows.length > 0 ? "list" : "group"; // a list may hold nothing else
-  root.replaceChildren(...(rows.length > 0 ? rows : [h("p", {}, texts.none)]));
-  for (const [canvas, { strokes }] of canvases) drawThumbnail(canvas, strokes);
+  root.replaceChildren(...(rows.length > 0 ? rows.map(({ row }) => row) : [h("p", {}, texts.none)]));
+  for (const { draw } of rows.flatMap(({ drawings }) => drawings)) draw();
 }
 
 async function copyLink({ now: { examples } }: Shelves, texts: Texts["teachIt"]): Promise<string> {

@@ -21,7 +21,7 @@ export interface Teaching {
   /** Shows *My signs*. */
   open(): void;
   /** Takes the examples of a link: text.ts. */
-  takeLink(signs: string): void;
+  takeLink(signs: string): Promise<void>;
   /** Follows the pad. */
   draw(): void;
 }
@@ -31,7 +31,6 @@ interface Page {
   redraw(): void;
   /** Puts a text into the status line. */
   say(text: string): void;
-  announce(text: string): void;
   draw(strokes: Stroke[]): void;
   wipe(): void;
 }
@@ -128,12 +127,12 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
 
   async function teach(added: readonly LabelledDrawing[]): Promise<void> {
     const lessonStop = new AbortController(), before = phase;
-    const examples = [...shelves.now.examples, ...added], base = baseOf();
     stop = () => lessonStop.abort();
     drawings = allDrawings();
     progress = { step: 0, steps: 1, accuracy: 0, secondsLeft: 0 };
     show("learning");
-    const began = performance.now();
+    await shelves.restored;
+    const examples = [...shelves.now.examples, ...added], base = baseOf(), began = performance.now();
     try {
       const taught = await learn(examples, typeof base === "string" ? addressOf(base) : base, {
         signal: lessonStop.signal,
@@ -145,7 +144,7 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
       const seconds = decimal((performance.now() - began) / 1000, 1);
       progress = undefined;
       shelves.change({ examples, taught, base });
-      await using;
+      await loaded;
       const right = state.model ? await countRight(state.model, examples) : 0;
       if (drawings.length > 0 && state.strokes.length === 0) page.draw(drawings.at(-1)!);
       show("closed");
@@ -167,25 +166,26 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
   }
 
   // ---- The model ----
-  let used: Uint8Array | undefined, using: Promise<void> = Promise.resolve();
+  /** The taught file that the page reads with, and its load. */
+  let shown: Uint8Array | undefined, loaded: Promise<void> = Promise.resolve();
 
   /** The page reads with the shelf's model, if it reads with *My signs* or has just learnt. */
   function follow(): void {
     const { taught } = shelves.now;
-    if (taught === used) return;
+    if (taught === shown) return;
     if (taught) return read(taught);
-    used = undefined;
-    if (state.choice?.id === SIGNS) using = page.load(choiceIn(location.href));
+    shown = undefined;
+    if (state.choice?.id === SIGNS) loaded = page.load(choiceIn(location.href));
   }
 
   function read(taught: Uint8Array<ArrayBuffer>): void {
-    used = taught;
-    using = page.load({ id: SIGNS, url: "", bytes: taught.length, own: { file: taught, signs: signsOf(shelves.now.examples) } });
+    shown = taught;
+    loaded = page.load({ id: SIGNS, url: "", bytes: taught.length, own: { file: taught, signs: signsOf(shelves.now.examples) } });
   }
 
   /** The first drawing of the sign lies on the pad while the next one is drawn. */
   function drawGhost(): void {
-    const ghost = root.ownerDocument.querySelector<HTMLCanvasElement>("#ghost") ?? h("canvas", { id: "ghost", ariaHidden: "true" });
+    const ghost = document.querySelector<HTMLCanvasElement>("#ghost") ?? h("canvas", { id: "ghost", ariaHidden: "true" });
     find("pad").before(ghost);
     ghost.hidden = phase !== "lesson";
     if (ghost.hidden) return;
@@ -204,8 +204,9 @@ export function buildTeaching(find: (id: string) => HTMLElement, state: State, p
     },
     choose: () => void shelves.restored.then(() => (shelves.now.taught ? read(shelves.now.taught) : show("signs"))),
     open: () => void shelves.restored.then(() => show("signs")),
-    takeLink(text) {
+    async takeLink(text) {
       const examples = unpackExamples(text);
+      await shelves.restored; // so that Undo brings back what the link replaces
       if (examples) shelves.change({ examples });
       show("signs");
       signs.say(examples ? texts.linked : texts.damaged);
