@@ -151,7 +151,7 @@ describe("the page in other languages", { skip }, () => {
     await page.locator("#story").evaluate((story) => story.scrollIntoView());
     await page.locator("#rail-pad[aria-label='Zeichne auch hier']").waitFor();
     assert.equal(await page.locator("#score-title").textContent(), "Ein Score von Hand");
-    assert.match(await page.locator(".rail-patch").textContent(), /^Patch: Zeile \d, Spalte \d$/);
+    await page.locator(".rail-patch", { hasText: /^Patch: Zeile \d, Spalte \d$/ }).waitFor();
     await choose(page, "es");
     await page.locator("#rail-pad[aria-label='Dibuja también aquí']").waitFor();
     assert.equal(await page.locator("#rail-pad").count(), 1);

@@ -6,7 +6,7 @@ import { Vit } from "../../dist/vit.js";
 import { DIGITS, ink, openCloser, skip, toChapter, withBrowser } from "./harness.mjs";
 import { drawingOn } from "./story.mjs";
 
-const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/doubt/reliability.json", import.meta.url), "utf8"));
+const figures = JSON.parse(readFileSync(new URL("../../web/demo/story/chapters/doubt/reliability.json", import.meta.url), "utf8"));
 const assets = new URL("../../build/page/assets/", import.meta.url);
 const NEAR = 1e-3; // the page may run another build, which rounds differently
 const EXACT = 1e-9; // double precision, in another order

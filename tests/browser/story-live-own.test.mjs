@@ -13,7 +13,7 @@ import { name as browserName } from "./browsers.mjs";
 import { saved, violations, withBrowser } from "./harness.mjs";
 import { choose, inPhase, needsMnist, press, recipe, STATUS, visitLive } from "./live.mjs";
 
-const { sourceOf } = await importTypescript("web/demo/story/learning/live/own.ts");
+const { sourceOf } = await importTypescript("web/demo/story/chapters/learning/live/own.ts");
 
 /** 28×28 pixels: class 0 is a bar that stands, class 1 one that lies, class 2 a square. */
 const drawn = (label, at) => Uint8Array.from({ length: 784 }, (_, i) => {

@@ -57,7 +57,7 @@ describe("the story on a narrow screen", { skip }, () => {
     await open("why");
     await page.locator("#why [data-way=rollout] canvas[role=application]").focus();
     for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "Enter"]) await page.keyboard.press(key);
-    await page.locator(".rail-patch", { hasText: "row 2, column 2" }).waitFor();
+    await page.locator(".rail-patch", { hasText: "row 2, column 2" }).waitFor({ state: "attached" });
   });
 
   test("a tap chooses a patch", { skip: unasked }, async () => {

@@ -32,11 +32,17 @@ export async function openChapter(page, id, selector) {
   return chapter;
 }
 
-/** Lets another model read the drawing, and waits for its answer. */
+/** Lets another of the page's models tell the story. */
 export async function chooseModel(page, name) {
   await openCloser(page);
   await page.selectOption("#model", name);
   await page.locator("#status.ready").waitFor();
+  await readBy(page, "page");
+}
+
+/** Lets the story's plain model or the page's read the drawing, and waits for its answer. */
+export async function readBy(page, reader) {
+  await page.locator(`#rail-reader input[value=${reader}]`).evaluate((input) => input.click());
   await settled(page);
 }
 

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { unasked } from "./browsers.mjs";
 import { DIGITS, draw, ink, openCloser, prediction, settled, skip, toChapter, withBrowser } from "./harness.mjs";
 
-const CHAPTERS = ["patches", "positions", "score", "layers", "strokes", "doubt", "learning", "cnn", "masks", "why", "teach"];
+const CHAPTERS = ["patches", "score", "positions", "layers", "why", "learning", "strokes", "doubt", "cnn", "masks", "teach"];
 
 describe("the story", { skip }, () => {
   const browser = withBrowser();
@@ -43,7 +43,7 @@ describe("the story", { skip }, () => {
     assert.ok(first.length > 0 && sum(first) <= 45_000, `${sum(first)}: ${first}`);
     const languages = sizes.filter(([name]) => /^(de|fr|sr|es|zh)-/.test(name));
     assert.equal(languages.length, 5);
-    const training = sizes.filter(([name]) => /^(train|train-worker|teach|live)-/.test(name));
+    const training = sizes.filter(([name]) => /^(train|train-worker|teach|live)-(?!chapter)/.test(name));
     assert.ok(training.length >= 3 && sum(training) <= 45_000, `${sum(training)}: ${training}`);
     const reading = sizes.filter(([name]) => /^(foreign|pickle|impostors)-/.test(name));
     assert.ok(reading.length === 3 && sum(reading) <= 24_000, `${sum(reading)}: ${reading}`);
@@ -185,13 +185,13 @@ describe("the story", { skip }, () => {
   });
 
   test("a chapter whose code does not load says so, and Retry brings it with the drawing kept", async () => {
-    const { page } = await browser.visit({ excused: /ERR_FAILED/, before: (page) => page.route("**/assets/teach-*.js", (route) => route.abort()) });
+    const { page } = await browser.visit({ excused: /ERR_FAILED/, before: (page) => page.route("**/assets/teach-chapter-*.js", (route) => route.abort()) });
     await ink(page, DIGITS[7]);
     const answer = await prediction(page);
     await open(page, "teach");
     await page.locator("#teach .failed", { hasText: "did not load" }).waitFor();
     assert.equal(await page.locator("#teach li").count(), 0);
-    await page.unroute("**/assets/teach-*.js");
+    await page.unroute("**/assets/teach-chapter-*.js");
     await page.locator("#teach .failed button").click();
     await page.locator("#teach li").first().waitFor();
     await settled(page);

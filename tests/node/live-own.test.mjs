@@ -6,8 +6,8 @@ import { gzipSync } from "node:zlib";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 import { idx } from "./idx.mjs";
 
-const { MOST, photosIn, readIdx, sourceOf } = await importTypescript("web/demo/story/learning/live/own.ts");
-const { recipeOf, PRESETS } = await importTypescript("web/demo/story/learning/live/recipe.ts");
+const { MOST, photosIn, readIdx, sourceOf } = await importTypescript("web/demo/story/chapters/learning/live/own.ts");
+const { recipeOf, PRESETS } = await importTypescript("web/demo/story/chapters/learning/live/recipe.ts");
 
 const COUNT = 60;
 const pixels = Uint8Array.from({ length: COUNT * 12 }, (_, at) => (at * 7) % 256);

@@ -7,11 +7,11 @@ import { readSafetensors } from "../../web/base/safetensors.mjs";
 import { COUNTS, packDigits, PIXELS, unpackDigits } from "../../web/base/digits.mjs";
 import { importTypescript } from "../../web/scripts/typescript.mjs";
 
-const recipe = await importTypescript("web/demo/story/learning/live/recipe.ts");
-const { KINDS } = await importTypescript("web/demo/story/positions/kinds.ts");
-const similarity = await importTypescript("web/demo/story/learning/similarity.ts");
+const recipe = await importTypescript("web/demo/story/chapters/learning/live/recipe.ts");
+const { KINDS } = await importTypescript("web/demo/story/chapters/positions/kinds.ts");
+const similarity = await importTypescript("web/demo/story/chapters/learning/similarity.ts");
 const { cosines, positionsOf } = await importTypescript("web/demo/story/vectors.ts");
-const numbers = await importTypescript("web/demo/story/positions/numbers.ts");
+const numbers = await importTypescript("web/demo/story/chapters/positions/numbers.ts");
 
 /** Trains a step on an image of each class. Returns what `take` makes of the trainer, or the model's config. */
 async function train(choices, take = ({ config }) => config) {

@@ -119,7 +119,8 @@ function fit(): void {
   finished = !state.example;
   buildBars(element("bars"), config.labels, choice!.own?.signs);
   const { layer, patch } = firstView(config);
-  Object.assign(view, { layer, patch });
+  view.layer = layer;
+  state.firstPatch = view.patch = patch;
   if (view.head !== "mean" && view.head >= config.heads) view.head = "mean";
   takeWanted();
   closer?.fit();

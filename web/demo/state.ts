@@ -38,6 +38,7 @@ export interface State extends Sheet, Store<Reading> {
   example: boolean; // the page's own opening drawing is still shown
   answered: number; // the version that the model answered last
   view: View;
+  firstPatch?: View["patch"]; // view.patch itself, until the visitor chooses another
   chapterChoices: Map<string, string>; // the visitor's, by name; another map when a link brings some
   dark: boolean;
 }

@@ -6,6 +6,7 @@ import { HEADERS, POLICY } from "../base/headers.mjs";
 import { mnistDigits } from "./mnist.mjs";
 import { offline } from "./offline/plugin.ts";
 import { previewTags } from "./preview.mjs";
+import { translations } from "./texts/translations.mjs";
 import { worstDigits } from "./worst.mjs";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -39,7 +40,7 @@ const shared = { name: "story", test: /demo.(story.[a-z]+|explain.\w+|figure.par
 export default defineConfig({
   root: here("."),
   base: "./",
-  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), offline()],
+  plugins: [policy, footer, preview, worstDigits(), mnistDigits(), translations(), offline()],
   resolve: { alias: { "vitrine/train": here("../../dist/train.js"), vitrine: here("../../dist/vit.js") } },
   // The progress bar needs the files' sizes, because a compressed answer has no length.
   define: {
@@ -54,7 +55,10 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     modulePreload: { polyfill: false }, // an old browser then fetches a script when it is asked for
-    rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, shared] } } },
+    rolldownOptions: { output: {
+      chunkFileNames: ({ facadeModuleId }) => `assets/${/chapters.(\w+).chapter\.ts$/.exec(facadeModuleId ?? "")?.[1].concat("-chapter") ?? "[name]"}-[hash].js`,
+      codeSplitting: { includeDependenciesRecursively: false, groups: [opening, closer, shared] },
+    } },
     assetsInlineLimit: 0, // the page's Content-Security-Policy allows data: URLs for images only
   },
 });

@@ -4,7 +4,7 @@ import { testDigits } from "../scripts/data.mjs";
 import { fileOfMnist } from "./mnist.mjs";
 import { PIXELS } from "../base/digits.mjs";
 
-const list = new URL("./story/doubt/reliability.json", import.meta.url);
+const list = new URL("./story/chapters/doubt/reliability.json", import.meta.url);
 
 /** A file of the labels of the worst test digits, a byte each, then their images of 28×28 bytes. */
 export const worstDigits = () =>

@@ -1,5 +1,5 @@
 /** What figures share beside their canvas: SVG elements, a button that saves a picture, a button that plays. */
-import { button, type Slider } from "../dom.ts";
+import { button, h, type Slider } from "../dom.ts";
 import { animate, lessMotion } from "./motion.ts";
 import { download, save } from "../save.ts";
 
@@ -21,21 +21,34 @@ export function set(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
 }
 
-/** A button that saves a figure: a canvas as PNG, an SVG as it is. `label` names figure and file. */
-export function saver(
-  text: string,
-  label: string,
-  figure: () => HTMLCanvasElement | SVGSVGElement,
-): HTMLButtonElement {
+type Picture = HTMLCanvasElement | SVGSVGElement;
+
+const figures = new WeakMap<Element, { label: string; picture: () => Picture }>();
+
+/** Lets the visitor save a figure, from its chapter's list: a canvas as PNG, an SVG as it is. `label` names figure and file. */
+export function saveable<Figure extends Element>(figure: Figure, label: string, picture: () => Picture = () => figure as Element as Picture): Figure {
+  figures.set(figure, { label, picture });
+  figure.setAttribute("data-figure", "");
+  return figure;
+}
+
+/** A folded list of the figures that are shown in a part of the page; each is saved by a press. */
+export function buildSaves(text: string, root: HTMLElement): HTMLElement {
+  const list = h("ul"), saves = h("details", { className: "saves" }, h("summary", {}, text), list);
+  saves.addEventListener("toggle", () => {
+    const shown = [...root.querySelectorAll("[data-figure]")].filter((figure) => figure.getClientRects().length > 0);
+    list.replaceChildren(...shown.map((figure) => {
+      const { label, picture } = figures.get(figure)!;
+      return h("li", {}, button(label, () => savePicture(picture(), label), { className: "plain small" }));
+    }));
+  });
+  return saves;
+}
+
+function savePicture(picture: Picture, label: string): void {
   const file = label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
-  const made = button(text, () => {
-    const shown = figure();
-    if (shown instanceof HTMLCanvasElement) return void save(shown, `${file}.png`);
-    const source = new XMLSerializer().serializeToString(shown);
-    download(new Blob([source], { type: "image/svg+xml" }), `${file}.svg`);
-  }, { className: "plain small" });
-  made.setAttribute("aria-label", `${text}: ${label}`);
-  return made;
+  if (picture instanceof HTMLCanvasElement) return void save(picture, `${file}.png`);
+  download(new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" }), `${file}.svg`);
 }
 
 /** Returns what moves a slider from its least to its greatest value. A touch of the slider stops it. */

@@ -8,7 +8,7 @@ import { accent } from "../pixels.ts";
 import type { GridTexts } from "../texts/en.ts";
 import { percentage, rough } from "../texts/words.ts";
 import { h } from "../dom.ts";
-import { saver } from "../figure/parts.ts";
+import { saveable } from "../figure/parts.ts";
 import { write } from "../write.ts";
 
 /** Numbers of both signs, from -top to top. */
@@ -105,9 +105,8 @@ export class HeatGrid {
     this.canvas.setAttribute("aria-description", texts.keys);
     this.#words.setAttribute("aria-live", "polite");
     this.#legend = h("p", { className: "grid-legend" });
-    this.#scroll.append(this.canvas);
-    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words,
-      saver(texts.picture, label, () => this.canvas));
+    this.#scroll.append(saveable(this.canvas, label));
+    this.root = h("div", { className: "grid" }, this.#scroll, this.#legend, this.#words);
     this.#listen();
   }
 

@@ -1,37 +1,46 @@
-/** The story: reads the drawing with a trace, and draws the chapters that are near the screen. */
+/** The story: its model reads the drawing with a trace, and the chapters near the screen are drawn. */
 import type { ClassifyOptions, Vit } from "vitrine";
 import { VitError } from "vitrine";
 import { OPENING } from "../examples.ts";
 import { drawingOf } from "../ink.ts";
 import { shapeOf } from "../pixels.ts";
 import { inWords } from "../remedy.ts";
+import { isBlank } from "../state.ts";
 import { showError, showMissing } from "../status.ts";
 import { en } from "../texts/en.ts";
-import { inLanguage, onLanguage } from "../texts/words.ts";
+import { inThisLanguage } from "../texts/sentences.ts";
+import { inLanguage, onLanguage, translationOf } from "../texts/words.ts";
 import { Choices } from "./choices.ts";
 import { h } from "../dom.ts";
-import { buildRail } from "./rail.ts";
+import { buildSaves } from "../figure/parts.ts";
+import { buildRail, chaptersIn } from "./rail.ts";
 import type { Chapter, Page, Scene, Selection, Story, Traced } from "./scene.ts";
+import { Teller } from "./teller.ts";
+import { texts } from "./texts/en.ts";
+import { inkOf, patchOfToken } from "./tokens.ts";
+import { largest } from "./vectors.ts";
+import { Walk } from "./walk.ts";
 
-/** The chapters whose code is written, in the order of the page. */
-const CHAPTERS: Record<string, () => Promise<{ chapter: Chapter }>> = {
-  patches: () => import("./patches/patches.ts"),
-  positions: () => import("./positions.ts"),
-  score: () => import("./score.ts"),
-  layers: () => import("./layers/chapter.ts"),
-  strokes: () => import("./strokes/strokes.ts"),
-  doubt: () => import("./doubt/chapter.ts"),
-  learning: () => import("./learning/learning.ts"),
-  cnn: () => import("./cnn/cnn.ts"),
-  masks: () => import("./masks.ts"),
-  why: () => import("./why.ts"),
-  teach: () => import("./teach.ts"),
+/** The code of the chapters, which stand in index.html in their order. */
+const CHAPTERS: Record<string, () => Promise<Chapter>> = {
+  patches: () => import("./chapters/patches/chapter.ts"),
+  score: () => import("./chapters/score/chapter.ts"),
+  positions: () => import("./chapters/positions/chapter.ts"),
+  layers: () => import("./chapters/layers/chapter.ts"),
+  why: () => import("./chapters/why/chapter.ts"),
+  learning: () => import("./chapters/learning/chapter.ts"),
+  strokes: () => import("./chapters/strokes/chapter.ts"),
+  doubt: () => import("./chapters/doubt/chapter.ts"),
+  cnn: () => import("./chapters/cnn/chapter.ts"),
+  masks: () => import("./chapters/masks/chapter.ts"),
+  teach: () => import("./chapters/teach/chapter.ts"),
 };
 
 interface Open {
   root: HTMLElement;
   near: boolean;
   seen: boolean;
+  here: boolean; // in the middle of the screen
   draw?: (scene: Scene) => void;
   drawn?: Scene;
 }
@@ -41,8 +50,9 @@ export function tell(root: HTMLElement, page: Page): () => void {
   const { state } = page;
   let scene: Scene | undefined;
   let reading = false;
+  const teller = new Teller(state, page.redraw, (why) => showError(document.getElementById("story-status")!, why));
 
-  const tools: Omit<Story, "texts" | "choices"> = {
+  const tools: Omit<Story, "texts" | "words" | "choices" | "walk"> = {
     choose: (choice) => choose(page, choice),
     draw: (strokes, unfinished) => page.draw(strokes, unfinished),
     wipe: () => page.wipe(),
@@ -55,15 +65,20 @@ export function tell(root: HTMLElement, page: Page): () => void {
     },
   };
   let open: Open[] = [];
-  let drawRail = () => {};
-  let close = () => {};
+  let drawRail = (_scene: Scene | undefined, _here: HTMLElement | undefined) => {};
+  let close = () => {}, life = new AbortController();
   let built = state.chapterChoices;
+  const walk = new Walk(page.redraw);
   /** Builds rail and chapters, anew for each language and for a link with other choices. */
   const build = () => {
     close();
+    life.abort();
+    life = new AbortController();
     built = state.chapterChoices;
-    const story: Story = { ...tools, choices: new Choices(built), texts: inLanguage(en) };
-    drawRail = buildRail(root.querySelector<HTMLElement>("#rail")!, page, story);
+    const words = inThisLanguage(texts, translationOf("story")), choices = new Choices(built);
+    const story: Story = { ...tools, choices, walk, texts: inLanguage(en), words };
+    teller.wanted = choices.of("reader") === "page" ? "page" : "plain";
+    drawRail = buildRail(root, page, story, teller, life.signal);
     [open, close] = openChapters(root, story, page.redraw);
   };
   build();
@@ -82,17 +97,17 @@ export function tell(root: HTMLElement, page: Page): () => void {
 
   /** One reading at a time. If the drawing changed meanwhile, the next frame asks again. */
   const readAgain = async () => {
-    const { model, choice, version, unfinished } = state;
+    const { version, unfinished } = state, model = teller.model(), blank = isBlank(state);
     if (reading || !model || state.example && !state.reading || !open.some(isShown)) return;
     if (scene?.version === version && scene.model === model) return;
-    if (!state.reading || state.reading.version !== version) return; // blank, or the answer is to come
+    if (!blank && state.reading?.version !== version) return; // the answer is to come
     reading = true;
-    const photo = state.photo && state.reading.result.input;
-    const strokes = photo ? OPENING : state.strokes;
+    const photo = state.photo && state.reading!.result.input;
+    const strokes = photo || blank ? OPENING : state.strokes;
     try {
       const result = await traced(model, { photo, strokes, unfinished });
-      if (result && state.model === model) {
-        scene = sceneOf(page, { model, file: choice!.own?.file ?? choice!.url, version, photo, strokes, unfinished, result });
+      if (result && teller.model() === model) {
+        scene = sceneOf(page, { model, file: teller.file, version, photo, strokes, unfinished, result });
       }
     } finally {
       reading = false;
@@ -105,23 +120,32 @@ export function tell(root: HTMLElement, page: Page): () => void {
       scene = undefined; // the choices are for the link's drawing
       build();
     }
-    drawRail();
-    if (scene && isStale(scene, page)) scene = sceneOf(page, scene);
+    if (scene && isStale(scene, page, teller.model())) scene = sceneOf(page, scene);
+    drawRail(scene, open.find(({ here }) => here)?.root);
     drawChapters();
     void readAgain();
   };
 }
 
 /** Whether another patch, layer, head or theme was chosen since. Another model's choices wait for its reading. */
-function isStale(scene: Scene, { state }: Page): boolean {
-  if (scene.model !== state.model) return false;
-  const { patch, layer, head } = chosen(state.view);
-  return scene.patch !== patch || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
+function isStale(scene: Scene, { state }: Page, model: Vit | undefined): boolean {
+  if (scene.model !== model) return false;
+  const { patch, layer, head } = chosen(state, scene);
+  return String(scene.patch) !== String(patch) || scene.layer !== layer || scene.head !== head || scene.dark !== state.dark;
 }
 
-/** The story shows one head: the first where the page shows the mean of all. */
-const chosen = ({ patch, layer, head }: Page["state"]["view"]): Selection =>
-  ({ patch, layer, head: head === "mean" ? 0 : head });
+/**
+ * The story shows one head: the first where the page shows the mean of all, and the last where its model
+ * has fewer. It begins with the patch that has most ink.
+ */
+function chosen({ view, firstPatch }: Page["state"], scene: Pick<Scene, "config" | "shape" | "result">): Selection {
+  const { depth, heads } = scene.config, { patch, layer, head } = view;
+  return {
+    patch: patch === firstPatch ? patchOfToken(scene.config.prefix.length + largest(inkOf(scene)), scene)! : patch,
+    layer: Math.min(layer, depth - 1),
+    head: head === "mean" ? 0 : Math.min(head, heads - 1),
+  };
+}
 
 type Sheet = Pick<Scene, "photo" | "strokes" | "unfinished">;
 type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
@@ -129,7 +153,7 @@ type Read = Sheet & Pick<Scene, "model" | "file" | "version" | "result">;
 function sceneOf({ state }: Page, { model, file, version, photo, strokes, unfinished, result }: Read): Scene {
   const { config } = model;
   const shape = shapeOf(config);
-  const choice = chosen(state.view);
+  const choice = chosen(state, { config, shape, result });
   const token = config.prefix.length + choice.patch[0] * shape.gridCols + choice.patch[1];
   return { ...choice, model, config, shape, file, photo, strokes, unfinished, version, result, token, dark: state.dark };
 }
@@ -186,18 +210,21 @@ function holdTarget(chapters: HTMLElement): void {
  * Returns the chapters, and what closes them again.
  */
 function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Open[], close: () => void] {
-  const open = Object.keys(CHAPTERS).map((id): Open =>
-    ({ root: root.querySelector<HTMLElement>(`#${id}`)!, near: false, seen: false }));
+  const open = chaptersIn(root).map((root): Open => ({ root, near: false, seen: false, here: false }));
+  const steps = open.filter(({ root }) => root.id !== "teach");
+  steps.forEach(({ root }, at) =>
+    root.prepend(h("p", { className: "step-of" }, story.words.step({ n: at + 1, all: steps.length }))));
   const load = async (chapter: Open) => {
     chapter.draw = () => {}; // until the code is here
-    const code = await CHAPTERS[chapter.root.id]!().catch(() => undefined);
+    const { root } = chapter, code = await CHAPTERS[root.id]!().catch(() => undefined);
     if (closed) return;
-    if (!code) return showMissing(chapter.root.appendChild(h("p")));
-    chapter.draw = code.chapter(chapter.root, story);
+    if (!code) return showMissing(root.appendChild(h("p")));
+    chapter.draw = code.build(root, story, inThisLanguage(code.texts, translationOf(root.id)));
+    if (root.querySelector("[data-figure]")) root.append(buildSaves(story.words.save, root));
     chapter.drawn = undefined;
     redraw();
   };
-  const watch = (which: "near" | "seen", rootMargin: string) => {
+  const watch = (which: "near" | "seen" | "here", rootMargin: string) => {
     const observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         const chapter = open.find(({ root }) => root === target)!;
@@ -209,7 +236,7 @@ function openChapters(root: HTMLElement, story: Story, redraw: () => void): [Ope
     for (const { root } of open) observer.observe(root);
     return observer;
   };
-  const observers = [watch("near", "40% 0px"), watch("seen", "0px")];
+  const observers = [watch("near", "40% 0px"), watch("seen", "0px"), watch("here", "-50% 0px")];
   let closed = false;
   const close = () => {
     closed = true;

@@ -1,15 +1,22 @@
-/** The drawing and the answer, pinned beside the story; a bar above it on small screens. */
+/** The drawing, the answer and the steps, pinned beside the story; a bar above it on small screens. */
 import { answerOf } from "../answer.ts";
 import { fillChoices } from "../choices.ts";
-import { percent } from "../logits.ts";
-import { drawPad, listen } from "../pad.ts";
-import { write } from "../write.ts";
 import { button, h } from "../dom.ts";
-import type { Page, Story } from "./scene.ts";
+import { percent } from "../logits.ts";
+import { titleOf } from "../models.ts";
+import { drawPad, listen } from "../pad.ts";
+import { isBlank } from "../state.ts";
+import { write } from "../write.ts";
+import type { Page, Scene, Story } from "./scene.ts";
+import type { Teller } from "./teller.ts";
 
-/** Returns what draws it. */
-export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page, story: Story): () => void {
-  const { texts } = story;
+/** The sections of the chapters, in their order. */
+export const chaptersIn = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(".chapter")];
+
+/** Returns what draws it, with the last scene of the story's model and the chapter in the middle of the screen. */
+export function buildRail(root: HTMLElement, page: Page, story: Story, teller: Teller, life: AbortSignal) {
+  const { state, hand, redraw, wipe } = page, { texts, words, choices } = story;
+  const rail = root.querySelector<HTMLElement>("#rail")!;
   const pad = h("canvas", { id: "rail-pad", tabIndex: 0 });
   pad.setAttribute("role", "application");
   pad.setAttribute("aria-label", texts.story.railPad);
@@ -22,31 +29,72 @@ export function buildRail(root: HTMLElement, { state, hand, redraw, wipe }: Page
   const head = h("select", { id: "rail-head" });
   layer.addEventListener("input", () => story.choose({ layer: layer.selectedIndex }));
   head.addEventListener("input", () => story.choose({ head: head.selectedIndex }));
-  root.setAttribute("aria-label", texts.story.rail);
-  root.replaceChildren(
+  const reader = choices.chips("reader", words.reader, [["plain", words.readers.plain], ["page", words.readers.stem]], "plain", (chosen) => {
+    teller.wanted = chosen;
+    redraw();
+  });
+  reader.root.id = "rail-reader";
+  const pageReader = reader.root.querySelector("label:last-child span")!;
+  const settings = h("div", { className: "rail-choices" }, reader.root,
+    h("label", {}, texts.story.layer, layer), h("label", {}, texts.story.head, head), place);
+  const steps = buildSteps(root, story, settings, life);
+  rail.setAttribute("aria-label", texts.story.rail);
+  rail.replaceChildren(
     h("div", { className: "sheet" }, pad),
     h("div", { className: "rail-read" }, answer, clear),
-    h("div", { className: "rail-choices" },
-      h("label", {}, texts.story.layer, layer), h("label", {}, texts.story.head, head), place));
+    steps.root);
   let fitted: unknown;
 
-  return () => {
-    const { model, reading, view } = state;
+  return (scene: Scene | undefined, here: HTMLElement | undefined): void => {
+    const { choice } = state, shown = scene?.version === state.version && !isBlank(state) ? scene : undefined;
     drawPad(pad, state, keyPen);
-    const best = reading?.result.classes[0], { sign, pale, unknown } = answerOf(state);
-    const [word, share] = answer.children;
+    steps.draw(here);
+    const reading = shown && { result: shown.result, version: shown.version, unfinished: shown.unfinished };
+    const { sign, pale, unknown } = answerOf({ ...state, choice: teller.choice, reading });
+    const best = shown?.result.classes[0], [word, share] = answer.children;
     write(word!, best ? sign : texts.story.blank);
     write(share!, best && !unknown ? percent(best.p) : "");
     answer.classList.toggle("unsure", pale);
     answer.dataset.label = best?.label ?? "";
-    if (!model) return;
-    if (fitted !== model) {
-      fillChoices((id) => (id === "layer" ? layer : head), model.config);
+    reader.root.hidden = choice?.id === "digits-plain";
+    write(pageReader, state.model?.config.stem.length ? words.readers.stem : titleOf(choice?.id ?? ""));
+    if (!scene) return;
+    if (fitted !== scene.model) {
+      fillChoices((id) => (id === "layer" ? layer : head), scene.config);
       head.remove(0); // the story shows one head, never the mean
-      fitted = model;
+      fitted = scene.model;
     }
-    layer.selectedIndex = view.layer;
-    head.selectedIndex = view.head === "mean" ? 0 : view.head;
-    write(place, texts.story.chosen(view.patch[0] + 1, view.patch[1] + 1));
+    layer.selectedIndex = scene.layer;
+    head.selectedIndex = scene.head;
+    write(place, isBlank(state) ? words.example : texts.story.chosen(scene.patch[0] + 1, scene.patch[1] + 1));
   };
+}
+
+/** The numbered list of the chapters below the rail's settings: on small screens both are folded. */
+function buildSteps(root: HTMLElement, { walk, words }: Story, settings: HTMLElement, life: AbortSignal) {
+  const chapters = chaptersIn(root), all = chapters.filter(({ id }) => id !== "teach");
+  const items = chapters.map((chapter) =>
+    h("li", {}, h("a", { href: `#${chapter.id}` }, chapter.querySelector("h2")!.textContent!)));
+  const summary = h("summary"), done = h("p", { className: "walked" });
+  const again = button(words.guess.again, () => walk.clear(), { className: "plain small" });
+  const list = h("details", { className: "steps" }, summary,
+    h("div", { className: "steps-panel" }, settings, h("ol", {}, ...items), done, again));
+  const wide = matchMedia("(min-width: 1000px) and (min-height: 621px)");
+  const unfold = () => (list.open = wide.matches);
+  wide.addEventListener("change", unfold, { signal: life });
+  unfold();
+  for (const item of items) item.addEventListener("click", () => void unfold());
+  const draw = (here: HTMLElement | undefined) => {
+    const n = here ? all.indexOf(here) + 1 : 0;
+    write(summary, n > 0 ? words.step({ n, all: all.length }) : words.steps);
+    items.forEach((item, at) => {
+      item.firstElementChild!.ariaCurrent = chapters[at] === here ? "step" : null;
+      const right = walk.of(chapters[at]!.id);
+      item.dataset.done = right === undefined ? "" : String(right);
+    });
+    const count = all.filter(({ id }) => walk.of(id) !== undefined).length;
+    write(done, count > 0 ? words.guess.done({ n: count, all: all.length }) : "");
+    again.hidden = count === 0;
+  };
+  return { root: h("nav", { ariaLabel: words.steps }, list), draw };
 }

@@ -5,7 +5,10 @@ import type { PadEvents } from "../pad.ts";
 import type { Shape } from "../pixels.ts";
 import type { State } from "../state.ts";
 import type { Texts } from "../texts/en.ts";
+import type { Said, Sentences } from "../texts/sentences.ts";
 import type { Choices } from "./choices.ts";
+import type { texts } from "./texts/en.ts";
+import type { Walk } from "./walk.ts";
 
 /** The selected patch, layer and head hold for the whole page. All count from 0. */
 export interface Selection {
@@ -16,14 +19,14 @@ export interface Selection {
 
 export type Traced = Classification & { trace: Trace; attention: Attention };
 
-/** The visitor's drawing, read by the page's model. A scene does not change. */
+/** The visitor's drawing, or on a blank pad the page's example, read by the story's model. A scene does not change. */
 export interface Scene extends Selection {
   model: Vit;
   config: Readonly<VitConfig>;
   shape: Shape;
   file: string | Uint8Array<ArrayBuffer>; // the model's file, or its address
   photo?: Float32Array; // the model's image, where a photo lies on the pad
-  strokes: Stroke[]; // beside a photo, those of the page's own example
+  strokes: Stroke[]; // beside a photo and on a blank pad, those of the page's own example
   unfinished: boolean; // the pen is still down
   version: number; // of the drawing
   result: Traced;
@@ -44,7 +47,9 @@ export interface Page {
 /** Gives every chapter the same tools. */
 export interface Story {
   readonly texts: Texts;
+  readonly words: Said<typeof texts>;
   readonly choices: Choices;
+  readonly walk: Walk;
   choose(choice: Partial<Selection>): void;
   /** Puts a drawing on the pad, as if the visitor had drawn it, or drew it still. */
   draw(strokes: Stroke[], unfinished?: boolean): void;
@@ -60,5 +65,12 @@ export interface Story {
   redraw(): void;
 }
 
-/** Builds a chapter below its heading. Returns what draws a scene in it. */
-export type Chapter = (root: HTMLElement, story: Story) => (scene: Scene) => void;
+/** Fills a chapter below its heading. Returns what draws a scene in it. */
+export type Build<English extends Sentences = Record<never, never>> =
+  (root: HTMLElement, story: Story, words: Said<English>) => (scene: Scene) => void;
+
+/** What a chapter's module exports: its English, and what builds it. */
+export interface Chapter {
+  texts: Sentences;
+  build(...args: Parameters<Build<Sentences>>): ReturnType<Build>;
+}

@@ -1,12 +1,10 @@
 /** A table of the story as a picture: its words, bars and sliders as SVG, as the page shows them now. */
-import { en } from "../texts/en.ts";
-import { inLanguage } from "../texts/words.ts";
 import { h } from "../dom.ts";
-import { paperColour, saver, svg } from "../figure/parts.ts";
+import { paperColour, saveable, svg } from "../figure/parts.ts";
 
-/** A button below a table that saves it. `label` names it. */
-export const tableSaver = (label: string, table: HTMLTableElement): HTMLElement =>
-  h("div", { className: "figure-tools" }, saver(inLanguage(en).grid.svg, label, () => pictureOf(table)));
+/** Lets the visitor save a table under a name. */
+export const saveableTable = (table: HTMLTableElement, label: string): HTMLTableElement =>
+  saveable(table, label, () => pictureOf(table));
 
 function pictureOf(table: HTMLTableElement): SVGSVGElement {
   const { x, y, width, height } = table.getBoundingClientRect();

@@ -25,6 +25,13 @@ export function tokenName(token: number, tokens: Tokens, { story }: Texts): stri
 export const patchIn = ({ patch: [row, col] }: Pick<Scene, "patch">, rows: number, columns: number): [row: number, col: number] =>
   [Math.min(row, rows - 1), Math.min(col, columns - 1)];
 
+/** How much ink is in each patch: the sum of its pixels. */
+export function inkOf({ result: { input }, shape: { cols, patchRows, patchCols, gridRows, gridCols } }: Pick<Scene, "result" | "shape">): Float32Array {
+  const ink = new Float32Array(gridRows * gridCols);
+  input.forEach((value, i) => (ink[Math.floor(i / cols / patchRows) * gridCols + Math.floor((i % cols) / patchCols)]! += value));
+  return ink;
+}
+
 /** The model's image in the theme's ink, one canvas pixel each. Heat is laid over it. */
 export function paperOf({ result, shape: { rows, cols }, dark }: Pick<Scene, "shape" | "dark"> & { result: Classification }): HTMLCanvasElement {
   const canvas = h("canvas");

@@ -20,6 +20,13 @@ export function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
 
 export const lengthOf = (vector: ArrayLike<number>): number => Math.sqrt(dot(vector, vector));
 
+/** The place of the largest number. */
+export const largest = (list: ArrayLike<number>): number => {
+  let best = 0;
+  for (let i = 1; i < list.length; i++) if (list[i]! > list[best]!) best = i;
+  return best;
+};
+
 /** The cosine between two lists of numbers. Zeros have no direction; theirs is 0. */
 export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const both = lengthOf(a) * lengthOf(b);

@@ -338,8 +338,6 @@ export const de = {
   grid: {
     kind: "Zahlengitter",
     keys: "Die Pfeiltasten gehen von Zelle zu Zelle. Die Eingabetaste wählt eine Zelle.",
-    picture: "Als PNG sichern",
-    svg: "Als SVG sichern",
     signed: (top) => `Blau: bis −${top}. Rot: bis ${top}.`,
     hidden: "maskiert",
     tick: (uniform) => `Strich: alle gleich, ${uniform}`,
@@ -1054,27 +1052,6 @@ Fotos gleich (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
     cite: "Die drei Verwendungen der Aufmerksamkeit: Vaswani et al., Abschnitt 3.2.3, arXiv:1706.03762.",
     citeCait: "Die Klassen-Aufmerksamkeit von CaiT: Touvron et al., arXiv:2103.17239.",
-  },
-  why: {
-    lead:
-      "Eine Karte der Aufmerksamkeit zeigt, wohin das Modell geschaut hat, nicht, was es 3 sagen ließ. Drei Wege versuchen, das zu beantworten: einen Patch verdecken und sehen, was der Wert der Klasse verliert; dem Gradienten rückwärts durch alle Aufmerksamkeitskarten folgen; oder die Karten miteinander multiplizieren und die Klasse außer Acht lassen.",
-    task: "Wähle eine andere Klasse: Welche Patches sprachen für sie? Füge dann einen Strich hinzu, der die Antwort ändert.",
-    target: "Klasse",
-    names: { occlusion: "Verdecken", relevance: "Gradient × Aufmerksamkeit", rollout: "Rollout" },
-    how: {
-      occlusion:
-        "Ein Patch nach dem anderen wird zu leerem Papier. Rot: Der Wert der Klasse fällt ohne ihn. Blau: Er steigt. Das kann täuschen: Aus einer Zeichnung mit Loch hat das Modell nie gelernt, und zwei Patches, die dasselbe sagen, verbergen einander.",
-      relevance:
-        "Wie sehr etwas mehr Aufmerksamkeit den Wert der Klasse heben würde, mal die Aufmerksamkeit, durch alle Schichten. Das kann täuschen: Es stimmt nur für kleine Änderungen und lässt alles weg, was gegen die Klasse spricht.",
-      rollout:
-        "Wie viel von jedem Patch durch alle Schichten zum Klassentoken gelangt. Das kann täuschen: Die Karte ist für jede Klasse dieselbe und weiß nichts davon, was die MLPs tun.",
-    },
-    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} vom Wert der Klasse`,
-    tops: (label, [occlusion, relevance, rollout]) =>
-      `Für ${label} liegt der wichtigste Patch beim Verdecken in ${occlusion}, bei Gradient × Aufmerksamkeit in ${relevance}; der größte des Rollouts liegt in ${rollout}.`,
-    notice:
-      "Leere Patches können wichtig sein: Die Lücke, die aus einer 3 keine 8 werden lässt, spricht für die 3. Und wo die drei Karten sich unterscheiden, ist keine von ihnen die Wahrheit: Jede beantwortet eine andere Frage.",
-    cite: "Verdecken (occlusion): Zeiler und Fergus, arXiv:1311.2901. Gradient × Aufmerksamkeit: Chefer, Gur und Wolf, arXiv:2012.09838 und arXiv:2103.15679. Rollout: Abnar und Zuidema, arXiv:2005.00928. Was täuschen kann: Jain und Wallace, arXiv:1902.10186.",
   },
   teachIt: {
     title: "Ein Zeichen beibringen",

@@ -131,8 +131,6 @@ type Cell = { row: string; column: string; value: string };
 const grid = {
   kind: "grid of numbers",
   keys: "Arrow keys move from cell to cell. Enter chooses a cell.",
-  picture: "Save as PNG",
-  svg: "Save as SVG",
   signed: (top: string) => `Blue: down to −${top}. Red: up to ${top}.`,
   tick: (uniform: string) => `tick: all equal, ${uniform}`,
   hidden: "masked",
@@ -851,29 +849,6 @@ const masks = {
   citeCait: "CaiT’s class attention: Touvron et al., arXiv:2103.17239.",
 };
 
-/** 10. Which patches spoke for this class? */
-const why = {
-  lead:
-    "A map of attention shows where the model looked, not what made it say 3. Three ways try to answer that: cover a patch and see what the score loses; follow the gradient back through all attention maps; or multiply the maps and ignore the class.",
-  task: "Choose another class: which patches spoke for it? Then add one stroke that changes the answer.",
-  target: "Class",
-  names: { occlusion: "Occlusion", relevance: "Gradient × attention", rollout: "Rollout" },
-  how: {
-    occlusion:
-      "Each patch in turn becomes blank paper. Red: the class’s score falls without it. Blue: it rises. It can mislead: a drawing with a hole is one that the model never learnt from, and two patches that say the same hide each other.",
-    relevance:
-      "How much a little more attention would raise the class’s score, times the attention, through all layers. It can mislead: it is true only for small changes, and drops all that speaks against the class.",
-    rollout:
-      "How much of each patch reaches the class token through all layers. It can mislead: it is the same map for every class, and knows nothing of what the MLPs do.",
-  },
-  points: (value: number) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(2)} of the score`,
-  tops: (label: string, [occlusion, relevance, rollout]: string[]) =>
-    `For ${label}, the most important patch is at ${occlusion} by occlusion, at ${relevance} by gradient × attention; rollout’s largest is at ${rollout}.`,
-  notice:
-    "Blank patches can matter: the gap that keeps a 3 from being an 8 speaks for the 3. And where the three maps differ, none of them is the truth: each answers another question.",
-  cite: "Occlusion: Zeiler and Fergus, arXiv:1311.2901. Gradient × attention: Chefer, Gur and Wolf, arXiv:2012.09838 and arXiv:2103.15679. Rollout: Abnar and Zuidema, arXiv:2005.00928. What can mislead: Jain and Wallace, arXiv:1902.10186.",
-};
-
 /** Teaching on the first window. */
 const teachIt = {
   title: "Teach it a sign",
@@ -966,7 +941,7 @@ const teach = {
   ],
 };
 
-export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, why, teachIt, teach };
+export const en = { ...opening, own, page, chapters, ownPage, grid, story, patches, positions, score, layers, strokes, doubt, learning, cnn, masks, teachIt, teach };
 
 export type Texts = typeof en;
 export type GridTexts = Texts["grid"];

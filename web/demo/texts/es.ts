@@ -341,8 +341,6 @@ export const es = {
   grid: {
     kind: "cuadrícula de números",
     keys: "Las flechas van de celda en celda. Intro elige una celda.",
-    picture: "Guardar como PNG",
-    svg: "Guardar como SVG",
     signed: (top) => `Azul: hasta −${top}. Rojo: hasta ${top}.`,
     hidden: "enmascarado",
     tick: (uniform) => `marca: todas iguales, ${uniform}`,
@@ -1042,27 +1040,6 @@ fotos (Liu et al., ConvNeXt, arXiv:2201.03545).",
     ],
     cite: "Los tres usos de la atención: Vaswani et al., sección 3.2.3, arXiv:1706.03762.",
     citeCait: "La atención de clase de CaiT: Touvron et al., arXiv:2103.17239.",
-  },
-  why: {
-    lead:
-      "Un mapa de atención muestra adónde miró el modelo, no qué le hizo decir 3. Tres métodos intentan responder a eso: tapar un parche y ver qué pierde la puntuación; seguir el gradiente hacia atrás por todos los mapas de atención; o multiplicar los mapas e ignorar la clase.",
-    task: "Elige otra clase: ¿qué parches hablaron por ella? Después añade un trazo que cambie la respuesta.",
-    target: "Clase",
-    names: { occlusion: "Oclusión", relevance: "Gradiente × atención", rollout: "Rollout" },
-    how: {
-      occlusion:
-        "Cada parche por turno se vuelve papel en blanco. Rojo: sin él la puntuación de la clase baja. Azul: sube. Puede engañar: un dibujo con un agujero es uno del que el modelo nunca aprendió, y dos parches que dicen lo mismo se ocultan el uno al otro.",
-      relevance:
-        "Cuánto subiría la puntuación de la clase con un poco más de atención, multiplicado por la atención, a través de todas las capas. Puede engañar: solo vale para cambios pequeños, y descarta todo lo que habla en contra de la clase.",
-      rollout:
-        "Cuánto de cada parche llega al token de clase a través de todas las capas. Puede engañar: es el mismo mapa para cada clase, y no sabe nada de lo que hacen los MLP.",
-    },
-    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} de la puntuación`,
-    tops: (label, [occlusion, relevance, rollout]) =>
-      `Para ${label}, el parche más importante está en la ${occlusion} según la oclusión, y en la ${relevance} según gradiente × atención; el máximo del rollout está en la ${rollout}.`,
-    notice:
-      "Los parches en blanco pueden importar: el hueco que impide que un 3 sea un 8 habla por el 3. Y donde los tres mapas difieren, ninguno es la verdad: cada uno responde a otra pregunta.",
-    cite: "Oclusión: Zeiler y Fergus, arXiv:1311.2901. Gradiente × atención: Chefer, Gur y Wolf, arXiv:2012.09838 y arXiv:2103.15679. Rollout: Abnar y Zuidema, arXiv:2005.00928. Qué puede engañar: Jain y Wallace, arXiv:1902.10186.",
   },
   teachIt: {
     title: "Enseñarle un signo",

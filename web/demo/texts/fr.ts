@@ -342,8 +342,6 @@ export const fr = {
   grid: {
     kind: "grille de nombres",
     keys: "Les flèches vont de case en case. Entrée choisit une case.",
-    picture: "Enregistrer en PNG",
-    svg: "Enregistrer en SVG",
     signed: (top) => `Bleu\u202f: jusqu’à −${top}. Rouge\u202f: jusqu’à ${top}.`,
     hidden: "masqué",
     tick: (uniform) => `repère\u202f: toutes égales, ${uniform}`,
@@ -1047,26 +1045,6 @@ export const fr = {
     ],
     cite: "Les trois usages de l’attention\u202f: Vaswani et al., section 3.2.3, arXiv:1706.03762.",
     citeCait: "L’attention de classe de CaiT\u202f: Touvron et al., arXiv:2103.17239.",
-  },
-  why: {
-    lead: "Une carte d’attention montre où le modèle a regardé, pas ce qui lui a fait dire 3. Trois méthodes essaient d’y répondre\u202f: couvrir un patch et voir ce que perd le score\u202f; remonter le gradient à travers toutes les cartes d’attention\u202f; ou multiplier les cartes et ignorer la classe.",
-    task: "Choisissez une autre classe\u202f: quels patchs ont parlé pour elle\u202f? Ajoutez ensuite un trait qui change la réponse.",
-    target: "Classe",
-    names: { occlusion: "Occlusion", relevance: "Gradient × attention", rollout: "Rollout" },
-    how: {
-      occlusion:
-        "Chaque patch devient à son tour du papier vide. Rouge\u202f: sans lui, le score de la classe baisse. Bleu\u202f: il monte. Cela peut tromper\u202f: le modèle n’a jamais appris de dessin troué, et deux patchs qui disent la même chose se cachent l’un l’autre.",
-      relevance:
-        "De combien un peu plus d’attention augmenterait le score de la classe, multiplié par l’attention, à travers toutes les couches. Cela peut tromper\u202f: ce n’est vrai que pour de petits changements, et tout ce qui parle contre la classe est laissé de côté.",
-      rollout:
-        "La part de chaque patch qui parvient au jeton de classe à travers toutes les couches. Cela peut tromper\u202f: la carte est la même pour toutes les classes, et ne sait rien de ce que font les MLP.",
-    },
-    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} de score`,
-    tops: (label, [occlusion, relevance, rollout]) =>
-      `Pour ${label}, le patch le plus important est en ${occlusion} selon l’occlusion, en ${relevance} selon gradient × attention\u202f; le maximum du rollout est en ${rollout}.`,
-    notice:
-      "Des patchs vides peuvent compter\u202f: l’ouverture qui empêche un 3 d’être un 8 parle pour le 3. Et là où les trois cartes diffèrent, aucune n’est la vérité\u202f: chacune répond à une autre question.",
-    cite: "Occlusion\u202f: Zeiler et Fergus, arXiv:1311.2901. Gradient × attention\u202f: Chefer, Gur et Wolf, arXiv:2012.09838 et arXiv:2103.15679. Rollout\u202f: Abnar et Zuidema, arXiv:2005.00928. Ce qui peut tromper\u202f: Jain et Wallace, arXiv:1902.10186.",
   },
   teachIt: {
     title: "Lui apprendre un signe",

@@ -1,14 +1,19 @@
 /** Chooses the page's language: by the address, by hand or by the browser. */
-import { speak, tellLanguage, type Translation, words } from "./words.ts";
+import { speak, tellLanguage, type Told, type Translation, words } from "./words.ts";
 
-/** Serbian is in Latin letters. */
-const LANGUAGES: Record<string, { name: string; tag: string; load: () => Promise<Translation> }> = {
-  en: { name: "English", tag: "en", load: async () => (await import("./en.ts")).en },
-  de: { name: "Deutsch", tag: "de", load: async () => (await import("./de.ts")).de },
-  fr: { name: "Français", tag: "fr", load: async () => (await import("./fr.ts")).fr },
-  sr: { name: "Srpski", tag: "sr-Latn", load: async () => (await import("./sr.ts")).sr },
-  es: { name: "Español", tag: "es", load: async () => (await import("./es.ts")).es },
-  zh: { name: "中文", tag: "zh-Hans", load: async () => (await import("./zh.ts")).zh },
+interface Language {
+  page: Translation;
+  told: Told;
+}
+
+/** The tag is the code, but for Serbian, which is in Latin letters, and Chinese. */
+const LANGUAGES: Record<string, { name: string; tag?: string; load: () => Promise<Language> }> = {
+  en: { name: "English", load: () => import("virtual:language/en") },
+  de: { name: "Deutsch", load: () => import("virtual:language/de") },
+  fr: { name: "Français", load: () => import("virtual:language/fr") },
+  sr: { name: "Srpski", tag: "sr-Latn", load: () => import("virtual:language/sr") },
+  es: { name: "Español", load: () => import("virtual:language/es") },
+  zh: { name: "中文", tag: "zh-Hans", load: () => import("virtual:language/zh") },
 };
 
 /** The first language that the page has: in the address (?lang=de), chosen earlier, the browser's. */
@@ -28,8 +33,8 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
     select.value = code;
     if (code === shown) return;
     try {
-      const translation = await LANGUAGES[code].load();
-      if (turn === turns) speakHere(code, translation);
+      const language = await LANGUAGES[code].load();
+      if (turn === turns) speakHere(code, language);
     } catch {
       if (turn !== turns) return;
       select.value = shown;
@@ -44,13 +49,13 @@ export function followLanguage(select: HTMLSelectElement, say: (text: string) =>
   void show(languageFor(location.href, kept(), navigator.languages));
 }
 
-function speakHere(code: string, translation: Translation): void {
-  const { tag } = LANGUAGES[code];
+function speakHere(code: string, { page, told }: Language): void {
+  const { tag = code } = LANGUAGES[code];
   shown = code;
-  speak(translation, tag);
+  speak(page, told, tag);
   document.documentElement.lang = tag;
   document.getElementById("language-code")!.textContent = code.toUpperCase();
-  translate(translation);
+  translate(page);
   tellLanguage();
 }
 

@@ -340,8 +340,6 @@ export const sr = {
   grid: {
     kind: "mreža brojeva",
     keys: "Strelice idu od polja do polja. Enter bira polje.",
-    picture: "Sačuvaj kao PNG",
-    svg: "Sačuvaj kao SVG",
     signed: (top) => `Plavo: do −${top}. Crveno: do ${top}.`,
     hidden: "maskirano",
     tick: (uniform) => `crtica: sve jednako, ${uniform}`,
@@ -965,26 +963,6 @@ export const sr = {
     ],
     cite: "Tri upotrebe pažnje: Vaswani et al., odeljak 3.2.3, arXiv:1706.03762.",
     citeCait: "Klasna pažnja u CaiT-u: Touvron et al., arXiv:2103.17239.",
-  },
-  why: {
-    lead: "Mapa pažnje pokazuje gde je model gledao, a ne zbog čega je rekao 3. Na to pokušavaju da odgovore tri načina: pokrij isečak i vidi šta rezultat gubi; prati gradijent unazad kroz sve mape pažnje; ili pomnoži mape i zanemari klasu.",
-    task: "Izaberi drugu klasu: koji isečci su govorili za nju? Zatim dodaj jedan potez koji menja odgovor.",
-    target: "Klasa",
-    names: { occlusion: "Zaklanjanje", relevance: "Gradijent × pažnja", rollout: "Rollout" },
-    how: {
-      occlusion:
-        "Svaki isečak redom postaje prazan papir. Crveno: bez njega rezultat klase pada. Plavo: raste. Može da zavara: crtež sa rupom je nešto iz čega model nikada nije učio, a dva isečka koji kažu isto skrivaju jedan drugog.",
-      relevance:
-        "Koliko bi malo više pažnje podiglo rezultat klase, puta pažnja, kroz sve slojeve. Može da zavara: važi samo za male promene i odbacuje sve što govori protiv klase.",
-      rollout:
-        "Koliko od svakog isečka stiže do klasnog tokena kroz sve slojeve. Može da zavara: mapa je ista za svaku klasu i ne zna ništa o onome što rade MLP-ovi.",
-    },
-    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} rezultata`,
-    tops: (label, [occlusion, relevance, rollout]) =>
-      `Najvažniji isečak za ${label}: po zaklanjanju ${occlusion}, po gradijentu × pažnji ${relevance}; najveći u rolloutu: ${rollout}.`,
-    notice:
-      "I prazni isečci mogu biti važni: praznina zbog koje 3 nije 8 govori za 3. A gde se tri mape razlikuju, nijedna od njih nije istina: svaka odgovara na drugo pitanje.",
-    cite: "Zaklanjanje: Zeiler i Fergus, arXiv:1311.2901. Gradijent × pažnja: Chefer, Gur i Wolf, arXiv:2012.09838 i arXiv:2103.15679. Rollout: Abnar i Zuidema, arXiv:2005.00928. Šta može da zavara: Jain i Wallace, arXiv:1902.10186.",
   },
   teachIt: {
     title: "Nauči ga znaku",

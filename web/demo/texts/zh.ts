@@ -328,8 +328,6 @@ export const zh = {
   grid: {
     kind: "数值网格",
     keys: "方向键在格子间移动。回车选择一个格子。",
-    picture: "保存为 PNG",
-    svg: "保存为 SVG",
     signed: (top) => `蓝：到 −${top}。红：到 ${top}。`,
     hidden: "已遮蔽",
     tick: (uniform) => `刻度：全部相等，${uniform}`,
@@ -940,26 +938,6 @@ export const zh = {
     ],
     cite: "注意力的三种用法：Vaswani 等人 §3.2.3，arXiv:1706.03762。",
     citeCait: "CaiT 的分类注意力（class attention）：Touvron et al.，arXiv:2103.17239。",
-  },
-  why: {
-    lead: "注意力热图显示模型看了哪里，而不是什么使它说 3。有三种方法试着回答这个问题：遮住一个图块，看分数失去多少；沿着梯度往回穿过所有注意力图；或者把这些图相乘，不管是哪个类别。",
-    task: "选另一个类别：哪些图块支持它？然后加上能改变答案的一笔。",
-    target: "类别",
-    names: { occlusion: "遮挡", relevance: "梯度 × 注意力", rollout: "Rollout" },
-    how: {
-      occlusion:
-        "每个图块依次变成白纸。红：没有它，类别的分数下降。蓝：分数上升。它可能误导：模型从来没有从有缺口的图画学过，而且两个说同样事情的图块会互相掩护。",
-      relevance:
-        "注意力多一点会使类别的分数提高多少，乘以注意力，穿过所有层。它可能误导：它只对小的变化成立，并且丢掉所有反对这个类别的东西。",
-      rollout:
-        "每个图块经过所有层后有多少到达分类词元。它可能误导：对每个类别都是同一幅图，而且对 MLP 做的事一无所知。",
-    },
-    points: (value) => `${value >= 0 ? "+" : "−"}${decimal(Math.abs(value), 2)} 分`,
-    tops: (label, [occlusion, relevance, rollout]) =>
-      `对 ${label} 来说，最重要的图块按遮挡在${occlusion}，按梯度 × 注意力在${relevance}；rollout 最大的在${rollout}。`,
-    notice:
-      "空白的图块也可能重要：使 3 不成为 8 的缺口，支持的就是 3。而在三幅图不同的地方，没有一幅是真相：每一幅回答的是另一个问题。",
-    cite: "遮挡：Zeiler 和 Fergus，arXiv:1311.2901。梯度 × 注意力：Chefer、Gur 和 Wolf，arXiv:2012.09838 和 arXiv:2103.15679。Rollout：Abnar 和 Zuidema，arXiv:2005.00928。什么可能误导：Jain 和 Wallace，arXiv:1902.10186。",
   },
   teachIt: {
     title: "教它一个符号",

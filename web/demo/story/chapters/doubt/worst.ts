@@ -1,0 +1,64 @@
+/** The test digits on which the measured model has its greatest loss, to choose from. */
+import address from "virtual:worst-digits"; // see web/demo/worst.mjs
+import { paint, tone } from "../../../colour.ts";
+import type { Texts } from "../../../texts/en.ts";
+import { button, h } from "../../../dom.ts";
+import { measured } from "./reliability.ts";
+
+type Words = Texts["doubt"];
+
+/** One of MNIST's test images. */
+export interface Digit {
+  /** Its place among the test images, from 0. */
+  index: number;
+  truth: number;
+  /** (28, 28): light ink on black. */
+  pixels: Uint8Array<ArrayBuffer>;
+}
+
+const SIDE = 28;
+
+export function buildWorst(words: Words, choose: (digit: Digit) => void) {
+  const strip = h("div", { className: "worst" });
+  const root = h("div", { className: "figure" }, h("h3", {}, words.worst), h("p", { className: "lead" }, words.worstLead(measured.model)), strip);
+  let buttons: [digit: Digit, press: HTMLButtonElement, picture: HTMLCanvasElement][] = [];
+  let dark = false;
+  const paintAll = () => buttons.forEach(([digit, , picture]) => paintDigit(picture, digit, dark));
+  const show = (digits: Digit[]) => {
+    buttons = digits.map((digit) => {
+      const picture = h("canvas", { ariaHidden: "true" });
+      const press = button("", () => choose(digit), {
+        aria: { pressed: "false", label: words.digit(String(digit.index), String(digit.truth)) }, data: { index: String(digit.index) },
+      });
+      press.append(picture);
+      return [digit, press, picture];
+    });
+    strip.replaceChildren(...buttons.map(([, press]) => press));
+    paintAll();
+  };
+  if (!address) strip.replaceWith(h("p", { className: "without" }, words.without));
+  else void load(address).then(show, () => strip.replaceWith(h("p", { className: "without" }, words.notLoaded)));
+  return {
+    root,
+    draw(chosen: Digit | undefined, isDark: boolean): void {
+      for (const [digit, press] of buttons) press.setAttribute("aria-pressed", String(digit.index === chosen?.index));
+      if (dark === isDark) return;
+      dark = isDark;
+      paintAll();
+    },
+  };
+}
+
+export const paintDigit = (canvas: HTMLCanvasElement, { pixels }: Digit, dark: boolean): void =>
+  paint(canvas, SIDE, SIDE, (row, column) => tone(pixels[row * SIDE + column]! / 255, dark));
+
+/** The file holds the labels, a byte each, then the images. */
+async function load(from: string): Promise<Digit[]> {
+  const response = await fetch(from);
+  if (!response.ok) throw new Error(`the test digits did not load: the server answered ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer()), count = measured.worst.length, size = SIDE * SIDE;
+  if (bytes.length !== count * (1 + size)) throw new Error(`expected ${count} test digits, got ${bytes.length} bytes`);
+  return measured.worst.map((index, at) => ({
+    index, truth: bytes[at]!, pixels: bytes.slice(count + at * size, count + (at + 1) * size),
+  }));
+}

@@ -1,0 +1,121 @@
+/** A token as bars, up and down from zero; with filters, each above the filter that makes it. */
+import type { Texts } from "../../../texts/en.ts";
+import { number } from "../../../texts/words.ts";
+import { h } from "../../../dom.ts";
+import type { Choices } from "../../choices.ts";
+import { saveable } from "../../../figure/parts.ts";
+import { signedColour, signedScale } from "../../grid.ts";
+import type { Filters } from "./embed.ts";
+
+/** Sets a bar to a number on a scale that ends at `top`. */
+function setBar(bar: HTMLElement, value: number, top: number): void {
+  bar.style.setProperty("--v", Math.max(-1, Math.min(1, value / top)).toFixed(4));
+  bar.classList.toggle("below", value < 0);
+}
+
+export class TokenBars {
+  readonly root = h("div", { className: "token-bars" });
+
+  constructor(id: string) {
+    this.root.id = id;
+    this.root.setAttribute("role", "img");
+  }
+
+  draw(values: ArrayLike<number>, top: number, label: string): void {
+    while (this.root.childElementCount < values.length) this.root.append(h("i"));
+    while (this.root.childElementCount > values.length) this.root.lastElementChild!.remove();
+    [...this.root.children].forEach((bar, d) => setBar(bar as HTMLElement, values[d]!, top));
+    this.root.setAttribute("aria-label", label);
+    this.root.dataset.values = Array.from(values, (value) => value.toPrecision(8)).join(" ");
+  }
+}
+
+export class FilterBars {
+  readonly root: HTMLFieldSetElement;
+  chosen = 0;
+  readonly #texts: Texts["patches"];
+  readonly #choices: Choices;
+  readonly #choose: () => void;
+  readonly #list = h("div", { className: "filter-list" });
+  readonly #legend = h("legend");
+
+  constructor(texts: Texts["patches"], choices: Choices, choose: () => void) {
+    this.#texts = texts;
+    this.#choices = choices;
+    this.#choose = choose;
+    this.root = h("fieldset", { id: "patches-filters", className: "filters" },
+      this.#legend, saveable(this.#list, texts.filters, () => this.#picture()));
+  }
+
+  /** Makes one radio button a filter: its bar above its picture. */
+  fit(filters: Filters, columns: number, dark: boolean): void {
+    const names = Array.from({ length: filters.count }, (_, d) => String(d));
+    this.chosen = Math.max(0, names.indexOf(this.#choices.of("filter") ?? ""));
+    this.#legend.textContent = this.#texts.filterLegend(filters.count);
+    this.#list.classList.toggle("few", filters.count <= 16);
+    const { signed } = signedScale(filters.weights);
+    this.#list.replaceChildren(...names.map((value, d) => {
+      const input = h("input", { type: "radio", name: "patches-filter", value, checked: d === this.chosen });
+      input.addEventListener("change", () => {
+        this.chosen = d;
+        this.#choices.set("filter", d);
+        this.#choose();
+      });
+      const canvas = h("canvas", { className: "crisp" });
+      paintFilter(canvas, filters, d, columns, signed, dark);
+      return h("label", {}, input, h("i"), canvas);
+    }));
+  }
+
+  draw(token: ArrayLike<number>, top: number, partial: number): void {
+    [...this.#list.children].forEach((label, d) => {
+      const [input, bar] = label.children as unknown as [HTMLInputElement, HTMLElement];
+      const value = d === this.chosen ? partial : token[d]!;
+      setBar(bar, value, top);
+      input.setAttribute("aria-label", this.#texts.filterBar(d + 1, number(value)));
+    });
+  }
+
+  /** The bars and filters as one picture. */
+  #picture(): HTMLCanvasElement {
+    const canvas = h("canvas");
+    const [side, tall, across] = [32, 80, 16];
+    const labels = [...this.#list.children];
+    canvas.width = across * (side + 8);
+    canvas.height = Math.ceil(labels.length / across) * (tall + side + 16);
+    const context = canvas.getContext("2d")!;
+    const style = getComputedStyle(this.root);
+    context.fillStyle = style.getPropertyValue("--paper");
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.imageSmoothingEnabled = false;
+    labels.forEach((label, d) => {
+      const [, bar, filter] = label.children as unknown as [Element, HTMLElement, HTMLCanvasElement];
+      const [x, y] = [(d % across) * (side + 8) + 4, Math.floor(d / across) * (tall + side + 16) + 4];
+      const value = Number(bar.style.getPropertyValue("--v"));
+      context.fillStyle = getComputedStyle(bar, "::before").backgroundColor;
+      context.fillRect(x + 8, y + (tall / 2) * (1 - Math.max(0, value)), side - 16, (tall / 2) * Math.abs(value));
+      context.fillStyle = style.color;
+      context.fillRect(x, y + tall / 2, side, 1);
+      context.drawImage(filter, x, y + tall, side, side);
+    });
+    return canvas;
+  }
+}
+
+/** Paints a filter's weights where their pixels lie. */
+function paintFilter(
+  canvas: HTMLCanvasElement,
+  { weights, size }: Filters,
+  d: number,
+  columns: number,
+  top: number,
+  dark: boolean,
+): void {
+  const rows = size / columns;
+  Object.assign(canvas, { width: columns, height: rows });
+  const context = canvas.getContext("2d")!;
+  for (let i = 0; i < size; i++) {
+    context.fillStyle = signedColour(weights[d * size + i]!, top, dark);
+    context.fillRect(i % columns, Math.floor(i / columns), 1, 1);
+  }
+}

@@ -1,0 +1,90 @@
+/** The image, whose grid of patches lifts off. Pointer and arrow keys choose a patch. */
+import { css, paint, tone } from "../../../colour.ts";
+import { accent } from "../../../pixels.ts";
+import type { Texts } from "../../../texts/en.ts";
+import { scaled } from "../../../figure/canvas.ts";
+import { choosePatch } from "../../../figure/cells.ts";
+import { h, slider } from "../../../dom.ts";
+import { player, playing, saveable } from "../../../figure/parts.ts";
+import type { Scene } from "../../scene.ts";
+
+const SIDE = 280; // CSS pixels
+const GAP = 0.16; // of a cell, between patches that have lifted off
+
+export interface Lift {
+  root: HTMLElement;
+  draw(scene: Scene): void;
+  /** The chosen patch's box on the screen. */
+  chosenBox(): DOMRect;
+}
+
+export function buildLift(
+  texts: Texts["patches"],
+  choose: (patch: [row: number, column: number]) => void,
+): Lift {
+  const canvas = h("canvas", { id: "patches-grid", tabIndex: 0 });
+  canvas.setAttribute("role", "application");
+  canvas.setAttribute("aria-roledescription", texts.chooser);
+  canvas.setAttribute("aria-label", texts.grid);
+  canvas.setAttribute("aria-description", texts.gridKeys);
+  let scene: Scene | undefined;
+  const shown = () => scene && paintLift(canvas, scene, lifted.input.valueAsNumber / 100);
+  const lifted = slider(texts.lift, [0, 100, 1], 100, shown);
+  const play = playing(lifted, 1100);
+  choosePatch(
+    canvas,
+    { get model() { return scene?.model; }, get view() { return { patch: scene?.patch ?? [0, 0] }; } },
+    (row, column, pressed) => pressed && choose([row, column]),
+  );
+  liftWhenSeen(canvas, play);
+  const root = h("figure", { className: "lift" }, saveable(canvas, texts.grid), lifted.label,
+    h("div", { className: "figure-tools" }, player(texts.liftAgain, play)));
+
+  return {
+    root,
+    draw(next) {
+      scene = next;
+      shown();
+    },
+    chosenBox() {
+      const { left, top, width, height } = canvas.getBoundingClientRect();
+      const [row, column] = scene?.patch ?? [0, 0];
+      const { gridRows, gridCols } = scene!.shape;
+      const [w, t] = [width / gridCols, height / gridRows];
+      return new DOMRect(left + column * w, top + row * t, w, t);
+    },
+  };
+}
+
+/** Plays once, when most of the picture is on the screen. */
+function liftWhenSeen(canvas: HTMLElement, play: () => void): void {
+  const observer = new IntersectionObserver(([entry]) => {
+    if (!entry!.isIntersecting) return;
+    observer.disconnect();
+    play();
+  }, { threshold: 0.6 });
+  observer.observe(canvas);
+}
+
+const image = document.createElement("canvas");
+
+/** `lift` 0: one image. 1: its patches are apart and float above the paper. */
+function paintLift(canvas: HTMLCanvasElement, { result, shape, patch, dark }: Scene, lift: number): void {
+  const { rows, cols, gridRows, gridCols, patchRows, patchCols } = shape;
+  paint(image, rows, cols, (row, column) => tone(result.input[row * cols + column]!, dark));
+  const context = scaled(canvas, SIDE, SIDE);
+  context.imageSmoothingEnabled = false;
+  const [width, height] = [SIDE / gridCols, SIDE / gridRows];
+  const inset = (GAP / 2) * width * lift;
+  for (let row = 0; row < gridRows; row++) {
+    for (let column = 0; column < gridCols; column++) {
+      const [x, y, w, t] = [column * width + inset, row * height + inset, width - 2 * inset, height - 2 * inset];
+      context.fillStyle = `rgb(0 0 0 / ${(dark ? 0.55 : 0.22) * lift})`;
+      context.fillRect(x + inset * 0.8, y + inset * 1.2, w, t);
+      context.drawImage(image, column * patchCols, row * patchRows, patchCols, patchRows, x, y, w, t);
+    }
+  }
+  context.strokeStyle = css(accent(dark));
+  context.lineWidth = SIDE / 90;
+  context.strokeRect(patch[1] * width + inset, patch[0] * height + inset, width - 2 * inset, height - 2 * inset);
+}

@@ -1,0 +1,41 @@
+/** The five models of the chapter, and what one of them computed from the drawing. */
+import type { Classification, Vit, VitConfig } from "vitrine";
+import type { Shape } from "../../../pixels.ts";
+import type { Scene, Traced } from "../../scene.ts";
+import { patchIn } from "../../tokens.ts";
+
+export const KINDS = ["none", "sincos1d", "sincos2d", "learned", "relative"] as const satisfies VitConfig["position"][];
+export type PositionKind = (typeof KINDS)[number];
+
+/** A drawing read by one of the five models. */
+export interface Placed {
+  kind: PositionKind;
+  scene: Scene;
+  model: Vit;
+  config: Readonly<VitConfig>; // of the model
+  shape: Shape; // of the model
+  traced: Traced; // the drawing as it is, with the model's positions
+  before: Classification; // the drawing as it is
+  after: Classification; // with its patches scrambled
+  order: readonly number[]; // place i of the grid has patch order[i]
+  on: boolean; // whether positions were added in `before` and `after`
+}
+
+/** A part of the chapter. */
+export interface Part {
+  root: HTMLElement;
+  draw(placed: Placed): void;
+}
+
+/** The chosen patch on the small model's grid. */
+export const patchOf = ({ scene, shape }: Placed) => patchIn(scene, shape.gridRows, shape.gridCols);
+
+export function tokenOf(placed: Placed): number {
+  const [row, col] = patchOf(placed);
+  return placed.model.config.prefix.length + row * placed.shape.gridCols + col;
+}
+
+/** The layer and head of the whole page, or the small model's last where it has fewer. */
+export function layerAndHead({ scene, model: { config } }: Placed): [layer: number, head: number] {
+  return [Math.min(scene.layer, config.depth - 1), Math.min(scene.head, config.heads - 1)];
+}

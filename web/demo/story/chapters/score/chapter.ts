@@ -1,0 +1,104 @@
+/** 3. One score by hand: query, key, score, softmax, values and output of one head. */
+import { lessMotion } from "../../../figure/motion.ts";
+import type { Build, Scene } from "../../scene.ts";
+import { answerOf, copyOf, headOf, isChanged, type List, LISTS, type Work } from "./head.ts";
+import { type RowOptions, Stacks } from "./numbers.ts";
+import { Player } from "./play.ts";
+import { Rest } from "./rest.ts";
+import { buildView } from "./view.ts";
+import { paperOf } from "../../tokens.ts";
+
+export const texts = {};
+
+export const build: Build = (root, story) => {
+  const { texts } = story;
+  let work: Work | undefined;
+
+  const place = (list: List, index: number) =>
+    list === "query" ? index : work!.key * work!.head.query.length + index;
+  const change = (list: List) => (index: number, value: number | undefined) => {
+    if (!work) return;
+    player.end();
+    work.head[list][place(list, index)] = value ?? work.own[list][place(list, index)]!;
+    show();
+    view.followed.draw(work);
+  };
+  const stack = (list: List, sign: string, name: (n: number) => string): RowOptions =>
+    ({ sign, name: (i) => name(i + 1), change: change(list) });
+  const fixed = (sign: string): RowOptions => ({ sign, name: () => "" });
+  const own = texts.score;
+  const pair = new Stacks([stack("query", "q", own.qName), stack("keys", "k", own.kName), fixed("q·k")]);
+  const value = new Stacks([stack("values", "v", own.vName), fixed("× %"), fixed("Σ")]);
+
+  const rest = new Rest();
+  const point = (key: number) => {
+    if (!work || key === work.key || key >= work.own.bias.length) return;
+    rest.at(key);
+    work.key = key;
+    slide(pair.elements(1));
+    show();
+  };
+  const view = buildView(story, { pair, value, point, choosePatch: () => askBy("patch") });
+  const player = new Player((isNew) => {
+    if (isNew && player.step === "key") slide(pair.elements(1));
+    show();
+  });
+  view.play.addEventListener("click", () => (player.playing ? player.pause() : player.play()));
+  view.next.addEventListener("click", () => player.next());
+  view.reset.addEventListener("click", () => {
+    if (!work?.changed) return;
+    work.head = copyOf(work.own);
+    story.say(own.undone);
+    show();
+    view.followed.draw(work);
+  });
+  const whose = story.choices.chips<Asker>("query", own.whose, [["patch", own.patchQuery], ["class", own.classQuery]], "patch", story.redraw);
+  const askBy = (asker: Asker) => {
+    whose.value = asker;
+    story.choices.set("query", asker);
+  };
+  view.whose.append(whose.root);
+  root.append(...view.parts);
+  for (const canvas of view.pointed) {
+    canvas.addEventListener("pointerleave", () => point(rest.left() ?? work?.key ?? 0));
+  }
+
+  const show = () => {
+    if (!work) return;
+    work.changed = LISTS.some((list) => isChanged(work!.own, work!.head, list));
+    view.draw(work, answerOf(work.head), player);
+  };
+  return (scene) => {
+    const hasClass = scene.config.prefix[0] === "class";
+    whose.root.hidden = !hasClass;
+    work = workOf(scene, hasClass && whose.value === "class" ? 0 : scene.token, work);
+    show();
+    view.followed.draw(work);
+  };
+};
+
+/** Whose query is asked with: the chosen patch's, or the class token's. */
+type Asker = "patch" | "class";
+
+/** The scene's numbers. Changed numbers stay only as long as drawing, layer, head and query do. */
+function workOf(scene: Scene, query: number, last: Work | undefined): Work {
+  const { result, layer, head, config } = scene;
+  const isSame = last?.scene.result === result && last.scene.layer === layer && last.query === query;
+  const heads = isSame ? last.heads
+    : Array.from({ length: config.heads }, (_, head) => answerOf(headOf({ ...scene, head }, query)));
+  const paper = last?.scene.result === result && last.scene.dark === scene.dark ? last.paper : paperOf(scene);
+  if (isSame && last.scene.head === head) return { ...last, scene, paper };
+  const own = headOf(scene, query);
+  const { weights } = heads[head]!;
+  const key = last && last.key < weights.length ? last.key : weights.indexOf(Math.max(...weights));
+  return { scene, query, key, own, head: copyOf(own), heads, paper, changed: false };
+}
+
+/** The key comes from below. */
+function slide(elements: HTMLElement[]): void {
+  if (lessMotion()) return;
+  for (const element of elements) {
+    element.animate([{ transform: "translateY(40px)", opacity: 0 }, { transform: "none", opacity: 1 }],
+      { duration: 320, easing: "ease-out" });
+  }
+}

@@ -1,0 +1,100 @@
+/** All heads for one query: their maps, their outputs beside each other, and what is added to the token. */
+import { sized } from "../../../figure/canvas.ts";
+import { percent } from "../../../logits.ts";
+import type { Scale } from "../../../../base/heat.ts";
+import { number } from "../../../texts/words.ts";
+import { button, h } from "../../../dom.ts";
+import { colourOf, HeatGrid, signedScale } from "../../grid.ts";
+import type { Scene, Story } from "../../scene.ts";
+import { tokenName } from "../../tokens.ts";
+import type { Answer } from "./head.ts";
+import { write } from "../../../write.ts";
+
+const CELL = 14;
+
+export interface HeadsView {
+  scene: Scene;
+  query: number; // the token's index
+  answers: readonly Answer[]; // of each head
+  paper: CanvasImageSource;
+  scale: Scale;
+  changed: boolean;
+}
+
+/** Returns the figure and what draws it. */
+export function buildHeads({ texts, choose }: Story): { root: HTMLElement; draw(shown: HeadsView): void } {
+  const own = texts.score;
+  const maps = h("div", { className: "head-maps" });
+  const lead = h("p", { className: "lead" });
+  const words = h("p", { className: "projection" });
+  const grid = { texts: texts.grid, number, columnName: (i: number) => own.number(i + 1) };
+  const concatenated = new HeatGrid({ ...grid, label: own.concatenated, rowName: (head) => own.head(head + 1) });
+  const projected = new HeatGrid({ ...grid, label: own.projected, rowName: (row) => texts.story.row(row + 1) });
+  const root = h("div", { className: "figure" },
+    h("h3", {}, own.headsTitle), lead, maps, words,
+    h("div", { className: "side-by-side" },
+      h("figure", { className: "concatenated" }, concatenated.root, h("figcaption", {}, own.concatenated)),
+      h("figure", { className: "projected" }, projected.root, h("figcaption", {}, own.projected))));
+
+  const draw = (shown: HeadsView) => {
+    const { scene, answers } = shown;
+    const { config, result, layer, head, dark } = scene;
+    const d = answers[0]!.output.length;
+    write(lead, own.headsLead(answers.length, d));
+    while (maps.childElementCount > answers.length) maps.lastElementChild!.remove();
+    while (maps.childElementCount < answers.length) {
+      const index = maps.childElementCount;
+      maps.append(mapButton(own.head(index + 1), () => choose({ head: index })));
+    }
+    answers.forEach((answer, index) => drawMap(maps.children[index] as HTMLElement, shown, answer, texts));
+    const all = Float64Array.from(answers.flatMap(({ output }) => [...output]));
+    concatenated.draw({
+      values: all, rows: answers.length, columns: d, dark, scale: signedScale(all), marked: { row: head },
+    });
+    concatenated.root.dataset.values = all.join(" ");
+    const added = result.trace.added(layer, "attention").slice(shown.query * config.width, (shown.query + 1) * config.width);
+    projected.draw({ values: added, rows: config.width / columnsOf(config.width, d), columns: columnsOf(config.width, d), dark, scale: signedScale(added) });
+    projected.root.dataset.values = added.join(" ");
+    const sizes = { heads: answers.length, d, inner: all.length, width: config.width };
+    write(words, [
+      config.attention === "per_head" ? own.noProjection(sizes) : own.projection(sizes),
+      config.layer_scale ? own.layerScale : "", shown.changed ? own.projectionOwn : "",
+    ].join(" "));
+  };
+  return { root, draw };
+}
+
+/** As many columns as the heads' outputs have, if they fill whole rows. */
+const columnsOf = (width: number, d: number): number => (width % d === 0 ? d : 1);
+
+function mapButton(name: string, press: () => void): HTMLElement {
+  const made = button("", press, { className: "head-map" });
+  made.append(h("canvas", { aria: { hidden: "true" } }), h("span", {}, name), h("small"));
+  return made;
+}
+
+function drawMap(root: HTMLElement, { scene, query, paper, scale }: HeadsView, { weights }: Answer, texts: Story["texts"]): void {
+  const { config, shape: { gridRows: rows, gridCols: columns }, dark } = scene;
+  const prefix = config.prefix.length;
+  const [canvas, name, small] = [...root.children] as [HTMLCanvasElement, HTMLElement, HTMLElement];
+  const context = sized(canvas, columns * CELL, rows * CELL, columns, rows);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(paper, 0, 0, columns, rows);
+  for (let patch = 0; patch < rows * columns; patch++) {
+    context.fillStyle = colourOf(weights[prefix + patch]!, scale, dark);
+    context.fillRect(patch % columns, Math.floor(patch / columns), 1 - 1 / CELL, 1 - 1 / CELL);
+  }
+  if (query >= prefix) {
+    context.strokeStyle = getComputedStyle(canvas).color;
+    context.lineWidth = 2 / CELL;
+    context.strokeRect((query - prefix) % columns, Math.floor((query - prefix) / columns), 1, 1);
+  }
+  const index = [...root.parentElement!.children].indexOf(root);
+  const most = weights.indexOf(Math.max(...weights));
+  root.ariaPressed = String(index === scene.head);
+  const where = { token: tokenName(most, scene, texts), share: percent(weights[most]!) };
+  root.ariaDescription = texts.score.headName({ n: index + 1, ...where });
+  write(name, texts.score.head(index + 1));
+  write(small, config.prefix.map((_, token) =>
+    texts.score.ofPrefix(tokenName(token, scene, texts), percent(weights[token]!))).join(", "));
+}

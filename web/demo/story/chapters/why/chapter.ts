@@ -1,0 +1,134 @@
+/** Which patches spoke for a class: occlusion, gradient × attention and rollout, side by side. */
+import type { Vit } from "vitrine";
+import { scaleOf } from "../../../../base/heat.ts";
+import { percent } from "../../../logits.ts";
+import { type Shape, shapeOf } from "../../../pixels.ts";
+import { signed } from "../../../texts/words.ts";
+import { cite } from "../../cite.ts";
+import { h } from "../../../dom.ts";
+import { HeatGrid, signedScale, type Values } from "../../grid.ts";
+import { coalesce } from "../../coalesce.ts";
+import { buildGuess } from "../../guess.ts";
+import type { Build, Scene } from "../../scene.ts";
+import { slices } from "../../slices.ts";
+import { inkOf, paperOf } from "../../tokens.ts";
+import { largest } from "../../vectors.ts";
+import { texts } from "./texts/en.ts";
+
+const CELL = 34;
+
+/** The model's image with one patch of blank paper. It has the model's own size, so nothing centres it anew. */
+function without(patch: number, image: Float32Array, { cols, patchRows, patchCols, gridCols }: Shape): Float32Array {
+  const copy = image.slice();
+  const [top, left] = [Math.floor(patch / gridCols) * patchRows, (patch % gridCols) * patchCols];
+  for (let row = top; row < top + patchRows; row++) copy.fill(0, row * cols + left, row * cols + left + patchCols);
+  return copy;
+}
+
+/** How far the class's logit falls when a patch is blank paper: one number a patch. */
+async function occlusion(model: Vit, image: Float32Array, target: number): Promise<Float32Array> {
+  const shape = shapeOf(model.config), pause = slices();
+  const whole = (await model.classify(image)).logits[target]!;
+  const lost = new Float32Array(shape.gridRows * shape.gridCols);
+  for (let patch = 0; patch < lost.length; patch++) {
+    lost[patch] = whole - (await model.classify(without(patch, image, shape))).logits[target]!;
+    await pause();
+  }
+  return lost;
+}
+
+/** The three ways. Each has a figure and a sentence on what it can mislead about. */
+const WAYS = ["occlusion", "relevance", "rollout"] as const;
+type Way = (typeof WAYS)[number];
+
+export { texts };
+
+export const build: Build<typeof texts> = (root, story, words) => {
+  const { story: common, grid } = story.texts;
+  const target = h("select", { id: "why-class" });
+  const nameOf = (patch: number) => {
+    const { gridCols } = scene!.shape;
+    return common.patch(Math.floor(patch / gridCols) + 1, (patch % gridCols) + 1);
+  };
+  const makeGrid = (way: Way) =>
+    new HeatGrid({
+      label: words.names[way],
+      texts: grid,
+      cell: CELL,
+      rowName: (row) => common.row(row + 1),
+      columnName: (column) => common.column(column + 1),
+      number: way === "occlusion" ? (value) => words.points({ points: signed(value, 2) }) : undefined,
+      choose: (row, col) => story.choose({ patch: [row, col] }),
+    });
+  const grids = Object.fromEntries(WAYS.map((way) => [way, makeGrid(way)])) as Record<Way, HeatGrid>;
+  const agree = h("p", { className: "why-words" });
+  agree.setAttribute("aria-live", "polite");
+  let scene: Scene | undefined;
+
+  const show = coalesce(async (now: Scene) => {
+    target.replaceChildren(...now.result.classes.map(({ label, index }) => new Option(label, String(index))));
+    story.choices.restore("class", target);
+    const of = Number(target.value);
+    const read = await story.classify(now, { attention: true, relevance: [of] });
+    const lost = read && (await story.attempt(occlusion(now.model, read.input, of)));
+    if (!read || !lost) return;
+    const maps: Record<Way, Float32Array> = {
+      occlusion: lost,
+      relevance: asShares(read.attention!.relevance(of)),
+      rollout: now.result.attention.rollout(),
+    };
+    for (const way of WAYS) grids[way].draw(figure(now, way, maps[way]));
+    const top = (way: Way) => nameOf(largest(maps[way]));
+    const tops = { occlusion: top("occlusion"), relevance: top("relevance"), rollout: top("rollout") };
+    agree.textContent = words.tops({ label: now.config.labels[of] ?? String(of), ...tops });
+  });
+  target.addEventListener("input", () => {
+    story.choices.set("class", target.value);
+    if (scene) show(scene);
+  });
+
+  const lead = h("p", { className: "lead" });
+  root.append(
+    lead,
+    h("label", { className: "why-class" }, words.target, target),
+    h("div", { className: "side-by-side figure" }, ...WAYS.map((way) => h("figure", { data: { way } },
+      h("h3", {}, words.names[way]), grids[way].root, h("figcaption", {}, words.how[way])))),
+    agree,
+  );
+  const guess = buildGuess(root, story, {
+    question: words.question,
+    options: words.options,
+    async truth(now) {
+      const { input, classes: [whole] } = now.result, patch = largest(inkOf(now));
+      const covered = await story.attempt(now.model.classify(without(patch, input, now.shape)));
+      if (!covered) return undefined;
+      const [best] = covered.classes;
+      const option = best!.index !== whole!.index ? "other" : whole!.p - best!.p < SAME ? "same" : "doubt";
+      const [share, wholeShare] = [percent(best!.p), percent(whole!.p)];
+      return { option, words: words.covered({ patch: nameOf(patch), label: best!.label, share, whole: whole!.label, wholeShare }) };
+    },
+  });
+  root.append(cite(words.cite));
+  return (next) => {
+    if (scene && scene.model !== next.model) story.choices.set("class", undefined);
+    scene = next;
+    lead.textContent = words.lead({ label: next.result.classes[0]!.label });
+    show(scene);
+    guess(scene);
+  };
+};
+
+const SAME = 0.005; // of probability, which the page's percentages hardly show
+
+function figure(scene: Scene, way: Way, values: Float32Array): Values {
+  const { shape: { gridRows: rows, gridCols: columns }, dark, patch } = scene;
+  const scale = way === "occlusion" ? signedScale(values) : scaleOf([values], 1 / values.length);
+  return { values, rows, columns, scale, dark, under: paperOf(scene), marked: { row: patch[0], column: patch[1] } };
+}
+
+/** A map whose numbers sum to 1, because only the proportions of relevance mean something. */
+function asShares(map: Float32Array): Float32Array {
+  const sum = map.reduce((total, value) => total + value, 0);
+  return sum > 0 ? map.map((value) => value / sum) : map;
+}
+

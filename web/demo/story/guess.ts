@@ -1,0 +1,43 @@
+/** A chapter's question, asked before its answer is shown. */
+import { button, h } from "../dom.ts";
+import { coalesce } from "./coalesce.ts";
+import type { Scene, Story } from "./scene.ts";
+
+interface Question<Option extends string> {
+  question: string;
+  options: Readonly<Record<Option, string>>;
+  /** What holds for the scene's drawing, and how it shows, in words; undefined where it cannot be told. */
+  truth(scene: Scene): Promise<{ option: Option; words: string } | undefined>;
+}
+
+/** Asks a chapter's question. The answer is checked on the drawing, and once again when that changes. */
+export function buildGuess<Option extends string>(root: HTMLElement, story: Story, { question, options, truth }: Question<Option>) {
+  const { walk, words: { guess: words } } = story;
+  const chapter = root.closest<HTMLElement>(".chapter")!;
+  const says = h("p", { className: "truth", aria: { live: "polite" } });
+  const next = chapter.nextElementSibling as HTMLElement | null;
+  const onward = next && h("a", { href: `#${next.id}`, hidden: true }, words.next({ title: next.querySelector("h2")!.textContent! }));
+  let chosen: Option | undefined, scene: Scene | undefined;
+  const buttons = (Object.keys(options) as Option[]).map((option) => button(options[option], () => {
+    chosen = option;
+    for (const each of buttons) each.ariaPressed = String(each === made.get(option));
+    if (scene) check(scene);
+  }, { className: "pill", ariaPressed: "false" }));
+  const made = new Map((Object.keys(options) as Option[]).map((option, at) => [option, buttons[at]!]));
+  const check = coalesce(async (now: Scene) => {
+    const answer = await truth(now), guess = chosen!;
+    if (!answer) return;
+    const right = answer.option === guess;
+    walk.answer(chapter.id, right);
+    says.dataset.right = String(right);
+    says.replaceChildren(h("strong", {}, right ? words.right : words.wrong), ` ${answer.words}`);
+    if (onward) onward.hidden = false;
+  });
+  root.append(h("div", { className: "guess", role: "group", ariaLabel: question },
+    h("p", {}, h("em", {}, words.before), ` ${question}`), h("div", { className: "options" }, ...buttons), says, ...(onward ? [onward] : [])));
+  return (next: Scene): void => {
+    const same = scene?.model === next.model && scene.version === next.version;
+    scene = next;
+    if (chosen && !same) check(next);
+  };
+}

@@ -1,0 +1,52 @@
+/** The model that tells the story: the plain one, or the page's if the visitor asks for it. */
+import { Vit } from "vitrine";
+import { MODELS, type ModelFile } from "../models.ts";
+import { inWords } from "../remedy.ts";
+import type { State } from "../state.ts";
+
+const PLAIN = MODELS.find(({ id }) => id === "digits-plain")!;
+
+export class Teller {
+  wanted: "plain" | "page" = "plain";
+  readonly #state: State;
+  readonly #loaded: () => void;
+  readonly #failed: (why: string) => void;
+  #plain: Vit | "loading" | "failed" | undefined;
+
+  constructor(state: State, loaded: () => void, failed: (why: string) => void) {
+    this.#state = state;
+    this.#loaded = loaded;
+    this.#failed = failed;
+  }
+
+  /** Where it came from. */
+  get choice(): ModelFile | undefined {
+    return this.#isPages ? this.#state.choice : PLAIN;
+  }
+
+  get file(): string | Uint8Array<ArrayBuffer> {
+    return this.choice!.own?.file ?? this.choice!.url;
+  }
+
+  /** Undefined while it loads. */
+  model(): Vit | undefined {
+    if (this.#isPages) return this.#state.model;
+    this.#plain ??= this.#load();
+    return typeof this.#plain === "string" ? undefined : this.#plain;
+  }
+
+  get #isPages(): boolean {
+    return this.wanted === "page" || this.#state.choice?.id === PLAIN.id || this.#plain === "failed";
+  }
+
+  #load(): "loading" {
+    Vit.load(new URL(PLAIN.url, document.baseURI)).then(
+      (model) => (this.#plain = model),
+      (error: unknown) => {
+        this.#plain = "failed"; // until the page is loaded again the page's model reads
+        this.#failed(inWords(error));
+      },
+    ).finally(this.#loaded);
+    return "loading";
+  }
+}

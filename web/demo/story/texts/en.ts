@@ -1,0 +1,22 @@
+/** What all chapters share. */
+export const texts = {
+  step: "Step {n} of {all}",
+  steps: "The steps",
+  reader: "Read by",
+  readers: {
+    plain: "a plain ViT",
+    stem: "one with convolutions",
+  },
+  notLoaded: "The plain model did not load: {why}. The page’s own reads here.",
+  example: "the pad is blank: this is an example",
+  save: "Save a figure",
+  more: "More: {title}",
+  guess: {
+    before: "Before you look:",
+    right: "You were right.",
+    wrong: "It is otherwise.",
+    next: "Next: {title}",
+    done: "{n} of {all} steps done",
+    again: "Begin again",
+  },
+} as const;

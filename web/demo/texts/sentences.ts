@@ -1,0 +1,49 @@
+/**
+ * Texts as data. In a sentence, `{name}` is the place of a value; `{count|digit|digits}` is that of
+ * the word that fits the number `count`: a form for each of the language's plural categories in
+ * Unicode's order (CLDR; in English one and other).
+ */
+import { tag as shown, type Translated, whole } from "./words.ts";
+
+export interface Sentences {
+  readonly [key: string]: string | Sentences;
+}
+
+/** The names of the values that a sentence has places for. */
+type Places<Text extends string> = Text extends `${string}{${infer Place}}${infer Rest}`
+  ? (Place extends `${infer Name}|${string}` ? Name : Place) | Places<Rest>
+  : never;
+
+/** Sentences in the page's language. One with places is a function of its values; numbers are whole. */
+export type Said<Texts> = {
+  readonly [Key in keyof Texts]: Texts[Key] extends string
+    ? [Places<Texts[Key]>] extends [never] ? string : (values: Record<Places<Texts[Key]>, string | number>) => string
+    : Said<Texts[Key]>;
+};
+
+export function inThisLanguage<Texts extends Sentences>(english: Texts, translated: Translated = {}): Said<Texts> {
+  return Object.fromEntries(Object.entries(english).map(([key, text]) => {
+    const other = translated[key];
+    return [key, typeof text === "string" ? said((other as string | undefined) ?? text, other === undefined ? "en" : shown)
+      : inThisLanguage(text, other as Translated | undefined)];
+  })) as Said<Texts>;
+}
+
+const PLACE = /\{(\w+)(?:\|([^}]*))?\}/g;
+
+function said(text: string, tag: string): string | ((values: Record<string, string | number>) => string) {
+  if (!text.includes("{")) return text;
+  const rules = new Intl.PluralRules(tag);
+  const { pluralCategories } = rules.resolvedOptions();
+  const order = ORDER.filter((category) => pluralCategories.includes(category));
+  return (values) => text.replaceAll(PLACE, (_, name: string, forms?: string) => {
+    const value = values[name]!;
+    if (forms !== undefined) return formOf(forms.split("|"), order.indexOf(rules.select(Number(value))));
+    return typeof value === "number" ? whole(value) : value;
+  });
+}
+
+const ORDER: readonly Intl.LDMLPluralRule[] = ["zero", "one", "two", "few", "many", "other"];
+
+/** Where a language writes fewer forms than it has categories, the last one is for the rest. */
+const formOf = (forms: string[], category: number): string => forms[Math.min(category, forms.length - 1)]!;

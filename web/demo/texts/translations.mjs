@@ -1,0 +1,47 @@
+/**
+ * The story's translations. English leads, in the texts/en.ts of the story and of each chapter; texts/de.json
+ * and the like say each English sentence in another language. A sentence that English has changed is one that they lack.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { importTypescript } from "../../scripts/typescript.mjs";
+
+export const LANGUAGES = ["de", "fr", "sr", "es", "zh"];
+
+const story = new URL("../story/", import.meta.url);
+
+/** The story's texts and each chapter's: { id: { english, file } }, where file(language) is the path of a translation. */
+export async function textsOfStory() {
+  const chapters = readdirSync(new URL("chapters/", story)).map((id) => [id, `chapters/${id}/texts/`]);
+  const all = [["story", "texts/"], ...chapters].filter(([, folder]) => existsSync(new URL(`${folder}en.ts`, story)));
+  return Object.fromEntries(await Promise.all(all.map(async ([id, folder]) => {
+    const { texts } = await importTypescript(`web/demo/story/${folder}en.ts`);
+    return [id, { english: texts, file: (language) => fileURLToPath(new URL(`${folder}${language}.json`, story)) }];
+  })));
+}
+
+/** The English sentences with other words in place of each: what `other` has no answer for is left out. */
+export const replaced = (english, other) => Object.fromEntries(Object.entries(english)
+  .map(([key, text]) => [key, typeof text === "string" ? other(text) : replaced(text, other)])
+  .filter(([, text]) => text !== undefined));
+
+/** A file's translations, by the English; none without the file. */
+export const readTranslation = (path) => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {});
+
+/** A plugin with a module "virtual:language/de" and so on: the page's words, and the told sentences of each chapter by their keys. */
+export const translations = () => ({
+  name: "translations",
+  resolveId: (asked) => (asked.startsWith("virtual:language/") ? `\0${asked}` : undefined),
+  async load(asked) {
+    const language = /^\0virtual:language\/(.*)/.exec(asked)?.[1];
+    if (!language) return undefined;
+    const told = {};
+    if (LANGUAGES.includes(language)) for (const [id, { english, file }] of Object.entries(await textsOfStory())) {
+      this.addWatchFile(file(language));
+      const translated = readTranslation(file(language));
+      told[id] = replaced(english, (text) => translated[text]);
+    }
+    const page = JSON.stringify(fileURLToPath(new URL(`${language}.ts`, import.meta.url)));
+    return `export { ${language} as page } from ${page};\nexport const told = ${JSON.stringify(told)};`;
+  },
+});
