@@ -4,7 +4,9 @@ import { readFileSync, readdirSync } from "node:fs";
 import { before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { unasked } from "./browsers.mjs";
-import { DIGITS, draw, ink, openCloser, prediction, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { Vit } from "../../dist/vit.js";
+import { DIGITS, draw, ink, openCloser, prediction, saved, settled, skip, toChapter, withBrowser } from "./harness.mjs";
+import { drawingOn, readBy, weightsOf } from "./story.mjs";
 
 const CHAPTERS = ["patches", "score", "positions", "layers", "why", "learning", "strokes", "doubt", "cnn", "masks", "teach"];
 
@@ -107,6 +109,38 @@ describe("the story", { skip }, () => {
     assert.equal(await page.locator("#rail-answer strong").textContent(), "7");
   });
 
+  test("the plain model tells the story, and a chip gives it to the page's", async () => {
+    await open(page, "why");
+    const drawing = await drawingOn(page), shown = () => page.locator("#rail-answer").evaluate((answer) => [answer.dataset.label, answer.textContent]);
+    for (const [reader, name] of [["page", "digits"], ["plain", "digits-plain"]]) {
+      await readBy(page, reader);
+      const vit = await Vit.load(weightsOf(name)), { classes: [best] } = await vit.classify(drawing);
+      vit.dispose();
+      const percent = best.p > 0.9995 ? "> 99.9 %" : `${(100 * best.p).toFixed(1)} %`;
+      await page.locator("#rail-answer span", { hasText: percent }).waitFor();
+      assert.deepEqual(await shown(), [best.label, best.label + percent]);
+    }
+  });
+
+  test("on a blank pad the chapters show the page's example, and the rail says so", async () => {
+    await open(page, "why");
+    await page.locator("#rail button", { hasText: "Clear" }).click();
+    await page.locator(".rail-patch", { hasText: "this is an example" }).waitFor();
+    assert.equal(await page.locator("#rail-answer strong").textContent(), "blank pad");
+    await page.locator("#why .lead", { hasText: "made it say 3." }).waitFor();
+    await ink(page, DIGITS[7]);
+    await page.locator("#why .lead", { hasText: "made it say 7." }).waitFor();
+  });
+
+  test("the rail's list names the step in the middle of the screen, and a step leads to its chapter", async () => {
+    await open(page, "why");
+    const steps = page.locator("#rail .steps a");
+    assert.deepEqual(await steps.evaluateAll((links) => links.map(({ hash }) => hash.slice(1))), CHAPTERS);
+    await page.locator("#rail .steps [aria-current=step]", { hasText: "Which patches spoke" }).waitFor();
+    await steps.last().click();
+    await page.locator("#rail .steps [aria-current=step]", { hasText: "For teachers" }).waitFor();
+  });
+
   test("layer and head chosen beside the story are the page's, and the other way round", async () => {
     await page.selectOption("#rail-layer", "2");
     await page.selectOption("#rail-head", "3");
@@ -182,6 +216,30 @@ describe("the story", { skip }, () => {
     assert.equal(await page.locator("#rail-pad").count(), 0);
     await open(page, "layers");
     assert.ok(fetched.slice(early).some((path) => path.endsWith(".js")), fetched.slice(early).join(" "));
+  });
+
+  test("if the plain model does not load, the page's reads, the story says why, and Try again brings the plain one", async () => {
+    const { page } = await browser.visit({ excused: /503/, before: (page) => page.route("**/digits-plain-*", (route) => route.fulfill({ status: 503 })) });
+    await ink(page, DIGITS[7]);
+    await open(page, "why");
+    await page.locator("#story-status.failed", { hasText: "the server answered 503" }).waitFor();
+    await page.locator("#why .lead", { hasText: "made it say 7." }).waitFor();
+    await page.unroute("**/digits-plain-*");
+    const fetched = page.waitForResponse(/digits-plain-/);
+    await page.locator("#story-retry").click();
+    assert.equal((await fetched).status(), 200);
+    await page.locator("#story-status").waitFor({ state: "hidden" });
+  });
+
+  test("a chapter's figures are saved from one list", async () => {
+    await open(page, "why");
+    await page.locator("#why .saves summary").click();
+    await page.locator("#why .saves button").first().waitFor();
+    const names = await page.locator("#why .saves button").allTextContents();
+    assert.deepEqual(names, ["Occlusion", "Gradient × attention", "Rollout"]);
+    const { name, bytes } = await saved(page, () => page.locator("#why .saves button").first().click());
+    assert.equal(name, "occlusion.png");
+    assert.deepEqual([...bytes.subarray(1, 4)], [..."PNG"].map((letter) => letter.charCodeAt()));
   });
 
   test("a chapter whose code does not load says so, and Retry brings it with the drawing kept", async () => {

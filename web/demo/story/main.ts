@@ -47,10 +47,14 @@ interface Open {
 
 /** Builds the story below the page. Returns what the page calls whenever it has drawn itself. */
 export function tell(root: HTMLElement, page: Page): () => void {
-  const { state } = page;
+  const { state } = page, status = root.querySelector<HTMLElement>("#story-status")!;
   let scene: Scene | undefined;
   let reading = false;
-  const teller = new Teller(state, page.redraw, (why) => showError(document.getElementById("story-status")!, why));
+  const teller = new Teller(state, page.redraw, (why, retry) =>
+    showError(status, inThisLanguage(texts, translationOf("story")).notLoaded({ why }), () => {
+      status.replaceChildren();
+      retry();
+    }));
 
   const tools: Omit<Story, "texts" | "words" | "choices" | "walk"> = {
     choose: (choice) => choose(page, choice),

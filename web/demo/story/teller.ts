@@ -10,10 +10,10 @@ export class Teller {
   wanted: "plain" | "page" = "plain";
   readonly #state: State;
   readonly #loaded: () => void;
-  readonly #failed: (why: string) => void;
+  readonly #failed: (why: string, retry: () => void) => void;
   #plain: Vit | "loading" | "failed" | undefined;
 
-  constructor(state: State, loaded: () => void, failed: (why: string) => void) {
+  constructor(state: State, loaded: () => void, failed: (why: string, retry: () => void) => void) {
     this.#state = state;
     this.#loaded = loaded;
     this.#failed = failed;
@@ -43,8 +43,11 @@ export class Teller {
     Vit.load(new URL(PLAIN.url, document.baseURI)).then(
       (model) => (this.#plain = model),
       (error: unknown) => {
-        this.#plain = "failed"; // until the page is loaded again the page's model reads
-        this.#failed(inWords(error));
+        this.#plain = "failed"; // the page's model reads
+        this.#failed(inWords(error), () => {
+          this.#plain = undefined;
+          this.#loaded();
+        });
       },
     ).finally(this.#loaded);
     return "loading";
