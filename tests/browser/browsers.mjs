@@ -45,7 +45,7 @@ async function launchFirefox(executablePath, prefs) {
 
 const browsers = {
   chromium: {
-    path: found(process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"),
+    path: found(process.env.CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome"),
     start: launchChromium,
     missing: "no Chromium here; install one or set $CHROMIUM",
   },
