@@ -203,15 +203,18 @@ export const toChapter = (page, id) =>
   }, id);
 
 /** Waits until the page shows the answer for the drawing on the pad. */
-export async function settled(page) {
-  const frames = () =>
-    page.evaluate(
-      () => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown))),
-    );
-  await frames();
-  await page.locator("#prediction[aria-busy=false]").waitFor({ state: "attached" });
-  await frames();
-}
+export const settled = (page) =>
+  page.evaluate(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const frames = async () => (await frame(), await frame());
+    const end = performance.now() + 30_000;
+    await frames();
+    while (document.querySelector("#prediction[aria-busy=false]") === null) {
+      if (performance.now() > end) throw new Error("the answer never came");
+      await frame();
+    }
+    await frames();
+  });
 
 /** The file that the page saves after `press`: its name and its bytes. Firefox tells a test of no download. */
 export async function saved(page, press) {
