@@ -143,34 +143,28 @@ describe("sharing and saving", { skip }, () => {
     assert.match(await status(page), /ms a drawing/);
   });
 
-  test("the browser's own share function gets the link if there is one", async () => {
+  test("the browser's own share function gets the link, and where it takes files, as on phones, the picture beside it", async () => {
     const { page } = await visit({
       before: (page) => page.addInitScript(() => (navigator.share = async (data) => (globalThis.shared = data))),
     });
     await ink(page, DIGITS[3]);
-    await page.click("#share");
-    await page.locator("#status", { hasText: /^Shared/ }).waitFor();
-    assert.match(await page.evaluate(() => globalThis.shared.url), /#d=[\w-]{20,}$/);
-    assert.equal(await page.evaluate(() => globalThis.shared.files), undefined, "no file where the browser takes none");
-  });
-
-  test("a browser that shares files, as on phones, gets the picture beside the link", async () => {
-    const { page } = await visit({
-      before: (page) => page.addInitScript(() => {
-        navigator.canShare = ({ files }) => files?.every(({ type }) => type === "image/png");
-        navigator.share = async (data) => (globalThis.shared = data);
-      }),
-    });
-    await ink(page, DIGITS[3]);
-    await page.click("#share");
-    await page.locator("#status", { hasText: /^Shared/ }).waitFor();
-    const { url, name, size } = await page.evaluate(async () => {
-      const { url, files: [file] } = globalThis.shared;
-      const { width, height } = await createImageBitmap(file);
-      return { url, name: file.name, size: [width, height] };
-    });
+    const shared = async () => {
+      await page.click("#share");
+      await page.waitForFunction(() => globalThis.shared);
+      await page.locator("#status", { hasText: /^Shared/ }).waitFor();
+      return page.evaluate(async () => {
+        const { url, files } = globalThis.shared;
+        globalThis.shared = undefined;
+        if (!files) return { url };
+        const { width, height } = await createImageBitmap(files[0]);
+        return { url, name: files[0].name, size: [width, height] };
+      });
+    };
+    const { url, ...picture } = await shared();
     assert.match(url, /#d=[\w-]{20,}$/);
-    assert.deepEqual([name, size], ["vitrine-3.png", [1200, 630]]);
+    assert.deepEqual(picture, {}, "no file where the browser takes none");
+    await page.evaluate(() => (navigator.canShare = ({ files }) => files?.every(({ type }) => type === "image/png")));
+    assert.deepEqual(await shared(), { url, name: "vitrine-3.png", size: [1200, 630] });
   });
 
   test("Share works also before its code is there, and says so if the code does not load", async () => {
@@ -232,60 +226,70 @@ describe("sharing and saving", { skip }, () => {
     await reads("4");
   });
 
-  const LONG = ["★ my star", "a house with a garden", "ein Donaudampfschifffahrtskapitän", "五五五五五五五五", "W", "5", "Donaudampfschifffahrtskapitän", "7", "8", "9"];
+  const LONG = ["★ my star", "a house with a garden", "7", "五五五五五五五五", "W", "5", "Donaudampfschifffahrtskapitän", "ein Donaudampfschifffahrtskapitän", "8", "9"];
   const SCRAWL = [[[20, 20], [80, 80]], [[80, 20], [20, 80]], [[10, 50], [90, 50]], [[50, 10], [50, 90]]];
-  for (const { what, strokes, name = "drawing", labels, lang = "en", colorScheme = "light" } of [
-    { what: "a certain answer", strokes: DIGITS[1], name: "1" },
-    { what: "a certain answer, dark, in German", strokes: DIGITS[0], name: "0", colorScheme: "dark", lang: "de" },
-    { what: "an unknown sign", strokes: SCRAWL },
-    { what: "an unknown sign in French", strokes: SCRAWL, lang: "fr" },
-    { what: "a certain answer in Chinese", strokes: DIGITS[3], name: "3", lang: "zh" },
-    { what: "a short name", strokes: DIGITS[0], name: LONG[0], labels: LONG },
-    { what: "a letter before a long word", strokes: DIGITS[4], name: "W", labels: LONG },
-    { what: "long names in Serbian", strokes: DIGITS[1], name: LONG[1], labels: LONG, lang: "sr" },
-    { what: "a long word in Spanish", strokes: DIGITS[7], name: LONG[2], labels: [...LONG.slice(5), ...LONG], lang: "es" },
+  for (const [whose, labels, drawings] of [
+    ["the page's model", undefined, [
+      { what: "a certain answer", strokes: DIGITS[1], name: "1" },
+      { what: "a certain answer, dark, in German", strokes: DIGITS[0], name: "0", colorScheme: "dark", lang: "de" },
+      { what: "an unknown sign", strokes: SCRAWL },
+      { what: "an unknown sign in French", strokes: SCRAWL, lang: "fr" },
+      { what: "a certain answer in Chinese", strokes: DIGITS[3], name: "3", lang: "zh" },
+    ]],
+    ["a model of long names", LONG, [
+      { what: "a short name", strokes: DIGITS[0], name: LONG[0] },
+      { what: "a letter before a long word", strokes: DIGITS[4], name: "W" },
+      { what: "long names in Serbian", strokes: DIGITS[1], name: LONG[1], lang: "sr" },
+      { what: "a long word in Spanish", strokes: DIGITS[7], name: LONG[7], lang: "es" },
+    ]],
   ]) {
-    test(`the picture of ${what} has the size of a link's preview, and in it the stage: drawing, map, answer, sentence, legend, address`, async () => {
+    test(`a picture has the size of a link's preview, and in it the stage: drawing, map, answer, sentence, legend, address; by ${whose}`, async () => {
       const { page } = await visit({
-        closer: true, colorScheme, address: `${browser.address}?lang=${lang}`,
+        closer: true,
         before: async (page) => {
           await page.addInitScript(noteWriting);
           if (!labels) return;
-          const body = await modelWith("digits", { labels: labels.slice(0, 10) });
+          const body = await modelWith("digits", { labels });
           await page.route(/\/digits-[^/]*\.safetensors$/, (route) => route.fulfill({ body }));
         },
       });
-      await page.locator(`html[lang^=${lang}]`).waitFor({ state: "attached" });
-      await ink(page, strokes);
-      const { name: file, bytes } = await saved(page, () => page.click("#save"));
-      assert.equal(file, `vitrine-${name}.png`);
-      const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
-      assert.deepEqual([info.width, info.height], [1200, 630]);
-      const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
-      const dark = colorScheme === "dark";
-      assert.ok(dark === Math.max(...at(3, 3)) < 40, `the ground: ${at(3, 3)}`);
-      const [first] = strokes[0], inked = at(Math.round(40 + 5.5 * first[0]), Math.round(40 + 5.5 * first[1]));
-      assert.ok(dark ? Math.min(...inked) > 200 : Math.max(...inked) < 80, `ink where the pen was: ${inked}`);
-      let tinted = 0;
-      for (let y = 45; y < 585; y += 10) for (let x = 45; x < 585; x += 10) {
-        const [r, , b] = at(x, y);
-        tinted += Number(r - b > 25);
-      }
-      assert.ok(tinted > 60, `${tinted} of 2916 spots have the map's colour`);
-      const written = await page.evaluate(() => globalThis.written);
-      for (const { text, ...box } of written) {
-        assert.ok(box.left >= 600 && box.right <= 1170 && box.top >= 40 && box.bottom <= 590, `${text}: ${JSON.stringify(box)}`);
-        for (const other of written) {
-          const apart = other.left >= box.right || box.left >= other.right || other.top >= box.bottom || box.top >= other.bottom;
-          assert.ok(apart || other.text === text, `"${text}" lies on "${other.text}"`);
+      for (const { what, strokes, name = "drawing", lang = "en", colorScheme = "light" } of drawings) {
+        await page.emulateMedia({ colorScheme });
+        await page.selectOption("#language", lang);
+        await page.locator(`html[lang^=${lang}]`).waitFor({ state: "attached" });
+        await page.keyboard.press("Escape");
+        await ink(page, strokes);
+        await page.evaluate(() => (globalThis.written = []));
+        const { name: file, bytes } = await saved(page, () => page.click("#save"));
+        assert.equal(file, `vitrine-${name}.png`);
+        const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+        assert.deepEqual([info.width, info.height], [1200, 630]);
+        const at = (x, y) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
+        const dark = colorScheme === "dark";
+        assert.ok(dark === Math.max(...at(3, 3)) < 40, `the ground of ${what}: ${at(3, 3)}`);
+        const [first] = strokes[0], inked = at(Math.round(40 + 5.5 * first[0]), Math.round(40 + 5.5 * first[1]));
+        assert.ok(dark ? Math.min(...inked) > 200 : Math.max(...inked) < 80, `ink where the pen was, ${what}: ${inked}`);
+        let tinted = 0;
+        for (let y = 45; y < 585; y += 10) for (let x = 45; x < 585; x += 10) {
+          const [r, , b] = at(x, y);
+          tinted += Number(r - b > 25);
         }
-      }
-      const squeezed = (text) => text.replace(/\s/g, "");
-      const all = squeezed(written.map(({ text }) => text).join(""));
-      const stage = ["#prediction strong", "#caption", "#caption + span", "#scale-min", "#scale-max", ...(name === "drawing" ? [] : ["#looks"])];
-      for (const part of stage) {
-        const text = squeezed(await page.locator(part).textContent());
-        assert.ok(text !== "" && all.includes(text), `${part}: ${text} in ${all}`);
+        assert.ok(tinted > 60, `${what}: ${tinted} of 2916 spots have the map's colour`);
+        const written = await page.evaluate(() => globalThis.written);
+        for (const { text, ...box } of written) {
+          assert.ok(box.left >= 600 && box.right <= 1170 && box.top >= 40 && box.bottom <= 590, `${what}: ${text}: ${JSON.stringify(box)}`);
+          for (const other of written) {
+            const apart = other.left >= box.right || box.left >= other.right || other.top >= box.bottom || box.top >= other.bottom;
+            assert.ok(apart || other.text === text, `${what}: "${text}" lies on "${other.text}"`);
+          }
+        }
+        const squeezed = (text) => text.replace(/\s/g, "");
+        const all = squeezed(written.map(({ text }) => text).join(""));
+        const stage = ["#prediction strong", "#caption", "#caption + span", "#scale-min", "#scale-max", ...(name === "drawing" ? [] : ["#looks"])];
+        for (const part of stage) {
+          const text = squeezed(await page.locator(part).textContent());
+          assert.ok(text !== "" && all.includes(text), `${what}, ${part}: ${text} in ${all}`);
+        }
       }
     });
   }
