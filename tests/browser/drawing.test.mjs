@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { before, describe, test } from "node:test";
 import { fingers, noPen, pen } from "./fingers.mjs";
 import {
   DIGITS,
@@ -23,9 +23,14 @@ const mostInk = (page) => page.locator("#pixels").evaluate((canvas) => {
 
 describe("drawing on the page", { skip }, () => {
   const browser = withBrowser();
+  let shared; // the page of tests that need none of their own
+  before(async () => {
+    shared = (await browser.visit({ reducedMotion: "no-preference" })).page;
+  });
+  const blank = async () => (await shared.keyboard.press("Escape"), shared);
 
   test("each digit drawn with the mouse is read as itself, and its ten probabilities add up to one", async () => {
-    const { page } = await browser.visit();
+    const page = shared;
     for (const [digit, strokes] of Object.entries(DIGITS)) {
       await page.click("#clear");
       await draw(page, strokes);
@@ -41,7 +46,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("every example is read as the digit that it shows", async () => {
-    const { page } = await browser.visit();
+    const page = shared;
     for (const example of await page.locator("#examples button").all()) {
       await example.click();
       await settled(page);
@@ -50,7 +55,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("class and bars change while a stroke is being drawn", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     const shares = new Set();
     const during = async () => {
       await settled(page);
@@ -181,8 +186,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("a tap on the pad leaves a dot", async () => {
-    const { page } = await browser.visit();
-    await page.click("#clear");
+    const page = await blank();
     await page.mouse.click(...(await padSpots(page))([50, 50]));
     await settled(page);
     assert.ok((await painted(page, "#pad")) > 100);
@@ -190,10 +194,10 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("pointers made by a script draw too, and a pen with more pressure draws wider", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     const amounts = [];
     for (const pressure of [0.1, 1]) {
-      await page.click("#clear");
+      await page.keyboard.press("Escape");
       await ink(page, [[[50, 15, pressure], [50, 85, pressure]]], { moves: 14, pointerType: "pen" });
       assert.equal((await prediction(page)).label, "1");
       amounts.push(await painted(page, "#pad"));
@@ -202,7 +206,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("Clear removes the result at once, and its button keeps the keyboard's focus", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     await ink(page, DIGITS[7]);
     const left = await page.evaluate(() => {
       const clear = document.getElementById("clear");
@@ -245,7 +249,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("a palm that lay on the pad before the pen came leaves no ink, and neither does a touch that is taken back", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     await ink(page, DIGITS[7]);
     const [drawn, answer] = [await painted(page, "#pad"), await prediction(page)];
     await page.click("#clear");
@@ -286,7 +290,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("while the pen is down the answer is a digit; that the sign is unknown comes after it lifts, with no bar in the answer's colour", async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     const look = () => page.evaluate(() => ({
       sign: document.querySelector("#prediction strong").textContent,
       best: document.querySelectorAll("#bars .best").length,
@@ -309,7 +313,7 @@ describe("drawing on the page", { skip }, () => {
   });
 
   test("a pen's pressure sets the width of its stroke", { skip: noPen }, async () => {
-    const { page } = await browser.visit();
+    const page = await blank();
     const spot = await padSpots(page);
     const line = async (pressure) => {
       await page.keyboard.press("Escape");
