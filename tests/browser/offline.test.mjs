@@ -23,7 +23,7 @@ describe("a page that was loaded once", { skip }, () => {
   const here = withBrowser({ at: AT });
 
   test("a page that was loaded once opens, reads a drawing and opens the own tab while its host fails", async () => {
-    const { page } = await here.visit({ stores: true, reducedMotion: "reduce" });
+    const { page } = await here.visit({ stores: true });
     await stored(page);
     const reads = async (digit) => {
       await ready(page);
@@ -54,7 +54,7 @@ describe("a page that was loaded once", { skip }, () => {
   });
 
   test("a stored page opens when its host does not answer for long, and stays when it answers late", async () => {
-    const { page } = await here.visit({ stores: true, reducedMotion: "reduce" });
+    const { page } = await here.visit({ stores: true });
     await stored(page);
     let answer;
     here.host.rule = (path) => path === "index.html" && new Promise((later) => (answer = later));
@@ -75,7 +75,6 @@ describe("a page on a static host", { skip }, () => {
     let loads = 0;
     const visited = await here.visit({
       stores: true,
-      reducedMotion: "reduce",
       ...options,
       before: async (page) => {
         page.on("load", () => loads++);
@@ -179,7 +178,7 @@ describe("a newer build of the page", { skip }, () => {
   const kept = (page, count) => until(page, async (count) => (await caches.keys()).length === count, count);
 
   test("a newer build replaces the older one in the store, but not while a page of the older one is open", async () => {
-    const { page: old } = await browser.visit({ address: host.address, stores: true, reducedMotion: "reduce" });
+    const { page: old } = await browser.visit({ address: host.address, stores: true });
     await stored(old);
     const [before] = await builds(old);
     host.folder = pageFolder;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export async function openTab(browser, options) {
-  const visited = await browser.visit({ reducedMotion: "reduce", ...options }); // the first tab's example would go on
+  const visited = await browser.visit(options);
   await visited.page.click("#tab-own");
   await visited.page.locator("#own-pixels option").first().waitFor({ state: "attached" });
   return visited;

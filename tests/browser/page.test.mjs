@@ -25,6 +25,7 @@ describe("the page", { skip }, () => {
   test("a whole visit logs no error, breaks no security policy and sends requests only to its own server", async () => {
     const asked = [];
     const { page } = await browser.visit({
+      reducedMotion: "no-preference",
       before: (page) => page.on("request", (request) => asked.push(request.url())),
     });
     await draw(page, DIGITS[4]);
@@ -63,7 +64,7 @@ describe("the page", { skip }, () => {
   });
 
   test("the status line says how long a warm prediction takes, and Look closer which build runs", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     await settled(page);
     // Where the example cannot be told to stand still, it is read several times while it is written.
     if (!unasked) assert.equal(await page.locator("#status").textContent(), "Ready", "the first prediction is not counted");
@@ -74,7 +75,7 @@ describe("the page", { skip }, () => {
   });
 
   test("an example is on the pad before the model has loaded", async () => {
-    const { page, arrive } = await visitWithoutWeights({ reducedMotion: "reduce" });
+    const { page, arrive } = await visitWithoutWeights();
     await page.locator("body.example").waitFor();
     await settled(page);
     assert.ok((await painted(page, "#pad")) > 1000);

@@ -69,7 +69,7 @@ describe("a photo of a digit", { skip }, () => {
   const browser = withBrowser();
 
   test("is read as the package reads it, and its map lies over its ink", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     const { file, pixels } = await photoOf(page, DIGITS[7]);
     await choose(page, file);
     const vit = await Vit.load(new URL("../../weights/digits.safetensors", import.meta.url));
@@ -99,7 +99,7 @@ describe("a photo of a digit", { skip }, () => {
   });
 
   test("comes by a drop or Ctrl+V too, and the first tab stays; undo, redo, clear and another drawing replace it", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     const seven = await photoOf(page, DIGITS[7]), one = await photoOf(page, DIGITS[1]);
     await ink(page, DIGITS[3]);
     const drawn = await picture(page, "#pad");
@@ -139,7 +139,7 @@ describe("a photo of a digit", { skip }, () => {
   });
 
   test("that cannot be read is refused in words, and the drawing stays", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     await ink(page, DIGITS[4]);
     const drawn = await picture(page, "#pad");
     const wide = await page.evaluate(async () => {
@@ -164,14 +164,14 @@ describe("a photo of a digit", { skip }, () => {
   });
 
   test("without ink has no answer, and the page says why", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce" });
+    const { page } = await browser.visit();
     await choose(page, (await photoOf(page, [])).file);
     assert.equal((await prediction(page)).label, "");
     assert.equal(await page.locator("#caption").textContent(), "No ink found");
   });
 
   test("is no drawing: a link and code do not hold it, its picture shows it, and nothing is taught with it", async () => {
-    const { page } = await browser.visit({ reducedMotion: "reduce", closer: true });
+    const { page } = await browser.visit({ closer: true });
     await choose(page, (await photoOf(page, DIGITS[7])).file);
     assert.ok(await page.locator("#teach-this").isHidden());
     assert.equal(await page.locator("#code").getAttribute("aria-disabled"), "true");
@@ -189,7 +189,7 @@ describe("a photo of a digit", { skip }, () => {
   });
 
   test("is chosen by keyboard, on phones from the gallery or the camera; its button fits at 320 pixels", async () => {
-    const { page } = await browser.visit({ viewport: { width: 320, height: 640 }, reducedMotion: "reduce" });
+    const { page } = await browser.visit({ viewport: { width: 320, height: 640 } });
     page.on("filechooser", () => {}); // lets Playwright take the file choosers from here on
     const { file } = await photoOf(page, DIGITS[1]);
     const input = page.locator("#photo-input");
