@@ -72,7 +72,7 @@ const stages = {
       await check("attw", ["--pack", ".", "--profile", "esm-only", "--entrypoints", ".", "train", "all", "--format", "ascii"]),
     ]);
   }],
-  page: ["page in Chromium", 400, async () => {
+  page: ["page in Chromium", 240, async () => {
     const chromium = await setup.chromium();
     if (!chromium) return skipped("no Chromium here: install one, or name it in $CHROMIUM");
     await buildPage();
