@@ -9,12 +9,6 @@ const MOST_NAME = 384;
 
 const both = (name: string) => [`${name}.weight`, `${name}.bias`];
 
-/** All parameters that a model of this depth may have. Only int8 matrices have scales. The core looks up what it needs. */
-function parameters(depth: number, int8: boolean): string[] {
-  const block = BLOCK_TENSORS.filter((name) => int8 || !name.endsWith(".scale"));
-  return [...TENSORS, ...Array.from({ length: depth }, (_, at) => block.map((name) => `blocks.${at}.${name}`)).flat()];
-}
-
 export interface TensorMap {
   readonly map: string;
   /** The tensors that the model does not need, in the order of the file. */
@@ -25,15 +19,23 @@ export interface TensorMap {
 export function mapOf(checkpoint: Checkpoint, config: Json): TensorMap {
   const { family } = checkpoint;
   const depth = Number.isInteger(config.depth) ? Math.min(Math.max(config.depth as number, 0), MOST_DEPTH) : 0;
-  const int8 = checkpoint.tensor("blocks.0.attn.qkv.weight")?.dtype === "I8";
+  const int8 = checkpoint.tensor("blocks.0.attn.qkv.weight")?.dtype === "I8"; // else there are no scales
+  const block = BLOCK_TENSORS.filter((name) => int8 || !name.endsWith(".scale"));
   const absent = absentOf(checkpoint, config);
   const used = new Set<string>();
   const tensors: [string, readonly string[]][] = [];
-  for (const ours of parameters(depth, int8).filter((name) => !absent.has(name))) {
+  /** Maps a parameter that the model may have; the core looks up what it needs. Returns whether the file has it. */
+  const add = (ours: string) => {
     const names = checkpoint.sources(ours).map(({ name }) => name);
-    if (names.some((name) => used.has(name))) continue; // the core refuses the file
+    if (names.some((name) => used.has(name))) return true; // the core refuses the file
     names.forEach((name) => used.add(name));
     tensors.push([ours, names.length > 0 ? names : checkpoint.missingNames(ours)]);
+    return names.length > 0;
+  };
+  TENSORS.filter((name) => !absent.has(name)).forEach(add);
+  for (let at = 0; at < depth; at++) {
+    const found = block.filter((name) => add(`blocks.${at}.${name}`));
+    if (found.length === 0) break; // here the core refuses the file
   }
   const skipped = checkpoint.tensors.filter((tensor) =>
     !used.has(tensor.name) && (family.strict || tensor.count > 0) && checkpoint.ignores(tensor))
