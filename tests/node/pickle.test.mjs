@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { crc32 } from "node:zlib";
 import { golden, modelBytes } from "./golden.mjs";
 import { file as answer, serve } from "./server.mjs";
 import { load, rejects } from "./support.mjs";
 import {
-  call, checkpoint, crc32, dict, hooks, int, legacy, list, named, no, none, number, op, pickle, raw, SIX, storage, tensor,
+  call, checkpoint, dict, hooks, int, legacy, list, named, no, none, number, op, pickle, raw, SIX, storage, tensor,
   tensorsOf, text, translated, tuple, zip,
 } from "./torch.mjs";
 

@@ -1,4 +1,5 @@
 // Makes PyTorch files by hand: pickles opcode by opcode, zip archives field by field.
+import { crc32 } from "node:zlib";
 import { translate } from "../../dist/pickle.js";
 import { splitFile } from "../../web/base/safetensors.mjs";
 
@@ -36,15 +37,6 @@ export const pickle = (...body) => join("\x80\x02", body, ".");
 export const SIX = new Uint8Array(new Float32Array([0, 1, 2, 3, 4, 5]).buffer);
 
 // ---- Files ---------------------------------------------------------------------
-
-export function crc32(bytes) {
-  let crc = ~0;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return ~crc >>> 0;
-}
 
 const FULL = 0xffffffff;
 
