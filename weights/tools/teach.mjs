@@ -68,16 +68,20 @@ export function digits(part) {
   }));
 }
 
-/** The share of the images whose answer is their label. */
-async function share(vit, all) {
+/** The shares of the answers that are their image's label, and that are uncertain. Without images: NaN. */
+async function shares(vit, all) {
   const answers = await vit.classifyAll(all.map(({ image }) => image), { topK: 1 });
-  return answers.filter(({ classes }, index) => classes[0].label === all[index].label).length / all.length;
+  const share = (is) => answers.filter(is).length / all.length;
+  return { right: share(({ classes }, index) => classes[0].label === all[index].label), uncertain: share(({ uncertain }) => uncertain) };
 }
 
-/** The share of the answers that are uncertain. */
-async function uncertain(vit, images) {
-  const answers = await vit.classifyAll(images, { topK: 1 });
-  return answers.filter(({ uncertain }) => uncertain).length / images.length;
+/** The share of the images whose answer by these weights is their label. */
+export async function rightBy(weights, images, { variant = "auto" } = {}) {
+  const { Vit } = await import("../../dist/vit.js");
+  const vit = await Vit.load(weights, { variant });
+  const { right } = await shares(vit, images);
+  vit.dispose();
+  return right;
 }
 
 const drawn = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
@@ -86,23 +90,17 @@ const drawn = ({ label, strokes }) => ({ label, image: drawingOf(strokes) });
  * What a lesson brings and costs: shares from 0 to 1, and seconds.
  *
  * @param taught `{ label, image }`. @param asked the same, drawn later. @param nothing drawings of no class.
+ * @param images of the classes that the model knew before.
  */
 export async function lesson(weights, { taught, asked, nothing = [] }, images, { variant = "auto" } = {}) {
   const [{ teach }, { Vit }] = await Promise.all([import("../../dist/train.js"), import("../../dist/vit.js")]);
-  const base = await Vit.load(weights, { variant });
-  const before = await share(base, images);
-  base.dispose();
   const begin = performance.now();
   const file = await teach(weights, taught, { variant });
   const seconds = (performance.now() - begin) / 1000;
   const vit = await Vit.load(file, { variant });
-  const measured = {
-    signs: await share(vit, asked), doubted: await uncertain(vit, asked.map(({ image }) => image)),
-    unknown: nothing.length > 0 ? await uncertain(vit, nothing) : NaN,
-    before, after: await share(vit, images), seconds,
-  };
+  const later = await shares(vit, asked), { uncertain: unknown } = await shares(vit, nothing), { right: after } = await shares(vit, images);
   vit.dispose();
-  return measured;
+  return { signs: later.right, doubted: later.uncertain, unknown, after, seconds };
 }
 
 /** One sign by three drawings, thirty later ones of it, and drawings of other things. */
@@ -112,7 +110,7 @@ export function signByThree(name, seed = 7) {
   const others = ["A", "house", "heart", "star"].filter((other) => other !== name);
   return {
     taught: many(3, sign), asked: many(30, sign),
-    nothing: [...others.flatMap((other) => many(15, () => shape(other, random))), ...many(20, () => scribble(random))],
+    nothing: [...others.flatMap((other) => many(15, () => shape(other, random))), ...many(20, () => scribble(random))].map((image) => ({ image })),
   };
 }
 
@@ -123,9 +121,10 @@ async function measure({ model, strokes, writers, images }) {
   const all = [...new Set(rows.map(({ writer }) => writer))].filter((writer) => writers === "all" || writer % 5 === 0);
   await mnist();
   const test = digits(images), weights = new Uint8Array(readFileSync(model));
+  const before = await rightBy(weights, test);
   for (const name of ONE_SIGN) {
     const one = await lesson(weights, signByThree(name), test);
-    say(`${name}: ${percent(one.signs)} of 30 later ones, ${percent(one.doubted)} in doubt; ${percent(one.unknown)} of other things not known; digits ${percent(one.before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
+    say(`${name}: ${percent(one.signs)} of 30 later ones, ${percent(one.doubted)} in doubt; ${percent(one.unknown)} of other things not known; digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }
   const known = [..."0123456789"], results = [];
   for (const writer of all.toSorted((a, b) => a - b)) {
@@ -133,11 +132,11 @@ async function measure({ model, strokes, writers, images }) {
     if (signs.asked.length === 0) continue;
     const one = await lesson(weights, { taught: signs.taught.map(drawn), asked: signs.asked.map(drawn) }, test);
     results.push(one);
-    say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(one.before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
+    say(`writer ${writer}: ${percent(one.signs)} of ${signs.asked.length} signs, digits ${percent(before)} before and ${percent(one.after)} after, ${one.seconds.toFixed(1)} s`);
   }
   if (results.length === 0) throw new Trouble(`${strokes}: no writer has more than ${SHOTS} drawings of a sign`);
   const mean = (key) => results.reduce((sum, one) => sum + one[key], 0) / results.length;
-  say(`mean of ${results.length} writers: ${percent(mean("signs"))} of the signs; digits lose ${((mean("before") - mean("after")) * 100).toFixed(2)} points`);
+  say(`mean of ${results.length} writers: ${percent(mean("signs"))} of the signs; digits lose ${((before - mean("after")) * 100).toFixed(2)} points`);
 }
 
 const percent = (value) => `${(value * 100).toFixed(2)} %`;
