@@ -109,7 +109,6 @@ static void check_twin(const struct golden *g, vit_model *model) {
 
 TEST("the double-precision twin, our other oracle, agrees with PyTorch to the last bits") {
     const struct vit_kernels *kernels = unpacked_kernels();
-    if (!kernels) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < NAMES_COUNT; i++) {
         struct golden g;
         if (!golden_open(&g, NAMES[i])) continue;
@@ -175,7 +174,6 @@ static void check_gradients(const struct golden *g, const struct vit_kernels *ke
 }
 
 TEST("every tensor's gradient is PyTorch's") {
-    size_t checked = 0;
     EACH_KERNELS(k) {
         if (k->packed) continue;
         for (size_t i = 0; i < NAMES_COUNT; i++) {
@@ -183,10 +181,8 @@ TEST("every tensor's gradient is PyTorch's") {
             if (!golden_open(&g, NAMES[i])) continue;
             vit_model *model = open_model(&g, k);
             if (model) check_gradients(&g, k, model);
-            if (model) checked++;
             vit_close(model);
             golden_close(&g);
         }
     }
-    if (!checked) SKIP("every kernel table here packs its weights");
 }

@@ -137,7 +137,6 @@ static void check_scene(struct scene *s) {
 }
 
 static void each_scene(void (*check)(struct scene *), bool stochastic) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         EACH_KERNELS(k) {
             struct scene s;

@@ -73,7 +73,6 @@ static void check_matrix(const struct view *view, const vit_tensor *t, const flo
 
 TEST("quantising moves weights by half a step at most, and changes no other tensor") {
     const struct vit_kernels *plain = unpacked_kernels();
-    if (!plain) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         vit_model *model = random_model(&CONFIGS[i].config, plain, 40 + i);
         float *p = parameters_of(model);
@@ -101,7 +100,6 @@ TEST("quantising moves weights by half a step at most, and changes no other tens
 }
 
 TEST("an int8 file keeps floats aligned, and is the same each time it is made") {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     vit_model *model = random_model(&CONFIGS[14].config, unpacked_kernels(), 1); /* width 7 */
     struct file f = quantized(model), again = quantized(model);
     struct view view;
@@ -120,7 +118,6 @@ TEST("an int8 file keeps floats aligned, and is the same each time it is made") 
 
 TEST("quantising turns rows too small for a scale into 0") {
     const struct vit_kernels *plain = unpacked_kernels();
-    if (!plain) SKIP("every kernel table here packs its weights");
     vit_model *model = random_model(&CONFIGS[0].config, plain, 2);
     size_t D = CONFIGS[0].config.width;
     float *row = model->params.blocks[0].proj_weight;
@@ -143,7 +140,6 @@ TEST("quantising turns rows too small for a scale into 0") {
 
 TEST("rows too long for 32-bit sums of int8 are not quantised") {
     const struct vit_kernels *plain = unpacked_kernels();
-    if (!plain) SKIP("every kernel table here packs its weights");
     vit_config wide = CONFIGS[0].config;
     wide.mlp_width = VIT_INT8_K + 1;
     vit_model *model = random_model(&wide, plain, 3);
@@ -199,13 +195,11 @@ static void check_twin(size_t config, size_t *runs, size_t *far_runs) {
  * is rare. */
 TEST("an int8 model gives the int8 twin's results, with every config and every table") {
     size_t runs = 0, far = 0;
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) check_twin(i, &runs, &far);
     CHECK(10 * far <= runs, "%zu of %zu runs are a step away", far, runs);
 }
 
 TEST("an int8 batch of three equals three single images, in every table that keeps rows' bits") {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         uint64_t seed = 80 + i;
         vit_model *origin = random_model(&CONFIGS[i].config, unpacked_kernels(), seed);
@@ -259,7 +253,6 @@ static double cosine(const float *a, const float *b, size_t n) {
 
 TEST("a ViT in int8 keeps the direction of its logits, in about a third of the memory") {
     const struct vit_kernels *plain = unpacked_kernels();
-    if (!plain) SKIP("every kernel table here packs its weights");
     uint64_t seed = 5;
     vit_model *origin = random_model(&VIT_LIKE, plain, seed);
     size_t n = image_floats(&VIT_LIKE), K = VIT_LIKE.classes;
@@ -288,7 +281,6 @@ TEST("a ViT in int8 keeps the direction of its logits, in about a third of the m
 
 TEST("an int8 model can be run, but not trained or created") {
     const struct vit_kernels *plain = unpacked_kernels();
-    if (!plain) SKIP("every kernel table here packs its weights");
     vit_model *origin = random_model(&CONFIGS[0].config, plain, 4), *made = NULL;
     struct file f = quantized(origin);
     vit_model *model = opened(f, plain);

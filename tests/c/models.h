@@ -149,10 +149,10 @@ static inline const struct vit_kernels *kernels_at(size_t index) {
 /* Goes through the models of random weights, config i in table k. */
 #define EACH_MODEL(k, i) EACH_KERNELS(k) for (size_t i = 0; i < CONFIGS_COUNT; i++)
 
-/* The best table that takes weights as they are; NULL if none is compiled in. */
+/* The best table that takes weights as they are. vit_scalar does, and is in every build. */
 static inline const struct vit_kernels *unpacked_kernels(void) {
     EACH_KERNELS(k) if (!k->packed) return k;
-    return NULL;
+    return &vit_scalar;
 }
 
 /* Whether a row's bits depend on that row alone. In `native` they do not, because OpenBLAS computes

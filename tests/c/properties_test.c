@@ -44,7 +44,6 @@ static void scene_close(struct scene *s) {
 }
 
 static void each_scene(void (*check)(struct scene *)) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     EACH_MODEL(k, i) {
         struct scene s;
         if (!scene_open(&s, i, k)) continue;
@@ -262,7 +261,6 @@ static void check_permuted(const char *what, const vit_config *c, const struct o
 
 TEST("without positions, permuting the patches only permutes the class row of the attention") {
     const vit_config config = {SYMMETRIC, .position = VIT_POSITION_NONE};
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     EACH_KERNELS(k) {
         uint64_t seed = 7;
         vit_model *origin = random_model(&config, unpacked_kernels(), 7);
@@ -294,7 +292,6 @@ static size_t find_tensor(const vit_model *model, const char *name) {
 TEST("permuting the patches together with their learned positions keeps the class scores") {
     const vit_config config = {SYMMETRIC, .position = VIT_LEARNED};
     const struct vit_kernels *k = unpacked_kernels();
-    if (!k) SKIP("every kernel table here packs its weights");
     uint64_t seed = 8;
     size_t order[12], D = config.width, prefix = vit_prefix(&config), N = vit_patches(&config);
     vit_model *model = random_model(&config, k, 8);
@@ -400,7 +397,6 @@ static const vit_config WIDE_MLP = {TINY,
 
 TEST("a state for many images takes at most 64 MiB, and each image keeps its own logits") {
     enum { MANY = 65 };
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     struct scene s = {.name = "wide MLP", .kernels = unpacked_kernels()};
     uint64_t seed = 5;
     s.model = random_model(&WIDE_MLP, s.kernels, seed);

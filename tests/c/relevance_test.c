@@ -134,7 +134,6 @@ static void check_changed(struct scene *s, model_change *change, const char *wha
 }
 
 static void check_all(model_change *change, const char *what) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     for (size_t i = 0; i < CONFIGS_COUNT; i++) {
         double *want = NULL;
         EACH_KERNELS(k) {

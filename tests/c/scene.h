@@ -85,7 +85,6 @@ static vit_replacement alike_rows(const struct scene *s, struct twin *t, size_t 
 }
 
 static void each_scene(void (*check)(struct scene *)) {
-    if (!unpacked_kernels()) SKIP("every kernel table here packs its weights");
     EACH_MODEL(k, i) {
         struct scene s;
         if (scene_open(&s, i, k)) check(&s);
