@@ -58,6 +58,11 @@ void check_skipped(void);
         }                                                                                          \
     } while (0)
 
+/* For calls that return a vit_status and write a message to `why`. MUST leaves the test. */
+#define MUST(call) REQUIRE(!(call), "%s", why.text)
+#define CHECK_FAILS(call, status, words)                                                           \
+    CHECK((call) == (status) && strstr(why.text, words), "%s", why.text)
+
 /* Leaves the test. It is printed as skipped and counts neither as passed nor as failed. */
 #define SKIP(...)                                                                                  \
     do {                                                                                           \

@@ -43,7 +43,7 @@ TEST("vit quantize writes the same bytes every time, also over its own model") {
     uint8_t *bytes;
     size_t size;
     vit_error why = {""};
-    REQUIRE(!read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why), "%s", why.text);
+    MUST(read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why));
     put_file(self, bytes, size);
     free(bytes);
     code = vit("quantize --model %s --out %s", self, self);
@@ -85,7 +85,7 @@ TEST("an interrupted vit quantize writes nothing") {
     size_t size;
     vit_error why = {""};
     int status = 0;
-    REQUIRE(!read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why), "%s", why.text);
+    MUST(read_file(&bytes, &size, MODEL, SIZE_MAX / 2, &why));
     REQUIRE(mkfifo(pipe, 0600) == 0, "no pipe");
     pid_t child = fork();
     if (child == 0) {

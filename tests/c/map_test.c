@@ -133,9 +133,8 @@ static void check_config(const struct named_config *named, size_t index) {
     uint8_t *bytes = encode_model(ours, &size);
     CHECK(!st_length(&length, bytes, size, &why), "%s", why.text);
     const uint8_t *data = bytes + ST_LENGTH_BYTES + length;
-    REQUIRE(!st_open(&st, (const char *)bytes + ST_LENGTH_BYTES, length,
-                     size - ST_LENGTH_BYTES - length, &why),
-            "%s", why.text);
+    MUST(st_open(&st, (const char *)bytes + ST_LENGTH_BYTES, length,
+                 size - ST_LENGTH_BYTES - length, &why));
     foreign.data = malloc(size);
     for (size_t i = st.count; i-- > 0;)
         add_changed(&foreign, &st.tensors[i], data + st.tensors[i].begin, c, index);

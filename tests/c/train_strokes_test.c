@@ -39,14 +39,14 @@ static void check_two(const struct drawings *d) {
 TEST("drawings are read one from each line, plain or gzipped") {
     struct drawings drawings;
     vit_error why = {""};
-    REQUIRE(!open_text(&drawings, TWO, &why), "%s", why.text);
+    MUST(open_text(&drawings, TWO, &why));
     check_two(&drawings);
     drawings_close(&drawings);
     const char *path = scratch_path("strokes.jsonl.gz");
     gzFile file = gzopen(path, "wb");
     gzputs(file, TWO);
     gzclose(file);
-    REQUIRE(!drawings_open(&drawings, path, 3, &why), "%s", why.text);
+    MUST(drawings_open(&drawings, path, 3, &why));
     check_two(&drawings);
     drawings_close(&drawings);
 }
@@ -97,7 +97,7 @@ TEST("a file of drawings that is missing, cut short or one endless line is refus
     gzclose(file);
     uint8_t *bytes;
     size_t size;
-    REQUIRE(!read_file(&bytes, &size, path, SIZE_MAX / 2, &why), "%s", why.text);
+    MUST(read_file(&bytes, &size, path, SIZE_MAX / 2, &why));
     for (size_t cut = size / 3; cut < size; cut += size / 3) {
         put_file(path, bytes, cut);
         CHECK(drawings_open(&drawings, path, 3, &why), "accepted when cut to %zu bytes", cut);
@@ -157,7 +157,7 @@ TEST("a pen's drawing has its size, place and slant") {
     static const char L[] = "{\"label\": 1, \"strokes\": [[[0, 50], [0, 0], [0, 0], [25, 0]]]}";
     struct drawings drawings;
     vit_error why = {""};
-    REQUIRE(!open_text(&drawings, L, &why), "%s", why.text);
+    MUST(open_text(&drawings, L, &why));
     struct sketch sketch;
     REQUIRE(sketch_open(&sketch, &drawings, 0, 0), "no memory");
     uint8_t ink[PAD * PAD] = {0};
@@ -198,7 +198,7 @@ TEST("a free hand bends strokes, presses unevenly and widens the foot") {
                                  " [[50, 50], [50, 25], [50, 0]]]}";
     struct drawings drawings;
     vit_error why = {""};
-    REQUIRE(!open_text(&drawings, LADDER, &why), "%s", why.text);
+    MUST(open_text(&drawings, LADDER, &why));
     struct sketch sketch;
     REQUIRE(sketch_open(&sketch, &drawings, 0, 0), "no memory");
     uint8_t ink[PAD * PAD] = {0};
@@ -230,31 +230,27 @@ TEST("half of a drawing's points draw the same as a drawing of that half") {
     struct drawings whole, half;
     struct data_set cut, same;
     vit_error why = {""};
-    REQUIRE(!open_text(&whole, WHOLE, &why), "%s", why.text);
-    REQUIRE(!open_text(&half, HALF, &why), "%s", why.text);
+    MUST(open_text(&whole, WHOLE, &why));
+    MUST(open_text(&half, HALF, &why));
     struct drawing_options first = {WRITERS_HELD_OUT, .points = 0.5, .unfinished_ink = 1};
-    REQUIRE(!drawings_data(&cut, &whole, first, 28, 28, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&same, &half, (struct drawing_options){WRITERS_HELD_OUT, .points = 1},
-                           28, 28, &why),
-            "%s", why.text);
+    MUST(drawings_data(&cut, &whole, first, 28, 28, &why));
+    MUST(drawings_data(&same, &half, (struct drawing_options){WRITERS_HELD_OUT, .points = 1}, 28,
+                       28, &why));
     CHECK(!memcmp(cut.images, same.images, 784), "the first 3 of 7 points");
     data_close(&cut);
     first.unfinished_ink = 0.5f;
-    REQUIRE(!drawings_data(&cut, &whole, first, 28, 28, &why), "%s", why.text);
+    MUST(drawings_data(&cut, &whole, first, 28, 28, &why));
     for (size_t i = 0; i < 784; i++)
         CHECK(abs(2 * cut.images[i] - same.images[i]) <= 1, "%zu: %d, not half of %d", i,
               cut.images[i], same.images[i]);
     data_close(&cut);
-    REQUIRE(!drawings_data(&cut, &whole, (struct drawing_options){WRITERS_HELD_OUT, .points = 1},
-                           28, 28, &why),
-            "%s", why.text);
+    MUST(drawings_data(&cut, &whole, (struct drawing_options){WRITERS_HELD_OUT, .points = 1}, 28,
+                       28, &why));
     CHECK(memcmp(cut.images, same.images, 784) != 0, "all 7 points draw something else");
     data_close(&cut);
-    REQUIRE(
-        !drawings_data(&cut, &whole,
+    MUST(drawings_data(&cut, &whole,
                        (struct drawing_options){WRITERS_HELD_OUT, .points = 0, .unfinished_ink = 1},
-                       28, 28, &why),
-        "%s", why.text);
+                       28, 28, &why));
     CHECK(cut.count == 1, "at least one point is left, a dot");
     data_close(&cut);
     data_close(&same);
@@ -271,12 +267,11 @@ TEST("the same habits change an evaluation's drawings each time, and none by def
     struct data_set plain, habits[2];
     vit_error why = {""};
     struct drawing_options which = {WRITERS_HELD_OUT, .points = 1};
-    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    REQUIRE(!drawings_data(&plain, &drawings, which, 28, 28, &why), "%s", why.text);
+    MUST(open_text(&drawings, text, &why));
+    MUST(drawings_data(&plain, &drawings, which, 28, 28, &why));
     which.habits = 1;
     size_t changed = 0;
-    for (int i = 0; i < 2; i++)
-        REQUIRE(!drawings_data(&habits[i], &drawings, which, 28, 28, &why), "%s", why.text);
+    for (int i = 0; i < 2; i++) MUST(drawings_data(&habits[i], &drawings, which, 28, 28, &why));
     for (size_t i = 0; i < 20; i++)
         changed += memcmp(plain.images + i * 784, habits[0].images + i * 784, 784) != 0;
     CHECK(changed > 3, "%zu of 20 drawings change", changed);
@@ -295,12 +290,10 @@ TEST("drawings for evaluation are prepared digits of the chosen writers") {
     struct drawings drawings;
     struct data_set data;
     vit_error why = {""};
-    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
-    REQUIRE(
-        !drawings_data(&data, &drawings,
+    MUST(open_text(&drawings, text, &why));
+    MUST(drawings_data(&data, &drawings,
                        (struct drawing_options){WRITERS_HELD_OUT | WRITERS_VALIDATION, .points = 1},
-                       28, 28, &why),
-        "%s", why.text);
+                       28, 28, &why));
     REQUIRE(data.count == 3, "writers 4, 5 and 10: got %zu", data.count);
     CHECK(data.labels[0] == 1 && data.labels[1] == 2 && data.labels[2] == 1, "their labels");
     for (size_t i = 0; i < 3; i++) {
@@ -542,7 +535,7 @@ TEST("a run on drawings learns to read writers that it never saw, and logs the a
     recipe.drawings = 20, recipe.negatives = 0.2, recipe.validation = 10;
     for (size_t i = 0; i < IMAGES; i++) memset(data.images + i * PIXELS, (int)(5 * i), PIXELS);
     memset(data.labels, 2, IMAGES);
-    REQUIRE(!open_text(&drawings, text, &why), "%s", why.text);
+    MUST(open_text(&drawings, text, &why));
     struct train_job job = {.recipe = &recipe, .data = &data, .drawings = &drawings};
     struct train_files files = {.out = scratch_path("drawn"),
                                 .threads = 2,

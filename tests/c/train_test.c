@@ -157,7 +157,7 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
     vit_team *team;
     struct score score;
     size_t confusion[9] = {0}, sum = 0, diagonal = 0;
-    REQUIRE(!team_open(&team, 3, &why), "%s", why.text);
+    MUST(team_open(&team, 3, &why));
     CHECK(!evaluate(&score, confusion, team, model, &bars, 420, 40, &why), "%s", why.text);
     for (size_t i = 0; i < 9; i++) sum += confusion[i], diagonal += i % 4 ? 0 : confusion[i];
     CHECK(sum == 40 && diagonal == score.correct, "confusion of %zu, %zu right", sum, diagonal);
@@ -167,8 +167,7 @@ TEST("a run learns a small task, its file opens, and evaluation agrees with the 
           watcher.last.validation_loss);
     CHECK(access(scratch_path("learnt.checkpoint"), F_OK) != 0, "the checkpoint is still there");
     uint8_t *log;
-    REQUIRE(!read_file(&log, &size, scratch_path("learnt.log.tsv"), SIZE_MAX / 2, &why), "%s",
-            why.text);
+    MUST(read_file(&log, &size, scratch_path("learnt.log.tsv"), SIZE_MAX / 2, &why));
     size_t lines = 0;
     for (size_t i = 0; i < size; i++) lines += log[i] == '\n';
     CHECK(lines == 1 + recipe.epochs, "the log has %zu lines", lines);
@@ -207,7 +206,7 @@ TEST("a run stopped in the middle of an epoch and resumed gives the bits of a ru
         size_t sizes[2];
         uint8_t *whole = trained(&recipe, "whole", 2, &sizes[0], &watcher);
         unlink(scratch_path("parts"));
-        REQUIRE(!run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why), "%s", why.text);
+        MUST(run(&recipe, "parts", 2, false, NULL, &stopped, &finished, &why));
         CHECK(!finished && access(scratch_path("parts"), F_OK) != 0, "the run was not stopped");
         struct watcher resumed = {0};
         uint8_t *parts = trained(&recipe, "parts", 2, &sizes[1], &resumed);
@@ -252,9 +251,7 @@ TEST("snapshots go from the first parameters to the last, and change nothing abo
     check_same(without, sizes[0], with, sizes[1], "with snapshots");
     vit_model *fresh = NULL;
     vit_error why = {""};
-    REQUIRE(
-        !vit_create(&fresh, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why),
-        "%s", why.text);
+    MUST(vit_create(&fresh, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why));
     init_parameters(fresh, recipe.seed);
     float *last = parameters_in("with", &count), *before = NULL;
     for (size_t i = 0; i < 5; i++) {
@@ -295,7 +292,7 @@ TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh sta
     struct watcher watcher = {.stop_epoch = 2};
     vit_error why = {""};
     bool finished;
-    REQUIRE(!run(&recipe, "half", 2, false, NULL, &watcher, &finished, &why), "%s", why.text);
+    MUST(run(&recipe, "half", 2, false, NULL, &watcher, &finished, &why));
     expect_other_run(&recipe, 1, "another number of threads, 2 instead of 1");
     recipe.seed = 77;
     expect_other_run(&recipe, 2, "another seed, 5 instead of 77");
@@ -309,8 +306,7 @@ TEST("a checkpoint of another run, or a damaged one, is refused, and --fresh sta
 
     uint8_t *bytes;
     size_t size;
-    REQUIRE(!read_file(&bytes, &size, scratch_path("half.checkpoint"), SIZE_MAX / 2, &why), "%s",
-            why.text);
+    MUST(read_file(&bytes, &size, scratch_path("half.checkpoint"), SIZE_MAX / 2, &why));
     for (size_t i = 0; i < size; i += size / 40) {
         bytes[i] ^= 16;
         put_file(scratch_path("half.checkpoint"), bytes, size);
@@ -334,9 +330,9 @@ TEST("a checkpoint with impossible numbers, or that is not a file, is refused") 
     uint8_t *bytes;
     size_t size;
     char path[256];
-    REQUIRE(!run(&recipe, "half", 2, true, NULL, &watcher, &finished, &why), "%s", why.text);
+    MUST(run(&recipe, "half", 2, true, NULL, &watcher, &finished, &why));
     strcpy(path, scratch_path("half.checkpoint"));
-    REQUIRE(!read_file(&bytes, &size, path, SIZE_MAX / 2, &why), "%s", why.text);
+    MUST(read_file(&bytes, &size, path, SIZE_MAX / 2, &why));
     struct epoch_record record;
     uint8_t *first = bytes + size - sizeof(uint64_t) - recipe.epochs * sizeof record;
     memcpy(&record, first, sizeof record);
@@ -370,9 +366,8 @@ TEST("fine-tuning starts from the given parameters") {
     vit_model *models[2];
     vit_error why = {""};
     for (size_t i = 0; i < 2; i++) {
-        REQUIRE(!vit_create(&models[i], &recipe.config, recipe.model, strlen(recipe.model),
-                            &vit_native, &why),
-                "%s", why.text);
+        MUST(vit_create(&models[i], &recipe.config, recipe.model, strlen(recipe.model), &vit_native,
+                        &why));
         init_parameters(models[i], i);
     }
     size_t count;
@@ -395,9 +390,7 @@ static void make_model(vit_model **model, const char *labels, int classes, uint6
              RECIPE, classes, (int)(names - count - (ptrdiff_t)strlen(AS)), count + strlen(AS),
              labels, names + strlen(NAMED));
     struct recipe recipe = recipe_of(json);
-    REQUIRE(
-        !vit_create(model, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why),
-        "%s", why.text);
+    MUST(vit_create(model, &recipe.config, recipe.model, strlen(recipe.model), &vit_native, &why));
     init_parameters(*model, seed);
     recipe_close(&recipe);
 }
@@ -478,9 +471,7 @@ TEST("a student learns from its teacher a task that its labels hide") {
           watcher.last.validation_accuracy);
     vit_config other = recipe.config;
     other.classes = 2;
-    REQUIRE(
-        !vit_create(&job.teacher, &other, recipe.model, strlen(recipe.model), &vit_native, &why),
-        "%s", why.text);
+    MUST(vit_create(&job.teacher, &other, recipe.model, strlen(recipe.model), &vit_native, &why));
     recipe.distillation = 0.5;
     CHECK(train_run(&job, &files, &finished, &why) == VIT_BAD_ARGUMENT &&
               strstr(why.text, "classes"),
@@ -520,8 +511,7 @@ TEST("training on all images works without a validation part") {
     size_t size = 0;
     uint8_t *bytes = trained(&recipe, "all", 2, &size, &watcher), *log = NULL;
     vit_error why = {""};
-    REQUIRE(!read_file(&log, &size, scratch_path("all.log.tsv"), SIZE_MAX / 2, &why), "%s",
-            why.text);
+    MUST(read_file(&log, &size, scratch_path("all.log.tsv"), SIZE_MAX / 2, &why));
     CHECK(memmem(log, size, "\t-\t-\t", 5), "no dashes in the log");
     CHECK(watcher.steps == 15, "%zu steps of 32 for 460 images", watcher.steps);
     free(log);
