@@ -30,10 +30,9 @@ static const char *config_of(const struct sizes *s) {
 
 enum what { PATCH = 1, NORM1, QKV, QKV_BIAS, PROJ, NORM2, FC1, FC2, HEAD, OTHER };
 
-/* Adds all tensors but the attention's queries, keys and values. */
-static void add_rest(struct built *b, const struct sizes *s) {
+/* Adds all tensors but the patches' matrix, and the attention's queries, keys and values. */
+static void add_but_patches(struct built *b, const struct sizes *s) {
     size_t D = s->width;
-    ADD(b, "patch_embed.proj.weight", PATCH, 0, D, 1, 2, 2);
     ADD(b, "patch_embed.proj.bias", PATCH, 9999, D);
     ADD(b, "blocks.0.norm1.weight", NORM1, 0, D);
     ADD(b, "blocks.0.norm1.bias", NORM1, 9999, D);
@@ -48,6 +47,11 @@ static void add_rest(struct built *b, const struct sizes *s) {
     if (s->per_head) return;
     ADD(b, "blocks.0.attn.proj.weight", PROJ, 0, D, D);
     ADD(b, "blocks.0.attn.proj.bias", PROJ, 9999, D);
+}
+
+static void add_rest(struct built *b, const struct sizes *s) {
+    ADD(b, "patch_embed.proj.weight", PATCH, 0, s->width, 1, 2, 2);
+    add_but_patches(b, s);
 }
 
 /* The map of a file with separate queries, keys and values. */
@@ -165,27 +169,14 @@ TEST("separate queries, keys and values that are not a third each are refused by
 
 /* ---- int8 that is not supported ------------------------------------------ */
 
-static void add_all_but_patches(struct built *b) {
-    ADD(b, "patch_embed.proj.bias", PATCH, 9999, 16);
-    ADD(b, "blocks.0.norm1.weight", NORM1, 0, 16);
-    ADD(b, "blocks.0.norm1.bias", NORM1, 9999, 16);
+static void add_qkv(struct built *b) {
     ADD(b, "blocks.0.attn.qkv.weight", QKV, 0, 48, 16);
     ADD(b, "blocks.0.attn.qkv.bias", QKV_BIAS, 0, 48);
-    ADD(b, "blocks.0.attn.proj.weight", PROJ, 0, 16, 16);
-    ADD(b, "blocks.0.attn.proj.bias", PROJ, 9999, 16);
-    ADD(b, "blocks.0.norm2.weight", NORM2, 0, 16);
-    ADD(b, "blocks.0.norm2.bias", NORM2, 9999, 16);
-    ADD(b, "blocks.0.mlp.fc1.weight", FC1, 0, 3, 16);
-    ADD(b, "blocks.0.mlp.fc1.bias", FC1, 9999, 3);
-    ADD(b, "blocks.0.mlp.fc2.weight", FC2, 0, 16, 3);
-    ADD(b, "blocks.0.mlp.fc2.bias", FC2, 9999, 16);
-    ADD(b, "head.weight", HEAD, 0, 2, 16);
-    ADD(b, "head.bias", HEAD, 9999, 2);
 }
 
 static void add_blocks(struct built *b) {
-    ADD(b, "patch_embed.proj.weight", PATCH, 0, 16, 1, 2, 2);
-    add_all_but_patches(b);
+    add_rest(b, &(struct sizes){.width = 16});
+    add_qkv(b);
 }
 
 static void add_pooling(struct built *b) {
@@ -397,7 +388,8 @@ TEST("an fc_norm and int8 scales are found even if all tensors' names have a pre
     expect_mapped("fc_norm", built_file(b), json, map, VIT_OK, "");
 
     b = built_new();
-    add_all_but_patches(b);
+    add_but_patches(b, &s);
+    add_qkv(b);
     ADD(b, "patch_embed.proj.weight.scale", NORM1, 0, 16);
     for (size_t i = b->floats - 16; i < b->floats; i++) b->data[i] = 0.5f;
     add_int8(b, "patch_embed.proj.weight", 16, 4);

@@ -227,23 +227,6 @@ TEST("an int8 batch of three equals three single images, in every table that kee
     }
 }
 
-static const vit_config VIT_LIKE = {.image_size = {48, 48},
-                                    .patch_size = {8, 8},
-                                    .channels = 3,
-                                    .width = 96,
-                                    .depth = 6,
-                                    .heads = 3,
-                                    .mlp_width = 384,
-                                    .classes = 200,
-                                    .norm_eps = 1e-6f,
-                                    .final_norm = true,
-                                    .position = VIT_LEARNED,
-                                    .residual = true,
-                                    .qkv_bias = true,
-                                    .patch_bias = true,
-                                    .head_bias = true,
-                                    .class_tokens = 1};
-
 static double cosine(const float *a, const float *b, size_t n) {
     double ab = 0, aa = 0, bb = 0;
     for (size_t i = 0; i < n; i++)
@@ -254,8 +237,11 @@ static double cosine(const float *a, const float *b, size_t n) {
 TEST("a ViT in int8 keeps the direction of its logits, in about a third of the memory") {
     const struct vit_kernels *plain = unpacked_kernels();
     uint64_t seed = 5;
-    vit_model *origin = random_model(&VIT_LIKE, plain, seed);
-    size_t n = image_floats(&VIT_LIKE), K = VIT_LIKE.classes;
+    vit_config vit = CONFIGS[0].config;
+    vit.image_size[0] = vit.image_size[1] = 48, vit.patch_size[0] = vit.patch_size[1] = 8;
+    vit.channels = 3, vit.width = 96, vit.depth = 6, vit.mlp_width = 384, vit.classes = 200;
+    vit_model *origin = random_model(&vit, plain, seed);
+    size_t n = image_floats(&vit), K = vit.classes;
     float *images = random_floats(2 * n, 2, &seed);
     struct outputs want = run_model(origin, images, 2, 2);
     struct file f = quantized(origin);

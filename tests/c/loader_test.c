@@ -81,22 +81,10 @@ TEST("files of halves, or of positions for another image size, may also come in 
 
 /* Compares the packed matrices with those that `pack` makes of a whole matrix at once. */
 TEST("packing rows as they arrive gives the same bits as packing the whole matrix") {
-    const vit_config wide = {.image_size = {4, 4},
-                             .patch_size = {2, 2},
-                             .channels = 3,
-                             .width = 148, /* three whole groups of rows and a part */
-                             .depth = 1,
-                             .heads = 2,
-                             .mlp_width = 101,
-                             .classes = 50,
-                             .norm_eps = 1e-6f,
-                             .final_norm = true,
-                             .position = VIT_LEARNED,
-                             .residual = true,
-                             .qkv_bias = true,
-                             .patch_bias = true,
-                             .head_bias = true,
-                             .class_tokens = 1};
+    vit_config wide = CONFIGS[0].config;
+    wide.width = 148; /* three whole groups of rows and a part */
+    wide.image_size[0] = wide.image_size[1] = 4, wide.patch_size[0] = wide.patch_size[1] = 2;
+    wide.channels = 3, wide.depth = 1, wide.heads = 2, wide.mlp_width = 101, wide.classes = 50;
     vit_model *origin = random_model(&wide, unpacked_kernels(), 9);
     const float *p = parameters_of(origin);
     EACH_KERNELS(k) {
