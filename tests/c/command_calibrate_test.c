@@ -4,7 +4,6 @@
 
 #include "hostile.h"
 #include "kernels/kernels.h"
-#include "train/calibrate.h"
 #include "train/evaluate.h"
 
 static const char STEM[] = GOLDEN_DIR "/../../weights/digits.safetensors";
@@ -12,38 +11,28 @@ enum { COUNT = 300, EDGE = 12, CLASSES = 7, SKIPPED = 40 };
 
 /* ---- Labelled images ---------------------------------------------------- */
 
-/* Random images and their labels. A label is the class that MODEL gives, but the first SKIPPED and
- * every seventh of the others have the next class. */
-static struct answers {
-    float logits[COUNT * CLASSES];
-    uint32_t labels[COUNT];
-} answers;
-
-static void label_images(const uint8_t *pixels) {
-    vit_model *model = read_model(MODEL);
-    float *images = floats(COUNT * EDGE * EDGE);
-    for (size_t i = 0; i < COUNT * EDGE * EDGE; i++) images[i] = (float)pixels[i] / 255;
-    struct owned_state s = new_state(model, COUNT);
-    CHECK(!vit_run(model, s.state, images, COUNT, answers.logits, NULL), "the model does not run");
-    for (size_t i = 0; i < COUNT; i++) {
-        size_t told = largest_logit(answers.logits + i * CLASSES, CLASSES);
-        answers.labels[i] = (uint32_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
-    }
-    free(s.memory);
-    free(images);
-    vit_close(model);
-}
-
-/* Writes images.idx and labels.idx, once. */
+/* Writes images.idx and labels.idx, once: random images, and the class that MODEL gives to each.
+ * But the first SKIPPED and every seventh of the others have the next class. */
 static void put_images(void) {
     static uint8_t pixels[COUNT * EDGE * EDGE], labels[COUNT];
+    static float images[COUNT * EDGE * EDGE], logits[COUNT * CLASSES];
     uint64_t seed = 11;
     if (exists(file_at("labels.idx"))) return;
-    for (size_t i = 0; i < sizeof pixels; i++) pixels[i] = (uint8_t)random_bits(&seed);
-    label_images(pixels);
-    for (size_t i = 0; i < COUNT; i++) labels[i] = (uint8_t)answers.labels[i];
+    for (size_t i = 0; i < sizeof pixels; i++) {
+        pixels[i] = (uint8_t)random_bits(&seed);
+        images[i] = (float)pixels[i] / 255;
+    }
+    vit_model *model = read_model(MODEL);
+    struct owned_state s = new_state(model, COUNT);
+    CHECK(!vit_run(model, s.state, images, COUNT, logits, NULL), "the model does not run");
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t told = largest_logit(logits + i * CLASSES, CLASSES);
+        labels[i] = (uint8_t)((told + (i < SKIPPED || i % 7 == 0)) % CLASSES);
+    }
     put_idx("images.idx", COUNT, EDGE, pixels);
     put_idx("labels.idx", COUNT, 0, labels);
+    free(s.memory);
+    vit_close(model);
 }
 
 static int calibrate(const char *model, const char *out, const char *more) {
@@ -105,45 +94,6 @@ static bool told_answers(size_t *right, size_t *wrong) {
                           "uncertain below: %*f, which is %*u of %zu right answers and %*u "
                           "of %zu wrong ones",
                           right, wrong) == 2;
-}
-
-TEST("vit calibrate adds the images' temperature and threshold to a model, and nothing else") {
-    const char *out = file_at("calibrated.safetensors");
-    float p[COUNT], row[CLASSES];
-    size_t right = 0;
-    struct reliability before = {0}, after = {0};
-    REQUIRE(calibrate(MODEL, out, "--first 40 --accept 0.9") == 0, "%s", said);
-    vit_model *model = read_model(out);
-    REQUIRE(model, "no model");
-    const vit_config config = *vit_model_config(model);
-    vit_close(model);
-    double want = fit_temperature(answers.logits + SKIPPED * CLASSES, answers.labels + SKIPPED,
-                                  NULL, COUNT - SKIPPED, CLASSES);
-    CHECK(within(config.temperature / want, 1, 1e-3), "temperature %g, not %g",
-          (double)config.temperature, want);
-    for (size_t i = SKIPPED; i < COUNT; i++) {
-        size_t told = largest_logit(answers.logits + i * CLASSES, CLASSES);
-        bool good = told == answers.labels[i];
-        vit_probabilities(row, answers.logits + i * CLASSES, CLASSES, 1);
-        reliability_add(&before, row[told], good);
-        vit_probabilities(row, answers.logits + i * CLASSES, CLASSES, config.temperature);
-        reliability_add(&after, row[told], good);
-        if (good) p[right++] = row[told];
-    }
-    double threshold = passing_threshold(p, right, 0.9);
-    CHECK(within(config.uncertain_below, threshold, 2e-4), "threshold %g, not %g",
-          (double)config.uncertain_below, threshold);
-    float told[3];
-    REQUIRE(sscanf(said, "temperature: %f\ncalibration error: %f before, %f after", &told[0],
-                   &told[1], &told[2]) == 3,
-            "%s", said);
-    CHECK(told[0] == config.temperature, "says %g", (double)told[0]);
-    CHECK(within(told[1], calibration_error(&before), 2e-3), "before: %g", (double)told[1]);
-    CHECK(within(told[2], calibration_error(&after), 2e-3), "after: %g", (double)told[2]);
-    CHECK(calibration_error(&after) < calibration_error(&before),
-          "the calibration error is no smaller");
-    check_only_keys_added(MODEL, out);
-    CHECK(!exists(file_at("calibrated.safetensors.part")), "a part is left");
 }
 
 TEST("vit calibrate uses only the images that --first and --count name") {
