@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { score } from "../../dist/train.js";
 import { headerLength, readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
-import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
+import { checkpoint, folder, picture, printed, raw, refused, run, skip, start, variant } from "./command.mjs";
 import { modelBytes, modelPath, shared } from "./golden.mjs";
 import { idx } from "./idx.mjs";
 import { load, rejects } from "./support.mjs";
@@ -159,8 +159,7 @@ test("the command eval prints what the native command prints, also the confusion
 
 const mnist = shared("mnist");
 test("the command eval measures the shipped model on MNIST's test images, named by their folder", { skip: !mnist && "MNIST is not at hand" }, async () => {
-  const { code, stdout, stderr } = await run(["eval", "--data", mnist, ...SAME]);
-  assert.deepEqual([code, stderr], [0, ""]);
+  const stdout = await printed(["eval", "--data", mnist, ...SAME]);
   assert.equal(lines(stdout).at(-1), "accuracy: 0.9971 (9971/10000)");
 });
 
@@ -229,8 +228,7 @@ test("the command calibrate adds the images' temperature and threshold to a mode
   const here = folder(t);
   const out = here.at("out.safetensors");
   const args = ["calibrate", "--model", modelPath(MODEL), ...data(here), "--first", String(SKIPPED), "--accept", "0.9", "--out", out, ...SAME];
-  const { code, stdout, stderr } = await run(args);
-  assert.deepEqual([code, stderr], [0, ""]);
+  const stdout = await printed(args);
   const { temperature, uncertain_below } = config(out);
   const near_by = [-3, -2, -1, 1, 2, 3].map((step) => naive(temperature + step * 1e-4, SKIPPED).loss);
   assert.ok(near_by.every((loss) => loss > naive(temperature, SKIPPED).loss), `${temperature} is not the best`);
@@ -270,9 +268,7 @@ test("the command calibrate replaces earlier numbers, writes over its own model,
   const origin = writeSafetensors({ config: letters, tensors });
   const model = here.write("model.safetensors", origin);
   const calibrate = async (path, ...more) => {
-    const { code, stdout, stderr } = await run(["calibrate", "--model", path, "--out", path, ...data(here), "--first", "40", ...SAME, ...more]);
-    assert.equal(code, 0, stderr);
-    return stdout;
+    return printed(["calibrate", "--model", path, "--out", path, ...data(here), "--first", "40", ...SAME, ...more]);
   };
   await calibrate(model, "--accept", "1");
   const once = readFileSync(model);
@@ -301,10 +297,7 @@ test("eval and calibrate refuse wrong command lines before anything is read", as
     [[...calibrate, "--accept", "1.1"], /--accept: expected a number from 0 to 1, got "1.1"/],
     [[...calibrate, "--accept", "nan"], /--accept: expected a number from 0 to 1, got "nan"/],
   ]) {
-    const { code, stdout, stderr } = await run(args);
-    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
-    assert.match(stderr, message);
-    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(args, 2, message);
   }
 });
 
@@ -341,10 +334,7 @@ test("eval and calibrate refuse models and data that they cannot use, and write 
     [["calibrate", "--model", modelPath(MODEL), ...good, "--out", here.at("no/x.safetensors")], /x\.safetensors: expected a path that can be written, got ENOENT/],
   ];
   for (const [args, message] of cases) {
-    const { code, stdout, stderr } = await run(args);
-    assert.deepEqual([code, stdout], [1, ""], args.join(" "));
-    assert.match(stderr, message);
-    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(args, 1, message);
   }
   assert.deepEqual(readdirSync(here.path).filter((name) => /never|part$/.test(name)), []);
 });

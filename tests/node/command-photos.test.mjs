@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkpoint, folder, picture, raw, readNpy, rgb, run, sharp, skip, variant } from "./command.mjs";
+import { checkpoint, folder, picture, printed, raw, readNpy, refused, rgb, run, sharp, skip, variant } from "./command.mjs";
 import { farthest, modelPath } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
 
@@ -13,8 +13,7 @@ async function embedded(here, model, files) {
   const names = Object.keys(files);
   const paths = names.map((name) => here.write(name, files[name]));
   const args = ["embed", "--json", "--what", "patches", "--variant", variant, "--model", model];
-  const { code, stdout, stderr } = await run([...args, ...paths]);
-  assert.deepEqual([code, stderr], [0, ""]);
+  const stdout = await printed([...args, ...paths]);
   return Object.fromEntries(JSON.parse(stdout).map(({ values }, i) => [names[i], Float32Array.from(values)]));
 }
 
@@ -169,8 +168,7 @@ test("the command attention draws, writes and prints the API's maps", { skip }, 
     [["--map", "patch", "--patch", "2,1"], ofPatch, attention.fromPatch(2, 1)],
   ]) {
     const out = here.at("overlay.png");
-    const { code, stdout, stderr } = await run([...common, ...args, "--json", "--out", out]);
-    assert.deepEqual([code, stderr], [0, ""]);
+    const stdout = await printed([...common, ...args, "--json", "--out", out]);
     assert.deepEqual(JSON.parse(stdout), [{ file, out, ...seen, grid: [3, 3], values: [...values] }]);
     const drawn = await open(out, [3, 3]);
     assert.deepEqual([drawn.width, drawn.height], [456, 456]); // 12 pixels, 38 times
@@ -199,8 +197,7 @@ test("the command attention tints every pixel of a patch alike, also of a rectan
   assert.notEqual(grid[0], grid[1]);
   const file = here.write("a.png", await raw(photo).png().toBuffer()), out = here.at("out.png");
   for (const [args, values] of [[[], attention.fromClass()], [["--map", "rollout"], attention.rollout()]]) {
-    const { code, stderr } = await run(["attention", "--variant", variant, "--model", path, "--out", out, ...args, file]);
-    assert.deepEqual([code, stderr], [0, ""]);
+    await printed(["attention", "--variant", variant, "--model", path, "--out", out, ...args, file]);
     const drawn = await open(out, grid);
     assert.deepEqual([drawn.width, drawn.height], [columns * factor, rows * factor]);
     for (const extreme of [Math.min, Math.max]) {
@@ -222,9 +219,7 @@ test("the command attention fills a folder for several photos, and a bad photo d
   const files = ["a.png", "b.c.png"].map((name) => here.write(name, bytes));
   const bad = here.write("bad.jpg", Buffer.from("nothing"));
   const args = ["attention", "--variant", variant, "--out", here.at("maps/new/")];
-  const { code, stdout, stderr } = await run([...args, files[0], bad, files[1]]);
-  assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^vitrine: [^\n]*bad\.jpg: expected a whole PNG or JPEG[^\n]*\n$/);
+  await refused([...args, files[0], bad, files[1]], 1, /^vitrine: [^\n]*bad\.jpg: expected a whole PNG or JPEG[^\n]*\n$/);
   const vit = await load(DIGITS, { variant });
   const { attention, input } = await vit.classify(stroke, { attention: true });
   const values = attention.fromClass();
@@ -242,9 +237,7 @@ test("the command attention fills a folder for several photos, and a bad photo d
 
 test("a HEIC photo is refused with advice", { skip }, async (t) => {
   const path = folder(t).write("photo.heic", Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1"));
-  const { code, stderr } = await run(["classify", "--variant", variant, path]);
-  assert.equal(code, 1);
-  assert.match(stderr, /photo\.heic: .*, a HEIC photo; convert it to JPEG/);
+  await refused(["classify", "--variant", variant, path], 1, /photo\.heic: .*, a HEIC photo; convert it to JPEG/);
 });
 
 test("a layer, head or patch that the model does not have is a wrong command line", { skip }, async (t) => {
@@ -254,8 +247,6 @@ test("a layer, head or patch that the model does not have is a wrong command lin
     [["--layer", "2"], /--layer: expected 0 to 1 for this model, got 2/],
     [["--map", "patch", "--patch", "0,3"], /--patch: column: expected 0 to 2/],
   ]) {
-    const { code, stdout, stderr } = await run(["attention", "--json", "--model", checkpoint(here), ...args, file]);
-    assert.deepEqual([code, stdout], [2, ""]);
-    assert.match(stderr, message);
+    await refused(["attention", "--json", "--model", checkpoint(here), ...args, file], 2, message);
   }
 });

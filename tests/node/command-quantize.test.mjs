@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { quantize } from "../../dist/train.js";
 import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
-import { checkpoint, folder, picture, run, variant } from "./command.mjs";
+import { checkpoint, folder, picture, printed, refused, run, variant } from "./command.mjs";
 import { modelBytes, modelPath } from "./golden.mjs";
 import { load, rejects } from "./support.mjs";
 
@@ -35,8 +35,7 @@ test("the command quantize writes what the native command writes, and its line",
   assert.ok(names.length > 10);
   for (const name of names) {
     const args = (out) => ["quantize", "--model", modelPath(name), "--out", out];
-    const { code, stdout, stderr } = await run(args(ours));
-    assert.deepEqual([code, stderr], [0, ""], name);
+    const stdout = await printed(args(ours));
     assert.deepEqual(stdout.replace(ours, theirs), nativeSays(...args(theirs)), name);
     assert.ok(readFileSync(ours).equals(readFileSync(theirs)), name);
   }
@@ -61,8 +60,7 @@ test("the command quantize writes over its own model, keeps its temperature, and
   const model = here.write("model.safetensors", writeSafetensors({
     config, tensors: new Map([...tensors].filter(([name]) => !name.startsWith("head."))),
   }));
-  const { code, stderr } = await run(["quantize", "--model", model, "--out", model]);
-  assert.deepEqual([code, stderr], [0, ""]);
+  await printed(["quantize", "--model", model, "--out", model]);
   const { quantized, ...rest } = readSafetensors(readFileSync(model)).config;
   assert.deepEqual([quantized.startsWith("int8"), rest.temperature, rest.uncertain_below, rest.classes], [true, 0.7, 0.4, 0]);
 });
@@ -78,10 +76,7 @@ test("quantize refuses what it cannot take, and writes nothing", async (t) => {
     [["--model", here.write("text.safetensors", "no model at all"), "--out", out], 1, /expected a safetensors file/],
     [["--out", here.at("no/x.safetensors")], 1, /x\.safetensors: expected a path that can be written, got ENOENT/],
   ]) {
-    const told = await run(["quantize", ...args]);
-    assert.deepEqual([told.code, told.stdout], [code, ""], args.join(" "));
-    assert.match(told.stderr, message);
-    assert.match(told.stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(["quantize", ...args], code, message);
   }
   assert.deepEqual(readdirSync(here.path), ["text.safetensors"]);
   await rejects(() => quantize(DIGITS, { threads: 2 }), "bad_option", /threads/);

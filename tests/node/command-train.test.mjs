@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Trainer } from "../../dist/train.js";
 import { readSafetensors } from "../../web/base/safetensors.mjs";
-import { checkpoint, folder, picture, raw, run, skip, start, variant } from "./command.mjs";
+import { checkpoint, folder, picture, raw, refused, run, skip, start, variant } from "./command.mjs";
 import { shared } from "./golden.mjs";
 import { idx } from "./idx.mjs";
 import { load } from "./support.mjs";
@@ -135,9 +135,7 @@ test("the command train takes the parts of train/ and val/ as they are, and prin
   assert.deepEqual(epochs.map(({ epoch, epochs }) => [epoch, epochs]), [[1, 2], [2, 2]]);
   assert.ok(epochs.every(({ validation }) => [0, 1, 2, 3, 4, 5, 6].some((right) => right / 6 === validation.accuracy)));
   assert.ok(existsSync(here.at("model.safetensors")));
-  const wrong = await run([...args, "--validation", "0.2", "--out", here.at("out.safetensors")]);
-  assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr, /^vitrine: --validation: expected none, because .*val has the photos to measure on, got 0.2\n$/);
+  await refused([...args, "--validation", "0.2", "--out", here.at("out.safetensors")], 2, /^vitrine: --validation: expected none, because .*val has the photos to measure on, got 0.2\n$/);
 });
 
 describe("fine-tuning by the command train, three photos a class", { skip }, () => {
@@ -235,9 +233,7 @@ test("a signal loses nothing: the same command continues to the same bits, and a
   const other = (advice) => `expected a checkpoint of this run, got one of another; continue with ${advice}`;
   for (const [more, told] of [[["--epochs", "7"], other("--epochs 6")], [["--threads", "1"], other("--threads 2")],
     [["--seed", "4"], "the checkpoint comes from a run with another seed, 3 instead of 4: resume with the same"]]) {
-    const { code, stdout, stderr } = await run([...args("broken"), ...more]);
-    assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, new RegExp(`checkpoint: ${told}.*--fresh`));
+    await refused([...args("broken"), ...more], 1, new RegExp(`checkpoint: ${told}.*--fresh`));
     assert.deepEqual(readFileSync(kept), bytes);
   }
   const { code, stdout, stderr } = await run(args("broken").slice(0, -2)); // the threads are as before
@@ -249,9 +245,7 @@ test("a signal loses nothing: the same command continues to the same bits, and a
 
   for (const damaged of [bytes.subarray(0, 100), bytes.map((byte, i) => byte ^ (i === 5000 ? 1 : 0))]) {
     writeFileSync(kept, damaged);
-    const refused = await run(args("broken"));
-    assert.deepEqual([refused.code, refused.stdout], [1, ""]);
-    assert.match(refused.stderr, /^vitrine: .*\.checkpoint: .*damaged.*; --fresh starts over\n$/);
+    await refused(args("broken"), 1, /^vitrine: .*\.checkpoint: .*damaged.*; --fresh starts over\n$/);
   }
   const anew = await run([...args("broken"), "--fresh", "--epochs", "1"]);
   assert.deepEqual([anew.code, existsSync(kept)], [0, false]);
@@ -303,16 +297,11 @@ test("data and recipes that the command train cannot use are refused by name, an
   const out = here.at("out.safetensors");
   for (const [at, message, json] of cases) {
     const file = json ? here.write("no.json", json === "nonsense" ? json : JSON.stringify(json)) : grey;
-    const { code, stdout, stderr } = await run(["train", "--data", at(), "--recipe", file, "--out", out, ...SAME]);
-    assert.deepEqual([code, stdout], [1, ""], stderr);
-    assert.match(stderr, message);
-    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(["train", "--data", at(), "--recipe", file, "--out", out, ...SAME], 1, message);
   }
   here.write("photos/slant/bad.png", "no picture");
   here.write("photos/slant/cut.jpg", (await raw(picture(64, 64, 3)).jpeg().toBuffer()).subarray(0, 500));
-  const unread = await run(["train", "--data", photo, "--recipe", recipe(here), "--out", out]);
-  assert.deepEqual([unread.code, unread.stdout], [1, ""]);
-  assert.match(unread.stderr, /bad\.png: expected a whole PNG[^\n]*\nvitrine: [^\n]*cut\.jpg: [^\n]*\nvitrine: .*photos: expected images that can be read, got 2 that cannot; nothing was trained\n$/);
+  await refused(["train", "--data", photo, "--recipe", recipe(here), "--out", out], 1, /bad\.png: expected a whole PNG[^\n]*\nvitrine: [^\n]*cut\.jpg: [^\n]*\nvitrine: .*photos: expected images that can be read, got 2 that cannot; nothing was trained\n$/, 3);
   const nowhere = await run(["train", "--data", photo, "--out", here.at("no/out.safetensors")]);
   assert.match(nowhere.stderr, /^vitrine: .*out\.safetensors: expected a path that can be written, got ENOENT[^\n]*\n$/);
   mkdirSync(here.at("folder.safetensors"));
@@ -337,10 +326,7 @@ test("wrong command lines of train are refused before anything is read", async (
     [["--data", "a", "--variant", "fast"], /--variant: expected one of auto/],
     [["--data", "a", "--top", "3"], /'--top'.*vitrine train --help/],
   ]) {
-    const { code, stdout, stderr } = await run(["train", ...args]);
-    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
-    assert.match(stderr, message);
-    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(["train", ...args], 2, message);
   }
 });
 
@@ -358,7 +344,5 @@ test("more blocks to freeze than the model has are a wrong command line", { skip
   const here = folder(t);
   const data = await photos(here, "data", 1);
   const args = ["train", "--data", data, "--model", checkpoint(here), "--freeze", "9", "--out", here.at("model.safetensors")];
-  const { code, stdout, stderr } = await run(args);
-  assert.deepEqual([code, stdout], [2, ""]);
-  assert.match(stderr, /^vitrine: --freeze: expected "none", "all but head" or blocks from 0 to 2, got 9\n$/);
+  await refused(args, 2, /^vitrine: --freeze: expected "none", "all but head" or blocks from 0 to 2, got 9\n$/);
 });

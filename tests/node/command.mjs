@@ -56,6 +56,21 @@ export async function run(args, { terminal = false, watch = () => {} } = {}) {
   return { code: await command(args, host), stdout: stdout.text, stderr: stderr.text };
 }
 
+/** What the command prints if it succeeds, without a word on stderr. */
+export async function printed(args) {
+  const { code, stdout, stderr } = await run(args);
+  assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+  return stdout;
+}
+
+/** Checks that the command fails with this code, prints nothing and says why in so many lines, without a stack. */
+export async function refused(args, code, message, lines = 1) {
+  const told = await run(args);
+  assert.deepEqual([told.code, told.stdout], [code, ""], `${args.join(" ")}: ${told.stderr}`);
+  assert.match(told.stderr, message);
+  assert.match(told.stderr, new RegExp(`^(vitrine: [^\\n]+\n){${lines}}$`));
+}
+
 /** Starts the command in a process of its own; `done` resolves to { code, stdout, stderr }. */
 export function start(args, { program = cli, node = [], cwd, stdin = "ignore" } = {}) {
   const stdio = [stdin, "pipe", "pipe"];

@@ -5,9 +5,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, watch 
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import {
-  checkpoint, cli, folder, picture, posix, raw, readNpy, rgb, run, skip, start, variant,
-} from "./command.mjs";
+import { checkpoint, cli, folder, picture, posix, printed, raw, readNpy, refused, rgb, run, skip, start, variant } from "./command.mjs";
 import { readSafetensors, writeSafetensors } from "../../web/base/safetensors.mjs";
 import { modelBytes } from "./golden.mjs";
 import { load, stroke } from "./support.mjs";
@@ -22,8 +20,7 @@ test("the command prints help and version, and refuses wrong command lines", asy
   assert.equal(overview.code, 0);
   for (const name of ["classify", "embed", "attention", "info", "train", "eval", "calibrate", "quantize"]) {
     assert.match(overview.stdout, new RegExp(`^  ${name} `, "m"));
-    const { code, stdout, stderr } = await run([name, "--help"]);
-    assert.deepEqual([code, stderr], [0, ""]);
+    const stdout = await printed([name, "--help"]);
     for (const option of ["model", "config", "threads", "variant", "json"]) assert.match(stdout, new RegExp(`--${option} `));
   }
   const version = await run(["--version"]);
@@ -52,10 +49,7 @@ test("the command prints help and version, and refuses wrong command lines", asy
     [["attention", "--json", "--map", "rollout", "--head", "1", "a.png"], /--map rollout: expected neither/],
     [["attention", "--json", "--layer", "-1", "a.png"], /--layer/],
   ]) {
-    const { code, stdout, stderr } = await run(args);
-    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
-    assert.match(stderr, message);
-    assert.match(stderr, /^vitrine: [^\n]+\n$/, "one line, no stack");
+    await refused(args, 2, message);
   }
 });
 
@@ -74,8 +68,7 @@ test("the program prints what the command prints, with its exit codes, also by a
 test("the command info prints a model's family, config, assumed keys and skipped tensors", async (t) => {
   const here = folder(t);
   const clip = here.write("clip.safetensors", modelBytes("families/openai_clip"));
-  const { code, stdout, stderr } = await run(["info", "--config", '{"heads": 2}', clip]);
-  assert.deepEqual([code, stderr], [0, ""]);
+  const stdout = await printed(["info", "--config", '{"heads": 2}', clip]);
   const lines = stdout.split("\n");
   assert.deepEqual(lines.slice(0, 2), ["family: OpenAI's CLIP and open_clip", "assumed: image_size, pool, norm_eps, activation"]);
   assert.match(lines[2], /^skipped: .*, .*, .*, .* and \d+ more$/);
@@ -153,8 +146,7 @@ test("without sharp the command's error says how to install it", async (t) => {
 test("the command classify reads a drawn digit without a given model", { skip }, async (t) => {
   const here = folder(t);
   const file = here.write("one.png", await one());
-  const { code, stdout, stderr } = await run(["classify", "--variant", variant, file]);
-  assert.deepEqual([code, stderr], [0, ""]);
+  const stdout = await printed(["classify", "--variant", variant, file]);
   const { classes } = await (await load(DIGITS, { variant })).classify(stroke);
   assert.equal(stdout, `${file}\t1\t${classes[0].p.toFixed(4)}\n`);
   const three = await run(["classify", "--variant", variant, "--top", "3", file]);
@@ -171,9 +163,7 @@ test("the command classify divides by the temperature, says which answers are un
   const photo = here.write("a.png", await png(picture(12, 12, 1)));
   const classify = async (keys) => {
     const model = here.write("model.safetensors", writeSafetensors({ config: { ...own, classes: 2, ...keys }, tensors }));
-    const { code, stdout, stderr } = await run(["classify", "--variant", variant, "--model", model, photo]);
-    assert.deepEqual([code, stderr], [0, ""]);
-    return stdout;
+    return printed(["classify", "--variant", variant, "--model", model, photo]);
   };
   const labels = ["no", "yes"];
   for (const [keys, uncertain = false] of [
@@ -269,12 +259,8 @@ test("the command classify says once that a model has no head", { skip }, async 
   });
   const files = ["a.png", "b.png"].map((name) => here.at(name));
   for (const file of files) here.write(file.split("/").at(-1), await png(picture(12, 12, 3)));
-  const { code, stdout, stderr } = await run(["classify", "--model", model, ...files]);
-  assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^vitrine: classify: this model has no head, so it cannot classify; use embed\n$/);
-  const missing = await run(["classify", "--model", here.at("no.safetensors"), ...files]);
-  assert.equal(missing.code, 1);
-  assert.match(missing.stderr, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
+  await refused(["classify", "--model", model, ...files], 1, /^vitrine: classify: this model has no head, so it cannot classify; use embed\n$/);
+  await refused(["classify", "--model", here.at("no.safetensors"), ...files], 1, /^vitrine: .*ENOENT.*no\.safetensors.*\n$/);
 });
 
 test("the command embed writes a file for NumPy with one row for each photo", { skip }, async (t) => {
@@ -289,15 +275,14 @@ test("the command embed writes a file for NumPy with one row for each photo", { 
   const out = here.at("vectors.npy");
   for (const [what, shape] of [["pooled", [3, 20]], ["cls", [3, 20]], ["patches", [3, 9, 20]]]) {
     const args = ["embed", "--variant", variant, "--model", model, "--what", what, ...files];
-    const { code, stdout, stderr } = await run([...args, "--out", out]);
-    assert.deepEqual([code, stdout, stderr], [0, "", ""]);
+    assert.equal(await printed([...args, "--out", out]), "");
     const written = readNpy(readFileSync(out));
     assert.deepEqual(written.shape, shape);
     assert.deepEqual(written.values, Float32Array.from(want.flatMap((one) => [...one[what]])));
   }
   const args = ["embed", "--variant", variant, "--model", model, "--json", ...files];
-  const printed = json(await run([...args, "--what", "patches"]));
-  assert.deepEqual(printed, want.map(({ patches }, i) => ({ file: files[i], shape: [9, 20], values: [...patches] })));
+  const patches = json(await run([...args, "--what", "patches"]));
+  assert.deepEqual(patches, want.map(({ patches }, i) => ({ file: files[i], shape: [9, 20], values: [...patches] })));
   const both = json(await run([...args, "--out", out]));
   assert.deepEqual(both, { out, what: "pooled", shape: [3, 20], files });
   assert.deepEqual(readdirSync(here.path).filter((name) => name.endsWith(".part")), []);
@@ -310,13 +295,9 @@ test("the command embed writes all rows or no file", { skip }, async (t) => {
   const bad = here.write("bad.png", Buffer.from("no picture at all"));
   const out = here.at("vectors.npy");
   for (const how of [["--out", out], ["--json"]]) {
-    const { code, stdout, stderr } = await run(["embed", "--model", model, ...how, good, bad]);
-    assert.deepEqual([code, stdout], [1, ""]);
-    assert.match(stderr, /^vitrine: .*bad\.png: expected a whole PNG or JPEG.*nothing was written\n$/);
+    await refused(["embed", "--model", model, ...how, good, bad], 1, /^vitrine: .*bad\.png: expected a whole PNG or JPEG.*nothing was written\n$/);
   }
-  const nowhere = await run(["embed", "--model", model, "--out", here.at("no/folder.npy"), good]);
-  assert.equal(nowhere.code, 1);
-  assert.match(nowhere.stderr, /folder\.npy: expected a path that can be written, got ENOENT/);
+  await refused(["embed", "--model", model, "--out", here.at("no/folder.npy"), good], 1, /folder\.npy: expected a path that can be written, got ENOENT/);
   assert.deepEqual(readdirSync(here.path).sort(), ["bad.png", "good.png", "vit"]);
 });
 
